@@ -52,7 +52,16 @@ def _made(kind: type[DeniableError]) -> DeniableError:
     """Return an error of a kind, whatever it asks for."""
     asked = list(inspect.signature(kind.__init__).parameters.values())[1:]
     needed = [each for each in asked if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
-    given = {each.name: ["one"] if "list" in str(each.annotation) else 7 if "int" in str(each.annotation) else "one" for each in needed}
+    given = {
+        each.name: {"one": "why"}
+        if "dict" in str(each.annotation)
+        else ["one"]
+        if "list" in str(each.annotation)
+        else 7
+        if "int" in str(each.annotation)
+        else "one"
+        for each in needed
+    }
     return kind(**given)
 
 

@@ -2,6 +2,7 @@
 
     DeniableError
     ├── InvalidParameter        a value the caller chose is not allowed           exit code 2
+    │   └── UndecidedColumns    nobody said what becomes of a column              exit code 2
     ├── MissingExtra            an optional library is not installed              exit code 2
     ├── EmbeddingError          an embedding is missing, malformed or in the way
     │   ├── EmbeddingNotFound   no embedding under that name                      exit code 2
@@ -36,6 +37,8 @@ from pathlib import Path
 from typing import Any
 
 from deniable.installation import install_command
+
+_MOST_SHOWN = 50
 
 
 def printable(name: object, *, keep_lines: bool = False) -> str:
@@ -98,6 +101,26 @@ class InvalidParameter(DeniableError, ValueError):
         self.name = name
         self.value = value
         self.problem = problem
+
+
+class UndecidedColumns(InvalidParameter):
+    """Columns that nobody named would be released as they are.
+
+    Attributes: ``source``, and ``columns``: each by its name, with what it looks like or why it is not judged.
+    """
+
+    def __init__(self, source: str | Path, columns: dict[str, str], *, judged: str = "") -> None:
+        shown = [f"{printable(name) or '(no name)'} ({why})" for name, why in columns.items()]
+        more = f" and {len(shown) - _MOST_SHOWN:,} more" if len(shown) > _MOST_SHOWN else ""
+        listed = ", ".join(shown[:_MOST_SHOWN]) + more
+        DeniableError.__init__(
+            self,
+            f"{source}: say what becomes of {listed}. Leave a column out with --drop, release it as it is with --keep, or privatize it "
+            f"with --column. None of these was released.{judged}",
+        )
+        self.source = str(source)
+        self.columns = columns
+        self.name, self.value, self.problem = "columns", list(columns), str(self)
 
 
 class MissingExtra(DeniableError, ImportError):

@@ -48,7 +48,7 @@ def test_a_key_with_one_slip_is_named_and_text_inside_an_object_is_named_by_its_
     (tmp_path / "in.jsonl").write_text('{"comment": "fox", "visit": {"note": "fox"}}\n')
     done = run("privatize", tmp_path / "in.jsonl", "-c", "coment", "-e", "6", "-o", tmp_path / "out.jsonl")
     assert "did you mean comment?" in str(done.exception)
-    done = run("privatize", tmp_path / "in.jsonl", "-c", "visit", "-e", "6", "-o", tmp_path / "out.jsonl")
+    done = run("privatize", tmp_path / "in.jsonl", "-c", "visit", "--keep", "comment", "-e", "6", "-o", tmp_path / "out.jsonl")
     assert "it is an object: name a text in it by its path, such as visit.text" in str(done.exception)
     assert "fox" not in str(done.exception)
 

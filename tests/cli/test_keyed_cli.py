@@ -16,6 +16,8 @@ from tests.cli.privatize_command import Command, make_command, without_warning
 
 MAIN = [sys.executable, "-c", "from deniable.cli.app import main; main()"]
 
+KEPT = ["--keep", "id"]
+
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -52,7 +54,7 @@ def test_a_key_is_made_used_named_in_the_receipt_and_never_shown(command: Comman
         assert json.loads(receipt)["randomness"]["key"] == fingerprint
         assert secret not in receipt
     assert outputs[0] == outputs[1]
-    code, released, _ = command.run("--epsilon", "1", "--key-file", "my.key", "--format", "csv", "-c", "text", "--record-id", "id",
+    code, released, _ = command.run("--epsilon", "1", "--key-file", "my.key", "--format", "csv", "-c", "text", *KEPT, "--record-id", "id",
                                     data=(command.folder / "in.csv").read_bytes())  # fmt: skip
     assert (code, released) == (0, outputs[0])
 
@@ -89,7 +91,23 @@ def test_watch_once_releases_what_is_there_and_reports_what_failed(command: Comm
     for name in ("inbox", "outbox"):
         (command.folder / name).mkdir()
     (command.folder / "inbox" / "a.csv").write_text("id,text\n1,the fox\n")
-    watch = ["watch", "inbox", "--out", "outbox", "--once", "--embedding", "tiny", "-e", "1e6", "-c", "text", "--settle", "0"]
+    watch = [
+        "watch",
+        "inbox",
+        "--out",
+        "outbox",
+        "--once",
+        "--embedding",
+        "tiny",
+        "-e",
+        "1e6",
+        "-c",
+        "text",
+        "--keep",
+        "id",
+        "--settle",
+        "0",
+    ]
     done = run(command, *watch)
     assert done.returncode == 0, done.stderr
     assert "released a.csv: 1 records, 2 words" in done.stderr

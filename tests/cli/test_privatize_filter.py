@@ -54,7 +54,7 @@ def test_a_slow_producer_of_csv_and_json_gets_each_record_back_at_once(command: 
         ("csv", b"id,text\n", b'1,"the,\nfox"\n', b"1,the fox\n"),
         ("jsonl", b"", b'{"id": 1, "text": "fox!"}\n', b'{"id":1,"text":"fox"}\n'),
     ):
-        with command.start("--format", format_, "--column", "text") as process:
+        with command.start("--format", format_, "--column", "text", "--keep", "id") as process:
             assert process.stdin is not None
             process.stdin.write(header + row)
             process.stdin.flush()
@@ -69,7 +69,7 @@ def test_a_slow_producer_of_csv_and_json_gets_each_record_back_at_once(command: 
 
 
 def test_json_that_pauses_before_the_first_record_with_the_key_is_not_refused(command: Command) -> None:
-    with command.start("--format", "jsonl", "--column", "text") as process:
+    with command.start("--format", "jsonl", "--column", "text", "--keep", "id") as process:
         assert process.stdin is not None
         process.stdin.write(b'{"id": 1}\n')
         process.stdin.flush()

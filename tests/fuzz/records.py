@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from deniable import Embedding
+from deniable.records.formats.roles import Roles
 from tests.fuzz.mutation import mutate
 from tests.fuzz.target import PRIVATE, WORDS, Files, Target, vectors
 from tests.support.made_ods import leaky_ods, ods_parts
@@ -125,7 +126,7 @@ def read_records(folder: Path, source: random.Random, columns: tuple[str, ...] =
     kind = format_of(path) or "text"
     layout = Layout(
         format=kind,
-        columns=() if kind == "text" else columns,
+        roles=Roles(text=() if kind == "text" else columns),
         encoding=source.choice(("utf-8", "utf-8", "utf-16", "latin-1")),
         delimiter=",",
     )

@@ -44,7 +44,16 @@ class Commands:
         self._process.communicate()
 
     def run(self, *argv: str, cwd: Path | None = None, data: bytes | None = None) -> Ended:
-        """Run a command to its end."""
+        """Run a command to its end; the golden releases were made before columns had to be named, so that all are kept here."""
+        from tests.support.keeping import options_to_keep  # this file is run as a script too
+
+        ended = self._run(*argv, cwd=cwd, data=data)
+        while keep := options_to_keep(ended.err):
+            argv = (*argv, *keep)
+            ended = self._run(*argv, cwd=cwd, data=data)
+        return ended
+
+    def _run(self, *argv: str, cwd: Path | None, data: bytes | None) -> Ended:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         where = cwd or self.folder

@@ -20,11 +20,13 @@ import pytest
 from deniable import CusText, Embedding, EmbeddingNotFound, InvalidParameter, Keyed, KeyFileError, Privatizer, RecordError
 from deniable.cli.app import main
 from deniable.errors import ClusterError
-from deniable.integrations.spark import privatize_files
+from deniable.integrations import spark
 from deniable.text.card import read_card
+from tests.support.keeping import keeping
 from tests.support.spark_cluster import SMALL_AND_QUICK_TO_START, write_defaults
 from tests.support.spark_place import Place
 
+privatize_files = keeping(spark.privatize_files)
 AWKWARD = ["plain word1", 'a "quoted" word2', "two\nlines, word3", " spaces ", None]
 
 
@@ -51,7 +53,22 @@ def test_the_command_releases_a_folder_of_csv_as_one_machine_would(
     rows = [{"id": i, "note": text, "text": f"word{i} {text}"} for i, text in enumerate(AWKWARD * 3) if text is not None]
     write_csv(folder / "a.csv", rows[:5])
     write_csv(folder / "b.csv", rows[5:])
-    arguments = ["--engine", "spark", "--column", "text", "--epsilon", "1", "--embedding", "tiny", "--key-file", str(place.key)]
+    arguments = [
+        "--engine",
+        "spark",
+        "--column",
+        "text",
+        "--keep",
+        "id",
+        "--keep",
+        "note",
+        "--epsilon",
+        "1",
+        "--embedding",
+        "tiny",
+        "--key-file",
+        str(place.key),
+    ]
     arguments += ["--mechanism", "custext", "--mechanism-option", "k=7"]
     monkeypatch.setattr(sys, "argv", ["deniable", "privatize", str(folder), *arguments, "--record-id", "id", "-o", str(tmp_path / "out")])
     with pytest.raises(SystemExit) as ended:
@@ -92,6 +109,7 @@ def test_a_job_that_is_killed_has_published_nothing_and_run_again_releases_the_s
     target = tmp_path / "out"
     arguments = ["privatize", str(tmp_path / "in.csv"), "--engine", "spark", "--output", str(target), "--force"]
     arguments += ["--column", "text", "--epsilon", "1", "--embedding", "tiny", "--key-file", str(place.key), "--record-id", "id"]
+    arguments += ["--keep", "id"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "SPARK_LOCAL_IP": "127.0.0.1"}
     environment |= {"JDK_JAVA_OPTIONS": SMALL_AND_QUICK_TO_START, "SPARK_CONF_DIR": str(write_defaults(tmp_path / "conf"))}
     command = [sys.executable, "-c", "from deniable.cli.app import main; main()", *arguments, "--master", "local[1]"]

@@ -16,11 +16,14 @@ import pytest
 
 from deniable import ClusterError, InvalidParameter
 from deniable.embeddings import store
-from deniable.integrations.spark import privatize_files, reading
+from deniable.integrations import spark
+from deniable.integrations.spark import reading
+from tests.support.keeping import keeping
 from tests.support.private_pairs import POLICIES, Pair, all_that_is_seen, check_shape, embedding, spread_out, write_input
 from tests.support.spark_cluster import SMALL_AND_QUICK_TO_START, write_defaults
 from tests.support.spark_place import Place
 
+privatize_files = keeping(spark.privatize_files)
 SECRET = "Rumpelstilzchen"
 FILES = 4
 _UNIQUE = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -181,7 +184,7 @@ def test_neither_the_command_nor_the_event_log_quotes_what_cannot_be_read(place:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "SPARK_LOCAL_IP": "127.0.0.1"}
     environment |= {"JDK_JAVA_OPTIONS": SMALL_AND_QUICK_TO_START, "SPARK_CONF_DIR": str(tmp_path / "conf")}
     command = [sys.executable, "-c", "from deniable.cli.app import main; main()", "privatize", "in", "--engine", "spark", "-o", "out"]
-    command += ["--master", "local[1]", "--column", "text", "--epsilon", "1", "--embedding", "tiny"]
+    command += ["--master", "local[1]", "--column", "text", "--keep", "id", "--epsilon", "1", "--embedding", "tiny"]
     ended = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert ended.returncode == 1, ended.stderr
     assert "b.csv: a record of it cannot be read" in ended.stderr.splitlines()[-1]

@@ -18,6 +18,7 @@ from deniable.randomness import InsecureSeededRandomness
 from deniable.records import privatize_file, privatize_stream
 from deniable.records.formats.layout import Layout, make_layout, released_name
 from deniable.records.formats.opening import open_source
+from deniable.records.formats.roles import Roles
 from deniable.records.formats.source import FileSource
 from deniable.records.watching.watch import Watch, WatchSettings
 from tests.support.private_pairs import (
@@ -44,7 +45,7 @@ def layout_for(path: Path, *, keyed: bool) -> Layout:
     return make_layout(
         path,
         format=None,
-        columns=() if text else ("text",),
+        roles=Roles() if text else Roles(text=("text",), keep=("id", "note")),
         delimiter=None,
         header=True,
         encoding="utf-8",

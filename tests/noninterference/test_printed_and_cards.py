@@ -37,7 +37,8 @@ def test_what_is_printed_and_the_exit_code_are_the_same(tmp_path: Path) -> None:
         command = make_command(tmp_path / "home", place)
         command.deniable("key", "new", "../key") if not (tmp_path / "key").exists() else None
         write_input(place / "in" / "records.csv", side, pair.notes)
-        given = ["--embedding", "tiny", "-e", "2", "-c", "text", "--record-id", "id", "--key-file", "../key"]
+        given = ["--embedding", "tiny", "-e", "2", "-c", "text", "--keep", "id", "--keep", "note"]
+        given += ["--record-id", "id", "--key-file", "../key"]
         printed = [
             command.deniable("privatize", "in/records.csv", *given, "-o", "out/one.csv.gz"),
             command.deniable("privatize", "in/records.csv", *given, "--workers", "2", "-o", "out/two.csv.xz", "--json"),

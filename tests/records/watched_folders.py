@@ -6,7 +6,11 @@ from pathlib import Path
 
 from deniable import Privatizer
 from deniable.records.formats.layout import Layout, make_layout
+from deniable.records.formats.roles import Roles
 from deniable.records.watching.watch import SameContent, Watch, WatchSettings
+
+KEPT = ("id", "note", "more", "user", "n", "list", "name")
+"""Columns of the files that tests put into watched folders."""
 
 
 class Folders:
@@ -34,7 +38,8 @@ class Folders:
         def layout_of(path: Path) -> Layout:
             columns = () if path.suffix == ".txt" else self.columns
             by = None if path.suffix == ".txt" else record_id
-            return make_layout(path, format=None, columns=columns, delimiter=None, header=True, encoding="utf-8", record_id=by)
+            roles = Roles() if path.suffix == ".txt" else Roles(text=columns, keep=tuple(set(KEPT).difference(columns)))
+            return make_layout(path, format=None, roles=roles, delimiter=None, header=True, encoding="utf-8", record_id=by)
 
         settings = WatchSettings(settle=settle, same_content=same_content)
         watch = Watch(private or self.private, self.inbox, self.out, layout_of, settings=settings, say=self.lines.append)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LOOK_FIRST = 3
 """The exit code that says: the file can be read, and something in it should be looked at before it is released."""
 
-_MOST_ROWS = 24
+_MOST_ROWS, _WIDEST_NAME = 24, 40
 _NO_NAME = "(no name)"
 
 
@@ -40,8 +40,9 @@ def check(
     from deniable.progress import Progress
     from deniable.records.checking.check import check_file
     from deniable.records.formats.layout import make_layout
+    from deniable.records.formats.roles import Roles
 
-    layout = make_layout(file, columns=(), **reading.reading())
+    layout = make_layout(file, roles=Roles(), **reading.reading())
     with Progress("looking at the file", unit="bytes") as shown:
         found = check_file(
             file,
@@ -76,7 +77,11 @@ def _show(found: FileCheck) -> None:
     looked = records if found.complete else f"the first {records}"
     console.print(f"{printable(found.file)}: {found.format}, {looked}. This is about private text: keep it to yourself.\n")
     headings = ["column", "looks like", "filled", "different", "words", "longest", "unknown", "likely language"]
-    console.print(make_table(headings, [_row(column) for column in found.columns[:_MOST_ROWS]], left=(0, 1, 7)))
+    rows = [_row(column) for column in found.columns[:_MOST_ROWS]]
+    table = make_table(headings, rows, left=(0, 1, 7))
+    # Names that begin alike, such as visits[].date and visits[].note, must not be cut to the same letters.
+    table.columns[0].min_width, table.columns[0].overflow = min(_WIDEST_NAME, max((len(row[0]) for row in rows), default=0)), "fold"
+    console.print(table)
     if len(found.columns) > _MOST_ROWS:
         console.print(f"and {len(found.columns) - _MOST_ROWS:,} more columns: --json lists them all")
     if found.findings:
@@ -85,7 +90,9 @@ def _show(found: FileCheck) -> None:
         console.print(f"{'look first' if finding.level == 'look' else 'note'}: {finding.says}")
     if found.command:
         names = ", ".join(printable(name) or _NO_NAME for name in found.public) or "nothing"
-        console.print(f"\nWould be released as it is: {names}")
+        console.print(f"\nThe command releases as it is: {names}")
+        if found.dropped:
+            console.print(f"Left out: {', '.join(printable(name) or _NO_NAME for name in found.dropped)}")
         console.print(f"In other words: {', '.join('the text' if name is None else printable(name) or _NO_NAME for name in found.private)}")
         console.print(f"\n{printable(found.command)}", soft_wrap=True)
         console.print("How to choose ε: deniable calibrate, and the guide.")
@@ -96,6 +103,7 @@ def _row(column: ColumnProfile) -> list[str]:
     from deniable.report.wording import percent_fixed
 
     texts = column.words > 0
+    languages = ", ".join([column.language, *column.other_languages]) if column.language else ""
     in_script = "" if column.script is None else f"{column.script} script"
     return [
         "(the text)" if column.path is None else printable(column.path) or _NO_NAME,
@@ -105,5 +113,5 @@ def _row(column: ColumnProfile) -> list[str]:
         f"{column.words:,}" if texts else "",
         f"{column.longest:,}" if texts else "",
         percent_fixed(column.unknown, 0) if texts else "",
-        (column.language or in_script) if texts and column.kind in ("free text", "short text") else "",
+        (languages or in_script) if texts and column.kind in ("free text", "short text") else "",
     ]

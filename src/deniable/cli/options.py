@@ -20,6 +20,7 @@ import typer
 if TYPE_CHECKING:
     from deniable.embeddings.embedding import Embedding
     from deniable.mechanisms.catalogue import ChosenMechanism
+    from deniable.records.formats.roles import Roles
     from deniable.records.labelled import ReadingOptions
     from deniable.text.privatizer import Privatizer
     from deniable.text.recipe import ResolvedRecipe
@@ -47,10 +48,6 @@ def number_option(*names: str, help: str) -> Any:  # noqa: A002 - the word Typer
 
 Epsilon = Annotated[float, number_option("--epsilon", "-e", help="The privacy parameter, per word.")]
 Epsilons = Annotated[list[float] | None, number_option("--epsilon", "-e", help="A value of ε. May be repeated.")]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option("--column", "-c", help="A column that holds private text, or a path: visit.note, visits[].note. May be repeated."),
-]
 Threads = Annotated[
     int | None, typer.Option(help="How many threads search for the nearest word. By default, as many as this process may use processors.")
 ]
@@ -182,6 +179,39 @@ class BudgetOptions:
         if not given and self.record_epsilon is None:
             problem = "give --risk (low, medium or high) or --epsilon (per word), or --record-epsilon (per record), or both"
             raise typer.BadParameter(problem)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoleOptions:
+    """What becomes of the columns of a file."""
+
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--column", "-c", help="A column of private text, or a path: visit.note, visits[].note. May be repeated."),
+    ] = None
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column, or a path, that is left out of the output. May be repeated.")
+    ] = None
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="A column, or a path, that is released as it is. Columns that look like people, contacts, identifiers, dates of birth or "
+            "free text are refused unless one of these three options names them. May be repeated.",
+        ),
+    ] = None
+    keep_sheet: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Another sheet of the workbook that is released as it is. May be repeated.")
+    ] = None
+
+    def roles(self) -> Roles:
+        """Return the roles of the columns.
+
+        :raises InvalidParameter: if a column has two.
+        """
+        from deniable.records.formats.roles import Roles
+
+        return Roles.of(text=self.column, drop=self.drop, keep=self.keep, keep_sheets=self.keep_sheet)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,10 +13,10 @@ import typer
 
 from deniable.cli.options import (
     BudgetOptions,
-    Columns,
     Device,
     FileOptions,
     ReleaseOptions,
+    RoleOptions,
     Threads,
     Workers,
     warn_of_the_epsilon,
@@ -45,7 +45,7 @@ def privatize(
     target: Annotated[
         str | None, typer.Option("--output", "-o", help="Where to write. Without it, the text goes to standard output.")
     ] = None,
-    column: Columns = None,
+    columns: RoleOptions,
     reading: FileOptions,
     release: ReleaseOptions,
     receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt. By default: OUTPUT.receipt.json.")] = None,
@@ -86,7 +86,12 @@ def privatize(
     cells = reading.cells
     here_only: dict[str, bool] = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--no-header": not cells.header}
     here_only |= {"--threads": threads is not None, "--workers": workers != 1, "--device": device != "cpu"}
-    here_only |= {"--delimiter": cells.delimiter is not None, "--encoding": cells.encoding != "utf-8", "--sheet": cells.sheet is not None}
+    here_only |= {
+        "--keep-sheet": bool(columns.keep_sheet),
+        "--delimiter": cells.delimiter is not None,
+        "--encoding": cells.encoding != "utf-8",
+        "--sheet": cells.sheet is not None,
+    }
     _check_engine(engine, master, here_only)
     if engine == "spark" and (file is None or target is None):
         raise typer.BadParameter("--engine spark needs a FILE or folder and an --output")
@@ -97,10 +102,10 @@ def privatize(
         written = (output, receipt, card, *(Path(f"{output}{ending}") for ending in _BESIDE))
         if receipt_page is not None:
             check_page(receipt_page, file or "-", *written, force=force or resume)
-        columns, named_by = tuple(column or ()), release.naming_column
+        roles, named_by = columns.roles(), release.naming_column
         if engine == "local":
             set_threads(threads)
-            layout = make_layout(source, columns=columns, record_id=named_by, **reading.reading())
+            layout = make_layout(source, roles=roles, record_id=named_by, **reading.reading())
         resolved = release.resolve(budget, lambda line: _say(line, quiet=quiet))
         private = resolved.make(randomness=_seeded(insecure_seed))
         warn_of_the_epsilon(private)
@@ -108,7 +113,9 @@ def privatize(
             _warn_of_unknown_words(private, source, layout)
         made: Receipt | None
         if engine == "spark":
-            where = SparkArguments(columns=columns, format=reading.format, master=master, record_id=named_by, force=force)
+            where = SparkArguments(
+                columns=roles.text, drop=roles.drop, keep=roles.keep, format=reading.format, master=master, record_id=named_by, force=force
+            )
             made = _with_spark(resolved.recipe, str(file), str(target), receipt, where=where, as_json=as_json, quiet=quiet)
         elif output is None:
             _say_what_is_relaxed(private, layout)  # with an output, the receipt beside it says it
@@ -145,7 +152,18 @@ def _to_file(
     shown = None if quiet else Progress
     try:
         with open_source(source) as records:
-            made = run_job(private, records, layout, output, workers=workers, receipt=receipt, resume=resume, force=force, progress=shown)
+            made = run_job(
+                private,
+                records,
+                layout,
+                output,
+                workers=workers,
+                receipt=receipt,
+                resume=resume,
+                force=force,
+                progress=shown,
+                warn=_warn,
+            )
     except KeyboardInterrupt:
         if not beside(output, ".partial").exists():
             _say("Stopped. Nothing was released yet, and nothing is kept.", quiet=quiet)
@@ -177,7 +195,7 @@ def _to_standard_output(
             if path is not None:
                 check_regular(path, f"name another file for the {what}")
         check_apart(records.name, *(path for path in noted.values() if path is not None))
-        made = privatize_stream(private, records, sink, layout)
+        made = privatize_stream(private, records, sink, layout, warn=_warn)
     _warn_by_counts(private, source, made)
     if receipt is not None:
         write_whole(receipt, made.to_json())
@@ -192,6 +210,8 @@ class SparkArguments(TypedDict):
     """What Spark is told of the files, by the names that ``privatize_files`` has for it."""
 
     columns: tuple[str, ...]
+    drop: tuple[str, ...]
+    keep: tuple[str, ...]
     format: str | None
     master: str | None
     record_id: str | None
@@ -249,7 +269,7 @@ def _warn_of_unknown_words(private: Privatizer, source: Path, layout: Layout) ->
 
     if source.is_file() or source.is_dir():
         for warning in unknown_warnings(source, layout, private.mechanism.embedding):
-            print(f"deniable: warning: {printable(warning)}", file=sys.stderr)
+            _warn(warning)
 
 
 def _warn_by_counts(private: Privatizer, source: Path | None, made: Receipt) -> None:
@@ -258,7 +278,7 @@ def _warn_by_counts(private: Privatizer, source: Path | None, made: Receipt) -> 
 
     warning = counted_warning(made.tally.words, made.tally.unknown_words, private.mechanism.embedding)
     if warning is not None and (source is None or not (source.is_file() or source.is_dir())):
-        print(f"deniable: warning: {printable(warning)}", file=sys.stderr)
+        _warn(warning)
 
 
 def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
@@ -273,6 +293,10 @@ def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
 
 def _path(given: str | None) -> Path | None:
     return None if given is None or given == "-" else Path(given)
+
+
+def _warn(said: str) -> None:
+    print(f"deniable: warning: {printable(said)}", file=sys.stderr)
 
 
 def _say(text: str, *, quiet: bool) -> None:

@@ -15,9 +15,9 @@ import typer
 from deniable.cli.options import (
     BudgetOptions,
     CellOptions,
-    Columns,
     Device,
     ReleaseOptions,
+    RoleOptions,
     Threads,
     Workers,
     warn_of_the_epsilon,
@@ -31,7 +31,7 @@ def watch(
     folder: Annotated[Path, typer.Argument(help="The folder in which new files appear.")],
     out: Annotated[Path, typer.Option("--out", help="The folder for the released files, under the same names.")],
     budget: BudgetOptions,
-    column: Columns = None,
+    columns: RoleOptions,
     cells: CellOptions,
     release: ReleaseOptions,
     threads: Threads = None,
@@ -50,7 +50,10 @@ def watch(
     ] = "skip",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only what failed or was skipped.")] = False,
 ) -> None:
-    """Release every file that appears in a folder into another one: once, whole, and when it has stopped changing."""
+    """Release every file that appears in a folder into another one: once, whole, and when it has stopped changing.
+
+    Every column of the files needs a role: --column, --drop or --keep. A file with another column is refused.
+    """
     if not every > 0:
         raise typer.BadParameter("--every must be more than 0 seconds")
     if workers != 1 and device != "cpu":
@@ -61,10 +64,10 @@ def watch(
     from deniable.records.watching.watch import SameContent, Watch, WatchSettings
 
     set_threads(threads)
-    columns = tuple(column or ())
+    roles = columns.roles()
 
     def layout_of(path: Path) -> Layout:
-        return make_layout(path, format=None, columns=columns, record_id=release.naming_column, **vars(cells))
+        return make_layout(path, format=None, roles=roles, record_id=release.naming_column, **vars(cells))
 
     def warn(line: str) -> None:
         print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {line}", file=sys.stderr, flush=True)

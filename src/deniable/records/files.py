@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from deniable.errors import DeniableError, InvalidParameter
 from deniable.progress import Progress
+from deniable.records.checking.deciding import decide
 from deniable.records.formats.layout import FOLDER, WHOLE, Layout, make_layout
 from deniable.records.formats.opening import naming_for, open_reader, open_source
 from deniable.records.formats.reader import BatchSize
+from deniable.records.formats.roles import Roles
 from deniable.records.formats.source import Source
 from deniable.records.jobs.job import check_budget, receipt_of, run_job
 from deniable.records.jobs.releasing import releasing
@@ -27,6 +30,9 @@ def privatize_file(
     target: Path | str,
     *,
     columns: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    keep_sheets: Sequence[str] = (),
     format: str | None = None,  # noqa: A002
     delimiter: str | None = None,
     header: bool = True,
@@ -41,24 +47,25 @@ def privatize_file(
 ) -> Receipt | None:
     """Release a file of records into another file and return the receipt; receipt and card are written beside the target.
 
-    ``columns`` name what to privatize; everything else passes as it is. ``record_id`` names the column of ids of a keyed release;
+    ``columns`` name what to privatize, ``drop`` what to leave out, and ``keep`` what to release as it is. A column that has none of these
+    roles is refused if it looks like people, contacts, identifiers, dates of birth or free text, judged by the first 10,000 records; other
+    sheets of a workbook need ``keep_sheets``. ``record_id`` names the column of ids of a keyed release;
     without it a record is named by its number and a digest of the file. ``sheet`` is that of a spreadsheet, by default its first.
     ``workers`` processes share the work. ``resume`` continues work that was cut off, or begins it; None is returned when it was finished
     before. ``force`` replaces what is there. ``progress=Progress`` shows a bar. Formats and compression are told from the names unless
     ``format`` says otherwise. A privatizer should not be used elsewhere meanwhile; its own counts start from zero.
 
     :raises InvalidParameter: if a setting is not allowed or a column is not there.
+    :raises UndecidedColumns: if something would be released as it is that nobody named.
     :raises ResumeError: if a partial output is in the way or belongs to another job.
     :raises RecordError: if the input cannot be read or the output cannot be written; nothing is under the target's name then.
     :raises OSError: if a file cannot be opened.
     """
     path = Path(source)
-    if isinstance(columns, str):
-        raise InvalidParameter("columns", columns, "must be a list of names")
     layout = make_layout(
         path,
         format=format,
-        columns=tuple(columns),
+        roles=Roles.of(text=columns, drop=drop, keep=keep, keep_sheets=keep_sheets),
         delimiter=delimiter,
         header=header,
         encoding=encoding,
@@ -67,16 +74,30 @@ def privatize_file(
     )
     made = private.make() if isinstance(private, Recipe) else private
     with open_source(path) as records:
-        return run_job(made, records, layout, target, workers=workers, receipt=receipt, resume=resume, force=force, progress=progress)
+        return run_job(
+            made,
+            records,
+            layout,
+            target,
+            workers=workers,
+            receipt=receipt,
+            resume=resume,
+            force=force,
+            progress=progress,
+            warn=lambda said: warnings.warn(said, stacklevel=2),
+        )
 
 
-def privatize_stream(private: Privatizer, source: Source, sink: BinaryIO, layout: Layout) -> Receipt:
+def privatize_stream(
+    private: Privatizer, source: Source, sink: BinaryIO, layout: Layout, *, warn: Callable[[str], None] | None = None
+) -> Receipt:
     """Release every record of the source into the sink and return the receipt.
 
     What has arrived is released at once when the producer is slow. When it is fast, the sink is given equal parts, so that its reader
     cannot see how long the private texts are. A sink that was closed by its reader ends the work without an error. The privatizer's own
-    counts start from zero.
+    counts start from zero. What does not come from a file is not looked at before: every column of it needs a role.
 
+    :raises UndecidedColumns: if something would be released as it is that nobody named; records before it are released.
     :raises RecordError: if a record cannot be read; those before it are released.
     :raises UnknownWord: if the policy is to stop at unknown words; the records before that are released.
     :raises InvalidParameter: if the layout does not fit the source.
@@ -89,6 +110,9 @@ def privatize_stream(private: Privatizer, source: Source, sink: BinaryIO, layout
     tally, size = Tally(), BatchSize(up_to_errors=True, one_text=private.record_epsilon is not None)
     reader = open_reader(source, layout, naming_for(private, source, layout))
     check_budget(private.record_epsilon, layout.columns, lists=reader.has_lists)
+    for warning in decide(source, layout, reader, private.mechanism.embedding):
+        if warn is not None:
+            warn(warning)
     by_arrival = source.identity() is None  # also with a seed: who waits for an answer must not wait for more text
     try:
         waiting = bytearray(b"".join(reader.head()))

@@ -14,6 +14,7 @@ from deniable.records.formats.layout import make_layout
 from deniable.records.formats.naming import Naming, Place
 from deniable.records.formats.opening import open_reader, open_source
 from deniable.records.formats.reader import BatchSize
+from deniable.records.formats.roles import Roles
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -49,7 +50,8 @@ def labelled_records(
     """
     if label_column == text_column:
         raise InvalidParameter(called, label_column, "is the column of texts as well; name another one")
-    layout = make_layout(path, format=format, columns=(text_column,), delimiter=delimiter, header=header, encoding=encoding, sheet=sheet)
+    roles = Roles(text=(text_column,))
+    layout = make_layout(path, format=format, roles=roles, delimiter=delimiter, header=header, encoding=encoding, sheet=sheet)
     if layout.format == "text":
         raise InvalidParameter(
             "format",

@@ -21,6 +21,7 @@ from deniable.progress import Report
 from deniable.records.formats.layout import OTHER_DELIMITERS, Layout, make_layout
 from deniable.records.formats.opening import open_reader, open_source
 from deniable.records.formats.reader import Batch, BatchSize, FinishedAtTheEnd, Reader
+from deniable.records.formats.roles import Roles
 from deniable.records.formats.source import Lines
 from deniable.records.labelled import ReadingOptions, labelled_records
 
@@ -100,7 +101,7 @@ def check_rewritten(path: Path, target: Path, *, column: str | None, force: bool
 def _layout(path: Path, column: str | None, reading: ReadingOptions) -> Layout:
     layout = make_layout(
         path,
-        columns=() if column is None else (column,),
+        roles=Roles() if column is None else Roles(text=(column,)),
         format=reading.get("format"),
         delimiter=reading.get("delimiter"),
         header=reading.get("header", True),

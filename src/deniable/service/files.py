@@ -25,7 +25,7 @@ from deniable.service.rules import Rules
 from deniable.text.card_file import ENDING as CARD
 
 _NAME = re.compile(r"[\w][\w .()+-]{0,119}")
-_OWN = frozenset({"name", "column", "record_id", "delimiter", "header", "encoding", "wait"})
+_OWN = frozenset({"name", "column", "drop", "keep", "keep_sheet", "record_id", "delimiter", "header", "encoding", "wait"})
 _LONGEST_WAIT = 25.0
 _GONE = "there is no such job, or it was deleted"
 _SECONDS_BETWEEN_LOOKS = 0.05
@@ -104,13 +104,16 @@ class Files:
             raise Refused(422, f"wait: must be a number of seconds from 0 to {_LONGEST_WAIT:g}")
         columns = tuple(query.getlist("column"))
         if kind != "text" and not columns:
-            raise Refused(422, "column: say which column holds private text; every other one is released as it is")
+            raise Refused(422, "column: say which column holds private text; drop and keep say what becomes of the others")
         suffixes = Path(name).suffixes
         asked = JobFile(
             name=name,
             ending="".join(suffixes[-2:] if suffixes[-1].lower() in COMPRESSION_ENDINGS else suffixes[-1:]).lower(),
             choice=choice_from_query(request, _OWN),
             columns=columns,
+            drop=tuple(query.getlist("drop")),
+            keep=tuple(query.getlist("keep")),
+            keep_sheets=tuple(query.getlist("keep_sheet")),
             record_id=query.get("record_id"),
             delimiter=query.get("delimiter"),
             header=header == "true",

@@ -19,6 +19,7 @@ import msgspec
 
 from deniable.atomic import lock, write_whole
 from deniable.records.formats.layout import Layout, make_layout, released_name
+from deniable.records.formats.roles import Roles
 from deniable.service.messages import Choice
 
 State = Literal["waiting", "working", "done", "failed"]
@@ -54,6 +55,9 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True):
     header: bool
     encoding: str
     created: float
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    keep_sheets: tuple[str, ...] = ()
     settings: str = ""
 
     def layout(self, path: Path) -> Layout:
@@ -64,7 +68,7 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True):
         return make_layout(
             path,
             format=None,
-            columns=self.columns,
+            roles=Roles(text=self.columns, drop=self.drop, keep=self.keep, keep_sheets=self.keep_sheets),
             delimiter=self.delimiter,
             header=self.header,
             encoding=self.encoding,

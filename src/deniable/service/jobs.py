@@ -43,7 +43,9 @@ from deniable.service.settings import Limits
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NO_ROOM = "there is no room left for the release; try again later, or send less in one file"
 _LOGGED = "something went wrong here; the operator finds the place in the log"
-_OF_THE_SENDER = frozenset({"column", "columns", "delimiter", "encoding", "format", "record_epsilon", "record_id"})
+_OF_THE_SENDER = frozenset(
+    {"column", "columns", "drop", "keep", "keep_sheets", "delimiter", "encoding", "format", "record_epsilon", "record_id"}
+)
 _MOST_ATTEMPTS = 3
 _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_BETWEEN_NOTES = 0.25

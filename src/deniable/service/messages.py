@@ -16,7 +16,7 @@ from deniable.service.faults import log_without_text
 from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 
 RecordName = str | int
-_OPTION = re.compile(r"--(column|delimiter|encoding|record-id|no-header)\b(?: (?='))?")
+_OPTION = re.compile(r"--(column|drop|keep|keep-sheet|delimiter|encoding|record-id|no-header)\b(?: (?='))?")
 _FOR_A_TERMINAL = {
     f"; {TO_SEE_THE_NAMES}": "",
     "; the work can be continued with resume=True": "",

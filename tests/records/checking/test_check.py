@@ -20,6 +20,7 @@ from deniable.errors import RecordError
 from deniable.records.checking.check import FileCheck, check_file
 from deniable.records.checking.languages import language_of, script_of, scripts_of
 from deniable.records.formats.layout import make_layout
+from deniable.records.formats.roles import NO_ROLES
 from tests.support.made_ods import ods_parts
 from tests.support.made_xlsx import leaky_parts, zipped
 
@@ -33,7 +34,7 @@ RUSSIAN = ["доктор сказал что поезд опять опозда�
 
 
 def checked(path: Path, **reading: Any) -> FileCheck:
-    layout = make_layout(path, columns=(), **{"format": None, "delimiter": None, "header": True, "encoding": "utf-8", **reading})
+    layout = make_layout(path, roles=NO_ROLES, **{"format": None, "delimiter": None, "header": True, "encoding": "utf-8", **reading})
     return check_file(path, layout, Embedding.open())
 
 
@@ -55,7 +56,8 @@ def test_columns_are_told_apart_and_people_are_looked_at_first(tmp_path: Path) -
     expected = {"id": "identifier", "patient": "person", "mail": "e-mail", "state": "category", "day": "date", "note": "free text"}
     assert kinds(found) == expected
     assert found.private == ["note"]
-    assert found.public == ["id", "patient", "mail", "state", "day"]
+    assert found.dropped == ["patient", "mail"]
+    assert found.public == ["id", "state", "day"]
     note = next(column for column in found.columns if column.path == "note")
     assert (note.language, note.script, note.longest, note.values) == ("English", "Latin", 13, 60)
     assert note.unknown < 0.05
@@ -76,8 +78,9 @@ def test_the_suggested_command_runs_and_releases_what_was_said(tmp_path: Path) -
     done = CliRunner().invoke(app, [*command[1:], "--quiet"])
     assert done.exit_code == 0, done.output
     before, after = source.read_text().splitlines(), (tmp_path / "out.csv").read_text().splitlines()
-    assert [line.rsplit(",", 1)[0] for line in before] == [line.rsplit(",", 1)[0] for line in after]
-    assert before != after
+    assert [line.split(",")[:1] + line.split(",")[3:5] for line in before] == [line.split(",")[:3] for line in after]
+    assert not any(f"user{number}" in line or "example.org" in line for line in after for number in range(7))
+    assert [line.split(",")[5] for line in before] != [line.split(",")[3] for line in after]
 
 
 def test_a_file_with_nothing_to_look_at_is_fine(tmp_path: Path) -> None:
@@ -111,7 +114,7 @@ def test_spreadsheets_and_their_other_sheets_are_looked_into(tmp_path: Path) -> 
     (tmp_path / "a.xlsx").write_bytes(zipped(leaky_parts("secret")))
     found = checked(tmp_path / "a.xlsx")
     assert "the sheet Other" in found.public
-    assert any("the sheet Other would be released as it is" in finding.says for finding in found.findings)
+    assert any("the sheet Other stops a release" in finding.says for finding in found.findings)
     rows: list[tuple[str | int | None, ...]] = [("id", "note"), *[(i, NOTES[i % 3]) for i in range(9)]]
     (tmp_path / "a.ods").write_bytes(zipped(ods_parts(rows)))
     assert kinds(checked(tmp_path / "a.ods")) == {"id": "identifier", "note": "free text"}
@@ -127,7 +130,7 @@ def test_another_delimiter_is_told_and_no_command_is_made_of_wrong_columns(tmp_p
     ]
     assert found.look_first
     assert found.command == ""
-    layout = make_layout(source, format=None, columns=(), delimiter=mark, header=True, encoding="utf-8")
+    layout = make_layout(source, format=None, roles=NO_ROLES, delimiter=mark, header=True, encoding="utf-8")
     assert "--column note" in check_file(source, layout, Embedding.open()).command
 
 
@@ -139,7 +142,8 @@ def test_rows_above_the_header_are_told(tmp_path: Path) -> None:
     rows: list[tuple[str | int | None, ...]] = [("Report",), ("id", "note"), *[(i, NOTES[i % 3]) for i in range(9)]]
     (tmp_path / "a.ods").write_bytes(zipped(ods_parts(rows)))
     found = checked(tmp_path / "a.ods")
-    assert any("(cell 2) has no name in the header, and would be released as it is" in finding.says for finding in found.findings)
+    assert any("(cell 2) has no name in the header, which stops a release" in finding.says for finding in found.findings)
+    assert any("look like free text have no name" in finding.says for finding in found.findings)
     assert found.look_first
     assert "(cell 2)" not in found.command
     assert "(cell 2)" in found.public
@@ -157,7 +161,7 @@ def test_formulas_are_not_called_empty(tmp_path: Path) -> None:
 
 def test_numbers_that_a_workbook_shows_as_dates_are_called_dates(tmp_path: Path) -> None:
     formats = {
-        "born": ("mm-dd-yy", "date"),
+        "born": ("mm-dd-yy", "birth date"),
         "seen": ('[$-407]d. mmmm" um "hh:mm', "date"),
         "stayed": ('0.0" days"', "number"),
         "price": ("[Red]#,##0.00_d\\y", "number"),
@@ -179,7 +183,7 @@ def test_numbers_that_a_workbook_shows_as_dates_are_called_dates(tmp_path: Path)
     for i in range(9):
         sheet.active.append([datetime.date(2026, 1, 1 + i)])
     sheet.save(tmp_path / "b.xlsx")
-    assert kinds(checked(tmp_path / "b.xlsx"))["born"] == "date"
+    assert kinds(checked(tmp_path / "b.xlsx"))["born"] == "birth date"
 
 
 def test_names_of_people_are_told_by_what_they_are(tmp_path: Path) -> None:
@@ -195,9 +199,29 @@ def test_names_of_people_are_told_by_what_they_are(tmp_path: Path) -> None:
 def test_the_languages_of_a_column_are_told_if_it_has_several(tmp_path: Path) -> None:
     german = "der Arzt hat gesagt dass die Bahn nicht kommt und sie mit dem Auto fahren"
     (tmp_path / "in.txt").write_text("\n".join([*NOTES * 6, *[german] * 9]), encoding="utf-8")
-    assert checked(tmp_path / "in.txt").columns[0].language == "English, German"
+    (column,) = checked(tmp_path / "in.txt").columns
+    assert (column.language, list(column.other_languages)) == ("English", ["German"])
     (tmp_path / "in.txt").write_text("\n".join([*NOTES * 20, german, german]), encoding="utf-8")
-    assert checked(tmp_path / "in.txt").columns[0].language == "English"
+    assert checked(tmp_path / "in.txt").columns[0].other_languages == {}
+
+
+def test_a_few_texts_in_other_languages_are_looked_at_first(tmp_path: Path) -> None:
+    german = "der Arzt hat gesagt dass die Bahn nicht kommt und sie mit dem Auto fahren"
+    spanish = "la doctora dice que el tren no llega por la noche y que los pacientes se quedan en la casa"
+    (tmp_path / "in.txt").write_text("\n".join([*NOTES * 29, *[german] * 6, *[spanish] * 6]), encoding="utf-8")
+    found = checked(tmp_path / "in.txt")
+    assert found.columns[0].other_languages.keys() == {"German", "Spanish"}
+    assert any(finding.level == "look" and "German" in finding.says and "Spanish" in finding.says for finding in found.findings)
+    said = " ".join(run(str(tmp_path / "in.txt"), "--quiet").output.split())
+    assert "English, German, Spanish" in said.replace("English, German Spanish", "English, German, Spanish")
+
+
+def test_paths_that_begin_alike_are_shown_whole(tmp_path: Path) -> None:
+    rows = [{"visits": [{"date": "2026-01-02", "note": NOTES[i % 3]}], "identifier_of_record": i} for i in range(20)]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shown = run(str(tmp_path / "in.jsonl"), "--quiet").output.splitlines()
+    first = [line.split()[0] for line in shown if line.startswith("visits")]
+    assert first[:2] == ["visits[].date", "visits[].note"]
 
 
 def test_a_folder_is_looked_at_as_texts(tmp_path: Path) -> None:
@@ -212,7 +236,7 @@ def test_a_folder_is_looked_at_as_texts(tmp_path: Path) -> None:
 
 def test_only_the_first_records_are_read_when_there_are_many(tmp_path: Path) -> None:
     source = write_csv(tmp_path / "in.csv", rows=50)
-    layout = make_layout(source, format=None, columns=(), delimiter=None, header=True, encoding="utf-8")
+    layout = make_layout(source, format=None, roles=NO_ROLES, delimiter=None, header=True, encoding="utf-8")
     found = check_file(source, layout, Embedding.open(), most=10)
     assert (found.records, found.complete) == (10, False)
 
@@ -299,10 +323,10 @@ def test_a_column_without_a_name_is_not_taken_for_the_whole_text(tmp_path: Path)
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"": f"anna{i} smith", "note": NOTES[i % 3]}) + "\n" for i in range(9)))
     for name in ("in.csv", "in.jsonl"):
         found = checked(tmp_path / name)
-        assert (found.private, found.public) == (["note"], [""])
+        assert (found.private, found.dropped, found.public) == (["note"], [], [""])
         assert any(finding.level == "look" and "the column without a name" in finding.says for finding in found.findings)
         shown = " ".join(run(str(tmp_path / name), "--quiet").output.split())
-        assert "Would be released as it is: (no name) In other words: note" in shown
+        assert "The command releases as it is: (no name) In other words: note" in shown
 
 
 @pytest.mark.parametrize("name", ["in.csv", "in.jsonl"])
@@ -337,9 +361,8 @@ def test_dates_that_no_calendar_has_stop_neither_the_look_nor_the_release(tmp_pa
     told = {"far.text": "free text", "far.far": "other"} if kind == "struct" else {"far[]" if kind == "list" else "far": "other"}
     assert kinds(found) == {"note": "free text", **told}
     assert found.look_first
-    done = CliRunner().invoke(
-        app, ["privatize", str(tmp_path / "in.parquet"), "-c", "note", "-e", "6", "-q", "-o", str(tmp_path / "out.parquet")]
-    )
+    arguments = ["privatize", str(tmp_path / "in.parquet"), "-c", "note", "--keep", "far"]
+    done = CliRunner().invoke(app, [*arguments, "-e", "6", "-q", "-o", str(tmp_path / "out.parquet")])
     assert done.exit_code == 0, done.output
     assert pq.read_table(tmp_path / "out.parquet")["far"].equals(pq.read_table(tmp_path / "in.parquet")["far"])
 
@@ -353,7 +376,7 @@ def test_what_is_not_looked_into_is_said_to_be_released_as_it_is(tmp_path: Path)
     assert found.public == ["photo", "at", "took", "pairs[]", "the file's own metadata"]
     assert {kind for name, kind in kinds(found).items() if name != "note"} == {"other"}
     looks = " ".join(finding.says for finding in found.findings if finding.level == "look")
-    assert all(f"the column {name} looks like" in looks for name in ("photo", "at", "took", "pairs[]"))
+    assert all(f"the column {name} holds something" in looks for name in ("photo", "at", "took", "pairs[]"))
     assert "the file's own metadata would be released as it is" in looks
 
 

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from deniable.cli.app import app
+from deniable.records.formats.roles import NO_ROLES
 
 KNOWN = "the doctor said that the train was late again and we waited for an hour\n"
 RUSSIAN = "доктор сказал что поезд опять опоздал и мы долго ждали его вечером\n"
@@ -34,12 +35,12 @@ def test_many_unknown_words_are_said_once_with_their_script(tmp_path: Path) -> N
 def test_each_column_is_judged_by_itself(tmp_path: Path) -> None:
     rows = [{"a": KNOWN, "b": [RUSSIAN], "c": RUSSIAN}] * 20
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    said = released(tmp_path / "in.jsonl", "-c", "a", "-c", "b[]").stderr
+    said = released(tmp_path / "in.jsonl", "-c", "a", "-c", "b[]", "--keep", "c").stderr
     assert said.count("warning") == 1
     assert "in the column b[]" in said
 
 
-@pytest.mark.parametrize("text", [KNOWN * 20, RUSSIAN])
+@pytest.mark.parametrize("text", [KNOWN * 20, "доктор сказал\n"])
 def test_known_words_or_too_few_to_judge_say_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / "in.txt").write_text(text)
     assert "unknown" not in released(tmp_path / "in.txt").stderr
@@ -73,5 +74,5 @@ def test_a_warning_never_stops_a_release(tmp_path: Path, monkeypatch: pytest.Mon
 
     (tmp_path / "in.txt").write_text("the fox\n")
     monkeypatch.setattr(unknown, "open_reader", fail)
-    layout = make_layout(tmp_path / "in.txt", format=None, columns=(), delimiter=None, header=True, encoding="utf-8")
+    layout = make_layout(tmp_path / "in.txt", format=None, roles=NO_ROLES, delimiter=None, header=True, encoding="utf-8")
     assert unknown.unknown_warnings(tmp_path / "in.txt", layout, Embedding.open()) == []

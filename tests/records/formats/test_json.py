@@ -19,6 +19,7 @@ from deniable.records.formats import source as sources
 from deniable.records.formats.layout import make_layout
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.paths import EVERY, parse_path
+from deniable.records.formats.roles import Roles
 from deniable.records.labelled import labelled_records
 from deniable.records.rewriting import rewrite_file
 
@@ -165,7 +166,7 @@ def test_a_budget_per_record_is_refused_for_lists(embedding: Embedding, tmp_path
     source = written(tmp_path / "in.jsonl", [{"l": ["fox", "the"]}])
     with pytest.raises(InvalidParameter, match="once per element"):
         privatize_file(private, source, tmp_path / "out.jsonl", columns=["l[]"])
-    layout = make_layout(source, format=None, columns=("l[]",), delimiter=None, header=True, encoding="utf-8")
+    layout = make_layout(source, format=None, roles=Roles(text=("l[]",)), delimiter=None, header=True, encoding="utf-8")
     with open_source(source) as opened, pytest.raises(InvalidParameter, match="once per element"):
         privatize_stream(private, opened, io.BytesIO(), layout)
 
@@ -240,7 +241,7 @@ def test_an_object_that_is_too_long_is_refused(private: Privatizer, tmp_path: Pa
 
 def test_a_stream_holds_all_objects_before_an_error_and_no_end(private: Privatizer, tmp_path: Path) -> None:
     (tmp_path / "in.json").write_text('[{"t": "the."}, {"t": "fox."}, 5]')
-    layout = make_layout(tmp_path / "in.json", format=None, columns=("t",), delimiter=None, header=True, encoding="utf-8")
+    layout = make_layout(tmp_path / "in.json", format=None, roles=Roles(text=("t",)), delimiter=None, header=True, encoding="utf-8")
     sink = io.BytesIO()
     with open_source(tmp_path / "in.json") as opened, pytest.raises(RecordError, match="record 3"):
         privatize_stream(private, opened, sink, layout)
@@ -315,7 +316,7 @@ def test_a_record_budget_is_never_spent_on_the_name_and_on_the_path(embedding: E
     with pytest.raises(RecordError, match=r"record 2: has 2 texts, and record_epsilon would be spent on each"):
         privatize_file(private, source, tmp_path / f"out{ending}", columns=["a.b"])
     assert not (tmp_path / f"out{ending}").exists()
-    sink, layout = io.BytesIO(), make_layout(source, format=None, columns=("a.b",), delimiter=None, header=True, encoding="utf-8")
+    sink, layout = io.BytesIO(), make_layout(source, format=None, roles=Roles(text=("a.b",)), delimiter=None, header=True, encoding="utf-8")
     with open_source(source) as records, pytest.raises(RecordError, match="record 2: has 2 texts"):
         privatize_stream(private, records, sink, layout)
     assert sink.getvalue().count(b'"a.b"') == 1, "the record before it is released"

@@ -19,6 +19,7 @@ from deniable.records.formats.naming import Naming
 from deniable.records.formats.parquet_files import rows as parquet_rows
 from deniable.records.formats.parquet_files.reader import ParquetReader
 from deniable.records.formats.reader import BatchSize
+from deniable.records.formats.roles import Roles
 from deniable.records.formats.source import FileSource
 from tests.records.formats.crafted_parquet import (
     DELTA_LENGTHS,
@@ -126,7 +127,7 @@ BOMBS = {
 
 def read_all(path: Path, naming: Naming | None = None) -> int:
     with closing(FileSource(path)) as source:
-        reader = ParquetReader(source, Layout(format="parquet", columns=("text",)), naming)
+        reader = ParquetReader(source, Layout(format="parquet", roles=Roles(text=("text",))), naming)
         return sum(len(batch.write(batch.texts)) for batch in reader.batches(BatchSize()))
 
 
@@ -224,7 +225,7 @@ def test_an_id_that_is_not_utf8_is_one_error_without_the_id(tmp_path: Path) -> N
     assert "bob" not in str(caught.value)
     assert caught.value.__cause__ is None
     with closing(FileSource(path)) as source:
-        again = ParquetReader(source, Layout(format="parquet", columns=("text",)), Naming(str(path), column="id"))
+        again = ParquetReader(source, Layout(format="parquet", roles=Roles(text=("text",))), Naming(str(path), column="id"))
         with pytest.raises(RecordError, match="not valid UTF-8"):
             again.skip(2)
 
@@ -234,7 +235,7 @@ def test_the_ids_of_rows_that_were_released_are_remembered(tmp_path: Path) -> No
     ids = [f"p{i}" for i in range(5_000)]
     pq.write_table(pa.table({"id": [*ids, "p7"], "text": ["fox"] * 5_001}), path, row_group_size=900)
     with closing(FileSource(path)) as source:
-        reader = ParquetReader(source, Layout(format="parquet", columns=("text",)), Naming(str(path), column="id"))
+        reader = ParquetReader(source, Layout(format="parquet", roles=Roles(text=("text",))), Naming(str(path), column="id"))
         reader.skip(4_000)
         with pytest.raises(RecordError, match="has the id of"):
             list(reader.batches(BatchSize()))

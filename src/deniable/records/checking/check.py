@@ -11,22 +11,15 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import printable
 from deniable.parameters import STARTING_EPSILON, validated_count
 from deniable.progress import Report
-from deniable.records.checking.fields import WHOLE_LINE, Unnamed, read_fields
-from deniable.records.checking.profile import MOST_COLUMNS, ColumnProfile, Columns
+from deniable.records.checking.deciding import JUDGED, WARNED, look_at, other_sheets, why_refused
+from deniable.records.checking.fields import WHOLE_LINE, Unnamed
+from deniable.records.checking.profile import MOST_COLUMNS, ColumnProfile
 from deniable.records.checking.unknown import MANY, say_unknown, scripts_of_embedding
 from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout, likely_delimiter, released_name
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.paths import parse_path
 from deniable.records.formats.source import FileSource, Source
-
-_LEFT_AS_THEY_ARE = {
-    "e-mail": "e-mail addresses",
-    "phone": "phone numbers",
-    "person": "names or ids of people",
-    "identifier": "identifiers",
-    "short text": "short texts",
-    "other": "something that is not looked into (bytes, times, maps, deep values)",
-}
+from deniable.report.wording import percent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +44,8 @@ class FileCheck:
     findings: list[Finding]
     private: list[str | None]
     """The columns that the command would release in other words; None for the text of a file that has none."""
+    dropped: list[str]
+    """The columns that it would leave out."""
     public: list[str]
     """What it would release as it is."""
     command: str
@@ -66,7 +61,7 @@ class FileCheck:
 
 
 def check_file(
-    path: Path, layout: Layout, embedding: Embedding, *, options: tuple[str, ...] = (), most: int = 10_000, report: Report | None = None
+    path: Path, layout: Layout, embedding: Embedding, *, options: tuple[str, ...] = (), most: int = JUDGED, report: Report | None = None
 ) -> FileCheck:
     """Look at the first ``most`` records of a file, and judge what a release of it would do.
 
@@ -77,38 +72,35 @@ def check_file(
     :raises OSError: if it cannot be opened.
     """
     most = validated_count(most, "records")
-    columns, records, complete = Columns(embedding), 0, True
     with open_source(path) as source:
-        for fields in read_fields(source, layout, most=most + 1):
-            if records == most:
-                complete = False
-                break
-            records += 1
-            for name, value in fields:
-                columns.add(name, value)
-            if report is not None and source.size is not None:
-                report(source.position(), source.size)
-        profiles = columns.profiles()
+        looked = look_at(source, layout, embedding, most=most, report=report)
+        if looked.error is not None:
+            raise looked.error
+        profiles = looked.columns
         named = [column for column in profiles if not isinstance(column.path, Unnamed)]
         free = [column.path for column in named if column.kind == "free text" or column.path is WHOLE_LINE]
-        others = [f"the sheet {printable(name)}" for name in _other_sheets(source, layout)]
+        others = [f"the sheet {printable(name)}" for name in other_sheets(source, layout)]
         others += ["the file's own metadata"] if _has_metadata(source, layout, free) else []
-    others += [f"every column after the first {MOST_COLUMNS:,}"] if columns.more else []
+    others += [f"every column after the first {MOST_COLUMNS:,}"] if looked.more_columns else []
     misread = _misread(layout, [column.path for column in named], unnamed=len(profiles) - len(named))
-    kept = [column.path for column in profiles if column.path is not None and column.path not in free]
+    dropped = [column.path for column in named if column.path is not None and column.path not in free and why_refused(column)]
+    kept = [column.path for column in profiles if column.path is not None and column.path not in (*free, *dropped)]
     return FileCheck(
         file=str(path),
         format=layout.format,
         embedding=embedding.name,
-        records=records,
-        complete=complete,
+        records=looked.records,
+        complete=looked.complete,
         columns=profiles,
         findings=[Finding(level="look", says=misread)] if misread else _findings(profiles, free, embedding, others),
         private=free,
+        dropped=dropped,
         public=[*kept, *others],
         command=""
-        if misread or not records
-        else _command(path, layout, free, options, names=any(column.script == "Latin" for column in profiles if column.path in free)),
+        if misread or not looked.records
+        else _command(
+            path, layout, free, dropped, options, names=any(column.script == "Latin" for column in profiles if column.path in free)
+        ),
     )
 
 
@@ -124,14 +116,6 @@ def _misread(layout: Layout, header: list[str | None], *, unnamed: int) -> str |
     )
 
 
-def _other_sheets(source: Source, layout: Layout) -> list[str]:
-    if layout.format not in SPREADSHEETS or not isinstance(source, FileSource):
-        return []
-    from deniable.records.formats.spreadsheets.workbook import Workbook
-
-    return [each.name for each in Workbook(source, layout.sheet).others]
-
-
 def _has_metadata(source: Source, layout: Layout, free: list[str | None]) -> bool:
     """Return whether a Parquet file carries notes of its own, which a release copies."""
     if layout.format != "parquet" or not isinstance(source, FileSource):
@@ -144,8 +128,9 @@ def _has_metadata(source: Source, layout: Layout, free: list[str | None]) -> boo
     return has_own_metadata(schema, [place for place, name in enumerate(schema.names) if name in private or (name,) in private])
 
 
-def _command(path: Path, layout: Layout, free: list[str | None], options: tuple[str, ...], *, names: bool) -> str:
+def _command(path: Path, layout: Layout, free: list[str | None], dropped: list[str], options: tuple[str, ...], *, names: bool) -> str:
     named = [part for name in free if name is not None for part in ("--column", name)]
+    named += [part for name in dropped for part in ("--drop", name)]
     target = f"private-{released_name(path.resolve().name)}"
     never = ["--never-release", "names"] if names else []  # the built-in list is of names in Latin letters
     named_file = f"./{path}" if str(path).startswith("-") else str(path)  # it would be read as an option
@@ -164,6 +149,8 @@ def _findings(columns: list[ColumnProfile], free: list[str | None], embedding: E
 
     if not columns:
         look("no record was found in it")
+    elif not free and any(column.kind == "free text" for column in columns):
+        look("the columns that look like free text have no name: the header is another row; take out the rows above it")
     elif not free:
         look("no column looks like free text: if one is, name it with --column")
     scripts = scripts_of_embedding(embedding)
@@ -173,16 +160,17 @@ def _findings(columns: list[ColumnProfile], free: list[str | None], embedding: E
             if column.unknown > MANY:
                 script = column.script if column.script not in scripts else None
                 look(say_unknown(column.unknown, where, embedding, script))
+            if column.other_languages:
+                listed = ", ".join(f"{percent(share)} {language}" for language, share in column.other_languages.items())
+                look(f"not all texts {where} are {column.language}: about {listed}; see the guide on other languages")
             spent = STARTING_EPSILON * column.longest
             note(f"the longest text {where} has {column.longest:,} words: ε = {STARTING_EPSILON:g} a word adds up to {spent:g} there")
         elif isinstance(column.path, Unnamed):
-            look(
-                f"{column.path} has no name in the header, and would be released as it is; name it there, or take out rows above the header"
-            )
-        elif column.kind in _LEFT_AS_THEY_ARE and not column.counts_up:
-            look(
-                f"{_called(column)} looks like {_LEFT_AS_THEY_ARE[column.kind]}, and would be released as it is; take it out or name it too"
-            )
+            look(f"{column.path} has no name in the header, which stops a release; name it there, or take out rows above the header")
+        elif (why := why_refused(column)) is not None:
+            look(f"{_called(column)} looks like {why}: the command leaves it out; --keep releases it as it is, --column in other words")
+        elif column.kind in WARNED:
+            look(f"{_called(column)} holds {WARNED[column.kind]}, and would be released as it is; leave it out with --drop")
         if column.kind == "person" and column.most_repeated > 1:
             how = f"with a key, --consistent-by {shlex.quote(column.path or '')} releases a word of a person as the same word everywhere"
             note(f"one value of {_called(column)} stands in {column.most_repeated:,} records: what is spent on a person adds up; {how}")
@@ -190,8 +178,10 @@ def _findings(columns: list[ColumnProfile], free: list[str | None], embedding: E
     if nested:
         note(f"{len(nested)} of the free texts stand inside objects or lists: only what is named by its path is released in other words")
     for other in others:
-        how = ", with --sheet" if other.startswith("the sheet ") else ""
-        look(f"{other} would be released as it is; look into it too{how}")
+        if other.startswith("the sheet "):
+            look(f"{other} stops a release: look into it with --sheet, then keep it with --keep-sheet or delete it from a copy")
+        else:
+            look(f"{other} would be released as it is; look into it too")
     return found
 
 

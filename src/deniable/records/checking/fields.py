@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
 import decimal
 import enum
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import RecordError
+from deniable.records.formats.delimited import Cells
 from deniable.records.formats.folder import FolderSource
 from deniable.records.formats.json_array import Elements
 from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout
-from deniable.records.formats.paths import parse_path
-from deniable.records.formats.source import LONGEST_RECORD, FileSource, Lines, Source
+from deniable.records.formats.paths import Leaf, leaves
+from deniable.records.formats.source import FileSource, Lines, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,55 +36,51 @@ class Unnamed(str):
     __slots__ = ()
 
 
-Value = str | float | bool | datetime.date | Other | None
+Value = str | float | bool | datetime.date | Other | Leaf | None
 Field = tuple[str | None, Value]
 """The path of a value, as ``--column`` takes it, and the value."""
 
 WHOLE_LINE = None
 """The path of a text that has none: a line, or a file of a folder. No name of a column is the same, also not an empty one."""
 
-_DEEPEST = 20
 _LONE = re.compile("[\ud800-\udfff]")
 
 
-def read_fields(source: Source, layout: Layout, *, most: int) -> Iterator[list[Field]]:
-    """Yield the fields of the first ``most`` records of a file; of Parquet, those of the named columns alone if the layout names any.
+def read_fields(source: Source, layout: Layout, *, most: int | None) -> Iterator[list[Field]]:
+    """Yield the fields of the first ``most`` records of a file; what stands in a column that has a role is ``Leaf.NAMED``.
 
     :raises RecordError: if a record cannot be read.
     """
-    yield from islice(_records(source, layout), most)
+    yield from islice(_records(source, layout, layout.roles.named), most)
 
 
-def _records(source: Source, layout: Layout) -> Iterator[list[Field]]:
+def _records(source: Source, layout: Layout, named: Collection[str]) -> Iterator[list[Field]]:
     if layout.format == FOLDER and isinstance(source, FolderSource):
         return ([(WHOLE_LINE, source.text(place, layout.encoding))] for place in range(len(source.files)))
     if layout.format in ("csv", "tsv"):
-        return _rows(source, layout)
+        return _rows(source, layout, named)
     if layout.format in ("jsonl", "json"):
-        return _objects(source, layout)
+        return _objects(source, layout, named)
     if layout.format in SPREADSHEETS and isinstance(source, FileSource):
-        return _cells(source, layout)
+        return _cells(source, layout, named)
     if layout.format == "parquet" and isinstance(source, FileSource):
-        return _parquet_rows(source, layout)
+        return _parquet_rows(source, named)
     return ([(WHOLE_LINE, line.removesuffix("\r"))] for line in Lines(source, layout.encoding))
 
 
-def _rows(source: Source, layout: Layout) -> Iterator[list[Field]]:
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_RECORD + 1))
-    reader = csv.reader((line + "\n" for line in Lines(source, layout.encoding)), delimiter=layout.delimiter, strict=True)
-    try:
-        names = next(reader, None) if layout.header else None
-        for cells in reader:
-            yield [(_name(names, place), cell or None) for place, cell in enumerate(cells)]
-    except csv.Error:
-        raise RecordError(source.name, "a quote or a line end is wrong", line=reader.line_num) from None
+def _rows(source: Source, layout: Layout, named: Collection[str]) -> Iterator[list[Field]]:
+    rows = Cells(Lines(source, layout.encoding), layout.delimiter)
+    names = rows.next_row() if layout.header else None
+    while (cells := rows.next_row()) is not None:
+        paths = [_name(names, place) for place in range(len(cells))]
+        yield [(path, Leaf.NAMED if path in named else cell or None) for path, cell in zip(paths, cells, strict=True)]
 
 
 def _name(names: list[str] | None, place: int) -> str:
     return str(place + 1) if names is None else names[place] if place < len(names) else Unnamed(f"(cell {place + 1})")
 
 
-def _objects(source: Source, layout: Layout) -> Iterator[list[Field]]:
+def _objects(source: Source, layout: Layout, named: Collection[str]) -> Iterator[list[Field]]:
     lines = Elements(source, layout.encoding) if layout.format == "json" else Lines(source, layout.encoding)
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -95,7 +91,7 @@ def _objects(source: Source, layout: Layout) -> Iterator[list[Field]]:
             record = None
         if not isinstance(record, dict):
             raise RecordError(source.name, "not a JSON object", record=number)
-        fields = [field for key, value in record.items() for field in _flat(key, value)]
+        fields = [field for key, value in record.items() for field in _flat(key, value, named)]
         if any(_LONE.search(path) for path, _ in fields if path):
             raise RecordError(source.name, "a key holds half a character (a lone surrogate), which no text may", record=number)
         yield fields
@@ -105,53 +101,45 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(name)  # NaN and Infinity, which are no JSON, and which a release refuses
 
 
-def _flat(path: str, value: Any, depth: int = 0) -> Iterator[Field]:
-    if depth > _DEEPEST:
-        yield path, Other.VALUE
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _flat(f"{path}.{key}", inner, depth + 1)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _flat(f"{path}[]", inner, depth + 1)
-    elif value is None or isinstance(value, str | bool | int | float | datetime.date):
-        yield path, value
-    elif isinstance(value, decimal.Decimal):
-        yield path, float(value)
-    else:
-        yield path, Other.VALUE
+def _flat(path: str, value: Any, named: Collection[str]) -> Iterator[Field]:
+    for where, leaf in leaves(path, value, named):
+        if leaf is None or leaf is Leaf.NAMED or isinstance(leaf, str | bool | int | float | datetime.date):
+            yield where, leaf
+        else:
+            yield where, float(leaf) if isinstance(leaf, decimal.Decimal) else Other.VALUE
 
 
-def _cells(source: FileSource, layout: Layout) -> Iterator[list[Field]]:
-    from deniable.records.formats.spreadsheets.workbook import Workbook, text_of
+def _cells(source: FileSource, layout: Layout, named: Collection[str]) -> Iterator[list[Field]]:
+    from deniable.records.formats.spreadsheets.workbook import SheetRow, Workbook, text_of
+
+    def value_at(row: SheetRow, place: int) -> Value:
+        value = row.values[place]
+        return Other.FORMULA if place in row.formulas else value if isinstance(value, datetime.date) else text_of(value)
 
     names: list[str] | None = None
     for row in Workbook(source, layout.sheet).rows():
         if layout.header and names is None:
             names = [text_of(value) or "" for value in row.values]
             continue
-        yield [
-            (_name(names, place), Other.FORMULA if place in row.formulas else value if isinstance(value, datetime.date) else text_of(value))
-            for place, value in enumerate(row.values)
-            if value is not None or place in row.formulas
-        ]
+        places = [place for place, value in enumerate(row.values) if value is not None or place in row.formulas]
+        paths = [_name(names, place) for place in places]
+        yield [(path, Leaf.NAMED if path in named else value_at(row, place)) for path, place in zip(paths, places, strict=True)]
 
 
-def _parquet_rows(source: FileSource, layout: Layout) -> Iterator[list[Field]]:
+def _parquet_rows(source: FileSource, named: Collection[str]) -> Iterator[list[Field]]:
     from deniable.records.formats.parquet_files.rows import ParquetRows
 
-    wanted = {*layout.columns, *(path.steps[0] for path in map(parse_path, layout.columns) if path.steps)}
     done = 0
     for batch in ParquetRows(source).batches():
-        columns = [(name, column) for name, column in zip(batch.schema.names, batch.columns, strict=True) if not wanted or name in wanted]
+        columns = zip(batch.schema.names, batch.columns, strict=True)
         try:
-            values = [(name, _values(column)) for name, column in columns]
+            values = [(name, [None] * len(batch) if name in named else _values(column)) for name, column in columns]
         except UnicodeDecodeError:
             where = f"records {done + 1:,} to {done + len(batch):,}"
             raise RecordError(source.name, f"holds what cannot be read as text in {where}") from None
         done += len(batch)
         for row in range(len(batch)):
-            yield [field for name, column in values for field in _flat(name, column[row])]
+            yield [field for name, column in values for field in _flat(name, column[row], named)]
 
 
 def _values(column: pa.Array) -> list[Any]:

@@ -36,7 +36,7 @@ _FREQUENT = {
 _WORDS = {language: frozenset(words.split()) for language, words in _FREQUENT.items()}
 _LANGUAGES = {word: [language for language in _WORDS if word in _WORDS[language]] for word in frozenset().union(*_WORDS.values())}
 _FEWEST_WORDS, _LEAST_SHARE = 20, 0.06
-_LEAST_SHARE_OF_TEXTS, _FEWEST_TEXTS = 0.15, 3
+_LEAST_SHARE_OF_TEXTS, _FEWEST_TEXTS = 0.03, 3
 
 
 def script_of(word: str) -> str | None:
@@ -74,11 +74,8 @@ def language_of_text(words: Iterable[str]) -> str | None:
     return best if most >= 2 and most > second else None
 
 
-def languages_of(words: Counter[str], scripts: Counter[str], texts: Counter[str]) -> str | None:
-    """Return the likely language of a column, and the others that a fair share of its texts are in; None if it cannot be told."""
-    main = language_of(words, scripts)
-    if main is None:
-        return None
-    told = sum(texts.values())
-    others = [each for each, count in texts.most_common() if count >= max(_LEAST_SHARE_OF_TEXTS * told, _FEWEST_TEXTS) and each != main]
-    return ", ".join([main, *others])
+def other_languages(main: str | None, texts: Counter[str]) -> dict[str, float]:
+    """Return the languages beside the main one that a fair share of the texts of a column are in, with that share."""
+    told = texts.total()
+    enough = max(_LEAST_SHARE_OF_TEXTS * told, _FEWEST_TEXTS)
+    return {each: count / told for each, count in texts.most_common() if main is not None and count >= enough and each != main}

@@ -11,12 +11,24 @@ from typing import Literal
 
 from deniable.embeddings.embedding import Embedding
 from deniable.records.checking.fields import Other, Value
-from deniable.records.checking.languages import language_of_text, languages_of, scripts_of
+from deniable.records.checking.languages import language_of, language_of_text, other_languages, scripts_of
 from deniable.words.cutter import Cutter, Lookup
 from deniable.words.never_release import BUILT_IN, built_in_words, fold, without_accents
 
 Kind = Literal[
-    "empty", "number", "date", "e-mail", "phone", "person", "identifier", "category", "free text", "short text", "formula", "other"
+    "empty",
+    "number",
+    "date",
+    "birth date",
+    "e-mail",
+    "phone",
+    "person",
+    "identifier",
+    "category",
+    "free text",
+    "short text",
+    "formula",
+    "other",
 ]
 
 MOST_COLUMNS = 1_000
@@ -27,12 +39,17 @@ _FEW = 30
 _LONGEST_NAME = 4
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?[\d.,]*\d[\d.,]*(?:[eE][-+]?\d+)?%?")
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}(?: .*)?")
+_DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}(?: .*)?")
 _E_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _PHONE = re.compile(r"\+?[\d ()/.-]{7,20}")
 _PERSON = re.compile(
     r"(?i)(?:^|[._\s\[\]-])(?:user|author|patient|customer|client|person|employee|member|name|surname|nurse|doctor)(?:$|[._\s\[\]-]|name|id)"
 )
+_PERSON_NUMBER = re.compile(
+    r"(?i)(?:^|.*[._\s\[\]-])(?:user|author|patient|customer|client|person|employee|member|student|subject)[._\s-]?(?:id|key|number|num|no|nr)?$"
+)
+_BIRTH = re.compile(r"(?i)birth|geburt|naissance|nacimiento|nascita|nascimento|(?:^|[^a-z])(?:dob|geb|born)(?:$|[^a-z])")
+_BIRTH_YEAR = re.compile(r"(?i)birth.?(?:year|date|day)|(?:year|date|day).?of.?birth|geburts.?(?:jahr|datum|tag)|(?:^|[^a-z])(?:yob|dob)$")
 _ID = re.compile(r"(?i)(?:^|[._\s\[\]-])(?:id|key|uuid|guid|number|no|nr|ssn|mrn|iban)$")
 
 
@@ -58,6 +75,8 @@ class ColumnProfile:
     script: str | None
     language: str | None
     """A guess."""
+    other_languages: dict[str, float]
+    """Other languages that texts of it are likely in, with their share of the texts."""
     counts_up: bool
     """Whether each value is the one before it and 1 more: it says no more than the order of the records."""
 
@@ -142,6 +161,7 @@ class Gathering:
 
     def profile(self) -> ColumnProfile:
         """Return what is known of the column."""
+        language = language_of(self.frequent, self.scripts)
         return ColumnProfile(
             path=self.path,
             kind=self._kind(),
@@ -153,7 +173,8 @@ class Gathering:
             longest=self.longest,
             unknown=self.unknown / self.words if self.words else 0.0,
             script=self.scripts.most_common(1)[0][0] if self.scripts else None,
-            language=languages_of(self.frequent, self.scripts, self.languages),
+            language=language,
+            other_languages=other_languages(language, self.languages),
             counts_up=self.counts_up and not self.empty and self.values > 1,
         )
 
@@ -164,6 +185,10 @@ class Gathering:
         own = max(("e-mail", "phone", "date", "number", "formula", "other"), key=lambda look: self.looks[look])
         all_differ = len(self.seen) >= 0.98 * filled and filled > 1
         if self.looks[own] > 0.5 * filled:
+            if (own == "date" and _BIRTH.search(self.path or "")) or (own == "number" and _BIRTH_YEAR.search(self.path or "")):
+                return "birth date"
+            if own in ("number", "phone") and _PERSON_NUMBER.match(self.path or ""):
+                return "person"
             if own in ("number", "phone") and all_differ and _ID.search(self.path or ""):
                 return "identifier"
             return own  # type: ignore[return-value]

@@ -13,13 +13,14 @@ from deniable.records.checking.languages import script_of, scripts_of
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.opening import open_reader, open_source
 from deniable.records.formats.reader import BatchSize
+from deniable.records.formats.roles import Roles
 from deniable.report.wording import percent
 from deniable.words.cutter import Cutter, Lookup
 
 MANY = 0.2
 """The share of unknown words from which on a release warns."""
 
-_RECORDS, _FEWEST_WORDS = 500, 50
+_RECORDS, _FEWEST_UNKNOWN = 500, 5
 _WORDS_OF_AN_EMBEDDING, _LEAST_SHARE = 20_000, 0.05
 
 
@@ -59,7 +60,7 @@ def _warnings(path: Path, layout: Layout, embedding: Embedding) -> list[str]:
         total = sum(counts.values())
         unknown = [word for word, number in zip(counts, lookup.ids(list(counts)), strict=True) if number == embedding.unknown_id]
         share = sum(counts[word] for word in unknown) / max(1, total)
-        if total >= _FEWEST_WORDS and share > MANY:
+        if sum(counts[word] for word in unknown) >= _FEWEST_UNKNOWN and share > MANY:
             where = "of the text" if column is None else f"in the column {printable(column)}"
             said.append(say_unknown(share, where, embedding, _foreign_script({word: counts[word] for word in unknown}, embedding)))
     return said
@@ -67,7 +68,7 @@ def _warnings(path: Path, layout: Layout, embedding: Embedding) -> list[str]:
 
 def _first_texts(path: Path, layout: Layout, column: str | None) -> Iterator[str]:
     """Yield the texts of the first records, as a release of this column alone reads them; of all the text if there are no columns."""
-    alone = layout if column is None else replace(layout, columns=(column,))
+    alone = layout if column is None else replace(layout, roles=Roles(text=(column,)))
     with open_source(path) as source:
         records = 0
         for batch in open_reader(source, alone).batches(BatchSize()):
@@ -79,7 +80,7 @@ def _first_texts(path: Path, layout: Layout, column: str | None) -> Iterator[str
 
 def counted_warning(words: int, unknown: int, embedding: Embedding) -> str | None:
     """Return the same sentence about a release that was counted; None if there is nothing to say."""
-    if words < _FEWEST_WORDS or unknown <= MANY * words:
+    if unknown < _FEWEST_UNKNOWN or unknown <= MANY * words:
         return None
     listed = "" if embedding.left_out is None else ", those that are never released among them,"
     return say_unknown(unknown / words, f"of the text{listed}", embedding, None)

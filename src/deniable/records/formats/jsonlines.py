@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple, NoReturn, Union
 
 import msgspec
 
-from deniable.errors import InvalidParameter, RecordError, printable
+from deniable.errors import InvalidParameter, RecordError, UndecidedColumns, printable
 from deniable.records.formats.layout import TO_SEE_THE_NAMES, Layout, meant_columns, number_of
 from deniable.records.formats.naming import Naming, Place
-from deniable.records.formats.paths import EVERY, Path, leads_into_lists, parse_path
+from deniable.records.formats.paths import EVERY, Leaf, Pairs, Path, leads_into_lists, leaves, parse_path
 from deniable.records.formats.reader import LineReader, Row
 from deniable.records.formats.source import LONGEST_RECORD, Lines, Source
 
@@ -20,7 +20,7 @@ _LIST = msgspec.json.Decoder(list[msgspec.Raw])
 _TEXT = msgspec.json.Decoder(str | None)
 _WRITE = msgspec.json.Encoder().encode
 # msgspec keeps the last of two equal keys and says nothing; this reader of the standard library shows every pair.
-_PAIRS = json.JSONDecoder(object_pairs_hook=lambda pairs: pairs, parse_int=str, parse_float=str).decode
+_PAIRS = json.JSONDecoder(object_pairs_hook=Pairs, parse_int=str, parse_float=str).decode
 _RECORDS_TO_SEE_A_COLUMN_IN = 1_000
 _LONG = 1 << 16
 
@@ -48,13 +48,20 @@ class JsonLinesReader(LineReader):
             raise InvalidParameter("columns", [], "say which keys hold private text (--column)")
         self._paths = [parse_path(name) for name in layout.columns]
         self._unseen = set(layout.columns)
+        self._dropped = [path for name in layout.roles.drop for path in _paths_to_drop(name)]
+        self._named, self._judged = layout.roles.named, ""
+        self._passing: Collection[str] | None = None
         self._keys: set[str] = set()
         self._id = None if naming is None or naming.column is None else parse_path(naming.column)
         self._read_id = msgspec.json.Decoder(Union[(*(naming or Naming).kinds, None)]).decode
         super().__init__(source, self.records_of(source, layout), naming)
-        self.untouched = f"every value of keys other than {', '.join(layout.columns)}"
+        self.untouched = f"every value of keys other than {', '.join([*layout.columns, *layout.roles.drop])}"
         self.has_lists = leads_into_lists(layout.columns)
-        self._spelt = {path.name: [list(path.spelt(step)) for step in range(len(path.steps))] for path in self._paths}
+        self._spelt = {path.name: [list(path.spelt(step)) for step in range(len(path.steps))] for path in (*self._paths, *self._dropped)}
+
+    def let_pass(self, columns: Collection[str], judged: str) -> None:
+        """Refuse a record that holds a key which has no role and is not among these, at any depth."""
+        self._passing, self._judged = columns, judged
 
     def records_of(self, source: Source, layout: Layout) -> Lines:
         """Return what gives the objects one by one, as text."""
@@ -105,7 +112,7 @@ class JsonLinesReader(LineReader):
     def _row(self, text: str, line: int) -> Row:
         if not text.strip(" \t\r"):
             return Row(None, (), len(text))
-        record = self._object(text, "the object", line)
+        record = self._object(text, "the object", line, whole=True)
         if record is None:
             self._refuse("not a JSON object", line)
         if self._unseen:
@@ -116,11 +123,23 @@ class JsonLinesReader(LineReader):
             self._unseen.difference_update(slot.column for slot in slots)
         names = () if self._naming is None else self._naming.names(line, given, [slot.place for slot in slots])
         texts = tuple(self._text(slot, line) for slot in slots)
+        self._drop(record, line)
         for slot in slots:
             slot.holder[slot.key] = None
         if len(text) > _LONG:  # what is not private would hold all of the line in memory
             _copy_what_is_raw(record)
         return Row((record, slots), texts, len(text), names)
+
+    def _drop(self, record: dict[str, Any], line: int) -> None:
+        for path in self._dropped:
+            for slot in list(self._slots(record, path, line)):
+                del slot.holder[slot.key]
+
+    def _refuse_undecided(self, pairs: Pairs) -> None:
+        for key, value in pairs:
+            for path, leaf in leaves(key, value, self._named):
+                if leaf is not None and leaf != "" and leaf is not Leaf.NAMED and path not in (self._passing or ()):
+                    raise UndecidedColumns(self._name, {path: "no role"}, judged=self._judged)
 
     def _slots(self, record: dict[str, Any], path: Path, line: int) -> Iterator[_Slot]:
         """Yield where the texts of a column stand: under its very name, and where its path leads."""
@@ -171,7 +190,7 @@ class JsonLinesReader(LineReader):
             self._refuse(f"{path.up_to(step)} is named as a list and as an object", line)
         return value
 
-    def _object(self, text: str | msgspec.Raw, what: str, line: int) -> dict[str, Any] | None:
+    def _object(self, text: str | msgspec.Raw, what: str, line: int, *, whole: bool = False) -> dict[str, Any] | None:
         try:
             found: dict[str, Any] = _OBJECT.decode(text)
             pairs = _PAIRS(text if isinstance(text, str) else bytes(text).decode())
@@ -179,6 +198,8 @@ class JsonLinesReader(LineReader):
             return None  # the library's own words could quote the text
         if len(pairs) != len(found):
             self._refuse(f"a key stands twice in {what}", line)
+        if whole and self._passing is not None:
+            self._refuse_undecided(pairs)
         return found
 
     @staticmethod
@@ -230,11 +251,27 @@ class JsonLinesReader(LineReader):
 
     def _refuse_unseen(self, line: int) -> None:
         name = next(path.name for path in self._paths if path.name in self._unseen)
-        # Keys can be private too: a file may hold what somebody said under their name.
-        keys = number_of(len(self._keys), "other key")
-        advice = meant_columns([name], self._keys) or TO_SEE_THE_NAMES
-        problem = f"none of the first {line:,} records of {printable(self._name)} has it; they have {keys}; {advice}"
-        raise InvalidParameter("columns", name, problem)
+        raise unseen(name, self._keys, line, self._name)
+
+
+def unseen(name: str, keys: set[str], records: int, source: str) -> InvalidParameter:
+    """Return the error about a column that none of the first records has, whose keys these are."""
+    # Keys can be private too: a file may hold what somebody said under their name.
+    advice = meant_columns([name], keys) or TO_SEE_THE_NAMES
+    others = number_of(len(keys), "other key")
+    problem = f"none of the first {records:,} records of {printable(source)} has it; they have {others}; {advice}"
+    return InvalidParameter("columns", name, problem)
+
+
+def _paths_to_drop(name: str) -> Iterator[Path]:
+    """Yield the paths to drop for a name; elements of a list are dropped with the list."""
+    holder = name
+    while holder.endswith("[]"):
+        holder = holder.removesuffix("[]")
+    if holder == name or not holder:
+        yield parse_path(name)
+    else:
+        yield from (Path(name=name), parse_path(holder))
 
 
 def _copy_what_is_raw(holder: dict[str, Any] | list[Any]) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
 from deniable.compression import compression_for
 from deniable.errors import InvalidParameter, printable
+from deniable.records.formats.roles import NO_ROLES, Roles
 
 FORMATS = ("text", "csv", "tsv", "jsonl", "json", "parquet", "xlsx", "ods", "folder")
 WITH_COLUMNS = tuple(name for name in FORMATS if name not in ("text", "folder"))
@@ -60,24 +61,29 @@ def format_of(path: Path) -> str | None:
 class Layout:
     """How to read records.
 
-    ``columns`` name the columns to privatize; with ``header=False`` they are numbers, number_of from 1. ``record_id`` is the
-    column that names the records of a keyed release. ``encoding`` is that of the input; output is UTF-8 always, since released
+    ``roles`` name the columns to privatize, to leave out and to keep; with ``header=False`` they are numbers from 1. ``record_id`` is
+    the column that names the records of a keyed release. ``encoding`` is that of the input; output is UTF-8 always, since released
     words may need it. ``sheet`` is that of a spreadsheet, by default its first.
     """
 
     format: str
-    columns: tuple[str, ...] = ()
+    roles: Roles = NO_ROLES
     record_id: str | None = None
     delimiter: str = ","
     header: bool = True
     encoding: str = "utf-8"
     sheet: str | None = None
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns to privatize."""
+        return self.roles.text
+
     def to_dict(self) -> dict[str, Any]:
         """Return the layout as JSON-ready data, to recognise a job by."""
         return {
             "format": self.format,
-            "columns": list(self.columns),
+            **self.roles.to_dict(),
             "record_id": self.record_id,
             "delimiter": self.delimiter,
             "header": self.header,
@@ -120,7 +126,7 @@ def make_layout(
     source: Path | None,
     *,
     format: str | None,  # noqa: A002
-    columns: tuple[str, ...],
+    roles: Roles,
     delimiter: str | None,
     header: bool,
     encoding: str,
@@ -145,23 +151,24 @@ def make_layout(
             raise InvalidParameter("format", str(source), f"the file's name does not say the format; say it: one of {', '.join(FORMATS)}")
     if format not in FORMATS:
         raise InvalidParameter("format", format, f"must be one of {', '.join(FORMATS)}")
-    if format in ("text", FOLDER) and columns:
-        raise InvalidParameter("columns", list(columns), f"plain text has no columns; choose the format {', '.join(WITH_COLUMNS)}")
+    if format in ("text", FOLDER) and roles != NO_ROLES:
+        named = [*roles.text, *roles.drop, *roles.keep, *roles.keep_sheets]
+        raise InvalidParameter("columns", named, f"plain text has no columns; choose the format {', '.join(WITH_COLUMNS)}")
     if format in ("text", FOLDER) and record_id is not None:
         raise InvalidParameter("record_id", record_id, "plain text has no columns; its records are named by their number in the file")
     if sheet is not None and format not in SPREADSHEETS:
         raise InvalidParameter("sheet", sheet, f"only spreadsheets have sheets, and the format is {format}")
-    if record_id in columns:
-        raise InvalidParameter("record_id", record_id, "is a column of private text; ids are released as they are")
-    if len(set(columns)) != len(columns):
-        raise InvalidParameter("columns", list(columns), "a column is named twice")
+    if roles.keep_sheets and format not in SPREADSHEETS:
+        raise InvalidParameter("keep_sheets", list(roles.keep_sheets), f"only spreadsheets have sheets, and the format is {format}")
+    if record_id in roles.text:
+        raise InvalidParameter("record_id", record_id, "is a column of private text, which is released in other words")
     if delimiter is None:
         delimiter = "\t" if format == "tsv" else ","
     delimiter = _DELIMITERS.get(delimiter, delimiter)
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise InvalidParameter("delimiter", delimiter, "must be one character, and not a quote or a line end")
     _check_encoding(encoding)
-    return Layout(format=format, columns=columns, record_id=record_id, delimiter=delimiter, header=header, encoding=encoding, sheet=sheet)
+    return Layout(format=format, roles=roles, record_id=record_id, delimiter=delimiter, header=header, encoding=encoding, sheet=sheet)
 
 
 def _check_encoding(encoding: str) -> None:
@@ -276,6 +283,11 @@ def untouched_columns(names: Sequence[str], private: Sequence[int]) -> str | Non
     """Return in words which columns are released as they are; None if there are none."""
     others = [name for i, name in enumerate(names) if i not in private]
     return f"every value of {names_as_text(others)}" if others else None
+
+
+def left_out(roles: Roles) -> list[str]:
+    """Return in words which columns are left out; nothing if there are none."""
+    return [f"left out: {names_as_text(roles.drop)}"] if roles.drop else []
 
 
 def number_of(number: int, what: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
-from deniable.errors import RecordError, ResumeError, UnknownWord
+from deniable.errors import RecordError, ResumeError, UndecidedColumns, UnknownWord
 from deniable.keyed.encoding import RecordId
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.source import Lines, Source
@@ -113,7 +113,7 @@ def gather(rows: Iterator[Row], size: BatchSize, idle: Callable[[], bool], *, na
             row = next(rows)
         except StopIteration:
             break
-        except RecordError:
+        except (RecordError, UndecidedColumns):
             if batch and size.up_to_errors:
                 yield batch
             raise
@@ -165,6 +165,12 @@ class Reader(Protocol):
     def position(self) -> int:
         """Return how far the reading is."""
 
+    def let_pass(self, columns: Collection[str], judged: str) -> None:
+        """Refuse every column that has no role and is not among these; ``judged`` says in words how they were found.
+
+        :raises UndecidedColumns: now, or when such a column comes.
+        """
+
 
 class FinishedAtTheEnd(ABC):
     """What the readers of formats have in common whose files cannot be appended to: what is released waits in a form of its own."""
@@ -192,6 +198,10 @@ class RowReader(ABC):
     @abstractmethod
     def _batch(self, rows: list[Row], *, pause: bool) -> Batch:
         """Return rows as a batch."""
+
+    def let_pass(self, columns: Collection[str], judged: str) -> None:
+        """Refuse nothing: there are no columns, or all of them were looked at before."""
+        del columns, judged
 
     def _idle(self) -> bool:
         """Return whether the next row is still to come from a slow producer."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import copy
 import errno
 import hashlib
 import io
@@ -165,6 +166,12 @@ class FileSource:
     def reopen(self) -> io.BufferedReader:
         """Return the file that was opened, once more and with a position of its own: its name may stand for another one by now."""
         return io.BufferedReader(_SameFile(self.file.fileno(), self._end))
+
+    def again(self) -> FileSource:
+        """Return the same open file to be read from its start, for as long as this one is open."""
+        other = copy.copy(self)
+        other._bytes = self.reopen()
+        return other
 
     def close(self) -> None:
         """Close the file."""

@@ -34,7 +34,8 @@ from deniable.atomic import (
 from deniable.compression import compress, compression_for, repack
 from deniable.errors import InvalidParameter, MalformedReceipt, RecordError, ResumeError, printable
 from deniable.progress import Progress
-from deniable.records.formats.layout import FOLDER, Layout
+from deniable.records.checking.deciding import decide
+from deniable.records.formats.layout import FOLDER, Layout, left_out
 from deniable.records.formats.opening import naming_for, open_reader
 from deniable.records.formats.reader import BatchSize, FinishedAtTheEnd, Reader
 from deniable.records.formats.source import Source
@@ -64,15 +65,20 @@ def run_job(
     force: bool = False,
     progress: type[Progress] | None = None,
     through_links: bool = True,
+    by_name: bool = False,
+    warn: Callable[[str], None] | None = None,
     before_publishing: Callable[[], None] | None = None,
 ) -> Receipt | None:
     """Release the records of a source into a file and return the receipt; None if that was finished before. A stream cannot be resumed.
 
     If the target is a link, what it links to is written, unless ``through_links`` is False: it is refused then. ``before_publishing``
-    is called when all is done but that the output gets its name; if it raises, the work can be continued.
+    is called when all is done but that the output gets its name; if it raises, the work can be continued. ``by_name`` asks for a role of
+    every column, and ``warn`` is called with what to look at among those that have none.
+
+    :raises UndecidedColumns: if something would be released as it is that nobody named.
     """
     job = Job(private, source, layout, Path(target), receipt, workers=workers, through_links=through_links)
-    return job.run(resume=resume, force=force, progress=progress, before_publishing=before_publishing)
+    return job.run(resume=resume, force=force, progress=progress, by_name=by_name, warn=warn, before_publishing=before_publishing)
 
 
 class Job:
@@ -110,7 +116,14 @@ class Job:
         self._workers = check_workers(private, workers)
 
     def run(
-        self, *, resume: bool, force: bool, progress: type[Progress] | None, before_publishing: Callable[[], None] | None = None
+        self,
+        *,
+        resume: bool,
+        force: bool,
+        progress: type[Progress] | None,
+        by_name: bool = False,
+        warn: Callable[[str], None] | None = None,
+        before_publishing: Callable[[], None] | None = None,
     ) -> Receipt | None:
         """Do the work, or the rest of it, and return the receipt; None if it was finished before."""
         if resume and self._source.identity() is None:
@@ -121,6 +134,9 @@ class Job:
         promised, card = self._private.receipt_for(Tally()), self._private.card.for_columns(self._layout.columns)
         reader = open_reader(self._source, self._layout, naming_for(self._private, self._source, self._layout))
         check_budget(self._private.record_epsilon, self._layout.columns, lists=reader.has_lists)
+        for warning in decide(self._source, self._layout, reader, self._private.mechanism.embedding, by_name=by_name):
+            if warn is not None:
+                warn(warning)
         try:
             journal = Journal(self.journal_path)
         except OSError as error:
@@ -336,6 +352,7 @@ def receipt_of(promised: Receipt, reader: Reader, layout: Layout, tally: Tally, 
     public = promised.public
     if reader.untouched:
         public = (*public, f"released exactly as it is: {reader.untouched}")
+    public = (*public, *left_out(layout.roles))
     several = tally.knows_rows and tally.rows < tally.records
     relaxations = relaxations_of(promised.relaxations, layout.columns, lists=reader.has_lists, several=several)
     if len(layout.columns) <= 1 and not reader.has_lists and not tally.knows_rows:  # begun by a version that did not count rows

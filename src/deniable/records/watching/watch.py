@@ -294,6 +294,7 @@ class Watch:
             force=replaces or (left_over and not resume),
             progress=self._settings.progress,
             through_links=False,
+            by_name=True,
             before_publishing=None if replaces else lambda: self._ledger.record(replace(now, begun=True, publishing=True)),
         )
         counts = "" if made is None else f": {made.tally}, {made.tally.words:,} words"

@@ -8,21 +8,23 @@ count, and an order of the private values would mean nothing for them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from deniable.errors import InvalidParameter, RecordError, ResumeError, printable
+from deniable.errors import InvalidParameter, RecordError, ResumeError, UndecidedColumns, printable
 from deniable.keyed.encoding import RecordId
 from deniable.records.formats.layout import Layout, find_named_columns, untouched_columns
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.parquet_files.partial import pack_stream, streams_to_parquet
 from deniable.records.formats.parquet_files.rows import ParquetRows
 from deniable.records.formats.parquet_files.texts import TextColumn, check_lengths, find_text_columns, split_by
+from deniable.records.formats.paths import parse_path
 from deniable.records.formats.reader import Batch, BatchSize, FinishedAtTheEnd, Row, gather
+from deniable.records.formats.roles import Roles
 from deniable.records.formats.source import LONGEST_RECORD, FileSource
 from deniable.text.columns import is_text
 
@@ -46,13 +48,17 @@ class ParquetReader(FinishedAtTheEnd):
         self.schema: pa.Schema = self._file.schema
         self.total: int | None = self._file.rows
         self._texts = find_text_columns(layout.columns, self.schema, source.name)
-        self.schema = _without_categories(self.schema, {self.schema.field(column.place).name for column in self._texts})
-        self.untouched = _untouched(self.schema, self._texts)
+        private = {self.schema.field(column.place).name for column in self._texts}
+        self._roles, dropped = layout.roles, _places_to_drop(layout.roles, self.schema)
+        self.schema = _without_notes(self.schema, private, dropped=layout.roles.drop)
+        self._kept = [place for place in range(len(self.schema)) if place not in dropped]
+        self.untouched = _untouched(self.schema, self._texts, dropped)
         self.has_lists = any(column.has_lists for column in self._texts)
         for column in self._texts:
             field = self.schema.field(column.place)
             if pa.types.is_dictionary(field.type):
                 self.schema = self.schema.set(column.place, field.with_type(pa.dictionary(pa.int32(), field.type.value_type)))
+        self._written: pa.Schema = pa.schema([self.schema.field(place) for place in self._kept], metadata=self.schema.metadata)
         self._naming = naming
         self._id = self._id_column()
         self._done = 0
@@ -68,6 +74,15 @@ class ParquetReader(FinishedAtTheEnd):
     def position(self) -> int:
         """Return how many rows were read."""
         return self._done
+
+    def let_pass(self, columns: Collection[str], judged: str) -> None:
+        """Refuse what has no role and is not among these, inside of columns too.
+
+        :raises UndecidedColumns: if there is anything.
+        """
+        found = (path for field in self.schema for path in _paths_of(field.name, field.type, self._roles.named))
+        if undecided := [path for path in found if path not in columns]:
+            raise UndecidedColumns(self._source.name, dict.fromkeys(undecided, "no role"), judged=judged)
 
     def skip(self, records: int) -> None:
         """Leave out the rows that an earlier run released.
@@ -103,7 +118,7 @@ class ParquetReader(FinishedAtTheEnd):
 
     def pack(self, pieces: list[Any]) -> bytes:
         """Return record batches as one complete Arrow stream."""
-        return pack_stream(pieces, self.schema)
+        return pack_stream(pieces, self._written)
 
     def finish(self, partial: Path, ends: list[int], finished: Path) -> None:
         """Write the Arrow streams of a partial file as Parquet.
@@ -179,7 +194,7 @@ class ParquetReader(FinishedAtTheEnd):
             for column, taken in zip(self._texts, by_column, strict=True):
                 kind = column.kind if column.steps else self.schema.field(column.place).type
                 arrays[column.place] = column.put(arrays[column.place], _as_type(taken, kind))
-            return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+            return pa.RecordBatch.from_arrays([arrays[place] for place in self._kept], schema=self._written)
 
         return Batch(
             first=self._done,
@@ -196,9 +211,34 @@ def _as_type(texts: list[str | None], kind: pa.DataType) -> pa.Array:
     return pa.array(texts, type=kind.value_type).dictionary_encode()
 
 
-def _untouched(schema: pa.Schema, texts: list[TextColumn]) -> str | None:
+def _places_to_drop(roles: Roles, schema: pa.Schema) -> list[int]:
+    """Return where the columns stand that are left out.
+
+    :raises InvalidParameter: if a part of a column is to be left out.
+    """
+    for name in roles.drop:
+        path = parse_path(name)
+        if name not in schema.names and path.steps and path.steps[0] in schema.names:
+            raise InvalidParameter("drop", name, f"is a part of the column {printable(path.steps[0])}; of Parquet, leave out whole columns")
+    return [place for place, name in enumerate(schema.names) if name in roles.drop]
+
+
+def _paths_of(path: str, kind: pa.DataType, named: Collection[str]) -> Iterator[str]:
+    """Yield every path to a value that a type can hold, but for those with a role."""
+    if path in named:
+        return
+    if pa.types.is_struct(kind):
+        for field in (kind.field(i) for i in range(kind.num_fields)):
+            yield from _paths_of(f"{path}.{field.name}", field.type, named)
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        yield from _paths_of(f"{path}[]", kind.value_type, named)
+    else:
+        yield path
+
+
+def _untouched(schema: pa.Schema, texts: list[TextColumn], dropped: list[int]) -> str | None:
     private = [column.place for column in texts]
-    columns = untouched_columns(schema.names, private)
+    columns = untouched_columns(schema.names, [*private, *dropped])
     parts = [columns] if columns else []
     for place in dict.fromkeys(column.place for column in texts if column.steps and schema.field(column.place).type.num_fields):
         inside = [column.label for column in texts if column.place == place]
@@ -216,18 +256,22 @@ def has_own_metadata(schema: pa.Schema, private: Sequence[int]) -> bool:
     the number of different values is not released.
     """
     names = {schema.field(i).name for i in private}
-    notes = dict(_without_categories(schema, names).metadata or {})
+    notes = dict(_without_notes(schema, names).metadata or {})
     pandas = notes.pop(_PANDAS, None)
     if pandas is not None and _pandas_tells(pandas, names):
         return True
     return any(set(found) - _SAYS_TYPES_ONLY for found in (notes, *_of_fields(schema)))
 
 
-def _without_categories(schema: pa.Schema, private: set[str]) -> pa.Schema:
-    """Return a schema in which pandas does not note how many different values a private column has."""
+def _without_notes(schema: pa.Schema, private: set[str], *, dropped: Collection[str] = ()) -> pa.Schema:
+    """Return a schema in which pandas does not note how many different values a private column has, nor that there were dropped ones."""
     notes = dict(schema.metadata or {})
     try:
         known = json.loads(notes[_PANDAS])
+        if dropped:
+            known["columns"] = [column for column in known["columns"] if column["field_name"] not in dropped]
+            known["index_columns"] = [index for index in known["index_columns"] if index not in dropped]
+            notes[_PANDAS] = json.dumps(known).encode()
         for column in known["columns"]:
             if column["field_name"] in private and "num_categories" in (column["metadata"] or {}):
                 column["metadata"] = {name: value for name, value in column["metadata"].items() if name != "num_categories"} or None

@@ -89,12 +89,28 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
                         if texts is None or len(texts) != len(private):
                             self._refuse(row, _CHANGED)
                         values |= dict(zip(private, texts, strict=True))
+                    if place == book.place:
+                        values = self._without_dropped(values)
                     for column, value in sorted(values.items()):
                         if isinstance(value, str) and utf16_length(value) > LONGEST_CELL:
                             self._refuse(row, _TOO_LONG, sheet.name)
                         writer.write(row.number, column, value)
             if next(lists, None) is not None:
                 raise RecordError(self._name, f"sheet {printable(book.sheet.name)}: {_CHANGED}")
+
+    def _without_dropped(self, values: dict[int, Any]) -> dict[int, Any]:
+        """Return the values of a row without those of columns that are left out; columns to their right move up."""
+        if not self._layout.roles.drop:
+            return values
+        names = {column: self._title(column) for column in range(max(values, default=-1) + 1)}
+        kept = [column for column, name in names.items() if name not in self._layout.roles.drop]
+        return {place: values[column] for place, column in enumerate(kept) if column in values}
+
+    def _title(self, column: int) -> str:
+        """Return the name by which a column is given a role."""
+        if not self._layout.header:
+            return str(column + 1)
+        return self._titles[column] if column < len(self._titles) else f"(cell {column + 1})"
 
     def _records(self, rows: Iterator[SheetRow]) -> Iterator[Row]:
         record = 0

@@ -1,0 +1,289 @@
+"""Nothing leaves beside the privatized texts that nobody named, by any entry of the product."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from deniable import Recipe
+from deniable.cli.app import app
+from deniable.errors import InvalidParameter, UndecidedColumns
+from deniable.keyed.key_file import write_new_key
+from deniable.records import privatize_file
+from deniable.records.checking import deciding
+from tests.service.running import Client, make_settings, running
+
+NOTES = ["the doctor said that the train was late again and we waited", "she was not well but it is better now with the new pills"]
+SUSPICIOUS: dict[str, Callable[[int], Any]] = {
+    "patient_name": lambda i: ["Anna Kowalska", "John Smith", "Maria Garcia"][i % 3],
+    "mail": lambda i: f"u{i}@example.org",
+    "telephone": lambda i: f"+49 30 12345{i:02}",
+    "record": lambda i: f"qx{i * 7919 % 1000:04}z",
+    "case_id": lambda i: 1000 + i * 7919 % 1000,
+    "patient": lambda i: 1 + i % 3,
+    "remarks": lambda i: NOTES[i % 2],
+    "date of birth": lambda i: f"19{60 + i}-02-03",
+}
+"""A column of each refused kind."""
+
+Release = Callable[[Path, list[str], list[str]], tuple[bool, bytes]]
+"""Releases a file, given what to drop and to keep beside the column ``note``; says whether it did, and all that came out."""
+
+
+def rows_with(name: str) -> list[dict[str, Any]]:
+    return [{"nr": i + 1, name: SUSPICIOUS[name](i), "note": NOTES[i % 2], "stars": i % 5} for i in range(12)]
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    if path.suffix == ".csv":
+        cells = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
+        path.write_text("".join(",".join(line) + "\n" for line in cells))
+    elif path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif path.suffix == ".xlsx":
+        book = openpyxl.Workbook()
+        for line in [list(rows[0]), *(list(row.values()) for row in rows)]:
+            book.active.append(line)
+        book.save(path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def seen(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def listed(drop: list[str], keep: list[str]) -> list[str]:
+    return [part for option, names in (("--drop", drop), ("--keep", keep)) for name in names for part in (option, name)]
+
+
+def by_command(source: Path, drop: list[str], keep: list[str]) -> tuple[bool, bytes]:
+    out = source.parent / "out"
+    out.mkdir()
+    arguments = ["privatize", str(source), "-c", "note", "-e", "6", "-q", "-o", str(out / f"a{source.suffix}")]
+    done = CliRunner().invoke(app, [*arguments, *listed(drop, keep)])
+    if isinstance(done.exception, UndecidedColumns):
+        assert done.exception.exit_code == 2
+        assert not any(out.iterdir())
+    return done.exit_code == 0, seen(out)
+
+
+def by_function(source: Path, drop: list[str], keep: list[str]) -> tuple[bool, bytes]:
+    out = source.parent / "out"
+    out.mkdir()
+    try:
+        privatize_file(Recipe(epsilon=6), source, out / f"a{source.suffix}", columns=["note"], drop=drop, keep=keep)
+    except UndecidedColumns:
+        return False, seen(out)
+    return True, seen(out)
+
+
+def by_stream(source: Path, drop: list[str], keep: list[str]) -> tuple[bool, bytes]:
+    kind = source.suffix.removeprefix(".")
+    command = [sys.executable, "-m", "deniable", "privatize", "-c", "note", "-e", "6", "--format", kind, *listed(drop, keep)]
+    with source.open("rb") as opened:
+        done = subprocess.run([*command], stdin=opened, capture_output=True, check=False)
+    assert done.returncode in (0, 2), done.stderr
+    return done.returncode == 0, done.stdout
+
+
+def by_watch(source: Path, drop: list[str], keep: list[str]) -> tuple[bool, bytes]:
+    inbox, out = source.parent / "in", source.parent / "out"
+    inbox.mkdir()
+    out.mkdir()
+    source.rename(inbox / source.name)
+    arguments = ["watch", str(inbox), "--out", str(out), "--once", "--settle", "0", "-c", "note", "-e", "6", *listed(drop, keep)]
+    done = CliRunner().invoke(app, arguments)
+    return done.exit_code == 0, seen(out)
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with running(make_settings(tmp_path_factory.mktemp("service"))) as opened:
+        yield opened
+
+
+@pytest.fixture(params=["command", "function", "stream", "watch", "service"])
+def release(request: pytest.FixtureRequest) -> Release:
+    if request.param != "service":
+        found: Release = globals()[f"by_{request.param}"]
+        return found
+    client: Client = request.getfixturevalue("client")
+
+    def by_service(source: Path, drop: list[str], keep: list[str]) -> tuple[bool, bytes]:
+        reply = client.upload(source.read_bytes(), name=source.name, column="note", drop=drop, keep=keep, wait=600)
+        return reply.status == 200, reply.body if reply.status == 200 else b""
+
+    return by_service
+
+
+@pytest.mark.parametrize("name", SUSPICIOUS)
+def test_what_looks_like_people_or_texts_leaves_only_by_name(release: Release, tmp_path: Path, name: str) -> None:
+    rows, values = rows_with(name), [str(SUSPICIOUS[name](i)).encode() for i in range(12)]
+    for number, (drop, keep, leaves) in enumerate((([], [], None), ([name], [], False), ([], [name], True))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        others = ["nr", "stars"] if leaves is not None else []
+        done, out = release(write(folder / "in.csv", rows), drop, [*keep, *others])
+        assert done == (leaves is not None)
+        if name in ("case_id", "patient"):  # numbers may be anywhere
+            assert (b",%s," % name.encode() in out) == (leaves is True)
+        else:
+            assert any(value in out for value in values) == (leaves is True)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "xlsx"])
+def test_every_format_refuses_what_is_not_named(tmp_path: Path, kind: str) -> None:
+    source = write(tmp_path / f"in.{kind}", rows_with("mail"))
+    with pytest.raises(UndecidedColumns) as raised:
+        privatize_file(Recipe(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"])
+    assert raised.value.columns == {"mail": "e-mail addresses"}
+    assert [path.name for path in tmp_path.iterdir()] == [source.name]
+    privatize_file(Recipe(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"], keep=["mail"])
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "xlsx"])
+def test_a_dropped_column_may_name_the_records(tmp_path: Path, kind: str) -> None:
+    write_new_key(tmp_path / "key")
+    source = write(tmp_path / f"in.{kind}", rows_with("case_id"))
+    recipe, texts = Recipe(epsilon=6, key_file=tmp_path / "key"), []
+    for role in ("drop", "keep"):
+        target = tmp_path / f"{role}.{kind}"
+        drop, keep = (["case_id"], []) if role == "drop" else ([], ["case_id"])
+        made = privatize_file(recipe, source, target, columns=["note"], record_id="case_id", drop=drop, keep=keep)
+        assert made is not None
+        assert any("left out: the column case_id" in line for line in made.public) == (role == "drop")
+        if kind == "parquet":
+            table = pq.read_table(target)
+            assert ("case_id" in table.schema.names) == (role == "keep")
+            texts.append(table.column("note").to_pylist())
+        elif kind == "xlsx":
+            first, *rows_of_sheet = openpyxl.load_workbook(target).active.iter_rows(values_only=True)
+            assert ("case_id" in first) == (role == "keep")
+            assert len(first) == (3 if role == "drop" else 4)
+            texts.append([row[first.index("note")] for row in rows_of_sheet])
+        elif kind == "jsonl":
+            rows = [json.loads(line) for line in target.read_text().splitlines()]
+            assert all(("case_id" in row) == (role == "keep") for row in rows)
+            texts.append([row["note"] for row in rows])
+        else:
+            header, *lines = (line.split(",") for line in target.read_text().splitlines())
+            assert ("case_id" in header) == (role == "keep")
+            texts.append([line[header.index("note")] for line in lines])
+    assert texts[0] == texts[1]
+
+
+def test_parts_of_objects_are_dropped_and_kept_by_their_paths(tmp_path: Path) -> None:
+    visit = {"note": NOTES[0], "by": "Anna Kowalska", "day": "2026-01-02"}
+    record = {"visits": [visit], "patient": {"name": "John Smith", "mail": "j@x.org"}}
+    source = write(tmp_path / "in.jsonl", [record] * 3)
+    with pytest.raises(UndecidedColumns) as raised:
+        privatize_file(Recipe(epsilon=6), source, tmp_path / "out.jsonl", columns=["visits[].note"])
+    assert raised.value.columns.keys() == {"visits[].by", "patient.name", "patient.mail"}
+    privatize_file(
+        Recipe(epsilon=6), source, tmp_path / "out.jsonl", columns=["visits[].note"], drop=["visits[].by", "patient.name"], keep=["patient"]
+    )
+    for line in (tmp_path / "out.jsonl").read_text().splitlines():
+        made = json.loads(line)
+        assert made["patient"] == {"mail": "j@x.org"}
+        assert made["visits"][0].keys() == {"note", "day"}
+        assert made["visits"][0]["note"] != NOTES[0]
+
+
+@pytest.mark.parametrize(
+    "late", [{"contact": "j@x.org"}, {"visit": {"by": "j@x.org"}}, {"empty": "j@x.org"}], ids=["key", "part", "filled"]
+)
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_what_the_first_records_do_not_hold_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: dict[str, Any], kind: str
+) -> None:
+    monkeypatch.setattr(deciding, "JUDGED", 10)
+    first = {"note": NOTES[0], **({"empty": None} if "empty" in late else {})}
+    source = write(tmp_path / f"in.{kind}", [first] * 15 + [{"note": NOTES[1], **late}])
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist([*[first] * 15, {"note": NOTES[1], **late}], schema=schema_of(late)), source)
+    with pytest.raises(UndecidedColumns):
+        privatize_file(Recipe(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"])
+    assert not (tmp_path / f"out.{kind}").exists()
+    (name,) = late
+    privatize_file(Recipe(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"], keep=[name], force=True)
+
+
+def schema_of(late: dict[str, Any]) -> pa.Schema:
+    return pa.Table.from_pylist([{"note": "", **late}]).schema
+
+
+def test_another_sheet_and_cells_without_a_name_are_refused(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in [["note"], *[[note] for note in NOTES]]:
+        book.active.append(row)
+    book.create_sheet("People").append(["Anna Kowalska"])
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(UndecidedColumns) as raised:
+        privatize_file(Recipe(epsilon=6), tmp_path / "a.xlsx", tmp_path / "out.xlsx", columns=["note"])
+    assert raised.value.columns.keys() == {"the sheet People"}
+    privatize_file(Recipe(epsilon=6), tmp_path / "a.xlsx", tmp_path / "out.xlsx", columns=["note"], keep_sheets=["People"])
+    del book["People"]
+    book.active["C3"] = "Anna Kowalska"
+    book.save(tmp_path / "b.xlsx")
+    with pytest.raises(UndecidedColumns) as raised:
+        privatize_file(Recipe(epsilon=6), tmp_path / "b.xlsx", tmp_path / "outb.xlsx", columns=["note"])
+    assert raised.value.columns.keys() == {"(cell 3)"}
+
+
+@pytest.mark.parametrize(
+    ("roles", "name"),
+    [
+        ({"columns": ["note"], "drop": ["note"]}, "drop"),
+        ({"columns": ["note"], "keep": ["mail"], "drop": ["mail"]}, "keep"),
+        ({"columns": ["note"], "keep": ["mail", "starz"]}, "keep"),
+        ({"columns": ["note"], "keep": ["mail"], "drop": ["star"]}, "drop"),
+        ({"columns": ["note"], "keep": "mail"}, "keep"),
+        ({"columns": ["note"], "keep": ["mail"], "keep_sheets": ["Other"]}, "keep_sheets"),
+    ],
+)
+def test_roles_that_do_not_fit_are_refused(tmp_path: Path, roles: dict[str, Any], name: str) -> None:
+    for kind in ("csv", "jsonl"):
+        source = write(tmp_path / f"in.{kind}", rows_with("mail"))
+        with pytest.raises(InvalidParameter) as raised:
+            privatize_file(Recipe(epsilon=6), source, tmp_path / f"out.{kind}", **roles)
+        assert raised.value.name == name
+
+
+def test_short_texts_pass_with_a_warning(tmp_path: Path) -> None:
+    rows = [{"note": NOTES[i % 2], "town": f"old {['north', 'south', 'west'][i % 3]} {i}"} for i in range(9)]
+    source = write(tmp_path / "in.csv", rows)
+    with pytest.warns(UserWarning, match=r"town \(short texts\)"):
+        privatize_file(Recipe(epsilon=6), source, tmp_path / "out.csv", columns=["note"])
+    done = CliRunner().invoke(app, ["privatize", str(source), "-c", "note", "-e", "6", "-q", "-o", str(tmp_path / "b.csv")])
+    assert "town (short texts)" in done.stderr
+
+
+def test_a_folder_through_spark_needs_a_role_for_every_column(tmp_path: Path) -> None:
+    files = pytest.importorskip("deniable.integrations.spark.files")
+    pytest.importorskip("pyspark")
+    folder = tmp_path / "in"
+    folder.mkdir()
+    write(folder / "a.csv", rows_with("mail"))
+    settings: dict[str, Any] = {"columns": ["note"], "recipe": Recipe(epsilon=6), "master": "local[1]"}
+    with pytest.raises(UndecidedColumns) as raised:
+        files.privatize_files(str(folder), str(tmp_path / "out"), keep=["stars"], **settings)
+    assert raised.value.columns.keys() == {"nr", "mail"}
+    assert not (tmp_path / "out").exists()
+    made = files.privatize_files(str(folder), str(tmp_path / "out"), drop=["mail", "nr"], keep=["stars"], **settings)
+    out = seen(tmp_path / "out")
+    assert b"example.org" not in out
+    assert io.BytesIO(out).read(10)
+    assert any("left out: the columns mail, nr" in line for line in made.public)
