@@ -123,6 +123,25 @@ class Speed:
         return words / median(self.rounds) / 3600
 
 
+_INPUTS, _DRAWS_WHOLE, _READING = 20_001, 200, 3e-5
+"""Input words of a channel, draws for each output of a whole one, and seconds that a released word takes once the channel is there."""
+
+READING = """
+## Reading a release back
+
+`benchmarks/reading.py` measures it from an empty cache, with the built-in embedding at ε = 6 (`utility`: 4 to 10);
+{setting}. A fixed product of two
+2,000 x 2,000 matrices took {product} processor seconds there:
+
+{parts}
+How `decode` grows is extrapolated, not measured: from the measured costs of a draw and of a pair of an input word and a point, for 20,000
+input words in 50 dimensions, and 30 µs to read a word (an earlier benchmark, on an Intel Xeon), if every released word is another one as
+long as there are more. Half of the vocabulary and more asks for the whole channel, which is made once and stays on the disk. Columns on
+demand hold some hundred MiB, and a whole channel up to 650 MB:
+
+{growth}"""
+
+
 def speeds(measured: dict[str, Any]) -> list[Speed]:
     """Return the speed at each size that was measured, smallest first."""
     threads = int(re.search(r"(\d+) threads", measured["setting"])[1])  # type: ignore[index]
@@ -204,6 +223,26 @@ def scaling(measured: dict[str, Any], first_column: str) -> str:
     return written(head, rows) + (OVERLOADED.format(**measured) if overloaded else "")
 
 
+def reading_section(measured: dict[str, Any]) -> str:
+    """Return what reading a release back takes: as measured, and how it grows, by the costs of a draw and of a pair."""
+    parts = written(
+        "| part | processor seconds | fixed matrix products |",
+        [(r["part"], r["processor"], f"{r['products']:,}") for r in measured["rows"]],
+    )
+    rows: list[tuple[object, ...]] = []
+    for vocabulary in (50_000, 400_000, 2_500_000):
+        draw = measured["draw"] * vocabulary / 50_000
+        for words in (10**2, 10**4, 10**6, 10**8):
+            outputs = min(words, vocabulary)
+            whole = 2 * outputs > vocabulary
+            draws = _DRAWS_WHOLE * vocabulary if whole else 2 * max(150_000, 40 * outputs)
+            points = 14 * vocabulary if whole else min(max((1 << 29) // _INPUTS, 14 * outputs), 128 * outputs)
+            seconds = draws * draw + 2 * points * _INPUTS * measured["pair"] + words * _READING
+            rows.append((f"{vocabulary:,}", f"{words:,}", f"{seconds / 60:,.1f}"))
+    growth = written("| vocabulary | released words | processor minutes, extrapolated |", rows)
+    return READING.format(setting=measured["setting"], product=measured["product"], parts=parts, growth=growth)
+
+
 def page(measured: dict[str, Any], others: dict[str, dict[str, Any]]) -> str:
     """Return the page, from the search benchmark and the others by name."""
     found = speeds(measured)
@@ -214,12 +253,13 @@ def page(measured: dict[str, Any], others: dict[str, dict[str, Any]]) -> str:
     head = HEAD.format(setting=measured["setting"], rest=rest)
     workers = WORKERS.format(setting=others["workers"]["setting"], table=scaling(others["workers"], "workers"))
     spark = SPARK.format(setting=others["spark"]["setting"], table=scaling(others["spark"], "how"))
-    return head + table(found, bytes_per_word(), Order()) + foot + memory_section(others["memory"]) + workers + spark
+    reading = reading_section(others["reading"])
+    return head + table(found, bytes_per_word(), Order()) + foot + memory_section(others["memory"]) + workers + spark + reading
 
 
 def other_measurements() -> dict[str, dict[str, Any]]:
     """Return what the other benchmarks measured, by name."""
-    return {name: json.loads((DATA / f"{name}.json").read_text(encoding="utf-8")) for name in ("memory", "workers", "spark")}
+    return {name: json.loads((DATA / f"{name}.json").read_text(encoding="utf-8")) for name in ("memory", "workers", "spark", "reading")}
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ _MOST_STRANGE = 0.02
 """The share of words that are not in the embedding from which on a text cannot be a release; some files hold a few marks of their own."""
 
 
-_FEWEST_DRAWS = 25
+_FEWEST_DRAWS = 12
 """So many points are drawn around each word for a text of fewer than 1,000 words, 100 for one of fewer than 10,000, else 1,000 or more.
 
 These steps are few, so that releases of similar sizes find the same channel on the disk."""
