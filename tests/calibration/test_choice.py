@@ -14,7 +14,9 @@ from deniable.calibration.by_rays import RayCalibration, epsilon_range, measure_
 from deniable.calibration.choice import choose, choose_for_protection, evaluate
 from deniable.calibration.distinct import Counts, DistinctWords
 from deniable.calibration.result import Targets
+from deniable.channel.rays import rays as rays_module
 from deniable.channel.rays.rays import RadialRays, Rays
+from deniable.channel.rays.tables import WordTables
 from deniable.errors import DamagedCalibration, TargetsNotMet
 from deniable.randomness import RadialNoise
 from tests.support.strategies import line_embedding, random_embedding
@@ -171,6 +173,25 @@ def test_an_interrupted_run_is_continued_and_gives_the_same(home: Path, monkeypa
     for name in ("ids", "radii", "distinct", "support", "entropies", "epsilons"):
         assert np.array_equal(getattr(whole, name), getattr(again, name))
     measure_by_rays(embedding, rays=50, support=True, report=lambda done, total: pytest.fail("nothing was left to do"))
+
+
+def test_progress_is_reported_before_the_tables_are_made(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[str] = []
+    tables = rays_module.word_tables
+
+    def make_tables(embedding: Embedding) -> WordTables:
+        events.append("tables")
+        return tables(embedding)
+
+    def stop(done: int, total: int) -> None:
+        events.append(f"{done} of {total}")
+        raise Stopped
+
+    monkeypatch.setattr(rays_module, "word_tables", make_tables)
+    with pytest.raises(Stopped):
+        measure_by_rays(random_embedding(100, 5), rays=50, report=stop)
+    measure_by_rays(random_embedding(100, 5), rays=50, report=lambda done, total: events.append(f"{done} of {total}"))
+    assert events == ["0 of 100", "0 of 100", "tables", "100 of 100"]
 
 
 def test_a_line_cut_off_is_work_that_does_not_count(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

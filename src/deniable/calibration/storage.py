@@ -21,6 +21,7 @@ import os
 import time
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self, TypedDict
@@ -73,12 +74,24 @@ def has_begun(folder: Path) -> bool:
     return (folder / JOURNAL).is_file()
 
 
-def fill(store: Store | Memory, ids: Ids, measure: Callable[[Ids], Rows], *, at_once: int, report: Report | None) -> None:
-    """Measure the words that are missing, block by block; ``report`` is told first how many were there."""
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """How the words of a store are measured: in the order of ``ids``, ``at_once`` of them at a time."""
+
+    ids: Ids
+    measure: Callable[[Ids], Rows]
+    at_once: int
+
+
+def fill(store: Store | Memory, prepare: Callable[[], Work], *, report: Report | None) -> None:
+    """Measure the words that are missing, block by block; ``report`` is called before anything is prepared, with how many were there."""
+    if store.complete:
+        return
     if report is not None:
         report(store.done, store.words)
-    for start in range(store.done, store.words, at_once):
-        store.append(**measure(ids[start : start + at_once]))
+    work = prepare()
+    for start in range(store.done, store.words, work.at_once):
+        store.append(**work.measure(work.ids[start : start + work.at_once]))
         if report is not None:
             report(store.done, store.words)
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration, Scope
-from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns
+from deniable.calibration.storage import Columns, Rows, Work, fill, open_store, support_arrays, support_columns
 from deniable.channel.card_draws import SEED as CARD_SEED
 from deniable.channel.card_draws import card_draws
 from deniable.channel.distribution import Distribution
@@ -148,10 +148,13 @@ def measure_table(
     if support:
         columns |= support_columns(values)
     with open_store(embedding, settings, columns, len(words), keep=scope.keep) as store:
-        if not store.complete:
+
+        def prepare() -> Work:
             grid = np.asarray(store.arrays["grid"][0]) if store.done else epsilon_range(embedding, mechanism) if given is None else given
             table = _Table(embedding, mechanism, grid, draws=draws, eta=scope.eta if support else None)
-            fill(store, words, table.rows, at_once=table.at_once, report=report)
+            return Work(ids=words, measure=table.rows, at_once=table.at_once)
+
+        fill(store, prepare, report=report)
     arrays = store.arrays
     return TableCalibration(
         embedding=embedding,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <new>
 #include <numeric>
@@ -27,17 +28,25 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // A test that lets every u through with <g, u> - A_u * inverse >= threshold. A product of A is rounded down, so never too much is taken.
 inline RayTest test_of(double threshold, float inverse) {
-    constexpr double most = 32767.0;
-    RayTest test{std::int16_t(std::floor(std::min(std::max(threshold / kRayUnit, -32768.0), most))), 0, 65535, 0};
-    int shift = 0;
-    const double mantissa = std::frexp(double(inverse), &shift);
-    if (shift > 15) {
-        test.cap = 0;  // all that matters lies within one unit
-    } else if (shift > 0) {
-        test.shift = std::uint16_t(shift);
-        test.multiplier = std::uint16_t(mantissa * 65536.0);
-    } else {
+    constexpr double most = 32767.0, units = 1.0 / kRayUnit;
+    const double asked = std::min(std::max(threshold * units, -32768.0), most);
+    const int whole = int(asked) - (asked < double(int(asked)));  // std::floor is a call on some machines, and so is std::frexp
+    RayTest test{std::int16_t(whole), 0, 65535, 0};
+    if (inverse < 1.0f) {
         test.multiplier = std::uint16_t(double(inverse) * 65536.0);
+    } else {
+        std::uint32_t bits;
+        std::memcpy(&bits, &inverse, sizeof bits);
+        const int shift = int(bits >> 23) - 126;  // inverse = mantissa * 2^shift, the mantissa from 1/2 to 1
+        if (shift > 15) {
+            test.cap = 0;  // all that matters lies within one unit
+        } else {
+            bits = (bits & 0x007fffffu) | (126u << 23);
+            float mantissa;
+            std::memcpy(&mantissa, &bits, sizeof mantissa);
+            test.shift = std::uint16_t(shift);
+            test.multiplier = std::uint16_t(double(mantissa) * 65536.0);
+        }
     }
     if (inverse > 0.5f) test.cap = std::uint16_t(most / double(inverse));
     return test;
@@ -62,7 +71,7 @@ class Block {
   public:
     Block(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t first, std::size_t count)
         : t_(tables), o_(origins), kernel_(kernel), first_(first), count_(count), nears_(std::min(kNearTiles, tables.tiles)),
-          tests_(count * tables.rays), near_(count * kNearTiles), unders_(count * kNearTiles), start_costs_(count), hits_(count * kChunkTiles),
+          tests_(count * tables.rays), near_(count * kNearTiles), unders_(count * kNearTiles), start_costs_(count), hits_(count * kChunkTiles + 1),
           tile_costs_(count * tables.padded_tiles * kRayTile), least_(count * tables.padded_tiles) {
         weigh_tiles();
         std::vector<std::uint32_t> order(t_.tiles);
