@@ -20,8 +20,8 @@ from typing import Any
 
 import torch
 
-from gpu_checking.draws import measure_channel, measure_outcomes
-from gpu_checking.setting import DEVICE, environment, free_memory, say
+from gpu_checking.draws import measure_channel, measure_columns, measure_outcomes
+from gpu_checking.setting import DEVICE, environment, free_memory, missing, say
 from gpu_checking.spaces import embedding_of, spaces
 from gpu_checking.speeds import ceiling, faiss_flat, measure_space, on_processor
 from gpu_checking.tilings import best_tiling, try_tilings
@@ -40,6 +40,8 @@ def main() -> None:
     parser.add_argument("--outcome-words", type=int, default=400_000, help="how many words N_w is measured for")
     options = parser.parse_args()
     torch.set_float32_matmul_precision("highest")
+    for name, without in missing().items():
+        say(f"{name} is not installed here: {without}")
 
     def wanted(name: str, run: Callable[[], Any]) -> None:
         if options.only in name and options.skip not in name:
@@ -62,6 +64,7 @@ def main() -> None:
         wanted(f"processor {name}", partial(on_processor, embedding))
         if name == "50,000 x 50":
             wanted("channel", partial(measure_channel, embedding, tiling))
+            wanted("columns", partial(measure_columns, embedding))
         if name == "400,000 x 50":
             wanted("N_w", partial(measure_outcomes, embedding, options.outcome_words, tiling))
         free_memory()

@@ -63,6 +63,12 @@ def gpu_section(found: dict[str, Any]) -> str:
         if "seconds" in row:
             which = f" of {row['words']:,} words x 1,000 draws" if "words" in row else ""
             lines.append(f"- {text}{which}: {row['seconds']:.1f} s (target {most} s: {'met' if row['met'] else 'MISSED'})")
+    if "columns" in (row := parts.get("columns", {})):
+        first, again = (f"{row['seconds'][f'cuda, {turn}']:.2f} s" for turn in ("first", "again"))
+        lines.append(
+            f"- The columns of {row['columns']} released words of 50,000, the points drawn: {first}, and {again} again "
+            f"(the same machine's processor: {row['seconds']['processor, again']:.2f} s)"
+        )
     checks = parts.get("checks", {})
     passed = sum(1 for check in checks.values() if check["passed"])
     lines.append(f"- {passed} of {len(checks)} checks of the kernels passed on the card, among them words equal to the float64 oracle's")

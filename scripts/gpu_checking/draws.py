@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from deniable import Embedding
+from deniable import Embedding, Multivariate
 from deniable.channel.card_draws import CardDraws
+from deniable.channel.columns import columns_of
+from deniable.neighbours import set_device
 from deniable.neighbours.fused import FusedNeighbours, Tiling
 from deniable.randomness import RadialNoise
 from gpu_checking.setting import DEVICE, SMALL, say
@@ -28,6 +30,22 @@ def measure_channel(embedding: Embedding, tiling: Tiling | None) -> dict[str, An
     took = time.perf_counter() - begin
     say(f"channel of {len(ids):,} words x 2,000 draws: {took:.1f} s (target 20), {listed:,} pairs of words")
     return {"seconds": took, "pairs": listed, "met": took < 20}
+
+
+def measure_columns(embedding: Embedding) -> dict[str, Any]:
+    """Return how long the columns of 240 released words take on the card and on the processor, and how they agree."""
+    released, took, found = np.arange(0, 24_000, 100) % len(embedding), {}, {}
+    columns = columns_of(Multivariate(embedding, epsilon=6.0), released, seed=1)
+    for device in (None, DEVICE):
+        set_device(device)
+        for turn in ("first", "again"):
+            begin = time.perf_counter()
+            found[device] = np.stack(list(columns.columns(released)))
+            took[f"{device or 'processor'}, {turn}"] = time.perf_counter() - begin
+    set_device(None)
+    apart = float(np.abs(found[DEVICE] / found[None] - 1.0)[found[None] > 1e-8].max())
+    say(f"columns of {len(released)} words: { ({name: f'{each:.2f} s' for name, each in took.items()}) }, apart by {apart:.1e} at most")
+    return {"seconds": took, "columns": len(released), "apart": apart}
 
 
 def measure_outcomes(embedding: Embedding, words: int, tiling: Tiling | None) -> dict[str, Any]:

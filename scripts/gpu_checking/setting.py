@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import platform
 import subprocess
@@ -52,6 +53,20 @@ def free_memory() -> None:
         torch.cuda.empty_cache()
 
 
+OPTIONAL = {
+    "faiss": "FAISS on the card is left out (pip install faiss-gpu-cu12)",
+    "cryptography": "the check against OpenSSL's ChaCha20 fails",
+    "scipy": "calibration and the statistics of the noise fail",
+    "deniable.neighbours._native": "the processor searches without native code",
+}
+"""What a check can do without, and what is missing then."""
+
+
+def missing() -> dict[str, str]:
+    """Return the optional packages that cannot be imported here, each with what is left out."""
+    return {name: without for name, without in OPTIONAL.items() if importlib.util.find_spec(name) is None}
+
+
 def environment() -> dict[str, Any]:
     """Return what ran where."""
     import triton
@@ -64,6 +79,7 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "torch": torch.__version__,
         "triton": triton.__version__,
+        "missing": sorted(missing()),
     }
     say(str(facts))
     return facts

@@ -14,9 +14,8 @@ from deniable.calibration.by_rays import RayCalibration, epsilon_range, measure_
 from deniable.calibration.choice import choose, choose_for_protection, evaluate
 from deniable.calibration.distinct import Counts, DistinctWords
 from deniable.calibration.result import Targets
-from deniable.channel.rays import rays as rays_module
 from deniable.channel.rays.rays import RadialRays, Rays
-from deniable.channel.rays.tables import WordTables
+from deniable.channel.rays.tables import WordTables, word_tables
 from deniable.errors import DamagedCalibration, TargetsNotMet
 from deniable.randomness import RadialNoise
 from tests.support.strategies import line_embedding, random_embedding
@@ -177,17 +176,16 @@ def test_an_interrupted_run_is_continued_and_gives_the_same(home: Path, monkeypa
 
 def test_progress_is_reported_before_the_tables_are_made(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events: list[str] = []
-    tables = rays_module.word_tables
 
     def make_tables(embedding: Embedding) -> WordTables:
         events.append("tables")
-        return tables(embedding)
+        return word_tables(embedding)
 
     def stop(done: int, total: int) -> None:
         events.append(f"{done} of {total}")
         raise Stopped
 
-    monkeypatch.setattr(rays_module, "word_tables", make_tables)
+    monkeypatch.setattr("deniable.channel.rays.rays.word_tables", make_tables)
     with pytest.raises(Stopped):
         measure_by_rays(random_embedding(100, 5), rays=50, report=stop)
     measure_by_rays(random_embedding(100, 5), rays=50, report=lambda done, total: events.append(f"{done} of {total}"))

@@ -12,6 +12,7 @@ from deniable import Embedding, Multivariate, Privatizer
 from deniable.analysis.receiving import open_channel, open_channel_of_inputs
 from deniable.arrays import Floats
 from deniable.calibration.protection import protect
+from deniable.channel.columns import columns_of
 from deniable.channel.making import make_channel, make_channels
 from deniable.embeddings.places import work_folder
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -104,3 +105,14 @@ def test_sums_over_points_are_those_of_the_processor(name: str, monkeypatch: pyt
     assert on_card.method == on_processor.method == "points"
     assert dense(on_card) == pytest.approx(dense(on_processor), rel=1e-4, abs=1e-8)
     assert not sum(card.draws for card in CARDS.values())  # the points come from the public seed
+
+
+def test_columns_are_summed_on_the_device_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.channel.rows.FEWEST_INPUTS", 10)
+    outputs = np.array([3, 5, 8])
+    set_device(None)
+    columns = columns_of(Multivariate(EMBEDDING, epsilon=EPSILON), outputs, seed=1)
+    on_processor = np.stack(list(columns.columns(outputs)))
+    set_device("cpu")
+    monkeypatch.setattr("deniable.channel.columns.ProcessorSums", lambda *_: pytest.fail("the device was asked for"))
+    assert np.stack(list(columns.columns(outputs))) == pytest.approx(on_processor, rel=1e-4, abs=1e-8)

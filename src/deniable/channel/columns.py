@@ -15,11 +15,12 @@ import numpy as np
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.channel.allocation import draws_for_outputs
 from deniable.channel.making import DIRECTIONS, make_rows
-from deniable.channel.point_sums import ProcessorSums
+from deniable.channel.point_sums import PointSums, ProcessorSums
 from deniable.channel.points import FEWEST_POINTS_EACH, MOST_NUMBERS, SharedPoints, draw_points
 from deniable.channel.rows import shares_points
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import NearestWord, method_of, radial_noise
+from deniable.neighbours.selection import device_in_use
 
 POINTS = 128
 """At most so many points of each output are kept."""
@@ -96,6 +97,16 @@ def _dense(points: SharedPoints) -> Vectors:
     def take(start: int, block: Vectors) -> None:
         columns[:, start : start + len(block)] = block.T
 
-    for _ in ProcessorSums(points).rows(slice(0, len(points.inputs)), take):
+    for _ in _sums(points).rows(slice(0, len(points.inputs)), take):
         pass
     return columns
+
+
+def _sums(points: SharedPoints) -> PointSums:
+    """Return the sums on the device that was asked for, else on the processor; float32 gives both the same numbers, as far as it goes."""
+    device = device_in_use()
+    if device is None:
+        return ProcessorSums(points)
+    from deniable.channel.card_sums import CardSums
+
+    return CardSums(points, device)
