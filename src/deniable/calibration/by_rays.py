@@ -15,7 +15,6 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration, Scope
-from deniable.calibration.carrying_over import carry_over
 from deniable.calibration.storage import Columns, Rows, Work, fill, open_store, support_arrays, support_columns
 from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope, RadialRays
 from deniable.channel.rays.statistics import (
@@ -187,13 +186,6 @@ def measure_by_rays(
     with open_store(embedding, settings, columns, len(embedding) if ids is None else len(ids), keep=scope.keep) as store:
 
         def prepare() -> Work:
-            whole = ids is None and not support
-            if whole and (carried := carry_over(embedding, mechanism, noise, settings, columns, table_bytes=table_bytes)) is not None:
-
-                def changed_rows(part: Ids) -> Rows:
-                    return {"ids": part, "radii": round_up(carried.first_breakpoints(part))}
-
-                return Work(ids=carried.order, measure=changed_rows, at_once=max(1, _PAIRS_AT_ONCE // rays))
             engine = RadialRays(embedding, noise, rays=rays, table_bytes=table_bytes)
             order = engine.tables.order if ids is None else ids[np.argsort(engine.tables.place(ids), kind="stable")]
             found = np.asarray(store.arrays["grid"][0]) if support and store.done else epsilons
