@@ -60,7 +60,7 @@ def answers_over_http(client: Client, texts: list[str | None], policy: dict[str,
     whole = client.post("/privatize", texts=texts, ids=ids, words=True, **policy)
     one = client.post("/privatize", text=texts[0] or "", id="r0", **policy)
     streamed = chunks_of(client, f"/privatize/stream?{urlencode(choice)}", b"\n".join(lines))
-    file = client.upload(rows, name="rows.jsonl", column="text", record_id="id", wait=600, **choice)
+    file = client.upload(rows, name="rows.jsonl", column="text", keep="id", record_id="id", wait=600, **choice)
     assert (whole.status, one.status, file.status) == (200, 200, 200), (whole.body, one.body, file.body)
     job = file.headers["location"]
     seen: list[Any] = [whole, one, streamed, file, client.get(job), client.get(f"{job}/card"), client.ask("DELETE", job)]
