@@ -203,22 +203,53 @@ def test_parts_of_objects_are_dropped_and_kept_by_their_paths(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "late", [{"contact": "j@x.org"}, {"visit": {"by": "j@x.org"}}, {"empty": "j@x.org"}], ids=["key", "part", "filled"]
+    "late",
+    [{"contact": "j@x.org"}, {"visit": {"by": "j@x.org"}}, {"empty": "j@x.org"}, {"visits": [{"by": "j@x.org"}]}],
+    ids=["key", "part", "filled", "element"],
 )
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 def test_what_the_first_records_do_not_hold_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: dict[str, Any], kind: str
 ) -> None:
     monkeypatch.setattr(deciding, "JUDGED", 10)
-    first = {"note": NOTES[0], **({"empty": None} if "empty" in late else {})}
+    first: dict[str, Any] = {"note": NOTES[0], **({"empty": None} if "empty" in late else {"visits": []} if "visits" in late else {})}
     source = write(tmp_path / f"in.{kind}", [first] * 15 + [{"note": NOTES[1], **late}])
     if kind == "parquet":
         pq.write_table(pa.Table.from_pylist([*[first] * 15, {"note": NOTES[1], **late}], schema=schema_of(late)), source)
-    with pytest.raises(UndecidedColumns):
+    with pytest.raises(UndecidedColumns) as raised:
         privatize_file(Recipe(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"])
     assert not (tmp_path / f"out.{kind}").exists()
     (name,) = late
+    (why,) = raised.value.columns.values()
+    assert why == ("no role" if "visits" in late or (kind == "jsonl" and "empty" not in late) else "empty in the first 10 records")
     privatize_file(Recipe(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"], keep=[name], force=True)
+
+
+@pytest.mark.parametrize("release", ["stream", "watch"], indirect=True)
+def test_what_is_not_judged_needs_a_role_whatever_it_looks_like(release: Release, tmp_path: Path) -> None:
+    for number, keep in enumerate((["nr", "mail"], ["nr", "mail", "stars"])):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        done, out = release(write(folder / "in.csv", rows_with("mail")), [], keep)
+        assert done == ("stars" in keep)
+        assert (b"stars" in out) == done
+
+
+def test_a_sheet_that_fills_a_column_late_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deciding, "JUDGED", 10)
+    rows = [{"note": NOTES[i % 2], "contact": "j@x.org" if i == 15 else None} for i in range(16)]
+    source = write(tmp_path / "in.xlsx", rows)
+    with pytest.raises(UndecidedColumns) as raised:
+        privatize_file(Recipe(epsilon=6), source, tmp_path / "out.xlsx", columns=["note"])
+    assert raised.value.columns == {"contact": "no role"}
+    assert not (tmp_path / "out.xlsx").exists()
+
+
+def test_what_pandas_notes_of_a_dropped_column_is_dropped_too(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pandas.DataFrame({"referred_by": ["Anna Kowalska"] * 2, "note": NOTES}).set_index("referred_by").to_parquet(tmp_path / "in.parquet")
+    privatize_file(Recipe(epsilon=6), tmp_path / "in.parquet", tmp_path / "out.parquet", columns=["note"], drop=["referred_by"])
+    assert b"referred_by" not in (tmp_path / "out.parquet").read_bytes()
 
 
 def schema_of(late: dict[str, Any]) -> pa.Schema:
