@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ def test_the_page_of_a_release_is_the_one_made_later_from_its_receipt(command: C
     status, _, _ = command.run("in.csv", "-c", "note", "-o", "out.csv", "--receipt-page", "page.html")
     assert status == 0
     assert "5 words in 2 texts" in (tmp_path / "page.html").read_text()
-    status, out, _ = command.deniable("receipt", "out.csv.receipt.json", "-o", "later.html")
+    status, out, _ = command.deniable("receipt", "out.csv.receipt.json", "-o", "later.html", "--no-numbers")
     assert (status, b"do not hand it over" in out) == (0, True)
     assert (tmp_path / "later.html").read_bytes() == (tmp_path / "page.html").read_bytes()
 
@@ -63,3 +64,33 @@ def test_what_is_no_receipt_gets_one_line_and_no_page(command: Command, tmp_path
         status, _, said = command.deniable("receipt", given, "-o", "page.html")
         assert (status, said.count(b"\n")) == (1, 1)
     assert not (tmp_path / "page.html").exists()
+
+
+def test_the_later_page_and_the_json_say_what_is_proved(command: Command, tmp_path: Path) -> None:
+    command.run("in.csv", "-c", "note", "-o", "out.csv")
+    assert command.deniable("receipt", "out.csv.receipt.json", "-o", "later.html")[0] == 0
+    page = (tmp_path / "later.html").read_text()
+    assert "What is proved in numbers" in page
+    assert "1 time in 1,000" in page
+    status, out, _ = command.deniable("receipt", "out.csv.receipt.json", "--json", "--delta", "1e-4")
+    shown = json.loads(out)
+    assert status == 0
+    assert {row["delta"] for row in shown.pop("proved")["accounting"]} == {1e-4}
+    assert shown == json.loads((tmp_path / "out.csv.receipt.json").read_text())
+    status, out, _ = command.deniable("receipt", "out.csv.receipt.json")
+    assert (status, b"1 time in 1,000" in out) == (0, True)
+
+
+def test_numbers_need_the_card_of_the_same_release(command: Command, tmp_path: Path) -> None:
+    command.run("in.csv", "-c", "note", "-o", "out.csv")
+    card = tmp_path / "out.csv.card.json"
+    card.rename(tmp_path / "moved.json")
+    status, out, said = command.deniable("receipt", "out.csv.receipt.json")
+    assert (status, out, b"--card" in said) == (0, b"", True)
+    assert command.deniable("receipt", "out.csv.receipt.json", "--card", "moved.json")[0] == 0
+    receipt = json.loads((tmp_path / "out.csv.receipt.json").read_text())
+    receipt["epsilon_per_word"] *= 2
+    (tmp_path / "other.receipt.json").write_text(json.dumps(receipt))
+    status, _, said = command.deniable("receipt", "other.receipt.json", "--card", "moved.json")
+    assert (status, b"another release" in said) == (1, True)
+    assert command.deniable("receipt", "out.csv.receipt.json", "--no-numbers")[0] == 2

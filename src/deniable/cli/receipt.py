@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deniable.cli.terminal import print_json
+from deniable.errors import printable
+
 if TYPE_CHECKING:
+    from deniable.text.proved import ProvedNumbers
     from deniable.text.receipt import Receipt
+    from deniable.text.receipt_file import ReceiptFile
 
 ReceiptPage = Annotated[
     Path | None, typer.Option(help="Where to write the receipt as a page to print (HTML). Keep the page as you keep the receipt.")
@@ -17,20 +24,48 @@ ReceiptPage = Annotated[
 
 def receipt(
     file: Annotated[Path, typer.Argument(help="The receipt of a release: OUTPUT.receipt.json.", metavar="RECEIPT")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page (HTML).")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write the page (HTML).")] = None,
+    card: Annotated[Path | None, typer.Option(help="The card of the release. By default it is looked for beside the receipt.")] = None,
+    delta: Annotated[float, typer.Option(help="The δ of the numbers for texts that differ in several words.")] = 1e-6,
+    no_numbers: Annotated[bool, typer.Option("--no-numbers", help="Leave out what is proved in numbers, which takes seconds.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON, with what is proved in numbers.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a page that exists.")] = False,
 ) -> None:
-    """Write the receipt of a release as a page to print: what was released, how, what was spent, what is not promised.
+    """Write the receipt of a release as a page to print: what was released, how, what was spent, what is proved, what is not promised.
 
-    The page holds what the receipt holds, so it stays with whoever holds the private text.
+    Without --output it prints what is proved in numbers. The page holds what the receipt holds, so it stays with whoever holds the
+    private text.
     """
     from deniable.text.receipt_file import read_receipt_file
     from deniable.text.receipt_page import write_receipt_page
 
+    if output is None and no_numbers and not as_json:
+        raise typer.BadParameter("--no-numbers needs an --output or --json")
     found = read_receipt_file(file)
-    check_page(output, str(file), force=force)
-    write_receipt_page(found, output)
-    print(f"{output}: keep it and do not hand it over, its counts come from the private text")
+    if output is not None:
+        check_page(output, str(file), force=force)
+    numbers = None if no_numbers else _numbers(found, file, card, delta)
+    if as_json:
+        print_json(json.loads(file.read_bytes()) | ({} if numbers is None else {"proved": numbers.to_dict()}))
+    elif output is None and numbers is not None:
+        print("\n".join(numbers.in_words()))
+    if output is not None:
+        write_receipt_page(found, output, numbers)
+        said = f"{output}: keep it and do not hand it over, its counts come from the private text"
+        print(said, file=sys.stderr if as_json else sys.stdout)
+
+
+def _numbers(found: ReceiptFile, file: Path, card: Path | None, delta: float) -> ProvedNumbers | None:
+    from deniable.text.card import read_card
+    from deniable.text.card_file import ENDING as CARD
+    from deniable.text.proved import numbers_of_release
+    from deniable.text.receipt_file import ENDING
+
+    beside = file.with_name(file.name.removesuffix(ENDING) + CARD)
+    if card is None and not beside.exists():
+        print(f"{printable(str(beside))}: no card lies there, so nothing is proved in numbers; name it with --card", file=sys.stderr)
+        return None
+    return numbers_of_release(read_card(card or beside), found, delta=delta)
 
 
 def check_page(page: Path, source: str, *written: Path | None, force: bool) -> None:

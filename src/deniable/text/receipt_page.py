@@ -5,8 +5,10 @@ It says what the receipt says, and so its counts come from the private text: it 
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from deniable.atomic import write_whole
 from deniable.interfaces import NOTHING_EXPOSED
@@ -16,6 +18,9 @@ from deniable.report.wording import percent, words
 from deniable.text.card_file import ENDING as CARD
 from deniable.text.receipt import ADDED_UP
 from deniable.text.receipt_file import Budgets, ReceiptFile, Spent
+
+if TYPE_CHECKING:
+    from deniable.text.proved import ProvedNumbers
 
 _UNKNOWN = {
     "perturb": "all go in as one public symbol ⊥, and are drawn like any word",
@@ -27,8 +32,8 @@ _UNKNOWN = {
 _KEPT = {"drop": "not released", "keep": "released as it is"}
 
 
-def receipt_page(receipt: ReceiptFile) -> Page:
-    """Return the page about one release."""
+def receipt_page(receipt: ReceiptFile, numbers: ProvedNumbers | None = None) -> Page:
+    """Return the page about one release, with what is proved of it if that was computed."""
     counts, spent = receipt.counts, _most_spent(receipt.budget)
     lead = (
         f"{words(counts.words)} in {_texts(counts.records)} {'was' if counts.words == 1 else 'were each'} replaced by a word drawn around "
@@ -46,6 +51,8 @@ def receipt_page(receipt: ReceiptFile) -> Page:
     _add_release(page, receipt)
     _add_budget(page, receipt.budget)
     _add_promise(page, receipt)
+    if numbers is not None:
+        _add_numbers(page, numbers)
     _add_public(page, receipt)
     page.add_section("What is not promised")
     page.add_list(
@@ -58,13 +65,13 @@ def receipt_page(receipt: ReceiptFile) -> Page:
     return page
 
 
-def write_receipt_page(receipt: ReceiptFile, path: Path) -> None:
+def write_receipt_page(receipt: ReceiptFile, path: Path, numbers: ProvedNumbers | None = None) -> None:
     """Write the page, whole or not at all, readable by its owner only like the receipt.
 
     :raises RecordError: if the path is a folder or its folder is not there.
     """
     check_place(path)
-    write_whole(path.resolve(), receipt_page(receipt).html())
+    write_whole(path.resolve(), receipt_page(receipt, numbers).html())
 
 
 def _add_release(page: Page, receipt: ReceiptFile) -> None:
@@ -131,6 +138,21 @@ def _add_promise(page: Page, receipt: ReceiptFile) -> None:
             f"{percent(stays.median)} of all draws, 95 % of the words in at most {percent(stays.most)}, the worst word in "
             f"{percent(stays.worst)}."
         )
+
+
+def _add_numbers(page: Page, numbers: ProvedNumbers) -> None:
+    page.add_section("What is proved in numbers")
+    page.add_list(numbers.in_words())
+    if numbers.accounting:
+        page.add_table(
+            ["distance of the words", "words that differ", "pure bound Σε·d", "ε′", "δ"],
+            [(row.distance, f"{row.words:,}", _bound(row.pure), _bound(row.epsilon), f"{row.delta:g}") for row in numbers.accounting],
+            caption="Two texts that differ in so many words: the odds between them change at most e^ε′-fold, except with probability δ.",
+        )
+
+
+def _bound(value: float | None) -> str:
+    return "–" if value is None or value == math.inf else f"{value:,.1f}"
 
 
 def _add_public(page: Page, receipt: ReceiptFile) -> None:
