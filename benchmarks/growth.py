@@ -2,7 +2,7 @@
 
 The vectors are the first coordinates of GloVe 840B, enlarged with jittered copies; the noise is that of ε = 10 at 300 dimensions, in
 proportion to the length of the vectors. Memory is the most that the process held: the vectors, the index and what surrounds them. Points
-that a GPU measured (``scripts/check_gpu.py``) lie in docs/data/gpu.json and are drawn beside.
+that a GPU measured (``scripts/gpu/check.py``) lie in docs/data/gpu.json and are drawn beside.
 
     python benchmarks/growth.py --json docs/data/growth.json        # measure
     python benchmarks/growth.py --from-json docs/data/growth.json --figure docs/figures/growth.png

@@ -131,8 +131,7 @@ def main() -> None:
         draw(rows, options.figure, dimension=300, words=max(row["words"] for row in rows))
     if options.page:
         others = [
-            json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
-            for file in (DATA / "growth.json", DATA / "calibration-before.json", DATA / "gpu.json")
+            json.loads(file.read_text(encoding="utf-8")) if file.exists() else None for file in (DATA / "growth.json", DATA / "gpu.json")
         ]
         options.page.write_text(page(found, *others), encoding="utf-8")
 

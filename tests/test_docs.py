@@ -269,12 +269,12 @@ def test_the_design_page_lists_the_rooms_in_their_order() -> None:
 
 
 def cli_reference() -> ModuleType:
-    return load_script("make_cli_reference")
+    return load_script("cli_reference")
 
 
 def test_the_command_line_reference_is_that_of_the_commands() -> None:
     page = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
-    assert page == cli_reference().reference(), "run python scripts/make_cli_reference.py"
+    assert page == cli_reference().reference(), "run python -m scripts.cli_reference"
 
 
 def options() -> Iterator[tuple[str, str]]:

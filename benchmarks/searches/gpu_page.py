@@ -1,4 +1,4 @@
-"""The section of the search page about a GPU, written from what scripts/check_gpu.py measured."""
+"""The section of the search page about a GPU, written from what scripts/gpu/check.py measured."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ vectors by cuBLAS, all scores written and none looked at. It can exceed 100 % be
 to memory, which our kernel never does, and gets rows of 300 or 50 numbers as they are, while ours are padded; "padded" is cuBLAS with rows
 of 320 or 64, which are its faster case. So the arithmetic peak is the card's limit, not that product.
 "Float32 form" is our search by PyTorch's own float32 products, "processor" our search on the processor of the same machine, both without
-noise. Measure it again on a machine with an NVIDIA GPU: `PYTHONPATH=src:. python scripts/check_gpu.py --tilings
+noise. Measure it again on a machine with an NVIDIA GPU: `PYTHONPATH=src:. python -m scripts.gpu.check
 --glove glove.840B.300d.34k.w2v.txt.bz2 --json docs/data/gpu.json`, then `python benchmarks/search.py --from-json docs/data/search.json
 --page docs/search.md`.
 """

@@ -34,15 +34,6 @@ Measure it again: `python benchmarks/search.py --peer-python peers/bin/python --
 ![Words per second against vocabulary size and dimension, and the share of right words](figures/search.png)
 """
 
-CALIBRATIONS = """\
-## Calibration
-
-`deniable calibrate --max-unchanged 0.5 --min-distinct 300 --quantile 0.95` on the built-in embedding, and N_w of all words of GloVe 6B
-(400,000 x 50) at every ε, beside the version of the package that walked every ray for every ε that it tried (`4c87d8b`). Projected from
-some of the words, as `benchmarks/calibration_before.py` says; processor time divided by two threads, {rounds} rounds in turn, medians;
-{machine}. Both choose the same ε.
-"""
-
 EARLIER = """\
 ## Searches measured earlier
 
@@ -62,10 +53,9 @@ the vocabulary: texts of two words run at 400,000 words, while a review of 230 w
 def page(
     found: dict[str, Any],
     growth: dict[str, Any] | None = None,
-    calibrations: dict[str, Any] | None = None,
     gpu: dict[str, Any] | None = None,
 ) -> str:
-    """Write the page from what the benchmark measured; how cost grows, how fast calibrations and a GPU are, if that was measured."""
+    """Write the page from what the benchmark measured; how cost grows and how fast a GPU is, if that was measured."""
     rows, peers = found["searches"], found["peers"]
     setting = found["setting"][0].upper() + found["setting"][1:]
     parts = [INTRODUCTION, fill(f"{setting}. {found['machine']}. {found['note']}", 130) + "\n"]
@@ -77,24 +67,12 @@ def page(
         parts.append(fill(found["misses"], 130) + "\n")
     if gpu is not None:
         parts.append(gpu_section(gpu))
-    if calibrations is not None:
-        parts.append(calibration_section(calibrations))
     if earlier := found.get("earlier"):
         about = f"{earlier['setting'][0].upper()}{earlier['setting'][1:]}; {earlier['machine']}. {earlier['note']}"
         parts += [EARLIER, fill(about, 130) + "\n", table(earlier["searches"]) + "\n"]
     if peers:
         parts += [PEERS.format(text_words=found["text_words"]), peer_lines(peers) + "\n"]
     return "\n".join(parts)
-
-
-def calibration_section(found: dict[str, Any]) -> str:
-    """Write how long a calibration takes now and took before."""
-    lines = ["| with 1,000 rays | before, minutes | now, minutes | faster by |", "|---|---|---|---|"]
-    lines += [
-        f"| {what} | {took['before'] / 60:.1f} | {took['now'] / 60:.1f} | {took['ratio']:.1f} |"
-        for what, took in found["projected"].items()
-    ]
-    return CALIBRATIONS.format(rounds=found["rounds"], machine=found["machine"]) + "\n" + "\n".join(lines) + "\n"
 
 
 def latency(rows: list[Row]) -> str:

@@ -39,7 +39,7 @@ def default() -> Embedding:
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    return load_script("make_default_embedding")
+    return load_script("embedding.make")
 
 
 def test_holds_50_000_words_of_50_finite_float32_numbers(default: Embedding) -> None:
@@ -142,7 +142,7 @@ def test_another_version_of_an_input_is_refused(script: ModuleType, tmp_path: Pa
 @pytest.mark.skipif(not GLOVE.exists(), reason=f"{GLOVE} is not there")
 @pytest.mark.skipif(not PACKAGE.exists(), reason="npm pack cuss@2.2.0 --pack-destination build")
 def test_the_script_makes_the_same_bytes(tmp_path: Path) -> None:
-    script = ROOT / "scripts" / "make_default_embedding.py"
+    script = ROOT / "scripts" / "embedding" / "make.py"
     subprocess.run([sys.executable, script, GLOVE, PACKAGE, "--output", tmp_path], check=True, env={"PYTHONPATH": str(ROOT / "src")})
     for name in ("words.txt", "vectors.npy", "unknown.npy", "provenance.json"):
         assert (tmp_path / name).read_bytes() == (DATA / name).read_bytes(), name

@@ -1,4 +1,4 @@
-"""What the kernels for GPUs must do, as functions without pytest: scripts/check_gpu.py asks them of a card, the suite of the interpreter.
+"""What the kernels for GPUs must do, as functions without pytest: scripts/gpu/check.py asks them of a card, the suite of the interpreter.
 
 Each takes the name of a PyTorch device and returns a line about what it saw; it raises AssertionError when the promise is broken.
 """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,14 +22,11 @@ from deniable.text.policies import TextPolicy
 from tests.audit.made_text import follow_one_another
 from tests.support.strategies import random_embedding
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
-
 
 @pytest.mark.parametrize("typed", ["multivariate", "rank-smoothing", "custext:k=10", "santext", "tem"])
 def test_epsilon_is_where_the_attacker_names_the_wanted_share(typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sklearn")
-    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
-    from measure_decoding import epsilons_where
+    from scripts.decoding.measure import epsilons_where
 
     embedding, mechanism = random_embedding(200, 20), parse_mechanism(typed)
     texts = [" ".join(f"w{i}" for i in document) for document in np.random.default_rng(1).integers(200, size=(200, 20))]
@@ -44,48 +40,44 @@ def test_epsilon_is_where_the_attacker_names_the_wanted_share(typed: str, monkey
 
 def test_where_to_look_is_known_or_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sklearn")
-    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
-    from measure_decoding import epsilons_where
+    from scripts.decoding.measure import epsilons_where
 
     embedding = random_embedding(20, 3)
     with pytest.raises(SystemExit, match="line"):
         epsilons_where(embedding, parse_mechanism("line"), passages_of(["w1 w2"], embedding, TextPolicy()), [0.4])
 
 
-def test_what_is_measured_becomes_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_measured_becomes_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sklearn")
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
-    import make_attackers_page
-    import measure_attackers
+    from scripts.attackers import measure
+    from scripts.attackers.figure import attackers_figure
+    from scripts.attackers.page import groups, missed, shares, sizes
+    from scripts.attackers.results import read_results
 
     store.save(random_embedding(60, 3), "tiny", source="a test")
     documents = [" ".join(f"w{i}" for i in document) for document in follow_one_another(60, 150, 20, seed=1)]
     data, public = tmp_path / "text.jsonl", tmp_path / "public.txt"
     data.write_text("".join(json.dumps({"text": document}) + "\n" for document in documents[:20]), encoding="utf-8")
     public.write_text("\n".join(documents[20:]), encoding="utf-8")
-    sizes = ["--places", "200", "--support", "60", "--directions", "60", "--embedding", "tiny"]
+    sizes_asked = ["--places", "200", "--support", "60", "--directions", "60", "--embedding", "tiny"]
     output = tmp_path / "attackers-made.json"
-    asked = [str(data), "--name", "made", "--public", str(public), "-e", "1.5", "-e", "3", *sizes, "-o", str(output)]
-    measure_attackers.main(asked)
-    go_on_after_a_stop(output, lambda: measure_attackers.main(asked))
-    monkeypatch.setattr(make_attackers_page, "FOLDER", tmp_path)
-    make_attackers_page.main()
-    page = (tmp_path / "attackers.md").read_text(encoding="utf-8")
-    result = json.loads(output.read_text(encoding="utf-8"))
-    assert str(tmp_path) not in page + output.read_text(encoding="utf-8")
+    asked = [str(data), "--name", "made", "--public", str(public), "-e", "1.5", "-e", "3", *sizes_asked, "-o", str(output)]
+    measure.main(asked)
+    go_on_after_a_stop(output, lambda: measure.main(asked))
+    results = read_results(tmp_path)
+    (result,) = results
+    shown = shares(results, "word")
+    assert str(tmp_path) not in output.read_text(encoding="utf-8")
     assert result["result"]["frequencies"] == "public.txt"
-    assert "### made" in page
     assert result["channel"] == "rays"
-    assert "| multivariate, tiny | rays | 1.5 |" in page
-    assert (tmp_path / "attackers-made.png").stat().st_size > 1_000
-    assert "in context " in page
+    assert shown.startswith("### made\n")
+    assert "| multivariate, tiny | rays | 1.5 |" in shown
     best = max(each["word"]["first"]["value"] for each in result["result"]["results"][0]["attackers"])
-    assert f"**{100 * best:.1f} %**" in page
-    assert np.isfinite(best)
-    output.unlink()
-    with pytest.raises(SystemExit, match="measure first"):
-        make_attackers_page.main()
+    assert f"**{100 * best:.1f} %**" in shown
+    assert "| made, multivariate, tiny |" in sizes(results)
+    assert missed(results).count("| multivariate, tiny | rays |") == groups(results).count("| multivariate, tiny | rays |") == 2
+    assert attackers_figure(results).axes[0].get_title(loc="left") == "made"
 
 
 def go_on_after_a_stop(output: Path, measure: Callable[[], None]) -> None:
@@ -105,9 +97,8 @@ def go_on_after_a_stop(output: Path, measure: Callable[[], None]) -> None:
 
 
 def test_settings_that_have_a_result_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
-    import measure_attackers
-    import run_attackers
+    from scripts.attackers import measure as measure_attackers
+    from scripts.attackers import run as run_attackers
 
     run: list[list[str]] = []
     status = iter([0, 3, *[0] * 20])
@@ -121,7 +112,7 @@ def test_settings_that_have_a_result_are_left_out(tmp_path: Path, monkeypatch: p
     by_label = {each.label: each for each in run_attackers.settings() if each.data == "sst2"}
     for label, places, unfinished in (("custext", "100", False), ("shaped", "100", True), ("multivariate", "50", False)):
         asked = run_attackers.command(by_label[label], tmp_path, tmp_path, ["--places", places])
-        typed = shlex.join(["python", "scripts/measure_attackers.py", *measure_attackers.without_folders(asked[2:])])
+        typed = shlex.join(["python", *measure_attackers.without_folders(asked[1:])])
         found = json.dumps({"command": typed, "unfinished": unfinished, "result": {"results": []}})
         (tmp_path / by_label[label].file).write_text(found, encoding="utf-8")
     with pytest.raises(SystemExit, match="1 of 6 settings failed"):

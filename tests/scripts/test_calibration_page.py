@@ -1,4 +1,4 @@
-"""The page about whole embeddings is that of its results, and the results are what a calibration says."""
+"""What is kept of whole embeddings is what a calibration says."""
 
 from __future__ import annotations
 
@@ -21,21 +21,12 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Run a script of the repository in this process."""
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
 
     def run(name: str, *arguments: str) -> None:
         monkeypatch.setattr(sys, "argv", [f"{name}.py", *arguments])
         importlib.import_module(name).main()
 
     return run
-
-
-def test_the_page_is_that_of_the_results(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.import_module("make_calibration_page"), "save", lambda *_: None)
-    (tmp_path / "experiments").mkdir()
-    script("make_calibration_page", "--docs", str(tmp_path))
-    made, page = (folder / "experiments" / "calibration.md" for folder in (tmp_path, ROOT / "docs"))
-    assert made.read_text(encoding="utf-8") == page.read_text(encoding="utf-8"), "run scripts/make_calibration_page.py"
 
 
 def test_what_is_kept_of_an_embedding_is_what_its_calibration_says(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,8 +36,8 @@ def test_what_is_kept_of_an_embedding_is_what_its_calibration_says(script: Any, 
     embedding = Embedding([f"w{i}" for i in range(90)], vectors)
     store.save(embedding, "lonely")
     found, kept = tmp_path / "found.npz", tmp_path / "kept.json"
-    script("measure_embedding", "lonely", "--epsilon", "1", "--epsilon", "2", "--rays", "60", "--sample", "40", "-o", str(found))
-    script("examine_embedding", "lonely", str(found), "--title", "t", "--machine", "m", "--claim", "1", "-o", str(kept))
+    script("scripts.calibration.measure", "lonely", "--epsilon", "1", "--epsilon", "2", "--rays", "60", "--sample", "40", "-o", str(found))
+    script("scripts.calibration.examine", "lonely", str(found), "--title", "t", "--machine", "m", "--claim", "1", "-o", str(kept))
     content = json.loads(kept.read_text(encoding="utf-8"))
     whole = measure_by_rays(embedding, rays=60, keep=False)
     for row in content["table"]:

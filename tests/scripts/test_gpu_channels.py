@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,15 +9,13 @@ from deniable.channel.draws import Draws
 from deniable.mechanisms.catalogue import parse_mechanism
 from tests.support.strategies import random_embedding
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 DRAWS = 10_000
 
 
 @pytest.mark.parametrize("typed", ["rank-smoothing", "rank-smoothing:c=0.2"])
 def test_smoothing_an_exact_row_gives_the_ranks_that_the_product_draws(typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
-    from gpu_channels import listed, smooth_by_rank
+    from scripts.gpu.channels import listed, smooth_by_rank
 
     embedding = random_embedding(40, 3)
     made = parse_mechanism(typed)(embedding, epsilon=1e6)  # the word itself always comes out first, and c·ε is set below
@@ -43,9 +38,8 @@ def test_smoothing_an_exact_row_gives_the_ranks_that_the_product_draws(typed: st
 @pytest.mark.parametrize("epsilon", [1.0, 6.0])
 def test_a_channel_by_points_says_what_the_product_releases(typed: str, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
-    from gpu_channels import ChannelsOnGpu
-    from gpu_points import Effort
+    from scripts.gpu.channels import ChannelsOnGpu
+    from scripts.gpu.points import Effort
 
     embedding = random_embedding(40, 3)
     made = ChannelsOnGpu(embedding, typed, effort=Effort(drawn=1_500, kept=500), device="cpu")
@@ -63,8 +57,7 @@ def test_a_channel_by_points_says_what_the_product_releases(typed: str, epsilon:
 
 def test_chances_from_points_are_those_of_the_definition(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
-    import gpu_points
+    from scripts.gpu import points as gpu_points
 
     monkeypatch.setattr(gpu_points, "_NUMBERS_AT_ONCE", 100)  # seven parts
     epsilon, words = 2.0, torch.randn(30, 4, generator=torch.Generator().manual_seed(0))
@@ -90,9 +83,8 @@ def test_chances_from_points_are_those_of_the_definition(monkeypatch: pytest.Mon
 
 def test_mechanisms_without_points_on_a_gpu_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
-    from gpu_channels import ChannelsOnGpu
-    from gpu_points import Effort
+    from scripts.gpu.channels import ChannelsOnGpu
+    from scripts.gpu.points import Effort
 
     for typed in ("santext", "rank-smoothing:over=vickrey", "mahalanobis"):
         with pytest.raises(SystemExit, match="leave out --device"):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import pairwise, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,14 +10,12 @@ from scipy.sparse import coo_array
 
 from deniable.decoding.ngrams import Bigrams
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 WORDS = 4
 
 
 def test_expected_words_are_those_of_all_texts_together(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
-    import gpu_readings
+    from scripts.gpu import readings as gpu_readings
 
     monkeypatch.setattr(gpu_readings, "TEXTS_AT_ONCE", 2)
     random, inputs = np.random.default_rng(0), np.array([0, 2, WORDS])

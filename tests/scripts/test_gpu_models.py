@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,7 @@ linear_model = pytest.importorskip("sklearn.linear_model")
 
 @pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "scripts"))
-    return importlib.import_module("gpu_models")
+    return importlib.import_module("scripts.gpu.models")
 
 
 def made_counts(classes: int, *, texts: int = 240, words: int = 900) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""The section about a GPU says what one run of scripts/check_gpu.py measured, failures and missed targets too."""
+"""The section about a GPU says what one run of scripts/gpu/check.py measured, failures and missed targets too."""
 
 from __future__ import annotations
 

@@ -13,11 +13,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(autouse=True)
-def scripts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-
-
 def _result(setting: Any, epsilon: float) -> dict[str, Any]:
     from deniable.purpose.directions import PENALTY
 
@@ -26,15 +21,15 @@ def _result(setting: Any, epsilon: float) -> dict[str, Any]:
 
 
 def test_each_setting_is_asked_for_once() -> None:
-    from purpose_settings import settings
+    from scripts.purpose.settings import settings
 
     assert len(settings()) == len(set(settings()))
     assert len({each.name for each in settings()}) == len(settings())
 
 
 def test_a_new_result_takes_the_place_of_a_known_one_and_none_is_lost() -> None:
-    from purpose_results import merged, setting_of
-    from purpose_settings import Setting, settings
+    from scripts.purpose.results import merged, setting_of
+    from scripts.purpose.settings import Setting, settings
 
     first, second, third = settings()[:3]
     gone = Setting("sst2", "no-longer-asked-for", 0.08)
@@ -43,8 +38,8 @@ def test_a_new_result_takes_the_place_of_a_known_one_and_none_is_lost() -> None:
 
 
 def test_known_settings_are_left_out_before_the_first_are_counted(tmp_path: Path) -> None:
-    from measure_purpose import _asked
-    from purpose_settings import settings
+    from scripts.purpose.measure import _asked
+    from scripts.purpose.settings import settings
 
     known = tmp_path / "known.json"
     known.write_text(json.dumps([_result(each, 1.0) for each in settings()[:2]]), encoding="utf-8")
@@ -57,9 +52,9 @@ def test_known_settings_are_left_out_before_the_first_are_counted(tmp_path: Path
 
 
 def test_collecting_puts_new_results_beside_the_known_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import measure_purpose
-    from purpose_results import read_results, setting_of
-    from purpose_settings import settings
+    from scripts.purpose import measure as measure_purpose
+    from scripts.purpose.results import read_results, setting_of
+    from scripts.purpose.settings import settings
 
     first, second, third = settings()[:3]
     kept = tmp_path / "kept.json"
@@ -75,7 +70,7 @@ def test_collecting_puts_new_results_beside_the_known_ones(tmp_path: Path, monke
 
 
 def test_a_file_of_known_results_that_is_missing_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import measure_purpose
+    from scripts.purpose import measure as measure_purpose
 
     monkeypatch.setattr(sys, "argv", ["measure_purpose.py", "measure", "--into", str(tmp_path), "--known", str(tmp_path / "none.json")])
     with pytest.raises(SystemExit) as stopped:
@@ -85,7 +80,7 @@ def test_a_file_of_known_results_that_is_missing_is_an_error(tmp_path: Path, mon
 
 def test_what_is_left_is_in_order_of_worth() -> None:
     """Each step may only come once all of the steps before it are there: measured already, or earlier in the order."""
-    from purpose_settings import AUTHORS, MAIN, NOT_LINEAR, OTHER_DECODED, OTHERS, SHIFTED, Setting, settings
+    from scripts.purpose.settings import AUTHORS, MAIN, NOT_LINEAR, OTHER_DECODED, OTHERS, SHIFTED, Setting, settings
 
     def step(each: Setting) -> int:
         main, plain, at = each.data in MAIN, each.mechanism == "multivariate", each.level == 0.08
@@ -117,8 +112,8 @@ def test_what_is_left_is_in_order_of_worth() -> None:
 
 
 def test_what_was_measured_in_a_space_that_was_shaped_otherwise_is_measured_again() -> None:
-    from purpose_results import not_measured
-    from purpose_settings import settings
+    from scripts.purpose.results import not_measured
+    from scripts.purpose.settings import settings
 
     results = [_result(each, 1.0) for each in settings()]
     assert not not_measured(results)

@@ -24,7 +24,7 @@ def read(name: str) -> Any:
 
 
 def test_the_page_is_that_of_the_measurements(searches: Any) -> None:
-    written = searches("searches.page").page(read("search.json"), read("growth.json"), read("calibration-before.json"), read("gpu.json"))
+    written = searches("searches.page").page(read("search.json"), read("growth.json"), read("gpu.json"))
     assert (ROOT / "docs" / "search.md").read_text(encoding="utf-8") == written, (
         "run benchmarks/search.py --from-json … --page docs/search.md"
     )

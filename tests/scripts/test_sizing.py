@@ -14,14 +14,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def sizing() -> ModuleType:
-    return load_script("make_sizing")
+    return load_script("sizing")
 
 
 def test_the_page_is_that_of_the_measurements(sizing: Any) -> None:
     measured = json.loads((ROOT / "docs" / "data" / "search.json").read_text(encoding="utf-8"))
-    assert sizing.PAGE.read_text(encoding="utf-8") == sizing.page(measured, sizing.other_measurements()), (
-        "run python scripts/make_sizing.py"
-    )
+    assert sizing.PAGE.read_text(encoding="utf-8") == sizing.page(measured, sizing.other_measurements()), "run python -m scripts.sizing"
 
 
 def test_figures_follow_from_the_measurements(sizing: Any) -> None:

@@ -1,10 +1,9 @@
-"""The page of the utility experiments is that of its results, and results of another recipe never get onto it."""
+"""Results of the utility experiments of another recipe or other data are never put together."""
 
 from __future__ import annotations
 
 import importlib
 import json
-import sys
 import tarfile
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +17,6 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def scripts(monkeypatch: pytest.MonkeyPatch) -> Path:
     pytest.importorskip("torch")
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     return ROOT / "scripts"
 
 
@@ -37,18 +35,8 @@ def packed(results: list[dict[str, Any]], folder: Path, name: str) -> Path:
     return folder / f"{name}.tgz"
 
 
-def test_the_page_is_that_of_the_results(scripts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = importlib.import_module("make_utility_page")
-    monkeypatch.setattr(sys, "argv", ["make_utility_page.py"])
-    monkeypatch.setattr(module, "FIGURES", tmp_path)
-    page = ROOT / "docs" / "experiments" / "utility.md"
-    monkeypatch.setattr(module, "PAGE", tmp_path / "utility.md")
-    module.main()
-    assert (tmp_path / "utility.md").read_text(encoding="utf-8") == page.read_text(encoding="utf-8"), "run scripts/make_utility_page.py"
-
-
 def test_of_two_results_alike_the_later_wins_and_another_recipe_is_refused(scripts: Path, tmp_path: Path) -> None:
-    module = importlib.import_module("utility_results")
+    module = importlib.import_module("scripts.utility.results")
     results = some_results(3)
     newer = {**results[0], "scores": {"accuracy": 0.123}}
     older = {**results[1], "recipe": {**results[1]["recipe"], "units": 7}}
@@ -62,7 +50,7 @@ def test_of_two_results_alike_the_later_wins_and_another_recipe_is_refused(scrip
 def test_what_was_trained_after_tan_is_kept_apart(scripts: Path, tmp_path: Path) -> None:
     from deniable.lab.tasks.data.registry import training_settings
 
-    module = importlib.import_module("utility_results")
+    module = importlib.import_module("scripts.utility.results")
     ours, tan = (
         {**some_results(1)[0], "task": "insuranceqa", "recipe": json.loads(json.dumps(asdict(training)))}
         for training in (training_settings("insuranceqa"), training_settings("insuranceqa", after_tan=True))
@@ -72,14 +60,14 @@ def test_what_was_trained_after_tan_is_kept_apart(scripts: Path, tmp_path: Path)
 
 
 def test_results_of_different_data_are_not_put_together(scripts: Path) -> None:
-    module = importlib.import_module("utility_results")
+    module = importlib.import_module("scripts.utility.results")
     first, second = some_results(2)
     with pytest.raises(ValueError, match="different ways"):
         module.experiments_of([first, {**second, "data": "other"}])
 
 
 def test_losses_are_those_of_the_same_run(scripts: Path) -> None:
-    module = importlib.import_module("utility_results")
+    module = importlib.import_module("scripts.utility.results")
 
     def result(at: str, epsilon: float | None, run: int, accuracy: float) -> dict[str, Any]:
         return {"at": at, "epsilon": epsilon, "run": run, "scores": {"accuracy": accuracy}}

@@ -48,9 +48,9 @@ def test_the_check_finds_a_page_that_some_cannot_use(opened: Any, tmp_path: Path
 
 
 def test_the_measured_figures_are_those_of_the_results() -> None:
-    module = load_script("make_service_figures")
+    module = load_script("service.figures")
     page = ROOT / "src" / "deniable" / "service" / "page" / "measured.js"
-    assert page.read_text(encoding="utf-8") == module.measured(), "run python scripts/make_service_figures.py"
+    assert page.read_text(encoding="utf-8") == module.measured(), "run python -m scripts.service.figures"
 
 
 def test_the_page_loads_nothing_from_elsewhere() -> None:

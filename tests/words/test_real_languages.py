@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from deniable import Embedding
 from deniable.words.cutter import RULES, Cutter, rules_for
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-SCRIPTS = Path(__file__).parents[2] / "scripts"
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not DATA.is_dir(), reason="the shared data sets are not here")]
 
 
@@ -23,8 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not DATA.is_dir(), reason="th
 def measured(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the script measures for a language, with an empty store."""
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
-    import measure_languages
+    from scripts.languages import measure as measure_languages
 
     found: dict[str, Any] = measure_languages.measure_cutting(DATA / "languages", request.param)
     return found

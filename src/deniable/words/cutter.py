@@ -20,7 +20,7 @@ always separate, and a bare host is one word only as far as .com, .net, .org, .e
 
 Vocabularies of some languages ask for more: elided forms, scripts without spaces. What, the vocabulary alone decides (``languages``).
 
-Chosen by measurement: benchmarks/tokenisers.py, scripts/measure_languages.py.
+Chosen by measurement: benchmarks/tokenisers.py, scripts/languages/measure.py.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""What the best attacker names: docs/experiments/attackers.md."""

@@ -1,0 +1,1 @@
+"""Whole embeddings calibrated: docs/experiments/calibration.md."""

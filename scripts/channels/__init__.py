@@ -1,0 +1,1 @@
+"""How near a channel comes: docs/experiments/channels.md."""

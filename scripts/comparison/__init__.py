@@ -1,0 +1,1 @@
+"""Mechanisms at equal privacy: docs/experiments/comparison.md."""

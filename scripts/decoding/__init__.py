@@ -1,0 +1,1 @@
+"""What decoding gives back: docs/experiments/decoding.md."""

@@ -1,0 +1,1 @@
+"""The built-in embedding: how it is made, calibrated and measured."""

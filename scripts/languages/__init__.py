@@ -1,0 +1,1 @@
+"""Other languages: docs/experiments/languages.md."""

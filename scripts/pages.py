@@ -1,0 +1,67 @@
+"""Write the tables of pages from the results beside them; every sentence of a page is written by hand.
+
+    python -m scripts.pages attackers purpose        # or without names: all of them
+
+A page has its tables between two marks, ``<!-- table: NAME -->`` and ``<!-- /table -->``. The module of a page says where it is
+(``PAGE``), what its tables are (``tables()``), and draws its figures (``draw()``). Read the sentences again when tables changed.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+EXPERIMENTS = ROOT / "docs" / "experiments"
+_OWN = ("attackers", "calibration", "channels", "comparison", "decoding", "languages", "privacy", "purpose", "utility")
+PAGES = {**{name: f"scripts.{name}.page" for name in _OWN}, "purpose-tables": "scripts.purpose.whole"}
+_MARKED = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- /table -->)", re.DOTALL)
+
+
+def fill(page: str, tables: Mapping[str, str]) -> str:
+    """Return a page with these tables between its marks.
+
+    :raises ValueError: if the page lacks the marks of a table, or has marks of a table that is not there.
+    """
+    marked = [name for _, name, _ in _MARKED.findall(page)]
+    if sorted(marked) != sorted(tables):
+        raise ValueError(f"the page has marks for {sorted(marked)}, and there are tables for {sorted(tables)}")
+    return _MARKED.sub(lambda found: f"{found[1]}\n{tables[found[2]].strip()}\n\n{found[3]}", page)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, align: str = "l") -> str:
+    """Return a table; ``align`` has "l" or "r" for each column, and its last letter stands for all further ones."""
+    edges = ["--:" if each == "r" else "---" for each in align.ljust(len(head), align[-1])]
+    first, *others = ("| " + " | ".join(map(str, row)) + " |" for row in [head, *rows])
+    return "\n".join([first, "|" + "|".join(edges) + "|", *others])
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, to one decimal."""
+    return f"{100 * share:.1f} %"
+
+
+def points(difference: float) -> str:
+    """Return a difference of shares in points, with its sign."""
+    return f"{100 * difference:+.1f}".replace("-", "−").replace("+0.0", "0.0").replace("−0.0", "0.0")
+
+
+def page_of(name: str) -> Any:
+    """Return the module of a page."""
+    return import_module(PAGES[name])
+
+
+def main() -> None:
+    """Write the pages that are named, or all."""
+    for name in sys.argv[1:] or PAGES:
+        page = page_of(name)
+        page.PAGE.write_text(fill(page.PAGE.read_text(encoding="utf-8"), page.tables()), encoding="utf-8")
+        page.draw()
+
+
+if __name__ == "__main__":
+    main()

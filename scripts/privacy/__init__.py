@@ -1,0 +1,1 @@
+"""Membership and authorship: docs/experiments/privacy.md."""

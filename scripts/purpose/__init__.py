@@ -1,0 +1,1 @@
+"""Spaces made for a purpose: docs/experiments/purpose.md."""

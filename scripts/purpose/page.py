@@ -1,0 +1,140 @@
+"""The tables and the figure of docs/experiments/purpose.md: an accuracy each, by the reading that does best on validation texts."""
+
+from __future__ import annotations
+
+import json
+from statistics import mean
+from typing import Any
+
+from scripts.pages import EXPERIMENTS, table
+from scripts.purpose.figure import frontier
+from scripts.purpose.names import DATA, LEVELS, MECHANISMS, is_shaped, level_name, space_name
+from scripts.purpose.results import KEPT, read_results
+from scripts.purpose.rows import Found, Row, authors, read_rows, tasks
+from scripts.purpose.settings import MAIN, OTHER_PURPOSE, PURPOSES, SHAPES, SHIFTED, SOURCE
+
+PAGE = EXPERIMENTS / "purpose.md"
+SMALLEST = 0.08
+_SPACES = {
+    "default": "built-in, 50d",
+    SOURCE: "GloVe 840B, 300d",
+    "reduced-16": "reduced to 16",
+    "{}-16-2": "**shaped** 16 × 2",
+    "{}-16-4": "**shaped** 16 × 4",
+}
+_SETS = {
+    "topic": "AG News",
+    "sentiment": "IMDb",
+    "newsgroups": "20 Newsgroups",
+    "insurance": "InsuranceQA domains",
+    "negation": "praise or negation",
+    "questions": "kinds of questions",
+}
+
+
+def tables() -> dict[str, str]:
+    """Return the tables of the page."""
+    rows = read_rows(read_results(KEPT))
+    words = json.loads((EXPERIMENTS / "purpose-words.json").read_text(encoding="utf-8"))
+    directions = json.loads((EXPERIMENTS / "purpose-directions.json").read_text(encoding="utf-8"))
+    return {
+        "spaces": spaces_table(tasks(rows)),
+        "shapes": shapes_table(tasks(rows)),
+        "mechanisms": mechanisms_table(tasks(rows)),
+        "public texts": public_texts_table(tasks(rows)),
+        "authors": spaces_table(authors(rows)),
+        "words": words_table(words),
+        "samples": samples_table(words),
+        "penalties": penalties_table(directions),
+    }
+
+
+def draw() -> None:
+    """Draw the figure."""
+    frontier(read_rows(read_results(KEPT))).savefig(EXPERIMENTS / "purpose.png", dpi=150)
+
+
+def spaces_table(rows: list[Row]) -> str:
+    """Return what each space leaves at equal attackers, beside what guessing and unperturbed text reach."""
+    found, cells = Found(rows), []
+    for data, level in found.places:
+        own = [found.at(data, space, level) for space in _SPACES]
+        there = [row for row in own if row]
+        clean = f"{found.unperturbed(data):.1f}"
+        cells.append([DATA[data], level_name(data, level), f"{there[0].majority:.1f}", *_shown(own), clean])
+    return table(["data", "at", "guessing", *_SPACES.values(), "unperturbed"], cells, align="llr")
+
+
+def shapes_table(rows: list[Row]) -> str:
+    """Return what each dimension and strength leaves."""
+    found = Found(rows)
+    shapes = [f"{dimension}-{strength:g}" for dimension, strength in sorted(SHAPES)]
+    cells = []
+    for data, level in found.places:
+        own = [found.at(data, "{}-" + shape, level) for shape in shapes]
+        if data in MAIN and level != "context":
+            cells.append([DATA[data], level_name(data, level), *_shown(own)])
+    return table(["data", "at", *(shape.replace("-", " × ") for shape in shapes)], cells, align="llr")
+
+
+def mechanisms_table(rows: list[Row]) -> str:
+    """Return what other mechanisms leave in the same space."""
+    found, cells = Found(rows), []
+    for data, level in found.places:
+        for space in ("default", f"{PURPOSES[data]}-16-2"):
+            own = [found.at(data, space, level, mechanism) for mechanism in MECHANISMS]
+            if any(own[1:]):
+                cells.append([DATA[data], level_name(data, level), space_name(data, space), *_shown(own)])
+    return table(["data", "at", "space", "the paper's", *list(MECHANISMS.values())[1:]], cells, align="lllr")
+
+
+def public_texts_table(rows: list[Row]) -> str:
+    """Return what is left where a space was shaped by other public texts, or for two purposes."""
+    found, cells = Found(rows), []
+    levels = [level for level in LEVELS if isinstance(level, float)]
+    for data in MAIN:
+        for space in ("{}-16-2", *SHIFTED[data], "both-16-2", OTHER_PURPOSE[data], "default"):
+            own = [found.at(data, space, level) for level in levels]
+            there = next((row for row in own if row), None)
+            if there:
+                label = "for its own purpose" if is_shaped(data, there.space) else there.label.removeprefix("**shaped** 16 × 2 ")
+                label = "not shaped: built-in, 50d" if space == "default" else label
+                cells.append([DATA[data], label, *(f"{row.best():.1f}" if row else "–" for row in own)])
+    return table(["data", "space, shaped 16 × 2", *(level_name(MAIN[0], level) for level in levels)], cells, align="llr")
+
+
+def _shown(own: list[Row | None]) -> list[str]:
+    """Return the accuracies of a line, the largest bold."""
+    shown = [f"{row.best():.1f}" if row else "–" for row in own]
+    best = max(float(each) for each in shown if each != "–")
+    return [f"**{each}**" if each != "–" and float(each) == best else each for each in shown]
+
+
+def words_table(found: list[dict[str, Any]]) -> str:
+    """Return how many words keep themselves in each space."""
+    rows = []
+    for each in found:
+        above = f"{each['above_half'] * each['words']:,.0f} of {each['words']:,}"
+        shares = [f"{100 * each['mean']:.1f} %", f"{100 * each['largest']:.0f} %", above]
+        rows.append([DATA[each["data"]], _space(each), f"{100 * each['named']:.0f} %", f"{each['epsilon']:g}", *shares])
+    return table(["data", "space", "names", "ε", "N_w, mean", "N_w, worst word", "words above ½"], rows, align="llr")
+
+
+def samples_table(found: list[dict[str, Any]]) -> str:
+    """Return what sample texts became."""
+    samples = [[_space(each), *sample] for each in found if each["level"] == SMALLEST for sample in each["samples"]]
+    return table(["space", "text", "released"], samples)
+
+
+def _space(each: dict[str, Any]) -> str:
+    return space_name(each["data"], each["space"])
+
+
+def penalties_table(public: list[dict[str, Any]]) -> str:
+    """Return how well labels are told by directions of each penalty, the best mean bold."""
+    penalties = list(public[0]["accuracy"])
+    means = {penalty: mean(each["accuracy"][penalty] for each in public) for penalty in penalties}
+    best = max(means.values())
+    rows = [[_SETS[each["name"]], f"{each['texts']:,}", *(f"{100 * each['accuracy'][name]:.1f}" for name in penalties)] for each in public]
+    shown = [f"**{100 * each:.1f}**" if each == best else f"{100 * each:.1f}" for each in means.values()]
+    return table(["public texts", "number", *penalties], [*rows, ["**mean**", "", *shown]], align="lr")

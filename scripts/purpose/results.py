@@ -1,0 +1,55 @@
+"""The kept results of purpose.measure (docs/experiments/purpose.json): what is there, what is not, and how new ones join."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from deniable.purpose.directions import PENALTY
+from scripts.purpose.settings import Setting, settings
+
+KEPT = Path(__file__).resolve().parents[2] / "docs" / "experiments" / "purpose.json"
+Result = dict[str, Any]
+
+
+def read_results(path: Path) -> list[Result]:
+    """Return the results in a file; none if it is empty."""
+    found: list[Result] = json.loads(path.read_text(encoding="utf-8") or "[]")
+    return found
+
+
+def write_results(path: Path, results: list[Result]) -> None:
+    """Write results, a line each."""
+    path.write_text("[\n" + ",\n".join(json.dumps(_rounded(each)) for each in results) + "\n]\n", encoding="utf-8")
+
+
+def setting_of(result: Result) -> Setting:
+    """Return the setting that was measured."""
+    return Setting(result["name"], result["embedding"]["name"], result["level"], result["mechanism"])
+
+
+def shaped_before(result: Result) -> bool:
+    """Say whether the space of a result was shaped with another penalty than spaces are shaped with now."""
+    return setting_of(result).is_shaped and result["embedding"].get("penalty") != PENALTY
+
+
+def not_measured(results: list[Result]) -> list[Setting]:
+    """Return the settings without a result in the space as it is shaped now, in order of worth."""
+    there = {setting_of(each) for each in results if not shaped_before(each)}
+    return [each for each in settings() if each not in there]
+
+
+def merged(known: list[Result], new: list[Result]) -> list[Result]:
+    """Return all results in order of worth, a new one in place of a known one; those of settings no longer asked for come last."""
+    found = {setting_of(each): each for each in [*known, *new]}
+    order = [each for each in settings() if each in found]
+    return [found[each] for each in [*order, *(each for each in found if each not in set(order))]]
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value

@@ -1,0 +1,68 @@
+"""Take the pictures of the service's page that the guide shows, in Chromium without a window.
+
+Usage: python -m scripts.service.picture
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from selenium import webdriver
+
+from deniable.service.app import Service
+from deniable.service.server import make_server
+from deniable.service.settings import Jobs, Settings
+
+FIGURES = Path(__file__).resolve().parents[2] / "docs" / "figures"
+PICTURES = {"service-light.png": ("light", 1280, 1040, 1.0), "service-dark-phone.png": ("dark", 360, 760, 1.5)}
+
+
+def main() -> None:
+    """Serve, look, and write the pictures."""
+    with tempfile.TemporaryDirectory() as place:
+        settings = Settings(jobs=Jobs(folder=str(Path(place, "jobs"))))
+        listening = socket.create_server(("127.0.0.1", 0))
+        server = make_server(settings, Service(settings))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        opened = open_browser(Path(place, "profile"))
+        try:
+            for name, (theme, width, height, scale) in PICTURES.items():
+                opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]})
+                size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 600}
+                opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+                opened.get(f"http://127.0.0.1:{listening.getsockname()[1]}/")
+                while "of" not in opened.execute_script("return document.getElementById('fact-attacker').textContent"):
+                    time.sleep(0.1)
+                opened.save_screenshot(str(FIGURES / name))
+        finally:
+            opened.quit()
+            server.should_exit = True
+            thread.join()
+
+
+def open_browser(profile: Path) -> Any:
+    """Return Debian's Chromium, driven over ChromeDriver."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(shutil.which("chromium"))
+    for flag in (
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+        f"--user-data-dir={profile}",
+    ):
+        options.add_argument(flag)
+    options.add_argument(f"--user-data-dir={profile}")
+    return webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=str(shutil.which("chromedriver"))))
+
+
+if __name__ == "__main__":
+    main()

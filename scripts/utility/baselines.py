@@ -1,0 +1,68 @@
+"""Write docs/experiments/utility-baselines.json: what the models of the three tasks are compared with, and what no model can pass.
+
+Usage: python -m scripts.utility.baselines --imdb DATA --enron DATA --insuranceqa DATA
+
+For IMDb and Enron: the majority class, and TF-IDF with logistic regression. For InsuranceQA: BM25 over the same pools, and the share
+of the test questions whose pool holds a right answer at all, since top-1 and MRR cannot be higher.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deniable.lab.tasks.data.examples import Classification, Task, fingerprint
+from deniable.lab.tasks.data.registry import TASKS
+from deniable.lab.tasks.experiment.reporting import baselines_of
+from deniable.learning.passages import Passages
+from deniable.learning.scores import class_scores
+from deniable.learning.version import Version
+from deniable.learning.word_classifier import LinearLearner
+from deniable.words.cutter import words_of
+
+PLACE = Path(__file__).resolve().parents[2] / "docs" / "experiments" / "utility-baselines.json"
+
+
+def main() -> None:
+    """Read the data sets that are given and write what was found, beside what was found before."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in TASKS:
+        parser.add_argument(f"--{name}", type=Path)
+    given = {name: path for name, path in vars(parser.parse_args()).items() if path is not None}
+    found: dict[str, Any] = json.loads(PLACE.read_text(encoding="utf-8")) if PLACE.exists() else {}
+    for name, path in given.items():
+        found[name] = baseline(TASKS[name].load(path))
+    PLACE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+def baseline(task: Task) -> dict[str, Any]:
+    """Return the counts of a task and what its models are compared with."""
+    ((name, scores),) = baselines_of(task).items()
+    parts = {"train": len(task.train), "validation": len(task.validation), "test": len(task.test)}
+    found: dict[str, Any] = {"data": fingerprint(task), "texts": parts, "baseline": name, "scores": scores}
+    if isinstance(task, Classification):
+        found["linear"] = linear(task)
+    else:
+        found["answers"] = len(task.answers)
+        found["pools_with_a_right_answer"] = {
+            str(size): float(np.mean([not set(pool).isdisjoint(right) for pool, right in zip(pools, task.test.answers, strict=True)]))
+            for size, pools in task.test.pools.items()
+        }
+    return found
+
+
+def linear(task: Classification) -> dict[str, float]:
+    """Return the scores of TF-IDF and logistic regression on the unperturbed texts."""
+    words = [words_of(text) for part in (task.train, task.test) for text in part.texts]
+    nothing = Passages(ids=np.array([], dtype=np.int32), offsets=np.zeros(1, dtype=np.int64), drawn=np.array([], dtype=bool))
+    version, labels = Version(words=words, passages=nothing), np.array(task.train.labels + task.test.labels)
+    learnt, judged = np.arange(len(task.train)), np.arange(len(task.train), len(words))
+    return class_scores(LinearLearner().learn(version, learnt, labels, seed=0)(version, judged), labels[judged])
+
+
+if __name__ == "__main__":
+    main()
