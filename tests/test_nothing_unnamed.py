@@ -245,6 +245,20 @@ def test_a_sheet_that_fills_a_column_late_is_refused(tmp_path: Path, monkeypatch
     assert not (tmp_path / "out.xlsx").exists()
 
 
+@pytest.mark.parametrize(("hide", "why"), [("column", {"stars": "hidden"}), ("row", {"nr": "has hidden rows", "stars": "has hidden rows"})])
+def test_what_is_hidden_in_a_sheet_leaves_only_by_name(tmp_path: Path, hide: str, why: dict[str, str]) -> None:
+    source = write(tmp_path / "in.xlsx", [{"nr": i + 1, "stars": i % 5, "note": NOTES[i % 2]} for i in range(12)])
+    book = openpyxl.load_workbook(source)
+    place = book.active.column_dimensions["B"] if hide == "column" else book.active.row_dimensions[3]
+    place.hidden = True
+    book.save(source)
+    with pytest.raises(UndecidedColumns) as raised:
+        privatize_file(Recipe(epsilon=6), source, tmp_path / "out.xlsx", columns=["note"])
+    assert raised.value.columns == why
+    assert not (tmp_path / "out.xlsx").exists()
+    privatize_file(Recipe(epsilon=6), source, tmp_path / "out.xlsx", columns=["note"], keep=list(why))
+
+
 def test_what_pandas_notes_of_a_dropped_column_is_dropped_too(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     pandas.DataFrame({"referred_by": ["Anna Kowalska"] * 2, "note": NOTES}).set_index("referred_by").to_parquet(tmp_path / "in.parquet")

@@ -34,7 +34,6 @@ REFUSED = {
 
 WARNED = {
     "short text": "short texts",
-    "formula": "formulas",
     "other": "something that is not looked into (bytes, times, maps, deep values)",
 }
 """What a column may look like that is released with a warning."""
@@ -121,6 +120,8 @@ def decide(source: Source, layout: Layout, reader: Reader, embedding: Embedding,
     refused = {str(column.path): why for column in looked.columns if (why := why_refused(column)) and not (ragged and why == NO_NAME)}
     if not looked.complete and looked.error is None:
         refused |= {str(column.path): f"empty in the first {JUDGED:,} records" for column in looked.columns if column.kind == "empty"}
+    if layout.format in SPREADSHEETS:
+        refused |= _hidden(reader, looked)
     if refused:
         raise UndecidedColumns(source.name, refused, judged=judged)
     if not looked.complete or looked.more_columns:
@@ -189,6 +190,16 @@ def other_sheets(source: Source, layout: Layout) -> list[str]:
     from deniable.records.formats.spreadsheets.workbook import Workbook
 
     return [each.name for each in Workbook(source, layout.sheet).others]
+
+
+def _hidden(reader: Reader, looked: Looked) -> dict[str, str]:
+    """Return the columns without a role that hold what nobody sees who opens the workbook."""
+    from deniable.records.formats.spreadsheets.reader import SpreadsheetReader
+
+    if not isinstance(reader, SpreadsheetReader):
+        return {}
+    hidden, columns = reader.hidden_titles(), [str(column.path) for column in looked.columns]
+    return {name: "hidden" if name in hidden else "has hidden rows" for name in columns if name in hidden or reader.sheet.hidden_rows}
 
 
 def _decide_cells(source: Source, layout: Layout, passing: set[str], judged: str) -> None:

@@ -57,6 +57,10 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
         self._at = 0
         self._rows = self._records(rows if first is None else chain([first], rows))
 
+    def hidden_titles(self) -> set[str]:
+        """Return by which names hidden columns are given a role."""
+        return {self._title(column) for column in self.sheet.hidden_columns}
+
     def position(self) -> int:
         """Return the number of the last row that was read."""
         return self._at
