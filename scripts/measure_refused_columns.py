@@ -24,7 +24,7 @@ def main(folders: list[str]) -> None:
     embedding = Embedding.open()
     tables = columns = refused = unread = 0
     kinds: Counter[str] = Counter()
-    for path in sorted(each for folder in folders for each in Path(folder).rglob("*.csv")):
+    for path in sorted(each for folder in folders for each in Path(folder).rglob("*.csv") if not each.name.startswith("._")):
         try:
             with open_source(path) as source:
                 looked = look_at(source, Layout(format="csv"), embedding)
