@@ -54,7 +54,6 @@ def test_bound_prints_and_saves_what_it_found(tiny: Path) -> None:
 
 
 def test_inversion_gives_json_and_a_report_of_several_results(tiny: Path) -> None:
-    pytest.importorskip("jinja2")
     saved, page = tiny / "inversion.json", tiny / "page.html"
     arguments = [
         "inversion",
@@ -83,7 +82,6 @@ def test_inversion_gives_json_and_a_report_of_several_results(tiny: Path) -> Non
 
 
 def test_authorship_reads_a_file_of_the_user(tiny: Path) -> None:
-    pytest.importorskip("sklearn")
     file = texts_file(tiny, column="author")
     result = run.invoke(app, ["lab", "authorship", str(file), "-e", "1e6", "--embedding", "tiny", "--json", "-q"])
     assert result.exit_code == 0, result.output
@@ -93,7 +91,6 @@ def test_authorship_reads_a_file_of_the_user(tiny: Path) -> None:
 
 @pytest.mark.parametrize("audit", [["authorship", "--author-column", "2"], ["membership", "--user-column", "2"]])
 def test_how_to_read_the_file_can_be_said(tiny: Path, audit: list[str]) -> None:
-    pytest.importorskip("sklearn")
     pytest.importorskip("torch")
     file = tiny / "a.data"
     file.write_bytes("the é;one\n".encode("latin-1"))
@@ -108,7 +105,6 @@ def test_how_to_read_the_file_can_be_said(tiny: Path, audit: list[str]) -> None:
 
 
 def test_membership_reads_a_file_of_the_user(tiny: Path) -> None:
-    pytest.importorskip("sklearn")
     torch = pytest.importorskip("torch")
     torch.set_num_threads(1)
     file = texts_file(tiny, each=3)
@@ -150,7 +146,6 @@ def test_membership_reads_a_file_of_the_user(tiny: Path) -> None:
     ],
 )
 def test_bad_data_and_bad_options_get_one_clear_message(arguments: list[str], error: type[DeniableError], says: str, tiny: Path) -> None:
-    pytest.importorskip("sklearn")
     file = texts_file(tiny)
     given = [str(file) if part == "FILE" else str(tiny / "out.html") if part == "OUT" else part for part in arguments]
     named = [] if arguments[0] == "report" else ["--embedding", "tiny"]

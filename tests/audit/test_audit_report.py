@@ -24,6 +24,8 @@ from deniable.audit.inversion.results import (
     Success,
     WordAtRisk,
 )
+from deniable.audit.report.audit_page import audit_page
+from deniable.audit.report.figures import repeats_figure
 from deniable.audit.results import AuditResult, EmbeddingSummary, Head
 from deniable.audit.saved import read_result
 from deniable.audit.shares import Estimate, Share
@@ -127,10 +129,6 @@ def authorship() -> AuthorshipResult:
 
 
 def test_the_page_says_what_was_tried_and_which_epsilon_is_acceptable() -> None:
-    pytest.importorskip("jinja2")
-    pytest.importorskip("matplotlib")
-    from deniable.audit.report.audit_page import audit_page
-
     html = audit_page([bound(), inversion(), membership(epsilons=(2.0, 4.0))]).html()
     assert "1 is the largest at which every attack" in html
     assert "&lt;b&gt;hockey" in html
@@ -140,9 +138,6 @@ def test_the_page_says_what_was_tried_and_which_epsilon_is_acceptable() -> None:
 
 
 def test_the_page_leads_with_the_best_attacker_and_says_what_each_knew() -> None:
-    pytest.importorskip("jinja2")
-    from deniable.audit.report.audit_page import audit_page
-
     page = audit_page([bound(), attacked_text()])
     assert page.lead.startswith(
         "The best attacker we have names 1 word in 6 (17.0 % in context, 12.0 % each by itself, 5.0 % blindly) at ε = 1"
@@ -156,9 +151,6 @@ def test_the_page_leads_with_the_best_attacker_and_says_what_each_knew() -> None
 
 
 def test_the_page_says_what_share_of_the_text_the_headline_leaves_out() -> None:
-    pytest.importorskip("jinja2")
-    from deniable.audit.report.audit_page import audit_page
-
     result = attacked_text()
     known = Success(first=replace(share(0.17), tries=9), within_ten=share(0.17))
     attackers = tuple(replace(each, word=known) for each in result.results[0].attackers)
@@ -184,9 +176,6 @@ def test_an_attack_whose_interval_says_nothing_is_not_a_finding() -> None:
 
 
 def test_the_chart_of_repeated_releases_shows_the_stronger_attacker() -> None:
-    pytest.importorskip("matplotlib")
-    from deniable.audit.report.figures import repeats_figure
-
     result = inversion()
     repeats = (
         RepeatFinding(releases=1, majority=share(0.1), bayes=share(0.3)),
@@ -238,9 +227,6 @@ def test_the_better_attacker_counts_for_bands_and_for_words_at_risk() -> None:
 
 
 def test_the_page_says_how_many_public_documents_were_left_out() -> None:
-    pytest.importorskip("jinja2")
-    from deniable.audit.report.audit_page import audit_page
-
     result = attacked_text()
     assert result.text is not None
     assert "left out" not in audit_page([result]).html()
@@ -248,9 +234,6 @@ def test_the_page_says_how_many_public_documents_were_left_out() -> None:
 
 
 def test_an_older_result_without_running_text_leads_with_words_by_themselves() -> None:
-    pytest.importorskip("jinja2")
-    from deniable.audit.report.audit_page import audit_page
-
     page = audit_page([inversion()])
     assert page.lead.startswith(
         "The best attacker we have names 1 word in 10 (10.0 % each by itself, 5.0 % blindly) at ε = 1 and 8 words in 10"
@@ -258,9 +241,6 @@ def test_an_older_result_without_running_text_leads_with_words_by_themselves() -
 
 
 def test_decoded_text_stands_beside_released_text_on_the_page() -> None:
-    pytest.importorskip("jinja2")
-    from deniable.audit.report.audit_page import audit_page
-
     members, authors = membership(epsilons=(2.0, 4.0)), authorship()
     decoded = {"ε = 2, decoded": ReleaseFacts(epsilon=2.0, changed=0.8, decoded=True)}
     protocol = members.protocol | {"ε = 2, decoded": members.protocol["ε = 2"]}
@@ -274,9 +254,6 @@ def test_decoded_text_stands_beside_released_text_on_the_page() -> None:
 
 
 def test_one_point_is_no_curve() -> None:
-    pytest.importorskip("jinja2")
-    from deniable.audit.report.audit_page import audit_page
-
     alone = replace(inversion(), results=(replace(inversion().results[0], repeats=inversion().results[0].repeats[:1]),))
     for result in (membership(), authorship(), alone):
         html = audit_page([result]).html()
@@ -286,9 +263,6 @@ def test_one_point_is_no_curve() -> None:
 
 
 def test_a_page_of_audits_that_do_not_speak_of_one_release_says_so() -> None:
-    pytest.importorskip("jinja2")
-    from deniable.audit.report.audit_page import audit_page
-
     html = audit_page([bound(), inversion(), membership()]).html()
     assert "different values of ε: bound at ε = 3; inversion at ε = 1, 5; membership at ε = 2. They have no ε in common" in html
     shared = audit_page([inversion(), membership(epsilons=(2.0, 5.0))]).html()
@@ -308,9 +282,6 @@ def at(epsilon: float, value: float, largest: float | None) -> InversionResult:
 
 
 def test_results_of_one_audit_are_told_apart_and_none_is_lost() -> None:
-    pytest.importorskip("jinja2")
-    from deniable.audit.report.audit_page import audit_page
-
     four, eight = at(4.0, 0.12, 4.0).results[0], at(8.0, 0.3, None).results[0]
     second = replace(inversion(4.0), results=(four, eight))
     page = audit_page([bound(), at(3.0, 0.15, 3.0), second])
@@ -328,9 +299,6 @@ def test_results_of_one_audit_are_told_apart_and_none_is_lost() -> None:
 
 
 def test_results_of_one_audit_at_one_epsilon_are_told_apart_by_what_differs() -> None:
-    pytest.importorskip("jinja2")
-    from deniable.audit.report.audit_page import audit_page
-
     first = at(6.0, 0.15, 6.0)
     text = replace(attacked_text(), results=(replace(attacked_text().results[0], epsilon=6.0),))
     others = (replace(first, seed=1), replace(first, mechanism="santext"), text, first)
@@ -343,9 +311,6 @@ def test_results_of_one_audit_at_one_epsilon_are_told_apart_by_what_differs() ->
 
 
 def test_the_page_leads_with_the_strongest_attacker_of_all_results() -> None:
-    pytest.importorskip("jinja2")
-    from deniable.audit.report.audit_page import audit_page
-
     both = [at(6.0, 0.1, 6.0), at(6.0, 0.25, None)]
     for results in (both, both[::-1]):
         page = audit_page(results)
@@ -366,26 +331,17 @@ def test_the_page_leads_with_the_strongest_attacker_of_all_results() -> None:
     ],
 )
 def test_the_advice_takes_results_of_one_audit_together(results: list[InversionResult], advised: str) -> None:
-    pytest.importorskip("jinja2")
-    from deniable.audit.report.audit_page import audit_page
-
     for order in (results, results[::-1]):
         assert advised in audit_page(order).lead
 
 
 def test_a_refuted_mechanism_is_said_first() -> None:
-    pytest.importorskip("jinja2")
-    from deniable.audit.report.audit_page import audit_page
-
     page = audit_page([inversion(), bound(refuted=True)])
     assert page.lead.startswith("The mechanism does not keep its promise")
     assert finding(bound(refuted=True)).startswith("REFUTED")
 
 
 def test_an_attack_that_always_succeeds_too_often_is_named() -> None:
-    pytest.importorskip("jinja2")
-    from deniable.audit.report.audit_page import audit_page
-
     assert "authorship succeeds more often than allowed" in audit_page([inversion(), authorship()]).lead
 
 

@@ -20,6 +20,7 @@ from deniable.calibration.protection import protect
 from deniable.cli.app import main
 from deniable.embeddings import store
 from deniable.text.note import quote_calibration
+from tests.cli.privatize_command import deniable
 
 
 @pytest.fixture(autouse=True)
@@ -58,12 +59,6 @@ def run(*arguments: str) -> Ended:
     return Ended(code, out, err)
 
 
-def privatized(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run ``deniable privatize`` as a filter, which wants real pipes."""
-    command = [sys.executable, "-m", "deniable", "privatize", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, input=text)
-
-
 def calibrated(*arguments: str) -> dict[str, Any]:
     made = run("calibrate", "--embedding", "small", "--rays", "100", "--json", *arguments)
     assert made.returncode == 0, made.stderr
@@ -75,7 +70,7 @@ def test_targets_give_the_largest_epsilon_the_worst_words_and_a_receipt_that_quo
     answer = calibrated("--max-unchanged", "0.6", "--quantile", "0.9")
     assert answer["meets_the_targets"] is True
     assert answer["worst_words"][0]["word"] == "w7"
-    made = privatized("w1 w2\n", "--embedding", "small", "--max-unchanged", "0.6", "--quantile", "0.9", "--json")
+    made = deniable("privatize", "--embedding", "small", "--max-unchanged", "0.6", "--quantile", "0.9", "--json", data="w1 w2\n")
     assert made.returncode == 0, made.stderr
     receipt = json.loads(made.stderr[made.stderr.index("{") :])
     assert receipt["epsilon_per_word"] <= answer["epsilon"]
@@ -109,7 +104,7 @@ def test_exposed_words_are_protected_and_the_result_is_evaluated_again() -> None
     assert made["exposed_words_left"] == 0
     assert made["largest_unchanged"] <= 0.6
     assert 7 in Embedding.open("safe").protected
-    assert privatized("w7\n", "--embedding", "safe", "--epsilon", "2").stdout.strip() != ""
+    assert deniable("privatize", "--embedding", "safe", "--epsilon", "2", data="w7\n").stdout.strip() != ""
 
 
 def test_a_protected_word_that_comes_out_itself_too_often_misses_the_target() -> None:
@@ -121,7 +116,7 @@ def test_a_protected_word_that_comes_out_itself_too_often_misses_the_target() ->
     answer = json.loads(made.stdout)
     assert answer["meets_the_targets"] is False
     assert answer["largest_unchanged_with_95%_confidence"] >= 0.389
-    refused = privatized("left\n", "--embedding", "line", "--max-unchanged", "0.3")
+    refused = deniable("privatize", "--embedding", "line", "--max-unchanged", "0.3", data="left\n")
     assert refused.returncode == 1
     assert "stay themselves more often" in refused.stderr
 
@@ -238,7 +233,7 @@ def test_receipts_quote_n_w_and_s_w_after_any_run_over_all_words_and_never_fewer
 
 
 def test_an_embedding_without_calibration_says_what_to_run() -> None:
-    failed = privatized("w1\n", "--embedding", "small", "--max-unchanged", "0.5")
+    failed = deniable("privatize", "--embedding", "small", "--max-unchanged", "0.5", data="w1\n")
     assert failed.returncode == 2
     assert "deniable calibrate --embedding small" in failed.stderr
 

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +11,7 @@ from scipy.stats import laplace
 from deniable import CusText, Embedding, InvalidParameter, Multivariate
 from deniable.channel.explanation import explain_word, explain_words
 from deniable.mechanisms.catalogue import make_mechanism
+from tests.cli.privatize_command import deniable
 from tests.support.strategies import line_embedding, random_embedding
 
 
@@ -54,16 +53,12 @@ def test_what_is_not_one_word_in_a_text_is_refused(text: str) -> None:
         explain_word(mechanism, text)
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "deniable", *arguments], capture_output=True, text=True, check=False)
-
-
 def test_the_command_shows_a_table_and_gives_json() -> None:
-    shown = run("explain", "hockey", "--epsilon", "6", "--draws", "500")
+    shown = deniable("explain", "hockey", "--epsilon", "6", "--draws", "500")
     assert shown.returncode == 0
     assert "stays itself" in shown.stdout
     assert "basketball" in shown.stdout
-    data = json.loads(run("explain", "hockey", "--epsilon", "6", "--draws", "500", "--json").stdout)
+    data = json.loads(deniable("explain", "hockey", "--epsilon", "6", "--draws", "500", "--json").stdout)
     assert data["word"] == "hockey"
     assert 0 < data["unchanged"]["probability"] < 1
 
@@ -71,10 +66,10 @@ def test_the_command_shows_a_table_and_gives_json() -> None:
 def test_several_words_and_files_of_words_are_one_table_of_those_that_stay_most_first(tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text("Hockey\nzorblatt7\nNew York\n", encoding="utf-8")
     given = ["explain", "the", "hockey", "--words", str(tmp_path / "names.txt"), "--epsilon", "6", "--draws", "100"]
-    data = json.loads(run(*given, "--json").stdout)
+    data = json.loads(deniable(*given, "--json").stdout)
     assert [each["word"] for each in data] == ["the", "hockey", "zorblatt7", "new", "york"]
     assert [each["known"] for each in data] == [True, True, False, True, True]
-    shown = run(*given).stdout.splitlines()
+    shown = deniable(*given).stdout.splitlines()
     table = [line for line in shown if line.split(" ")[0] in {"the", "hockey", "zorblatt7", "new", "york"}]
     shares = [float(line.split()[1]) for line in table[:-1]]
     assert shares == sorted(shares, reverse=True)
@@ -102,7 +97,7 @@ def test_a_word_of_a_list_is_explained_as_it_is_alone() -> None:
     ],
 )
 def test_wrong_usage_is_one_clear_message_and_exit_code_2(arguments: list[str], says: str) -> None:
-    failed = run(*arguments)
+    failed = deniable(*arguments)
     assert failed.returncode == 2
     assert says in failed.stderr
     assert "Traceback" not in failed.stderr

@@ -90,3 +90,9 @@ def make_command(home: Path, folder: Path) -> Command:
         else:
             os.environ["DENIABLE_HOME"] = before
     return Command(folder, {**os.environ, "DENIABLE_HOME": str(home), "OPENBLAS_NUM_THREADS": "1"})
+
+
+def deniable(*arguments: str, data: str = "", folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run any command with pipes of its own, forked from a process that has everything imported."""
+    status, out, err = Command(folder or Path.cwd(), dict(os.environ)).deniable(*arguments, data=data.encode())
+    return subprocess.CompletedProcess(arguments, status, out.decode(), err.decode())

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-import signal
-import subprocess
 import sys
-import time
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -93,15 +87,22 @@ def test_nan_is_a_missing_text() -> None:
         private.many(["red", 1.5])  # type: ignore[list-item]
 
 
-def test_ctrl_c_before_anything_is_released_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("stopped", "said"),
+    [
+        ("deniable.records.jobs.job.run_job", "Nothing was released yet, and nothing is kept."),
+        ("deniable.records.jobs.journal.Journal.finish", "the same command with --resume goes on"),
+    ],
+)
+def test_ctrl_c_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], stopped: str, said: str
 ) -> None:
     from deniable.cli.app import main
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("deniable.records.jobs.job.run_job", interrupted)
+    monkeypatch.setattr(stopped, interrupted)
     monkeypatch.setattr("deniable.cli.privatize._drop_output", lambda: None)  # standard output is a file of pytest's here
     monkeypatch.chdir(tmp_path)
     Path("in.csv").write_text("text\nmy doctor said\n")
@@ -109,28 +110,5 @@ def test_ctrl_c_before_anything_is_released_says_so(
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 130
-    assert "Nothing was released yet, and nothing is kept." in capfd.readouterr().err
-
-
-def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
-    with (tmp_path / "in.csv").open("w") as file:
-        file.write("text\n")
-        file.writelines("my doctor said the keys were stolen from the old house by the river\n" for _ in range(1_000_000))
-    command = [sys.executable, "-m", "deniable", "privatize", "in.csv", "-c", "text", "-e", "6", "-o", "out.csv"]
-    # A suite that runs in the background ignores Ctrl-C, and so would the command.
-    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    env = {**os.environ, "DENIABLE_THREADS": "1"}
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=env, preexec_fn=heard) as work:
-        deadline = time.monotonic() + 600
-        journal = tmp_path / "out.csv.journal"
-        while not (journal.exists() and journal.read_bytes().count(b"\n") > 1) and time.monotonic() < deadline and work.poll() is None:
-            time.sleep(0.05)
-        for _ in range(20):  # Python drops one that happens to be raised in a callback; people press again
-            work.send_signal(signal.SIGINT)
-            with suppress(subprocess.TimeoutExpired):
-                work.wait(2)  # meant to run out
-                break
-        _, said = work.communicate(timeout=600)
-    assert work.returncode == 130
-    assert "the same command with --resume goes on" in said
-    assert not (tmp_path / "out.csv").exists()
+    assert said in capfd.readouterr().err
+    assert not Path("out.csv").exists()

@@ -2,10 +2,8 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +12,7 @@ import pytest
 
 from deniable import Embedding, Vickrey
 from deniable.text.card import read_card
-from tests.cli.privatize_command import Command, make_command, without_warning
+from tests.cli.privatize_command import Command, make_command
 
 
 @pytest.fixture
@@ -198,38 +196,6 @@ def test_a_seed_below_zero_is_one_line(command: Command) -> None:
 def test_without_a_seed_no_two_runs_are_alike(command: Command) -> None:
     runs = [command.run("--epsilon", "1", data=b"the quick brown fox\n" * 9) for _ in range(2)]
     assert runs[0][1] != runs[1][1]
-
-
-_SLOW = """
-import time
-import deniable.records.jobs.releasing as checkpoints
-from deniable.text.privatizer import Privatizer
-checkpoints.SECONDS_BETWEEN_CHECKPOINTS = 0.0
-many = Privatizer.many
-Privatizer.many = lambda *texts, **options: time.sleep(0.2) or many(*texts, **options)
-"""
-
-
-def test_an_interrupted_job_says_nothing_and_can_be_resumed(command: Command) -> None:
-    lines = "".join(f"word{i % 100} the fox\n" for i in range(20_000))
-    (command.folder / "in.txt").write_text(lines)
-    process = command.start("in.txt", "-o", "out.txt", "--quiet", prelude=_SLOW)
-    journal = command.folder / "out.txt.journal"
-    deadline = time.monotonic() + 600
-    while process.poll() is None and time.monotonic() < deadline and not (journal.exists() and journal.read_bytes().count(b"\n") > 1):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate()
-    assert process.returncode == 130
-    assert without_warning(err) == b""
-    assert not (command.folder / "out.txt").exists()
-    status, _, err_text = command.run("in.txt", "-o", "out.txt")
-    assert status == 2
-    assert "--resume" in err_text
-    assert command.run("in.txt", "-o", "out.txt", "--resume", "--quiet") == (0, b"", "")
-    assert (command.folder / "out.txt").read_text() == lines
-    status, _, err_text = command.run("in.txt", "-o", "out.txt", "--resume")
-    assert (status, err_text) == (0, "out.txt is finished already; nothing was drawn\n")
 
 
 _PEAK = """

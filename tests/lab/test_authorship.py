@@ -35,7 +35,6 @@ def changed(split: Split, change: Callable[[str], str]) -> Split:
 
 
 def test_texts_that_pass_unchanged_are_recognised_and_texts_of_which_nothing_is_left_are_not() -> None:
-    pytest.importorskip("sklearn")
     split = split_by_author(made_texts())
     original, found = name_authors(split, [(1.0, changed(split, lambda _: "word word word")), (9.0, split)])
     assert original.value == 1.0
@@ -48,7 +47,6 @@ def test_texts_that_pass_unchanged_are_recognised_and_texts_of_which_nothing_is_
 
 
 def test_an_adversary_who_learns_from_released_text_sees_through_a_code() -> None:
-    pytest.importorskip("sklearn")
     split = split_by_author(made_texts())
     code = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
     _, found = name_authors(split, [(5.0, changed(split, lambda text: text.translate(code)))])
@@ -57,7 +55,6 @@ def test_an_adversary_who_learns_from_released_text_sees_through_a_code() -> Non
 
 
 def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) -> None:
-    pytest.importorskip("sklearn")
     words = sorted({word for topic in TOPICS.values() for word in topic.split()})
     embedding = Embedding(words, np.random.default_rng(1).standard_normal((len(words), 3)), name="topics")
     seen: list[tuple[int, int]] = []
@@ -77,7 +74,6 @@ def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) ->
 
 def test_the_texts_of_an_author_count_together() -> None:
     """Ten authors with words of their own, of whom half pass unchanged: the others are never told, or always."""
-    pytest.importorskip("sklearn")
     rng = np.random.default_rng(3)
     people = [f"author{i}" for i in range(10) for _ in range(40)]
     texts = [" ".join(rng.choice([f"{person}word{i}" for i in range(5)], 6)) for person in people]
@@ -95,7 +91,6 @@ def test_the_texts_of_an_author_count_together() -> None:
 
 
 def test_with_many_authors_an_epsilon_is_advised() -> None:
-    pytest.importorskip("sklearn")
     words = [f"w{i}" for i in range(120)]
     embedding = Embedding(words, np.random.default_rng(1).standard_normal((len(words), 3)), name="many")
     people = [f"author{i:02}" for i in range(40) for _ in range(8)]

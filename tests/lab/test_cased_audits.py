@@ -49,7 +49,6 @@ def test_what_is_drawn_for_users_is_what_a_privatizer_releases_word_for_word(wor
 
 def test_membership_sees_no_change_where_a_release_changes_nothing() -> None:
     torch = pytest.importorskip("torch")
-    pytest.importorskip("sklearn")
     torch.set_num_threads(1)
     embedding = made(CASED)
     assert Privatizer(Multivariate(embedding, epsilon=HUGE))(TEXT).split() == [
@@ -68,7 +67,6 @@ def test_authorship_compares_released_texts_with_texts_cut_alike() -> None:
 
 
 def test_authors_who_differ_in_case_alone_are_told_apart_where_case_is_released() -> None:
-    pytest.importorskip("sklearn")
     data = LabelledTexts(source="x", people=["up", "low"] * 12, texts=["Rome Rome to Rome", "rome rome to rome"] * 12)
     cased, uncased = (audit_authorship(data, made(words), epsilons=[HUGE]) for words in (CASED, UNCASED))
     assert cased.original.value == cased.released[0].learnt_from_original.value == cased.released[0].learnt_from_released.value == 1.0

@@ -44,7 +44,6 @@ def written(words: int, people: int = 4, each: int = 60) -> LabelledTexts:
 
 
 def test_authors_are_named_more_often_by_who_decodes_and_that_is_what_is_quoted(tmp_path: Path) -> None:
-    pytest.importorskip("sklearn")
     result = audit_authorship(written(800, each=200), random_embedding(800, 6), epsilons=[3.0], acceptable=0.6, decoding=QUICK)
     found = result.released[0]
     assert found.decoded_from_released is not None
@@ -68,7 +67,6 @@ def test_where_nothing_was_changed_decoding_changes_nothing() -> None:
 
 def test_membership_has_a_condition_of_decoded_text_for_each_epsilon() -> None:
     torch = pytest.importorskip("torch")
-    pytest.importorskip("sklearn")
     torch.set_num_threads(1)
     found = audit_membership(
         written(100, people=4, each=4),
@@ -104,7 +102,6 @@ def test_an_epsilon_is_acceptable_only_if_the_decoding_attacker_is_too(monkeypat
 
 
 def test_the_command_decodes_unless_told_not_to(tmp_path: Path) -> None:
-    pytest.importorskip("sklearn")
     store.save(random_embedding(100, 3), "tiny", source="a test")
     data = written(100, each=6)
     file = tmp_path / "letters.csv"

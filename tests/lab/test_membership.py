@@ -48,7 +48,6 @@ def made_users(count: int, *, seed: int = 0, own: bool = True) -> Users:
 @pytest.fixture(scope="module")
 def judged() -> Findings:
     torch = pytest.importorskip("torch")
-    pytest.importorskip("sklearn")
     torch.set_num_threads(1)
     from deniable.lab.membership.auditor import judge_conditions
     from deniable.lab.membership.models import run_jobs
@@ -209,7 +208,6 @@ def made_texts(users: Users) -> LabelledTexts:
 
 def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    pytest.importorskip("sklearn")
     torch.set_num_threads(1)
     seen: list[tuple[int, int]] = []
     result = audit_membership(
@@ -233,7 +231,6 @@ def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) ->
 
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("sklearn")
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtra, match="lab"):
         audit_membership(made_texts(made_users(4)), random_embedding(150, 3), epsilons=[1.0], shadows=1)

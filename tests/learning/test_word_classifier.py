@@ -22,7 +22,6 @@ def accuracy() -> float:
 
 
 def test_many_words_that_each_say_little_are_learnt_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("sklearn")
     assert accuracy() > 0.85
     monkeypatch.setattr(word_classifier, "_SETTLED", 1e-3)
     assert accuracy() == 0.5, "a fit that ends where it begins"

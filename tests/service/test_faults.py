@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -33,19 +34,25 @@ def chunk(content: bytes) -> bytes:
     return f"{len(content):x}\r\n".encode() + content + b"\r\n"
 
 
-def test_clients_that_vanish_leave_the_service_as_it_was(tmp_path: Path) -> None:
-    line = json.dumps({"text": f"the {PRIVATE} fox"}).encode() + b"\n"
-    with Process(tmp_path) as serving:
-        for _ in range(20):
-            with socket.create_connection(("127.0.0.1", serving.client.port)) as one:
-                one.sendall(STREAM + chunk(line * 200) + b"5000\r\n" + line)
-                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")  # it ends with a reset
-            with socket.create_connection(("127.0.0.1", serving.client.port)) as one:
-                one.sendall(b"POST /privatize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{")
-        assert serving.client.post("/privatize", text="the fox").status == 200
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    """A service of two workers, which is asked to end once all is done to it."""
+    with Process(tmp_path_factory.mktemp("two"), "", "--workers", "2") as serving:
+        yield serving
         assert serving.end() == 0
-    assert PRIVATE not in serving.log.read_text()
-    assert "Traceback" not in serving.log.read_text()
+
+
+def test_clients_that_vanish_leave_the_service_as_it_was(two: Process) -> None:
+    line = json.dumps({"text": f"the {PRIVATE} fox"}).encode() + b"\n"
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", two.client.port)) as one:
+            one.sendall(STREAM + chunk(line * 200) + b"5000\r\n" + line)
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")  # it ends with a reset
+        with socket.create_connection(("127.0.0.1", two.client.port)) as one:
+            one.sendall(b"POST /privatize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{")
+    assert two.client.post("/privatize", text="the fox").status == 200
+    assert PRIVATE not in two.log.read_text()
+    assert "Traceback" not in two.log.read_text()
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -81,45 +88,40 @@ def test_sigterm_finishes_what_was_begun(tmp_path: Path, workers: str) -> None:
     assert set(statuses) <= {200, 503, "ConnectionResetError", "RemoteDisconnected"}, statuses
 
 
-def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
-    with Process(tmp_path, "", "--workers", "2") as serving:
-        children = Path(f"/proc/{serving.process.pid}/task/{serving.process.pid}/children")
-        first = children.read_text().split()
-        assert len(first) == 2
-        os.kill(int(first[0]), signal.SIGKILL)
-        until = time.monotonic() + 600
-        while len(now := children.read_text().split()) < 2 or first[0] in now:
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        assert [serving.client.post("/privatize", text="the fox").status for _ in range(10)] == [200] * 10
-        assert serving.end() == 0
+def test_workers_draw_different_noise(two: Process) -> None:
+    text = "doctor " * 30
+    made = [two.client.post("/privatize", text=text, epsilon=3).json()["text"] for _ in range(40)]
+    assert len(set(made)) == len(made)
 
 
-def test_workers_draw_different_noise(tmp_path: Path) -> None:
-    with Process(tmp_path, "", "--workers", "2") as serving:
-        text = "doctor " * 30
-        made = [serving.client.post("/privatize", text=text, epsilon=3).json()["text"] for _ in range(40)]
-        assert len(set(made)) == len(made)
-        assert serving.end() == 0
+def test_metrics_are_those_of_all_workers(two: Process) -> None:
+    def counted() -> float:
+        lines = two.client.get("/metrics").body.decode().splitlines()
+        return sum(float(line.split()[-1]) for line in lines if 'route="/privatize",status="200"' in line and "total" in line)
+
+    before, end = counted(), time.monotonic() + 600
+    for _ in range(30):
+        two.client.post("/privatize", text="the fox")
+    while counted() < before + 30 and time.monotonic() < end:  # a request is counted once its reply is out
+        time.sleep(0.05)
+    assert counted() == before + 30
 
 
-def test_metrics_are_those_of_all_workers(tmp_path: Path) -> None:
-    with Process(tmp_path, "", "--workers", "2") as serving:
-        for _ in range(30):
-            serving.client.post("/privatize", text="the fox")
-        counted, end = 0.0, time.monotonic() + 600
-        while counted < 30 and time.monotonic() < end:  # a request is counted once its reply is out
-            text = serving.client.get("/metrics").body.decode()
-            line = next(line for line in text.splitlines() if 'route="/privatize",status="200"' in line and "total" in line)
-            counted = float(line.split()[-1])
-        assert counted == 30
-        assert serving.end() == 0
+def test_a_process_that_serves_leaves_no_core(two: Process) -> None:
+    limits = Path(f"/proc/{two.process.pid}/limits").read_text()
+    assert next(line for line in limits.splitlines() if "core file" in line).split()[4:6] == ["0", "0"]
 
 
-def test_a_process_that_serves_leaves_no_core(tmp_path: Path) -> None:
-    with Process(tmp_path) as serving:
-        limits = Path(f"/proc/{serving.process.pid}/limits").read_text()
-        assert next(line for line in limits.splitlines() if "core file" in line).split()[4:6] == ["0", "0"]
+def test_a_worker_that_dies_is_replaced(two: Process) -> None:
+    children = Path(f"/proc/{two.process.pid}/task/{two.process.pid}/children")
+    first = children.read_text().split()
+    assert len(first) == 2
+    os.kill(int(first[0]), signal.SIGKILL)
+    until = time.monotonic() + 600
+    while len(now := children.read_text().split()) < 2 or first[0] in now:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert [two.client.post("/privatize", text="the fox").status for _ in range(10)] == [200] * 10
 
 
 def test_connections_that_send_nothing_or_too_slowly_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,24 +225,23 @@ def test_a_long_time_at_saturation_takes_no_more_memory(tmp_path: Path) -> None:
     assert max(memory[-3:]) < 1.1 * max(memory[4:8]), [round(one / 1e6) for one in memory]
 
 
-@pytest.mark.parametrize("workers", ["1", "3"])
-def test_a_signal_that_comes_while_it_starts_is_not_lost(tmp_path: Path, workers: str) -> None:
+@pytest.mark.parametrize(("workers", "after"), [("1", 0.0), ("2", 0.0), ("2", 0.1)])
+def test_a_signal_that_comes_while_it_starts_is_not_lost(tmp_path: Path, workers: str, after: float) -> None:
     (tmp_path / "home").mkdir()
     command = [sys.executable, "-m", "deniable", "serve", "--port", "0", "--workers", workers]
-    for after in (0.0, 0.1):
-        with (tmp_path / "log").open("wb") as log:
-            begun = subprocess.Popen(command, stderr=log, env={**os.environ, "DENIABLE_HOME": str(tmp_path / "home")})
-        try:
-            until = time.monotonic() + 600
-            while b"the page and the API" not in (tmp_path / "log").read_bytes():
-                assert time.monotonic() < until
-                time.sleep(0.005)
-            time.sleep(after)
-            begun.send_signal(signal.SIGTERM)
-            assert begun.wait(600) in (0, 128 + signal.SIGTERM)  # before anything could be asked of it, it ends like any command
-        finally:
-            begun.kill()
-            begun.wait()
+    with (tmp_path / "log").open("wb") as log:
+        begun = subprocess.Popen(command, stderr=log, env={**os.environ, "DENIABLE_HOME": str(tmp_path / "home")})
+    try:
+        until = time.monotonic() + 600
+        while b"the page and the API" not in (tmp_path / "log").read_bytes():
+            assert time.monotonic() < until
+            time.sleep(0.005)
+        time.sleep(after)
+        begun.send_signal(signal.SIGTERM)
+        assert begun.wait(600) in (0, 128 + signal.SIGTERM)  # before anything could be asked of it, it ends like any command
+    finally:
+        begun.kill()
+        begun.wait()
 
 
 def test_a_reply_that_points_to_the_log_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

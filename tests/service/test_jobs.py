@@ -29,28 +29,28 @@ from deniable.service.settings import Limits, Release
 from tests.service.running import OCTETS, ROWS, Process, as_csv, make_settings, running, wait_until
 
 
-@pytest.mark.parametrize(("number", "workers"), [(signal.SIGTERM, "1"), (signal.SIGKILL, "2")])
-def test_a_job_that_is_cut_off_goes_on_after_a_restart(tmp_path: Path, number: int, workers: str) -> None:
+def test_a_job_that_is_cut_off_goes_on_after_a_restart(tmp_path: Path) -> None:
     write_new_key(tmp_path / "key")
     settings = f'[release]\nkey_file = "{tmp_path / "key"}"\n[jobs]\nfolder = "jobs"\n'
     rows = 12_000
     content = b"id,text\n" + b"".join(b"%d,my doctor said that the keys were stolen\n" % i for i in range(rows))
-    with Process(tmp_path, settings, "--workers", workers) as first:
+    with Process(tmp_path, settings, "--workers", "1") as first:
         job = first.client.upload(content, headers=OCTETS, name="rows.csv", column="text", record_id="id").json()["id"]
         wait_until(lambda: first.client.get(f"/jobs/{job}").json()["done"] > 0)
         assert first.client.get(f"/jobs/{job}").json()["state"] == "working"
-        status = first.end(number)
-        assert status == (0 if number == signal.SIGTERM else -9)
-    folder = tmp_path / "jobs" / job
-    assert not (folder / "output.csv").exists()
-    with Process(tmp_path, settings, "--workers", workers) as second:
-        assert second.client.wait_for(job)["state"] == "done"
-        output = second.client.get(f"/jobs/{job}/output").body
-        whole = second.client.upload(content, name="rows.csv", column="text", record_id="id").json()["id"]
-        assert second.client.wait_for(whole)["state"] == "done"
-        assert output == second.client.get(f"/jobs/{whole}/output").body
+        assert first.end(signal.SIGTERM) == 0
+    with Process(tmp_path, settings, "--workers", "2") as second:
+        wait_until(lambda: second.client.get(f"/jobs/{job}").json()["state"] == "working")
+        assert second.end(signal.SIGKILL) == -9
+    assert not (tmp_path / "jobs" / job / "output.csv").exists()
+    with Process(tmp_path, settings, "--workers", "2") as third:
+        assert third.client.wait_for(job)["state"] == "done"
+        output = third.client.get(f"/jobs/{job}/output").body
+        whole = third.client.upload(content, name="rows.csv", column="text", record_id="id").json()["id"]
+        assert third.client.wait_for(whole)["state"] == "done"
+        assert output == third.client.get(f"/jobs/{whole}/output").body
         assert output.count(b"\n") == rows + 1
-        assert second.end() == 0
+        assert third.end() == 0
     assert b"doctor" not in first.log.read_bytes()
 
 

@@ -58,9 +58,12 @@ def few(tmp_path: Path) -> Path:
     return write_public(tmp_path, 220)
 
 
-@pytest.fixture
-def found(public: Path) -> TuningFindings:
-    return tune(public, text_column="text", label_column="mood", also=["author"], embedding="made", settings=SETTINGS)
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> TuningFindings:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("DENIABLE_HOME", str(tmp_path_factory.mktemp("home")))
+        public = write_public(tmp_path_factory.mktemp("public"), 500)
+        return tune(public, text_column="text", label_column="mood", also=["author"], embedding="made", settings=SETTINGS)
 
 
 def test_the_purpose_survives_better_than_without_a_map_at_the_same_attacker(found: TuningFindings) -> None:

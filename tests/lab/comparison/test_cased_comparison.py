@@ -49,7 +49,6 @@ def test_no_word_of_a_cased_text_changes_at_a_huge_epsilon() -> None:
 
 
 def test_a_task_that_only_case_solves_is_solved_where_case_is_released() -> None:
-    pytest.importorskip("sklearn")
     only_case = LabelledTexts(source="task.csv", people=["up", "low"] * 20, texts=["Rome NOT Paris", "rome not paris"] * 20)
     settings = ComparisonSettings(targets=(Target(reading="average", value=0.95),), runs=1, words=100, quick=EFFORT, thorough=EFFORT)
     found = compare_mechanisms(only_case, made(CASED), [ChosenMechanism(name="randomized-response")], settings=settings)

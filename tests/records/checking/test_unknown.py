@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from typer.testing import CliRunner, Result
 
 from deniable.cli.app import app
 from deniable.records.formats.roles import NO_ROLES
+from tests.cli.privatize_command import deniable
 
 KNOWN = "the doctor said that the train was late again and we waited for an hour\n"
 RUSSIAN = "доктор сказал что поезд опять опоздал и мы долго ждали его вечером\n"
@@ -58,9 +57,9 @@ def test_the_card_and_the_receipt_say_nothing_of_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("output", [[], ["-o", "out.txt"]])
 def test_a_stream_is_judged_when_it_is_over(tmp_path: Path, output: list[str]) -> None:
-    command = [sys.executable, "-m", "deniable", "privatize", "-e", "6", "--quiet", "--force", *output]
     for text, warnings in ((RUSSIAN * 20, 1), (KNOWN * 20, 0)):
-        done = subprocess.run(command, input=text, cwd=tmp_path, capture_output=True, text=True, check=True)
+        done = deniable("privatize", "-e", "6", "--quiet", "--force", *output, data=text, folder=tmp_path)
+        assert done.returncode == 0
         assert done.stderr.count("of the words of the text are unknown") == warnings
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import stat
 from pathlib import Path
@@ -99,47 +98,6 @@ def test_a_file_that_is_no_text_is_refused_by_its_number_and_nothing_comes_out(p
     with pytest.raises(RecordError, match=r"in: file 4 by name, line 1: is a PDF document"):
         privatize_file(private, source, tmp_path / "out", format="folder")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in"]
-
-
-@pytest.mark.parametrize("stop", ["_copy_into", "seal", "replace", "publish"])
-def test_work_that_is_cut_off_at_its_end_goes_on(noisy: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: str) -> None:
-    from deniable.atomic import remove
-    from deniable.records.jobs import job as jobs
-    from deniable.records.jobs.journal import Journal
-
-    source, target = made(tmp_path / "in"), tmp_path / "out"
-    drawn: list[str] = []
-    copy = Job._copy_into
-
-    def fail(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    def noting(self: Job, *given: Any) -> None:
-        drawn.extend(json.loads(line) for line in self.partial_path.read_text().splitlines())
-        if stop == "_copy_into":
-            raise KeyboardInterrupt
-        copy(self, *given)
-
-    def removing(path: Path) -> None:
-        remove(path)
-        if path.name == "out.partial" and drawn:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Job, "_copy_into", noting)
-        if stop == "seal":
-            patch.setattr(Journal, "seal", fail)
-        elif stop == "replace":
-            patch.setattr(jobs, "remove", removing)
-        elif stop == "publish":
-            patch.setattr(jobs, "publish", fail)
-        with pytest.raises(KeyboardInterrupt):
-            privatize_file(noisy, source, target, format="folder")
-    assert not target.exists()
-    assert privatize_file(noisy, source, target, format="folder", resume=True) is not None
-    assert [text.removesuffix("\n") for text in texts_in(target).values()] == drawn
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out", "out.card.json", "out.receipt.json"]
-    assert privatize_file(noisy, source, target, format="folder", resume=True) is None
 
 
 def test_a_folder_that_changed_is_not_continued(noisy: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -251,45 +250,6 @@ def test_a_stream_holds_all_objects_before_an_error_and_no_end(private: Privatiz
     with open_source(tmp_path / "in.json") as opened:
         privatize_stream(private, opened, sink, layout)
     assert sink.getvalue() == b'[\n{"t":"the"},\n{"t":"fox"}\n]\n'
-
-
-def test_work_that_is_cut_off_goes_on_and_the_array_ends_once(
-    private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leftovers: Callable[[Path], list[str]]
-) -> None:
-    """Cut off before each write to the journal in turn."""
-    from deniable.records.jobs.journal import Journal
-
-    monkeypatch.setattr("deniable.records.jobs.releasing.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
-    monkeypatch.setattr("deniable.records.formats.reader._RECORDS_AT_ONCE", 2)
-    records = [{"t": f"word{i}"} for i in range(5)]
-    source, target = written(tmp_path / "in.json", records), tmp_path / "out.json"
-    append = Journal._append
-
-    class Cut(Exception):
-        pass
-
-    for stop in range(1, 8):
-        entries = 0
-
-        def cut(self: Journal, entry: Any, stop: int = stop) -> None:
-            nonlocal entries
-            if entries == stop:
-                raise Cut
-            entries += 1
-            append(self, entry)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(Journal, "_append", cut)
-            try:
-                privatize_file(private, source, target, columns=["t"])
-            except Cut:
-                assert not target.exists()
-                patch.undo()
-                privatize_file(private, source, target, columns=["t"], resume=True)
-        assert read(target) == records
-        assert leftovers(target) == []
-        for path in tmp_path.glob("out.json*"):
-            path.unlink()
 
 
 @pytest.mark.parametrize("packed", [False, True])

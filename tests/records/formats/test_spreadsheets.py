@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import io
-import json
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
@@ -424,30 +423,6 @@ def test_a_cell_that_excel_would_cut_off_is_refused(embedding: Embedding, tmp_pa
     for rows in ([["text"], ["quick " * 6_000]], [["text", "more"], ["the", "x" * 40_000]]):
         (tmp_path / "in.xlsx").write_bytes(zipped(sheet_parts(rows)))
         assert "row 2: a cell of a spreadsheet holds no more than 32,767 characters" in refused(private, tmp_path / "in.xlsx")
-
-
-def test_work_that_is_cut_off_goes_on_where_it_was(
-    noisy: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leftovers: Callable[[Path], list[str]]
-) -> None:
-    from deniable.records.formats.spreadsheets.reader import SpreadsheetReader
-
-    monkeypatch.setattr("deniable.records.jobs.releasing.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
-    monkeypatch.setattr("deniable.records.formats.reader._RECORDS_AT_ONCE", 3)
-    source = made(tmp_path / "in.xlsx", [["id", "text"], *([i, f"word{i} the"] for i in range(10))])
-    target = tmp_path / "out.xlsx"
-
-    def fail(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(SpreadsheetReader, "finish", fail)
-        with pytest.raises(KeyboardInterrupt):
-            privatize_file(noisy, source, target, columns=["text"])
-    assert not target.exists()
-    drawn = [json.loads(line)[0] for line in (tmp_path / "out.xlsx.partial").read_text().splitlines()]
-    privatize_file(noisy, source, target, columns=["text"], resume=True)
-    assert [row[1] for row in cells(target)[1:]] == drawn
-    assert leftovers(target) == []
 
 
 @pytest.mark.parametrize("change", [-1, 1])

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from deniable import Privatizer, RecordError
@@ -66,54 +63,6 @@ def test_a_full_disk_leaves_nothing_under_the_name_and_can_be_resumed(
     assert target.read_bytes() == source.read_bytes()
     assert receipt is not None
     assert receipt.tally.records == receipt.tally.words == 100
-
-
-@pytest.mark.parametrize("stop_at", ["streams_to_parquet", "repack", "seal", "replace", "write_whole", "card", "publish", "remove"])
-@pytest.mark.parametrize("format_", ["txt", "parquet", "txt.gz"])
-def test_a_job_stopped_anywhere_in_its_finish_is_finished_by_resuming(
-    noisy: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: str, format_: str
-) -> None:
-    source, target = tmp_path / f"in.{format_}", tmp_path / f"out.{format_}"
-    if format_ == "txt":
-        source.write_text("the quick\n" * 50)
-    elif format_ == "txt.gz":
-        source.write_bytes(gzip.compress(b"the quick\n" * 50))
-    else:
-        pq.write_table(pa.table({"t": ["the quick"] * 50}), source)
-    options: dict[str, Any] = {"columns": ["t"] if format_ == "parquet" else []}
-
-    def stop(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt
-
-    where = {
-        "repack": "deniable.records.jobs.job.repack",
-        "streams_to_parquet": "deniable.records.formats.parquet_files.reader.streams_to_parquet",
-        "seal": "deniable.records.jobs.journal.Journal.seal",
-        "replace": "pathlib.Path.replace",
-        "write_whole": "deniable.records.jobs.job.write_whole",
-        "card": "deniable.text.card.Card.write",
-        "publish": "deniable.records.jobs.job.publish",
-        "remove": "deniable.records.jobs.journal.Journal.remove",
-    }[stop_at]
-    stopped = True
-    with monkeypatch.context() as patched:
-        patched.setattr(where, stop)
-        try:
-            privatize_file(noisy, source, target, **options)
-            stopped = False
-        except KeyboardInterrupt:
-            assert target.exists() == (stop_at == "remove")
-    monkeypatch.setattr(Privatizer, "many", stop)  # nothing may be drawn again
-    receipt = privatize_file(noisy, source, target, resume=True, **options)
-    assert (receipt is None) == (not stopped)
-    assert receipt is None or receipt.tally.records == 50
-    if format_ == "parquet":
-        rows = pq.read_table(target)["t"].to_pylist()
-    else:
-        rows = (gzip.decompress(target.read_bytes()) if format_ == "txt.gz" else target.read_bytes()).splitlines()
-    assert len(rows) == 50
-    beside = [target.name + ".receipt.json", target.name + ".card.json"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([source.name, target.name, *beside])
 
 
 def test_a_forced_job_that_was_stopped_may_replace_the_output_when_resumed(
