@@ -5,7 +5,7 @@ simulation makes each of them (one nearest-word search each); a walk along a ray
 walks' time includes products, walks and reading off the words; the tables, made once for the whole vocabulary, are timed by
 themselves and part of the projected times. Contestants take turns; the median rate of the rounds counts.
 
-Usage: python benchmarks/calibration.py [--embedding NAME] [--words 64] [--rays 1000] [--rounds 3] [--json FILE]
+Usage: python -m benchmarks.calibration [--embedding NAME] [--words 64] [--rays 1000] [--rounds 3] [--json FILE]
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.machine import machine
 from deniable import Embedding
 from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import GammaFunction, furthest_radius, gamma_draws
 from deniable.neighbours.threads import threads
-from machine import machine
 
 SWEEP = 10
 QUERIES = 256

@@ -1,6 +1,6 @@
 """How long a receiver waits: for the channel of the built-in embedding, and for a million released words to be decoded and counted.
 
-    python benchmarks/decoding.py --json docs/data/decoding.json --page docs/guide/received.md
+    python -m benchmarks.decoding --json docs/data/decoding.json --page docs/guide/received.md
 
 The channel is that of all words at one ε, as ``deniable decode`` makes it; nothing of it is taken from the disk unless ``--home`` says so.
 Then texts of words as frequent as their rank says are released and read by ``deniable decode`` and ``deniable frequencies`` as functions,
@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.machine import busy, machine, processor_seconds
 from deniable import Embedding, Multivariate, Privatizer
 from deniable.analysis.decoded_files import decode_file
 from deniable.analysis.receiving import open_channel
@@ -28,7 +29,6 @@ from deniable.analysis.word_use import measure_word_use
 from deniable.neighbours.threads import set_threads
 from deniable.records import privatize_file
 from deniable.text.card import read_card
-from machine import busy, machine, processor_seconds
 
 _EPSILON = 7.0
 _WORDS_PER_TEXT = 20

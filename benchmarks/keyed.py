@@ -3,7 +3,7 @@
 Also the share of the time that goes into the search, which should stay nearly all of it. A ratio is the median of the ratios within
 a round, because a shared machine drifts.
 
-    python benchmarks/keyed.py --sizes 34000x300 400000x300 --rounds 5 --json keyed.json
+    python -m benchmarks.keyed --sizes 34000x300 400000x300 --rounds 5 --json keyed.json
 """
 
 from __future__ import annotations

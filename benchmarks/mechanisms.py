@@ -1,6 +1,6 @@
 """Words per second and memory of every mechanism on one large embedding.
 
-    python benchmarks/mechanisms.py --data DATA [--size 400000] [--tokens 3000] [--json mechanisms.json]
+    python -m benchmarks.mechanisms --data DATA [--size 400000] [--tokens 3000] [--json mechanisms.json]
 
 Every mechanism runs in a process of its own. In brackets stands what the processors worked for it, for machines that have other
 work. The words are those of film reviews in their order, so that frequent words come often, as in any text. The second half of
@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.peers.child import peak_memory_mb
+from benchmarks.peers.material import GLOVE, REVIEWS, enlarge, read_glove, review_texts
 from deniable.arrays import Ids
-from peers.child import peak_memory_mb
-from peers.material import GLOVE, REVIEWS, enlarge, read_glove, review_texts
 
 EPSILON = 10.0
 NAMES = ["multivariate", "mahalanobis", "gaussian", "vickrey", "rank-smoothing", "tem", "santext", "custext", "line", "randomized-response"]
@@ -112,7 +112,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         prepare(options.data, Path(folder), options.size, options.tokens)
         for name in options.only:
-            done = subprocess.run([sys.executable, __file__, "--child", name, folder], check=True, capture_output=True, text=True)
+            done = subprocess.run(
+                [sys.executable, "-m", "benchmarks.mechanisms", "--child", name, folder], check=True, capture_output=True, text=True
+            )
             rows.append(json.loads(done.stdout))
             print(table(rows[-1:]).splitlines()[-1], file=sys.stderr, flush=True)
     print(table(rows))

@@ -1,6 +1,6 @@
 """What HTTP costs: words per second through the service over ``Privatizer.many`` in a process, and the latency of short requests.
 
-    python benchmarks/service.py --seconds 5 --peer-python PEERS/bin/python --json docs/data/service.json --page docs/guide/service.md
+    python -m benchmarks.service --seconds 5 --peer-python PEERS/bin/python --json docs/data/service.json --page docs/guide/service.md
 
 The rounds alternate, so that what else the machine does hits all alike. The client runs on the same machine and takes its part of it.
 PEERS is an environment with presidio-anonymizer, Flask and gunicorn; its anonymizer only replaces spans that it is told, so it
@@ -29,8 +29,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.machine import busy, machine
 from deniable import Embedding, Multivariate, Privatizer
-from machine import busy, machine
 
 _TEXTS = 800
 _WORDS = 20
@@ -102,7 +102,9 @@ async def drive(port: int, requests: list[bytes], *, connections: int, seconds: 
 def started(command: list[str], port: int, path: str, folder: Path, **environment: str) -> Iterator[int]:
     """Run a server until the block ends, and give its process id."""
     with Path(folder, f"log-{port}").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **environment}, cwd=Path(__file__).parent)
+        process = subprocess.Popen(
+            command, stdout=log, stderr=log, env={**os.environ, **environment}, cwd=Path(__file__).resolve().parents[1]
+        )
         try:
             for _ in range(600):
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1) as opened:
@@ -129,7 +131,7 @@ def free_port() -> int:
 def service(folder: Path, *, together: bool = True) -> Iterator[tuple[int, int]]:
     """Run the service, and give its port and process id."""
     port = free_port()
-    command = [sys.executable, __file__, "--serve", str(port), *([] if together else ["--one-by-one"])]
+    command = [sys.executable, "-m", "benchmarks.service", "--serve", str(port), *([] if together else ["--one-by-one"])]
     with started(command, port, "/ready", folder, DENIABLE_HOME=str(folder)) as process:
         yield port, process
 
@@ -180,7 +182,7 @@ def measure_short(texts: list[str], folder: Path, peer: Path | None, *, rounds: 
         }
         if peer is not None:
             port = free_port()
-            bound = ["-w", str(_WORKERS_OF_THE_PEER), "-b", f"127.0.0.1:{port}", "peers.presidio_service:app"]
+            bound = ["-w", str(_WORKERS_OF_THE_PEER), "-b", f"127.0.0.1:{port}", "benchmarks.peers.presidio_service:app"]
             servers.enter_context(started([str(peer), "-m", "gunicorn", *bound], port, "/health", folder))
             ports["Presidio anonymizer (replace)"] = (port, theirs)
         for _ in range(rounds):

@@ -1,6 +1,6 @@
 """Compare tokenisers by the share of words that an embedding does not know, by speed, and on hostile input.
 
-    python benchmarks/tokenisers.py --data ../shared/data
+    python -m benchmarks.tokenisers --data ../shared/data
 
 Prints Markdown. A row whose library is missing says "not installed" (pip install nltk tokenizers spacy uniseg sacremoses).
 Every candidate sees text prepared the same way, and tokens without a letter or digit are dropped afterwards.

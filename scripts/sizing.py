@@ -1,9 +1,9 @@
 """Write docs/sizing.md from the numbers of the benchmarks: words per second and core, executors for a terabyte, costs, memory.
 
-    python benchmarks/search.py --json docs/data/search.json      # measure on your own machine
-    python benchmarks/memory.py --gigabytes 0.1 1 10 --workers 1 2 --words 5 --letters 2000 --json docs/data/memory.json
-    python benchmarks/workers.py --json docs/data/workers.json
-    python benchmarks/spark.py --json docs/data/spark.json
+    python -m benchmarks.search.run --json docs/data/search.json      # measure on your own machine
+    python -m benchmarks.sizing.memory --gigabytes 0.1 1 10 --workers 1 2 --words 5 --letters 2000 --json docs/data/memory.json
+    python -m benchmarks.sizing.workers --json docs/data/workers.json
+    python -m benchmarks.sizing.spark --json docs/data/spark.json
     python -m scripts.sizing                                 # write the page
     python -m scripts.sizing --print --terabytes 3 --hours 12 --cores 8 --price 0.04
 
@@ -35,7 +35,7 @@ HEAD = """\
 # Sizing
 
 This page is written by `python -m scripts.sizing` from what the benchmarks measured (`docs/data/*.json`, by `--json` of
-`benchmarks/search.py`, `memory.py`, `workers.py` and `spark.py`); a test fails when they differ.
+`benchmarks/search/run.py`, and `memory.py`, `workers.py` and `spark.py` of `benchmarks/sizing`); a test fails when they differ.
 
 ## Words per second, executors and cost
 
@@ -129,7 +129,7 @@ _INPUTS, _DRAWS_WHOLE, _READING = 20_001, 200, 3e-5
 READING = """
 ## Reading a release back
 
-`benchmarks/reading.py` measures it from an empty cache, with the built-in embedding at ε = 6 (`utility`: 4 to 10);
+`benchmarks/sizing/reading.py` measures it from an empty cache, with the built-in embedding at ε = 6 (`utility`: 4 to 10);
 {setting}. A fixed product of two
 2,000 x 2,000 matrices took {product} processor seconds there:
 
@@ -265,7 +265,7 @@ def other_measurements() -> dict[str, dict[str, Any]]:
 def main() -> None:
     """Write the page, or print the table of an order."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--measured", type=Path, default=MEASURED, help="what benchmarks/search.py --json wrote")
+    parser.add_argument("--measured", type=Path, default=MEASURED, help="what benchmarks/search/run.py --json wrote")
     parser.add_argument("--print", action="store_true", dest="shown", help="print the table and leave the page as it is")
     parser.add_argument("--terabytes", type=float, default=Order.terabytes)
     parser.add_argument("--hours", type=float, default=Order.hours, help="when it has to be done")

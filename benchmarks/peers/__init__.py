@@ -1,1 +1,1 @@
-"""The contestants of the release benchmark, one adapter a file, and the child process that runs them."""
+"""Other programs beside ours, one adapter a file, and the child process that runs them: docs/peers.md, docs/mechanisms/peers.md."""

@@ -15,14 +15,14 @@ import sys
 import time
 from pathlib import Path
 
-from peers.contestant import Contestant
-from peers.material import texts_file
+from benchmarks.peers.contestant import Contestant
+from benchmarks.peers.material import texts_file
 
 LOADERS = {
-    "deniable": ("peers.ours", "load"),
-    "mldp-text": ("peers.mldp_text", "load_approximate"),
-    "mldp-text-exact": ("peers.mldp_text", "load_exact"),
-    "pypantera": ("peers.pypantera", "load"),
+    "deniable": ("benchmarks.peers.ours", "load"),
+    "mldp-text": ("benchmarks.peers.mldp_text", "load_approximate"),
+    "mldp-text-exact": ("benchmarks.peers.mldp_text", "load_exact"),
+    "pypantera": ("benchmarks.peers.pypantera", "load"),
 }
 
 

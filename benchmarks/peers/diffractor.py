@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from peers.contestant import Contestant
-from peers.material import load_embedding
+from benchmarks.peers.contestant import Contestant
+from benchmarks.peers.material import load_embedding
 
 STOP_WORDS = ["a", "and", "of", "the", "to"]
 """A few of NLTK's English stop words: its own list has to be downloaded."""

@@ -1,6 +1,6 @@
 """Counts what the mechanisms of mldp-text and pyPANTERA release for a word. Run by agreement.py in the environment of the peers.
 
-``python -m peers.distributions FOLDER EPSILON DRAWS`` writes the counts as JSON to standard output.
+``python -m benchmarks.peers.distributions FOLDER EPSILON DRAWS`` writes the counts as JSON to standard output.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from peers.material import load_embedding
+from benchmarks.peers.material import load_embedding
 
 LAM = 0.8
 """A strong shape, so that noise of another shape shows."""

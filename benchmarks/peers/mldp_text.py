@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from peers.contestant import Contestant
-from peers.material import load_embedding
+from benchmarks.peers.contestant import Contestant
+from benchmarks.peers.material import load_embedding
 
 
 def load_approximate(folder: Path, epsilon: float) -> Contestant:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.peers.contestant import Contestant
+from benchmarks.peers.material import load_embedding
 from deniable import Embedding, Multivariate, Privatizer
-from peers.contestant import Contestant
-from peers.material import load_embedding
 
 
 def load(folder: Path, epsilon: float) -> Contestant:

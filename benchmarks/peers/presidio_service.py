@@ -1,6 +1,6 @@
 """Presidio's anonymizer as a service, as its authors run it: Flask behind gunicorn, POST /anonymize, here with the replace operator.
 
-Run by service.py in the environment of the peers: ``gunicorn -w N -b 127.0.0.1:PORT peers.presidio_service:app``.
+Run by service.py in the environment of the peers: ``gunicorn -w N -b 127.0.0.1:PORT benchmarks.peers.presidio_service:app``.
 """
 
 from __future__ import annotations

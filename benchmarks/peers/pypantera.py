@@ -6,8 +6,8 @@ import importlib
 import tempfile
 from pathlib import Path
 
-from peers.contestant import Contestant
-from peers.material import load_embedding
+from benchmarks.peers.contestant import Contestant
+from benchmarks.peers.material import load_embedding
 
 
 def load(folder: Path, epsilon: float) -> Contestant:

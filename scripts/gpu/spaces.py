@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +32,7 @@ def spaces(glove: Path | None) -> dict[str, tuple[str, Vectors]]:
     if glove is None:
         wide, origin = _made_mixture(400_000, 300), "made: 2,000 clusters, lengths as GloVe's"
     else:
-        sys.path.insert(0, str(ROOT / "benchmarks"))
-        from peers.material import read_glove
+        from benchmarks.peers.material import read_glove
 
         wide, origin = _enlarged(read_glove(glove)[1], 400_000), "GloVe 840B, enlarged with jittered copies"
     return {

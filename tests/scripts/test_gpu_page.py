@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
-import pytest
+from benchmarks.search.gpu import gpu_points, gpu_tables
 
-ROOT = Path(__file__).parents[2]
 SPEED = {"origin": "real", "words_per_second": [3.0, 1.0, 2.0], "met": False, "share_of_cublas": 0.5, "float32_form": 1.0}
 FOUND: dict[str, Any] = {
     "parts": {
@@ -24,11 +21,8 @@ FOUND: dict[str, Any] = {
 }
 
 
-def test_the_section_tells_what_was_measured_missed_and_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
-    from searches.gpu_page import gpu_points, gpu_section
-
-    section = gpu_section(FOUND)
+def test_the_table_tells_what_was_measured_missed_and_failed() -> None:
+    section = gpu_tables(FOUND)
     assert "| 400,000 x 300 | real | 2 | 1,500,000: MISSED | 24% | 50% | 40% | 1 | FAISS cannot be imported here | 7 |" in section
     assert "| 400,000 x 50 | failed |" in section
     assert "| 50,000 x 50 | failed |" in section

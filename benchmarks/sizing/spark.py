@@ -1,6 +1,6 @@
 """Words per second of a release on a Spark cluster of this machine, with 1 and with 2 of its workers at work, one core each.
 
-    python benchmarks/spark.py --words 200000 --rounds 3 --json docs/data/spark.json
+    python -m benchmarks.sizing.spark --words 200000 --rounds 3 --json docs/data/spark.json
 
 Master, workers and executors are processes of their own, as on a cluster of machines. A frame of one partition is work for one
 worker; one of two partitions is work for two. The same texts in one process, with one thread and with two, stand beside it, all in turns.
@@ -21,12 +21,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.machine import busy, machine, processor_seconds
 from deniable import Embedding, Multivariate, Privatizer
 from deniable.integrations.spark import privatize
 from deniable.neighbours.threads import set_threads
-from machine import busy, machine, processor_seconds
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 WORDS_PER_TEXT = 20
 

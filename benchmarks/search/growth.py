@@ -4,9 +4,7 @@ The vectors are the first coordinates of GloVe 840B, enlarged with jittered copi
 proportion to the length of the vectors. Memory is the most that the process held: the vectors, the index and what surrounds them. Points
 that a GPU measured (``scripts/gpu/check.py``) lie in docs/data/gpu.json and are drawn beside.
 
-    python benchmarks/growth.py --json docs/data/growth.json        # measure
-    python benchmarks/growth.py --from-json docs/data/growth.json --figure docs/figures/growth.png
-    python benchmarks/search.py --from-json docs/data/search.json --page docs/search.md     # writes both tables anew
+    python -m benchmarks.search.growth --json docs/data/growth.json
 """
 
 from __future__ import annotations
@@ -26,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from machine import machine
+from benchmarks.machine import machine
 
-HERE = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[2]
 WORDS = (10_000, 30_000, 100_000, 400_000, 1_000_000, 2_500_000)
 DIMENSIONS = (8, 16, 50, 100, 150, 200, 300)
 AT_DIMENSIONS, AT_WORDS = (50, 300), 400_000
@@ -36,35 +34,27 @@ EPSILON, QUERIES = 10.0, 4096
 
 
 def main() -> None:
-    """Measure every point, or show what was measured."""
+    """Measure every point."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=HERE.parent.parent / "shared" / "data", help="folder of the data sets")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the data sets")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=1.5, help="wanted length of a point's measurement")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--from-json", type=Path)
-    parser.add_argument("--figure", type=Path)
     parser.add_argument("--point", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.point:
         source, words, noise, seconds = options.point
         print(json.dumps(point(np.load(source), int(words), float(noise), float(seconds))))
         return
-    found = json.loads(options.from_json.read_text(encoding="utf-8")) if options.from_json else measured(options)
+    found = measured(options)
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    if options.figure:
-        from searches.gpu_page import gpu_points
-        from searches.growth import draw
-
-        card = HERE.parent / "docs" / "data" / "gpu.json"
-        draw(found, gpu_points(json.loads(card.read_text(encoding="utf-8")) if card.exists() else None), options.figure)
 
 
 def measured(options: argparse.Namespace) -> dict[str, Any]:
     """Return all points, each measured by a process of its own."""
-    from peers.material import GLOVE, read_glove
-    from searches.sets import median_norm
+    from benchmarks.peers.material import GLOVE, read_glove
+    from benchmarks.search.sets import median_norm
 
     shapes = {(words, dimension) for words in WORDS for dimension in AT_DIMENSIONS} | {(AT_WORDS, dimension) for dimension in DIMENSIONS}
     environment = os.environ | {"DENIABLE_THREADS": str(options.threads)}
@@ -76,7 +66,9 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
             np.save(source, np.ascontiguousarray(real[:words, :dimension]))  # and no more, because it is part of the point's memory
             shorter = median_norm(real[:, :dimension]) / length
             asked = [str(source), str(words), str(300.0 / EPSILON * shorter), str(options.seconds)]
-            done = subprocess.run([sys.executable, __file__, "--point", *asked], env=environment, check=True, stdout=subprocess.PIPE)
+            done = subprocess.run(
+                [sys.executable, "-m", "benchmarks.search.growth", "--point", *asked], env=environment, check=True, stdout=subprocess.PIPE
+            )
             points.append({"words": words, "dimension": dimension} | json.loads(done.stdout))
             print(points[-1], file=sys.stderr, flush=True)
     return {"machine": machine(), "threads": options.threads, "points": points}
@@ -84,9 +76,9 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
 
 def point(real: Any, words: int, length: float, seconds: float) -> dict[str, Any]:
     """Return words per second and memory with so many words, given real ones, under noise of this length."""
+    from benchmarks.peers.material import JITTER
+    from benchmarks.search.contestants import embedding_of
     from deniable.neighbours import best_neighbours
-    from peers.material import JITTER
-    from searches.contestants import embedding_of
 
     random, dimension = np.random.default_rng(0), real.shape[1]
     vectors = np.empty((words, dimension), dtype=np.float32)

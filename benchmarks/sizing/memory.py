@@ -3,7 +3,7 @@
 Makes a file of synthetic reviews of each size, releases it with a tiny embedding (so that the time goes into the work around the
 search, and a large file ends in reasonable time), and reports the highest memory of the process and of it with its workers.
 
-    python benchmarks/memory.py --gigabytes 0.1 1 10 --workers 1 2 --words 5 --letters 2000 --json docs/data/memory.json
+    python -m benchmarks.sizing.memory --gigabytes 0.1 1 10 --workers 1 2 --words 5 --letters 2000 --json docs/data/memory.json
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.machine import machine
 from deniable import Embedding
 from deniable.embeddings import store
-from machine import machine
 
 _WORDS, _DIMENSION = 1_000, 8
 _SECONDS_BETWEEN_LOOKS = 0.1

@@ -5,9 +5,9 @@ median of the ratios within a round. "Right words" is the share of queries with 
 The roofline compares our multiply-adds per second with the multiply instruction alone, measured in the same round.
 
     pip install faiss-cpu usearch scikit-learn matplotlib
-    python benchmarks/search.py --peer-python peers/bin/python --json search.json --figure search.png --page search.md
+    python -m benchmarks.search.run --peer-python peers/bin/python --json docs/data/search.json
 
-``--peer-python`` is an environment with mldp-text and pypantera (see release.py); without it these are left out.
+``--peer-python`` is an environment with mldp-text and pypantera (see benchmarks/peers/release.py); without it these are left out.
 """
 
 from __future__ import annotations
@@ -22,17 +22,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from machine import machine
+from benchmarks.machine import machine
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "DENIABLE_THREADS")
-HERE = Path(__file__).resolve().parent
-DATA = HERE.parent / "docs" / "data"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=HERE.parent.parent / "shared" / "data", help="folder of the data sets")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the data sets")
     parser.add_argument("--peer-python", help="interpreter of the environment with the peers")
     parser.add_argument("--peer-sizes", nargs=2, type=int, default=[400_000, 400_000], help="vocabularies for mldp-text and pyPANTERA")
     parser.add_argument("--peer-text-words", type=int, default=2, help="words in a text; pyPANTERA takes 1 GB for each at 400k")
@@ -44,9 +43,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.5, help="wanted length of one contestant's turn")
     parser.add_argument("--json", type=Path, help="file for the results as data")
-    parser.add_argument("--from-json", type=Path, help="results of an earlier run, to be shown again instead of measured")
-    parser.add_argument("--figure", type=Path, help="file for the figure")
-    parser.add_argument("--page", type=Path, help="file for the page of the documentation")
     parser.add_argument("--note", default="", help="what a reader of the page should know about this run")
     parser.add_argument("--misses", default="", help="why targets were missed, for the page")
     return parser.parse_args()
@@ -54,8 +50,8 @@ def arguments() -> argparse.Namespace:
 
 def measure_peers(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Return whole releases, one row per peer and one of ours at the same size, measured as release.py does."""
-    from peers.material import prepare
-    from release import OURS, Child, Result, ratios
+    from benchmarks.peers.material import prepare
+    from benchmarks.peers.release import OURS, Child, Result, ratios
 
     results = []
     for peer, size in zip(("mldp-text", "pypantera"), options.peer_sizes, strict=True):
@@ -82,8 +78,8 @@ def measure_peers(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 def measured(options: argparse.Namespace) -> dict[str, Any]:
     """Return everything that is measured, as data, and write it to ``--json`` after every step."""
-    from searches.measure import measure_set, search_share
-    from searches.sets import vector_sets
+    from benchmarks.search.measure import measure_set, search_share
+    from benchmarks.search.sets import vector_sets
 
     setting = (
         f"epsilon {options.epsilon:g}, {options.threads} threads, {options.rounds} rounds of about {options.seconds:g} s a contestant "
@@ -113,27 +109,17 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run the benchmark; print the tables, write data, figure and page where asked."""
+    """Run the benchmark, print the tables, and write data where asked."""
     options = arguments()
     threads = {name: str(options.threads) for name in THREAD_VARIABLES}
     if any(os.environ.get(name) != value for name, value in threads.items()):
         # Libraries read these when they are loaded, so they have to be there from the start.
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | threads)
-    from searches.figure import draw
-    from searches.page import page
-    from searches.report import peer_lines, table, verdicts
+        os.execve(sys.executable, [sys.executable, "-m", "benchmarks.search.run", *sys.argv[1:]], os.environ | threads)
+    from benchmarks.search.page import peer_lines, searches_table, verdicts
 
-    found = json.loads(options.from_json.read_text()) if options.from_json else measured(options)
-    found |= {name: text for name, text in (("note", options.note), ("misses", options.misses)) if text}
+    found = measured(options)
     rows = found["searches"]
-    print(f"{found['setting']}\n\n{table(rows)}\n\n{verdicts(rows, found['shares'])}\n{peer_lines(found['peers'])}")
-    if options.figure:
-        draw(rows, options.figure, dimension=300, words=max(row["words"] for row in rows))
-    if options.page:
-        others = [
-            json.loads(file.read_text(encoding="utf-8")) if file.exists() else None for file in (DATA / "growth.json", DATA / "gpu.json")
-        ]
-        options.page.write_text(page(found, *others), encoding="utf-8")
+    print(f"{found['setting']}\n\n{searches_table(rows)}\n\n{verdicts(rows, found['shares'])}\n{peer_lines(found['peers'])}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How much faster several processes release a file than one: ``--workers`` 1, 2, … in turns in one run, one thread each.
 
-    python benchmarks/workers.py --workers 1 2 --rounds 3 --json docs/data/workers.json
+    python -m benchmarks.sizing.workers --workers 1 2 --rounds 3 --json docs/data/workers.json
 
 Processor time tells what the sharing itself costs: it hardly depends on who else uses the machine, where words per second do.
 """
@@ -16,10 +16,10 @@ from statistics import median
 
 import numpy as np
 
+from benchmarks.machine import busy, machine, processor_seconds
 from deniable import Embedding, Multivariate, Privatizer
 from deniable.neighbours.threads import set_threads
 from deniable.records import privatize_file
-from machine import busy, machine, processor_seconds
 
 _WORDS_PER_LINE = 15
 

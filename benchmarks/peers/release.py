@@ -6,7 +6,7 @@ of the ratios within a round. How many texts a contestant gets in a round follow
 that come out as they went in is a check that all run the same mechanism: it must be alike for all.
 
     python -m venv peers && peers/bin/pip install mldp-text==0.1.2 pypantera==1.0.2
-    python benchmarks/release.py --peer-python peers/bin/python --json release.json
+    python -m benchmarks.peers.release --peer-python peers/bin/python --json release.json
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from peers.material import DESCRIPTION, embedding_folder, prepare
+from benchmarks.peers.material import DESCRIPTION, embedding_folder, prepare
 
-HERE = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[2]
 OURS = "deniable"
 TARGETS = {"mldp-text": 10.0, "pypantera": 100.0}
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -56,8 +56,8 @@ class Child:
         cpus = sorted(os.sched_getaffinity(0))[:threads] if hasattr(os, "sched_getaffinity") else []
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [python, "-m", "peers.child", result.name, str(embedding_folder(folder, result.size)), str(epsilon)],
-                cwd=HERE,
+                [python, "-m", "benchmarks.peers.child", result.name, str(embedding_folder(folder, result.size)), str(epsilon)],
+                cwd=ROOT,
                 env=os.environ | {name: str(threads) for name in THREAD_VARIABLES},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -156,7 +156,7 @@ def table(results: list[Result], dimension: int) -> str:
 def arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=HERE.parent.parent / "shared" / "data", help="folder of the data sets")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the data sets")
     parser.add_argument("--peer-python", default=sys.executable, help="interpreter of the environment with the peers")
     parser.add_argument("--epsilon", type=float, default=12.0)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)

@@ -1,0 +1,1 @@
+"""How fast and how large things are: a folder for each topic of several files."""

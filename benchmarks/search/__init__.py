@@ -1,0 +1,1 @@
+"""How fast the search is: docs/search.md."""

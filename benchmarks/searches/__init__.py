@@ -1,1 +1,0 @@
-"""The contestants, the data and the figure of the search benchmark."""
