@@ -18,7 +18,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 EXPERIMENTS = ROOT / "docs" / "experiments"
 _OWN = ("attackers", "calibration", "channels", "comparison", "decoding", "languages", "privacy", "purpose", "utility")
-PAGES = {**{name: f"scripts.{name}.page" for name in _OWN}, "purpose-tables": "scripts.purpose.whole", "search": "benchmarks.search.page"}
+PAGES = {
+    **{name: f"scripts.{name}.page" for name in _OWN},
+    "purpose-tables": "scripts.purpose.whole",
+    "search": "benchmarks.search.page",
+    "sizing": "benchmarks.sizing.page",
+}
 _MARKED = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
 

@@ -1,9 +1,7 @@
 """Measures what decoding a release gives back: accuracy of linear models and word frequencies, as released and decoded.
 
     python -m scripts.decoding.measure epsilons DATA.jsonl.xz --name sst2 --attacker 0.08 --attacker 0.17 --attacker 0.33 -o RESULT.json
-    python -m scripts.decoding.measure channels RESULT.json [RESULT.json ...]       # one walk for all of one mechanism
-    python -m scripts.decoding.measure measure RESULT.json [--public TEXT.txt] [--run 1]
-    python -m scripts.decoding.measure join RESULT.json [RESULT.json ...]           # runs that were measured side by side, into one
+    python -m scripts.decoding.measure measure RESULT.json [--public TEXT.txt]
 
 purpose.measure measures the same for more data and spaces, on a GPU.
 
@@ -83,19 +81,13 @@ def main() -> None:
     finding.add_argument("--texts", type=int)
     finding.add_argument("--longest", type=int, default=100, help="words of a text that are used")
     finding.add_argument("-o", "--output", type=Path, required=True)
-    making = commands.add_parser("channels", help="make the channels of results of one embedding and mechanism")
-    making.add_argument("results", type=Path, nargs="+")
-    making.add_argument("--directions", type=int, default=1000)
     measuring = commands.add_parser("measure", help="release, decode, learn and judge")
     measuring.add_argument("result", type=Path)
     measuring.add_argument("--runs", type=int, default=3)
-    measuring.add_argument("--run", type=int, help="only this run, beside others; its result gets another name")
     measuring.add_argument("--directions", type=int, default=1000)
     measuring.add_argument("--public", type=Path)
-    joining = commands.add_parser("join", help="put the runs that were measured beside each other into their results")
-    joining.add_argument("results", type=Path, nargs="+")
     given = parser.parse_args()
-    {"epsilons": find_epsilons, "channels": make_all_channels, "measure": measure, "join": join}[given.command](given)
+    {"epsilons": find_epsilons, "measure": measure}[given.command](given)
 
 
 def find_epsilons(given: argparse.Namespace) -> None:
@@ -134,13 +126,6 @@ def describe(
     return result, passages
 
 
-def make_all_channels(given: argparse.Namespace) -> None:
-    """Make the channels of several results, which share their embedding and mechanism, in one walk."""
-    results = [json.loads(path.read_text(encoding="utf-8")) for path in given.results]
-    epsilons = sorted({epsilon for result in results for _, epsilon in result["epsilons"]})
-    _channels(results[0], epsilons, given.directions)
-
-
 def measure(given: argparse.Namespace) -> None:
     """Release, decode, learn and judge, and write after every release."""
     began = time.time()
@@ -150,7 +135,6 @@ def measure(given: argparse.Namespace) -> None:
     passages = passages_of(texts, embedding, TextPolicy())
     context = None if given.public is None else read_bigrams(embedding, given.public)
     channels = _channels(result, [epsilon for _, epsilon in result["epsilons"]], given.directions)
-    output = given.result if given.run is None else given.result.with_suffix(f".run{given.run}.json")
     result |= {
         "public": None if given.public is None else given.public.name,
         "method": channels[0].method,
@@ -159,14 +143,14 @@ def measure(given: argparse.Namespace) -> None:
         "original": [],
         "releases": [],
     }
-    for run in range(1, given.runs + 1) if given.run is None else [given.run]:
+    for run in range(1, given.runs + 1):
         judged = Run(passages, labels, embedding, seed=run)
         result["original"].append(judged.original)
         for (attacker, epsilon), channel in zip(result["epsilons"], channels, strict=True):
             found = {"attacker": attacker, "epsilon": epsilon, "run": run, **judged.release(mechanism, channel, context)}
             result["releases"].append(found)
             result["seconds"] = round(time.time() - began)
-            write_result(output, result)
+            write_result(given.result, result)
             print(json.dumps({"name": result["name"], **found}), flush=True)
 
 
@@ -194,16 +178,6 @@ class Run:
                     "test": self._clean[name](features),
                 }
         return found
-
-
-def join(given: argparse.Namespace) -> None:
-    """Put the runs that were measured beside each other into the results that they belong to."""
-    for path in given.results:
-        runs = [json.loads(each.read_text(encoding="utf-8")) for each in sorted(path.parent.glob(f"{path.stem}.run*.json"))]
-        if not runs:
-            raise SystemExit(f"no run of {path} was measured: {path.with_suffix('.run1.json')} is not there")
-        joined = {name: [each for run in runs for each in run[name]] for name in ("original", "releases")}
-        write_result(path, runs[0] | joined | {"seconds": sum(run["seconds"] for run in runs)})
 
 
 def _channels(result: dict[str, Any], epsilons: list[float], directions: int) -> list[Channel]:

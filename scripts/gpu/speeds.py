@@ -86,23 +86,6 @@ def _exact_on_card(embedding: Embedding, queries: Vectors) -> Any:
     return torch.cat(parts).cpu().numpy()
 
 
-def faiss_flat(embedding: Embedding) -> dict[str, Any]:
-    """Return the words per second of FAISS's flat index on the card, where it can be imported."""
-    try:
-        import faiss  # type: ignore[import-not-found,unused-ignore]
-    except ImportError:
-        say("FAISS cannot be imported here")
-        return {"left_out": "FAISS cannot be imported here"}
-    if not hasattr(faiss, "GpuIndexFlatL2"):
-        return {"left_out": "FAISS has no GPU here"}
-    index = faiss.GpuIndexFlatL2(faiss.StandardGpuResources(), embedding.dimension)
-    index.add(np.array(embedding.vectors))
-    queries = noisy(embedding, EPSILONS[embedding.dimension], 16_384 // SMALL)
-    speed = len(queries) / seconds(lambda: index.search(queries, 1))
-    say(f"FAISS GpuIndexFlatL2: {speed:,.0f} words/s")
-    return {"words_per_second": speed}
-
-
 def on_processor(embedding: Embedding) -> dict[str, Any]:
     """Return the words per second of the processor of the same machine, by the native scan where it is there."""
     search = best_neighbours(embedding)

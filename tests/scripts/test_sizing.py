@@ -1,39 +1,20 @@
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from types import ModuleType
-from typing import Any
-
-import pytest
-
-from tests.support.scripts import load_script
-
-ROOT = Path(__file__).resolve().parents[2]
+from benchmarks.sizing import page as sizing
 
 
-@pytest.fixture(scope="module")
-def sizing() -> ModuleType:
-    return load_script("sizing")
-
-
-def test_the_page_is_that_of_the_measurements(sizing: Any) -> None:
-    measured = json.loads((ROOT / "docs" / "data" / "search.json").read_text(encoding="utf-8"))
-    assert sizing.PAGE.read_text(encoding="utf-8") == sizing.page(measured, sizing.other_measurements()), "run python -m scripts.sizing"
-
-
-def test_figures_follow_from_the_measurements(sizing: Any) -> None:
+def test_figures_follow_from_the_measurements() -> None:
     row = {"name": "deniable", "words": 1000, "dimension": 10, "words_per_second": [100.0, 200.0, 600.0]}
     measured = {"setting": "2 threads", "searches": [row, {**row, "name": "another"}], "shares": {"1,000 x 10": 0.5}}
     (speed,) = sizing.speeds(measured)
     assert speed.rounds == [25.0, 50.0, 150.0]
     order = sizing.Order(terabytes=2, hours=10, cores=4, price=0.5)
     # 2e12 bytes at 5 bytes a word and 50 words a second: 4e11 / 50 / 3600 core-hours.
-    line = sizing.table([speed], 5.0, order).split("\n")[2]
+    line = sizing.executors([speed], 5.0, order).split("\n")[2]
     assert line == "| 1,000 x 10 | 50 [25–150] | 2,222,222 | 55,556 | 1,111,111 |"
 
 
-def test_ratios_are_taken_round_by_round(sizing: Any) -> None:
+def test_ratios_are_taken_round_by_round() -> None:
     # Both medians are 20, yet in every round but one the second was faster: a busy machine slows down whole rounds.
     rows = [
         {"how": how, "words_per_second": rates, "processor_microseconds": [50.0] * 3}
@@ -46,5 +27,5 @@ def test_ratios_are_taken_round_by_round(sizing: Any) -> None:
     assert "9 processes wanted to work on 2 hardware threads" in overloaded
 
 
-def test_a_word_of_the_example_takes_a_plausible_number_of_bytes(sizing: Any) -> None:
+def test_a_word_of_the_example_takes_a_plausible_number_of_bytes() -> None:
     assert 4 < sizing.bytes_per_word() < 8
