@@ -1,6 +1,6 @@
 """How long a receiver waits: for the channel of the built-in embedding, and for a million released words to be decoded and counted.
 
-    python -m benchmarks.decoding --json docs/data/decoding.json --page docs/guide/received.md
+    python -m benchmarks.decoding --page docs/guide/received.md
 
 The channel is that of all words at one ε, as ``deniable decode`` makes it; nothing of it is taken from the disk unless ``--home`` says so.
 Then texts of words as frequent as their rank says are released and read by ``deniable decode`` and ``deniable frequencies`` as functions,
