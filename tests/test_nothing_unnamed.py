@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from deniable import Recipe
+from deniable import Release
 from deniable.cli.app import app
 from deniable.errors import InvalidParameter, UndecidedColumns
 from deniable.keyed.key_file import write_new_key
@@ -37,7 +37,7 @@ SUSPICIOUS: dict[str, Callable[[int], Any]] = {
 }
 """A column of each refused kind."""
 
-Release = Callable[[Path, list[str], list[str]], tuple[bool, bytes]]
+Releaser = Callable[[Path, list[str], list[str]], tuple[bool, bytes]]
 """Releases a file, given what to drop and to keep beside the column ``note``; says whether it did, and all that came out."""
 
 
@@ -84,7 +84,7 @@ def by_function(source: Path, drop: list[str], keep: list[str]) -> tuple[bool, b
     out = source.parent / "out"
     out.mkdir()
     try:
-        privatize_file(Recipe(epsilon=6), source, out / f"a{source.suffix}", columns=["note"], drop=drop, keep=keep)
+        privatize_file(Release(epsilon=6), source, out / f"a{source.suffix}", columns=["note"], drop=drop, keep=keep)
     except UndecidedColumns:
         return False, seen(out)
     return True, seen(out)
@@ -116,9 +116,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 @pytest.fixture(params=["command", "function", "stream", "watch", "service"])
-def release(request: pytest.FixtureRequest) -> Release:
+def release(request: pytest.FixtureRequest) -> Releaser:
     if request.param != "service":
-        found: Release = globals()[f"by_{request.param}"]
+        found: Releaser = globals()[f"by_{request.param}"]
         return found
     client: Client = request.getfixturevalue("client")
 
@@ -130,7 +130,7 @@ def release(request: pytest.FixtureRequest) -> Release:
 
 
 @pytest.mark.parametrize("name", SUSPICIOUS)
-def test_what_looks_like_people_or_texts_leaves_only_by_name(release: Release, tmp_path: Path, name: str) -> None:
+def test_what_looks_like_people_or_texts_leaves_only_by_name(release: Releaser, tmp_path: Path, name: str) -> None:
     rows, values = rows_with(name), [str(SUSPICIOUS[name](i)).encode() for i in range(12)]
     for number, (drop, keep, leaves) in enumerate((([], [], None), ([name], [], False), ([], [name], True))):
         folder = tmp_path / str(number)
@@ -148,21 +148,21 @@ def test_what_looks_like_people_or_texts_leaves_only_by_name(release: Release, t
 def test_every_format_refuses_what_is_not_named(tmp_path: Path, kind: str) -> None:
     source = write(tmp_path / f"in.{kind}", rows_with("mail"))
     with pytest.raises(UndecidedColumns) as raised:
-        privatize_file(Recipe(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"])
+        privatize_file(Release(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"])
     assert raised.value.columns == {"mail": "e-mail addresses"}
     assert [path.name for path in tmp_path.iterdir()] == [source.name]
-    privatize_file(Recipe(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"], keep=["mail"])
+    privatize_file(Release(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"], keep=["mail"])
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "xlsx"])
 def test_a_dropped_column_may_name_the_records(tmp_path: Path, kind: str) -> None:
     write_new_key(tmp_path / "key")
     source = write(tmp_path / f"in.{kind}", rows_with("case_id"))
-    recipe, texts = Recipe(epsilon=6, key_file=tmp_path / "key"), []
+    release, texts = Release(epsilon=6, key_file=tmp_path / "key"), []
     for role in ("drop", "keep"):
         target = tmp_path / f"{role}.{kind}"
         drop, keep = (["case_id"], []) if role == "drop" else ([], ["case_id"])
-        made = privatize_file(recipe, source, target, columns=["note"], record_id="case_id", drop=drop, keep=keep)
+        made = privatize_file(release, source, target, columns=["note"], record_id="case_id", drop=drop, keep=keep)
         assert made is not None
         assert any("left out: the column case_id" in line for line in made.public) == (role == "drop")
         if kind == "parquet":
@@ -190,10 +190,15 @@ def test_parts_of_objects_are_dropped_and_kept_by_their_paths(tmp_path: Path) ->
     record = {"visits": [visit], "patient": {"name": "John Smith", "mail": "j@x.org"}}
     source = write(tmp_path / "in.jsonl", [record] * 3)
     with pytest.raises(UndecidedColumns) as raised:
-        privatize_file(Recipe(epsilon=6), source, tmp_path / "out.jsonl", columns=["visits[].note"])
+        privatize_file(Release(epsilon=6), source, tmp_path / "out.jsonl", columns=["visits[].note"])
     assert raised.value.columns.keys() == {"visits[].by", "patient.name", "patient.mail"}
     privatize_file(
-        Recipe(epsilon=6), source, tmp_path / "out.jsonl", columns=["visits[].note"], drop=["visits[].by", "patient.name"], keep=["patient"]
+        Release(epsilon=6),
+        source,
+        tmp_path / "out.jsonl",
+        columns=["visits[].note"],
+        drop=["visits[].by", "patient.name"],
+        keep=["patient"],
     )
     for line in (tmp_path / "out.jsonl").read_text().splitlines():
         made = json.loads(line)
@@ -217,16 +222,16 @@ def test_what_the_first_records_do_not_hold_is_refused(
     if kind == "parquet":
         pq.write_table(pa.Table.from_pylist([*[first] * 15, {"note": NOTES[1], **late}], schema=schema_of(late)), source)
     with pytest.raises(UndecidedColumns) as raised:
-        privatize_file(Recipe(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"])
+        privatize_file(Release(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"])
     assert not (tmp_path / f"out.{kind}").exists()
     (name,) = late
     (why,) = raised.value.columns.values()
     assert why == ("no role" if "visits" in late or (kind == "jsonl" and "empty" not in late) else "empty in the first 10 records")
-    privatize_file(Recipe(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"], keep=[name], force=True)
+    privatize_file(Release(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"], keep=[name], force=True)
 
 
 @pytest.mark.parametrize("release", ["stream", "watch"], indirect=True)
-def test_what_is_not_judged_needs_a_role_whatever_it_looks_like(release: Release, tmp_path: Path) -> None:
+def test_what_is_not_judged_needs_a_role_whatever_it_looks_like(release: Releaser, tmp_path: Path) -> None:
     for number, keep in enumerate((["nr", "mail"], ["nr", "mail", "stars"])):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -240,7 +245,7 @@ def test_a_sheet_that_fills_a_column_late_is_refused(tmp_path: Path, monkeypatch
     rows = [{"note": NOTES[i % 2], "contact": "j@x.org" if i == 15 else None} for i in range(16)]
     source = write(tmp_path / "in.xlsx", rows)
     with pytest.raises(UndecidedColumns) as raised:
-        privatize_file(Recipe(epsilon=6), source, tmp_path / "out.xlsx", columns=["note"])
+        privatize_file(Release(epsilon=6), source, tmp_path / "out.xlsx", columns=["note"])
     assert raised.value.columns == {"contact": "no role"}
     assert not (tmp_path / "out.xlsx").exists()
 
@@ -253,16 +258,16 @@ def test_what_is_hidden_in_a_sheet_leaves_only_by_name(tmp_path: Path, hide: str
     place.hidden = True
     book.save(source)
     with pytest.raises(UndecidedColumns) as raised:
-        privatize_file(Recipe(epsilon=6), source, tmp_path / "out.xlsx", columns=["note"])
+        privatize_file(Release(epsilon=6), source, tmp_path / "out.xlsx", columns=["note"])
     assert raised.value.columns == why
     assert not (tmp_path / "out.xlsx").exists()
-    privatize_file(Recipe(epsilon=6), source, tmp_path / "out.xlsx", columns=["note"], keep=list(why))
+    privatize_file(Release(epsilon=6), source, tmp_path / "out.xlsx", columns=["note"], keep=list(why))
 
 
 def test_what_pandas_notes_of_a_dropped_column_is_dropped_too(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     pandas.DataFrame({"referred_by": ["Anna Kowalska"] * 2, "note": NOTES}).set_index("referred_by").to_parquet(tmp_path / "in.parquet")
-    privatize_file(Recipe(epsilon=6), tmp_path / "in.parquet", tmp_path / "out.parquet", columns=["note"], drop=["referred_by"])
+    privatize_file(Release(epsilon=6), tmp_path / "in.parquet", tmp_path / "out.parquet", columns=["note"], drop=["referred_by"])
     assert b"referred_by" not in (tmp_path / "out.parquet").read_bytes()
 
 
@@ -277,14 +282,14 @@ def test_another_sheet_and_cells_without_a_name_are_refused(tmp_path: Path) -> N
     book.create_sheet("People").append(["Anna Kowalska"])
     book.save(tmp_path / "a.xlsx")
     with pytest.raises(UndecidedColumns) as raised:
-        privatize_file(Recipe(epsilon=6), tmp_path / "a.xlsx", tmp_path / "out.xlsx", columns=["note"])
+        privatize_file(Release(epsilon=6), tmp_path / "a.xlsx", tmp_path / "out.xlsx", columns=["note"])
     assert raised.value.columns.keys() == {"the sheet People"}
-    privatize_file(Recipe(epsilon=6), tmp_path / "a.xlsx", tmp_path / "out.xlsx", columns=["note"], keep_sheets=["People"])
+    privatize_file(Release(epsilon=6), tmp_path / "a.xlsx", tmp_path / "out.xlsx", columns=["note"], keep_sheets=["People"])
     del book["People"]
     book.active["C3"] = "Anna Kowalska"
     book.save(tmp_path / "b.xlsx")
     with pytest.raises(UndecidedColumns) as raised:
-        privatize_file(Recipe(epsilon=6), tmp_path / "b.xlsx", tmp_path / "outb.xlsx", columns=["note"])
+        privatize_file(Release(epsilon=6), tmp_path / "b.xlsx", tmp_path / "outb.xlsx", columns=["note"])
     assert raised.value.columns.keys() == {"(cell 3)"}
 
 
@@ -303,7 +308,7 @@ def test_roles_that_do_not_fit_are_refused(tmp_path: Path, roles: dict[str, Any]
     for kind in ("csv", "jsonl"):
         source = write(tmp_path / f"in.{kind}", rows_with("mail"))
         with pytest.raises(InvalidParameter) as raised:
-            privatize_file(Recipe(epsilon=6), source, tmp_path / f"out.{kind}", **roles)
+            privatize_file(Release(epsilon=6), source, tmp_path / f"out.{kind}", **roles)
         assert raised.value.name == name
 
 
@@ -311,7 +316,7 @@ def test_short_texts_pass_with_a_warning(tmp_path: Path) -> None:
     rows = [{"note": NOTES[i % 2], "town": f"old {['north', 'south', 'west'][i % 3]} {i}"} for i in range(9)]
     source = write(tmp_path / "in.csv", rows)
     with pytest.warns(UserWarning, match=r"town \(short texts\)"):
-        privatize_file(Recipe(epsilon=6), source, tmp_path / "out.csv", columns=["note"])
+        privatize_file(Release(epsilon=6), source, tmp_path / "out.csv", columns=["note"])
     done = CliRunner().invoke(app, ["privatize", str(source), "-c", "note", "-e", "6", "-q", "-o", str(tmp_path / "b.csv")])
     assert "town (short texts)" in done.stderr
 
@@ -322,7 +327,7 @@ def test_a_folder_through_spark_needs_a_role_for_every_column(tmp_path: Path) ->
     folder = tmp_path / "in"
     folder.mkdir()
     write(folder / "a.csv", rows_with("mail"))
-    settings: dict[str, Any] = {"columns": ["note"], "recipe": Recipe(epsilon=6), "master": "local[1]"}
+    settings: dict[str, Any] = {"columns": ["note"], "release": Release(epsilon=6), "master": "local[1]"}
     with pytest.raises(UndecidedColumns) as raised:
         files.privatize_files(str(folder), str(tmp_path / "out"), keep=["stars"], **settings)
     assert raised.value.columns.keys() == {"nr", "mail"}

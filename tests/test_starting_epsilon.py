@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deniable.parameters import STARTING_EPSILON
-from deniable.service.settings import Release
+from deniable.service.settings import Allowed
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDES = [
@@ -45,7 +45,7 @@ def test_whoever_asks_for_an_epsilon_is_given_it(name: str) -> None:
 
 
 def test_the_service_and_its_page_begin_there() -> None:
-    assert Release().epsilon == STARTING_EPSILON
+    assert Allowed().epsilon == STARTING_EPSILON
     page = (ROOT / "src/deniable/service/page/index.html").read_text(encoding="utf-8")
     assert f'id="epsilon" type="range" min="1" max="10" step="0.1" value="{STARTING_EPSILON:g}"' in page
 

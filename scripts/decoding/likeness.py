@@ -25,7 +25,7 @@ from deniable.channel.draws import Draws
 from deniable.channel.making import DIRECTIONS
 from deniable.decoding.priors import SUPPORT
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.text.recipe import Recipe
+from deniable.text.release import Release
 from deniable.words.cutter import Cutter, Lookup
 
 _GOOD = "a good release"
@@ -72,7 +72,7 @@ def main() -> None:
         parser.error(f"the text has {len(original):,} known words; {given.seeds * most:,} are needed")
     few = np.concatenate([np.resize(part[:10], most) for part in original.reshape(given.seeds, most)])
     print(f"| ε of the card | received | {' | '.join(f'{size:,} words' for size in given.sizes)} |\n|--:|---|{'--:|' * len(given.sizes)}")
-    card = Recipe(epsilon=1.0).make().card
+    card = Release(epsilon=1.0).make().card
     for epsilon in given.epsilons:
         channel = open_channel(replace(card, epsilon=epsilon), embedding, support=given.words, directions=given.directions)
         for name, mechanism, its_epsilon in kinds(epsilon):

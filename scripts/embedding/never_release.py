@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deniable import Recipe
+from deniable import Release
 
 RELEASES, EPSILON, NAME = 80, 5.0, "kowalczyk"
 
@@ -10,7 +10,7 @@ RELEASES, EPSILON, NAME = 80, 5.0, "kowalczyk"
 def measure_release() -> None:
     """Print how often a name comes out with a list and without, and how many words the built-in list takes out."""
     for listed in (None, "names"):
-        private = Recipe(epsilon=EPSILON, never_release=listed).make()
+        private = Release(epsilon=EPSILON, never_release=listed).make()
         out = private.many([NAME] * RELEASES).count(NAME)
         left_out = private.mechanism.embedding.left_out
         print(f"{NAME} at ε = {EPSILON:g}, list {listed}: came out {out} times of {RELEASES}")

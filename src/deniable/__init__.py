@@ -50,10 +50,9 @@ from deniable.mechanisms import (
     Vickrey,
 )
 from deniable.randomness import InsecureSeededRandomness, SecureRandomness
-from deniable.text.policies import TextPolicy
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
-from deniable.text.recipe import Recipe
+from deniable.text.release import Release
 from deniable.version import __version__
 from deniable.words.never_release import NeverRelease
 
@@ -91,8 +90,8 @@ __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "RandomnessError",
     "RankSmoothing",
     "Receipt",
-    "Recipe",
     "RecordError",
+    "Release",
     "ResumeError",
     "SanText",
     "SanTextPlus",
@@ -100,7 +99,6 @@ __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "TEM",
     "TargetsNotMet",
     "TaskDataError",
-    "TextPolicy",
     "UnknownWord",
     "UnusableAuditData",
     "Vickrey",

@@ -17,7 +17,7 @@ from deniable.analysis.decoder_state import DecoderState, check_released, decode
 from deniable.analysis.features import count_words, counted_words, list_words
 from deniable.decoding.decoder import Decoder
 from deniable.errors import DamagedDecoder, NotThisRelease
-from tests.support.made_release import DIRECTIONS, Release, release
+from tests.support.made_release import DIRECTIONS, MadeRelease, release
 
 __all__ = ["release"]
 
@@ -25,11 +25,11 @@ Learnt = tuple[DecoderState, Decoder]
 
 
 @pytest.fixture(scope="module")
-def learnt(release: Release) -> Learnt:
+def learnt(release: MadeRelease) -> Learnt:
     return DecoderState.learn(release.card, release.texts, directions=DIRECTIONS, support=120)
 
 
-def test_what_is_opened_again_decodes_as_what_was_learnt(release: Release, learnt: Learnt, tmp_path: Path) -> None:
+def test_what_is_opened_again_decodes_as_what_was_learnt(release: MadeRelease, learnt: Learnt, tmp_path: Path) -> None:
     state, decoder = learnt
     state.save(tmp_path / "learnt.npz")
     copies = [pickle.loads(pickle.dumps(state)), DecoderState.load(tmp_path / "learnt.npz")]
@@ -42,7 +42,7 @@ def test_what_is_opened_again_decodes_as_what_was_learnt(release: Release, learn
     assert decoder.many(release.texts) != release.texts
 
 
-def test_words_that_were_kept_and_marks_for_unknown_ones_are_known_again(release: Release) -> None:
+def test_words_that_were_kept_and_marks_for_unknown_ones_are_known_again(release: MadeRelease) -> None:
     from deniable import Embedding, InsecureSeededRandomness, Multivariate, Privatizer
 
     noise = InsecureSeededRandomness(insecure_seed=2)
@@ -56,7 +56,7 @@ def test_words_that_were_kept_and_marks_for_unknown_ones_are_known_again(release
     assert opened.posterior("word1")[0].word == "word1"
 
 
-def test_a_public_text_must_be_the_same_where_the_decoder_is_opened(release: Release, tmp_path: Path) -> None:
+def test_a_public_text_must_be_the_same_where_the_decoder_is_opened(release: MadeRelease, tmp_path: Path) -> None:
     public = tmp_path / "public.txt"
     public.write_text("\n".join(release.originals))
     state, decoder = DecoderState.learn(release.card, release.texts[:100], public=public, directions=DIRECTIONS)
@@ -73,7 +73,7 @@ def test_a_public_text_must_be_the_same_where_the_decoder_is_opened(release: Rel
     assert unread.public is None
 
 
-def test_words_are_counted_in_order_and_listed_by_how_often_they_are_expected(release: Release, learnt: Learnt) -> None:
+def test_words_are_counted_in_order_and_listed_by_how_often_they_are_expected(release: MadeRelease, learnt: Learnt) -> None:
     decoder = learnt[1]
     counts, words = count_words(decoder, release.texts).toarray(), counted_words(decoder)
     assert words == [*(f"word{i}" for i in range(120)), "[unknown]"]
@@ -87,7 +87,7 @@ def test_words_are_counted_in_order_and_listed_by_how_often_they_are_expected(re
         count_words(decoder, [], least=2)
 
 
-def test_a_decoder_is_taken_as_it_is_and_a_card_learns_from_the_texts(release: Release, learnt: Learnt) -> None:
+def test_a_decoder_is_taken_as_it_is_and_a_card_learns_from_the_texts(release: MadeRelease, learnt: Learnt) -> None:
     state, decoder = learnt
     assert decoder_from(decoder, release.texts, {}) is decoder
     assert decoder_from(state, release.texts, {}).many(release.texts) == decoder.many(release.texts)
@@ -103,7 +103,7 @@ def test_a_decoder_is_taken_as_it_is_and_a_card_learns_from_the_texts(release: R
     check_released(decoder, ["", None])
 
 
-def test_the_embedding_must_be_the_one_of_the_card(release: Release, learnt: Learnt) -> None:
+def test_the_embedding_must_be_the_one_of_the_card(release: MadeRelease, learnt: Learnt) -> None:
     state, _ = learnt
     with pytest.raises(MalformedCard, match="another one"):
         state.at(embedding="default").open()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, Recipe
+from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, Release
 from deniable.analysis.decoded_files import decode_file
 from deniable.analysis.receiving import open_channel, receive
 from deniable.analysis.word_use import measure_word_use, rehearse
@@ -44,7 +44,7 @@ def original(records: int, *, seed: int = 1, favourite: int = 0) -> list[str]:
 
 
 def make_private(**settings: object) -> Privatizer:
-    return Recipe(**{"epsilon": EPSILON, "embedding": "small", **settings}).make()  # type: ignore[arg-type]
+    return Release(**{"epsilon": EPSILON, "embedding": "small", **settings}).make()  # type: ignore[arg-type]
 
 
 def released(records: int = 400, **settings: object) -> tuple[list[str | None], Card]:

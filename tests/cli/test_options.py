@@ -117,20 +117,20 @@ def test_a_mechanism_is_chosen_and_its_options_are_checked() -> None:
 
 
 def test_a_budget_must_be_said_once() -> None:
-    with pytest.raises(typer.BadParameter, match="give --epsilon"):
+    with pytest.raises(typer.BadParameter, match="give --risk"):
         BudgetOptions()
     with pytest.raises(typer.BadParameter, match="give one of --epsilon"):
         BudgetOptions(epsilon=1.0, max_unchanged=0.5)
     assert BudgetOptions(epsilon=1.0, record_epsilon=5.0).quantile == 1.0
 
 
-def test_a_release_makes_its_recipe(tmp_path: Path) -> None:
+def test_options_make_a_release(tmp_path: Path) -> None:
     words = tmp_path / "keep.txt"
     words.write_text("and\nor\n")
     options = ReleaseOptions(mechanism="custext", mechanism_option=["k=7"], case="keep", keep_words=words)
-    recipe = options.resolve(BudgetOptions(epsilon=2.0), pytest.fail).recipe
-    assert (recipe.epsilon, recipe.mechanism, recipe.mechanism_options) == (2.0, "custext", (("k", 7),))
-    assert (recipe.case, recipe.keep_words, recipe.consistent) == ("keep", {"and", "or"}, False)
+    release = options.resolve(BudgetOptions(epsilon=2.0), pytest.fail)
+    assert (release.epsilon, release.mechanism, release.mechanism_options) == (2.0, "custext", (("k", 7),))
+    assert (release.case, release.keep_words, release.consistent) == ("keep", {"and", "or"}, False)
 
 
 def test_a_keyed_release_names_records_by_one_column() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from deniable import DamagedCalibration, Embedding, Privatizer, Recipe
+from deniable import DamagedCalibration, Embedding, Privatizer, Release
 from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.records import privatize_stream
@@ -34,9 +34,9 @@ def test_spark_is_given_what_may_be_spent_and_the_user_the_same_warning(
     monkeypatch.setattr("deniable.cli.privatize._with_spark", lambda *ends, **_: given.extend(ends))
     done = CliRunner().invoke(app, ["privatize", "--engine", "spark", "in.csv", "-o", "out", "--quiet", *spending])
     assert done.exit_code == 0, done.output
-    recipe, *ends, receipt = given
-    assert isinstance(recipe, Recipe)
-    assert recipe.make().mechanism.epsilon == epsilon
+    release, *ends, receipt = given
+    assert isinstance(release, Release)
+    assert release.make().mechanism.epsilon == epsilon
     assert (ends, receipt) == (["in.csv", "out"], None)
     assert (warning in done.stderr) if warning else (done.stderr == "")
 
@@ -83,5 +83,5 @@ def test_a_damaged_calibration_is_said_before_anything_is_drawn(tmp_path: Path, 
     )
     assert isinstance(done.exception, DamagedCalibration)
     with pytest.raises(DamagedCalibration), open_source(tmp_path / "in.txt") as source:
-        privatize_stream(Recipe(epsilon=1, embedding="small").make(), source, io.BytesIO(), Layout(format="text"))
+        privatize_stream(Release(epsilon=1, embedding="small").make(), source, io.BytesIO(), Layout(format="text"))
     assert {path.name for path in tmp_path.iterdir()} == {"home", "in.txt"}

@@ -20,7 +20,7 @@ from deniable.embeddings import store
 from deniable.embeddings.places import work_folder
 from deniable.errors import DamagedCalibration, MalformedEmbedding
 from deniable.text.note import FILE_NAME, quote_calibration
-from deniable.text.recipe import resolve_recipe
+from deniable.text.release import resolve_release
 
 WORDS = ["the", "soup", "was", "cold", "best", "bread", "village", *(f"w{i}" for i in range(113))]
 TEXT = "the soup was cold\nthe best bread of the village\n"
@@ -176,14 +176,14 @@ def test_a_true_calibration_of_a_received_folder_is_quoted_and_chooses_epsilon(r
     assert quote is not None
     assert (quote.support, quote.distinct, quote.words_for_support) == (None, None, None)
     worst = json.loads((received / FILE_NAME).read_text())["table"][1]["unchanged"]["worst"]
-    assert resolve_recipe(embedding=received, max_unchanged=worst).recipe.epsilon == 3.0
+    assert resolve_release(embedding=received, max_unchanged=worst).epsilon == 3.0
     assert Privatizer(mechanism)(TEXT)
 
 
 def test_a_forged_calibration_chooses_no_epsilon_and_stops_the_release(here: Path, received: Path) -> None:
     write_note(received, divided_by=4.0)
     with pytest.raises(DamagedCalibration) as stopped:
-        resolve_recipe(embedding=received, max_unchanged=0.25)
+        resolve_release(embedding=received, max_unchanged=0.25)
     assert stopped.value.source == str(received / FILE_NAME)
     with pytest.raises(DamagedCalibration):
         Privatizer(Multivariate(Embedding.open(received), epsilon=9.0))

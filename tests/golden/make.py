@@ -1,10 +1,10 @@
-"""Write the golden releases anew: ``python -m tests.golden.make releases`` (or ``receipts``, or ``cards``, or several).
+"""Write the golden releases anew: ``python -m tests.golden.make releases`` (or ``receipts``, ``cards``, ``measured``, or several).
 
 To run this for releases is to state that released words changed: whoever repeats a keyed release with the new version gets other words
 than before, spends the budget again, and an interrupted job goes on with other noise than it began with. Say why in CHANGELOG.md. To run
 it for receipts states that receipts say something else than before, which may be as harmless as a better sentence. Cards are read by
 others and by other versions: to run it for cards states that those who received earlier ones can still read them, or that the number of
-their format is another one.
+their format is another one. To run it for measured values states that measures or estimates changed.
 
 What lies in ``frozen`` is not made anew by anything: old files must be read for as long as there are any. Where later code must refuse
 to continue old work, ``cut_off`` freezes new work beside it.
@@ -18,12 +18,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.golden import by_command, by_libraries, compared, in_python, nested, with_names
+from tests.golden import by_command, by_libraries, compared, in_python, measured, nested, with_names
 from tests.golden.command import Commands
 from tests.golden.materials import laid_out
 
 ENDINGS = (".txt", ".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx", ".ods")
-RELEASES, RECEIPTS, CARDS = (Path(__file__).with_name(name) for name in ("releases.json", "receipts.json", "cards.json"))
+RELEASES, RECEIPTS, CARDS, MEASURED = (
+    Path(__file__).with_name(name) for name in ("releases.json", "receipts.json", "cards.json", "measured.json")
+)
 WHOLE = {
     *(f"policy {name}" for name in ("all kept", "record epsilon with a ceiling", "by calibration", "consistent", "protected", "built-in")),
     "policy by calibration of another mechanism",
@@ -82,6 +84,12 @@ def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]
 
 def main() -> None:
     """Write what the arguments name."""
+    if "measured" in sys.argv[1:]:
+        with tempfile.TemporaryDirectory() as folder, Commands(Path(folder)) as commands:
+            values = measured.of_measurements(commands, Path(folder))
+        MEASURED.write_text(json.dumps(values, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+    if set(sys.argv[1:]) <= {"measured"}:
+        return
     with tempfile.TemporaryDirectory() as folder:
         golden, receipts, cards = all_of(Path(folder))
     for path, content in ((RELEASES, golden), (RECEIPTS, receipts), (CARDS, cards)):

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from deniable.text.card import read_card
-from tests.golden import by_command, by_libraries, compared, in_python, nested, with_names
+from tests.golden import by_command, by_libraries, compared, in_python, measured, nested, with_names
 from tests.golden.command import Commands, Ended
 from tests.golden.interrupted import INTERRUPTED, WATCHED
-from tests.golden.make import CARDS, ENDINGS, RECEIPTS, RELEASES, kept_of
+from tests.golden.make import CARDS, ENDINGS, MEASURED, RECEIPTS, RELEASES, kept_of
 from tests.golden.materials import FROZEN, FROZEN_TIME, begun_elsewhere, laid_out
 
 CONTINUED = FROZEN / "noise-2"
@@ -95,6 +95,11 @@ def test_every_format_is_released_as_it_was(commands: Commands, tmp_path: Path, 
 
 def test_texts_inside_objects_and_lists_are_released_as_they_were(commands: Commands, tmp_path: Path) -> None:
     check_with_what_lies_beside("nested", nested.of_nested(commands, tmp_path))
+
+
+def test_what_is_measured_and_decoded_is_what_it_was(commands: Commands, tmp_path: Path) -> None:
+    expected = json.loads(MEASURED.read_text(encoding="utf-8"))
+    assert measured.differing(measured.of_measurements(commands, tmp_path), expected) == []
 
 
 def test_lists_of_names_take_out_and_release_what_they_did(commands: Commands, tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ import pandas
 import pytest
 
 import deniable.integrations.pandas  # noqa: F401 - registers the accessor
-from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, Recipe
+from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, Release
 from deniable.analysis.decoder_state import DecoderState
 from deniable.analysis.features import count_words, counted_words
 from deniable.errors import NotThisRelease
-from tests.support.made_release import DIRECTIONS, Release, release
+from tests.support.made_release import DIRECTIONS, MadeRelease, release
 
 __all__ = ["release"]
 
@@ -57,10 +57,10 @@ def test_a_keyed_release_takes_ids_from_another_column_and_can_be_repeated(name:
         series.deniable.privatize(private)
 
 
-def test_the_settings_of_a_recipe_do_in_place_of_a_privatizer(name: str, private: Privatizer) -> None:
+def test_the_settings_of_a_release_do_in_place_of_a_privatizer(name: str, private: Privatizer) -> None:
     series: Any = pandas.Series(TEXTS, name="review")
-    recipe = Recipe(epsilon=1e6, embedding=name)
-    for released in (series.deniable.privatize(epsilon=1e6, embedding=name), series.deniable.privatize(recipe)):
+    release = Release(epsilon=1e6, embedding=name)
+    for released in (series.deniable.privatize(epsilon=1e6, embedding=name), series.deniable.privatize(release)):
         assert [None if pandas.isna(text) else text for text in released] == RELEASED
     with pytest.raises(InvalidParameter, match=r"^unknown = 'keep'"):
         series.deniable.privatize(epsilon=6, unknown="keep")
@@ -71,7 +71,7 @@ def test_the_settings_of_a_recipe_do_in_place_of_a_privatizer(name: str, private
 
 
 @pytest.mark.parametrize("dtype", [object, "string", "str", "category"])
-def test_a_released_column_is_decoded_by_its_card_and_keeps_index_name_and_nulls(release: Release, dtype: Any) -> None:
+def test_a_released_column_is_decoded_by_its_card_and_keeps_index_name_and_nulls(release: MadeRelease, dtype: Any) -> None:
     texts = [None, *release.texts[1:]]
     index = [7, *range(len(texts) - 1)]
     series: Any = pandas.Series(texts, index=index, name="review", dtype=dtype)
@@ -85,7 +85,7 @@ def test_a_released_column_is_decoded_by_its_card_and_keeps_index_name_and_nulls
     assert series.tolist()[1:] == texts[1:]
 
 
-def test_expected_counts_are_a_sparse_frame_of_words(release: Release) -> None:
+def test_expected_counts_are_a_sparse_frame_of_words(release: MadeRelease) -> None:
     texts = [None, *release.texts[1:]]
     series: Any = pandas.Series(texts, index=range(100, 100 + len(texts)), name="review")
     decoder = DecoderState.learn(release.card, texts, directions=DIRECTIONS)[1]
@@ -96,7 +96,7 @@ def test_expected_counts_are_a_sparse_frame_of_words(release: Release) -> None:
     assert found.loc[100].sum() == 0.0
 
 
-def test_a_column_that_was_not_released_is_not_decoded(release: Release) -> None:
+def test_a_column_that_was_not_released_is_not_decoded(release: MadeRelease) -> None:
     original: Any = pandas.Series(release.originals)
     for decode in (original.deniable.decode, original.deniable.expected_counts):
         with pytest.raises(NotThisRelease, match="not as Multivariate"):

@@ -6,11 +6,11 @@ import polars
 import pytest
 
 import deniable.integrations.polars  # noqa: F401 - registers the namespace
-from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, Recipe
+from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, Release
 from deniable.analysis.decoder_state import DecoderState
 from deniable.analysis.features import list_words
 from deniable.errors import NotThisRelease
-from tests.support.made_release import DIRECTIONS, Release, release
+from tests.support.made_release import DIRECTIONS, MadeRelease, release
 
 __all__ = ["release"]
 
@@ -65,19 +65,19 @@ def test_a_keyed_release_takes_ids_from_another_column_and_can_be_repeated(name:
         series.deniable.privatize(private)
 
 
-def test_the_settings_of_a_recipe_do_in_place_of_a_privatizer(name: str, private: Privatizer) -> None:
+def test_the_settings_of_a_release_do_in_place_of_a_privatizer(name: str, private: Privatizer) -> None:
     series: Any = polars.Series("review", TEXTS)
-    recipe = Recipe(epsilon=1e6, embedding=name)
-    for released in (series.deniable.privatize(epsilon=1e6, embedding=name), series.deniable.privatize(recipe)):
+    release = Release(epsilon=1e6, embedding=name)
+    for released in (series.deniable.privatize(epsilon=1e6, embedding=name), series.deniable.privatize(release)):
         assert released.to_list() == ["the soup was cold", None, "best bread", ""]
     with pytest.raises(InvalidParameter, match="holds all settings already; leave out epsilon"):
-        series.deniable.privatize(recipe, epsilon=6)
+        series.deniable.privatize(release, epsilon=6)
     with pytest.raises(InvalidParameter, match="has its settings already; leave out epsilon"):
         series.deniable.privatize(private, epsilon=6)
 
 
 @pytest.mark.parametrize("dtype", [polars.String, polars.Categorical])
-def test_a_released_column_is_decoded_by_its_card_and_keeps_name_and_nulls(release: Release, dtype: Any) -> None:
+def test_a_released_column_is_decoded_by_its_card_and_keeps_name_and_nulls(release: MadeRelease, dtype: Any) -> None:
     texts = [None, *release.texts[1:]]
     series: Any = polars.Series("review", texts, dtype=dtype)
     state, decoder = DecoderState.learn(release.card, texts, directions=DIRECTIONS)
@@ -87,7 +87,7 @@ def test_a_released_column_is_decoded_by_its_card_and_keeps_name_and_nulls(relea
         assert (decoded.name, decoded.dtype) == ("review", polars.String)
 
 
-def test_expected_counts_are_lists_of_words_which_unfold_to_a_table(release: Release) -> None:
+def test_expected_counts_are_lists_of_words_which_unfold_to_a_table(release: MadeRelease) -> None:
     texts = [None, *release.texts[1:]]
     series: Any = polars.Series("review", texts)
     decoder = DecoderState.learn(release.card, texts, directions=DIRECTIONS)[1]
@@ -100,7 +100,7 @@ def test_expected_counts_are_lists_of_words_which_unfold_to_a_table(release: Rel
     assert table["count"].min() >= 0.01
 
 
-def test_a_column_that_was_not_released_is_not_decoded(release: Release) -> None:
+def test_a_column_that_was_not_released_is_not_decoded(release: MadeRelease) -> None:
     original: Any = polars.Series("review", release.originals)
     for decode in (original.deniable.decode, original.deniable.expected_counts):
         with pytest.raises(NotThisRelease, match="not as Multivariate"):

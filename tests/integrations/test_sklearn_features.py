@@ -22,7 +22,7 @@ from deniable import InvalidParameter, MalformedCard
 from deniable.analysis.receiving import receive
 from deniable.errors import DamagedDecoder, NotThisRelease
 from deniable.integrations.sklearn import ExpectedCounts, ExpectedVectors
-from tests.support.made_release import DIRECTIONS, Release, release
+from tests.support.made_release import DIRECTIONS, MadeRelease, release
 
 __all__ = ["release"]
 
@@ -38,7 +38,7 @@ def test_they_behave_as_scikit_learn_expects(estimator: Any, check: Any) -> None
     check(estimator)
 
 
-def fitted(kind: Any, release: Release, **parameters: Any) -> Any:
+def fitted(kind: Any, release: MadeRelease, **parameters: Any) -> Any:
     return kind(card=release.card, directions=DIRECTIONS, **parameters).fit(release.texts)
 
 
@@ -46,7 +46,7 @@ def dense(values: Any) -> Any:
     return values.toarray() if hasattr(values, "toarray") else values
 
 
-def test_counts_are_those_of_the_decoder_with_words_in_the_order_of_their_ids(release: Release) -> None:
+def test_counts_are_those_of_the_decoder_with_words_in_the_order_of_their_ids(release: MadeRelease) -> None:
     decoder = receive(release.card, release.texts, directions=DIRECTIONS).decoder
     made = fitted(ExpectedCounts, release)
     counts = made.transform(release.texts)
@@ -61,7 +61,7 @@ def test_counts_are_those_of_the_decoder_with_words_in_the_order_of_their_ids(re
     assert counts[0].sum() == pytest.approx(25, rel=0.1)
 
 
-def test_vectors_are_those_of_the_decoder(release: Release) -> None:
+def test_vectors_are_those_of_the_decoder(release: MadeRelease) -> None:
     decoder = receive(release.card, release.texts, directions=DIRECTIONS).decoder
     made = fitted(ExpectedVectors, release)
     found = made.transform([*release.texts, None, ""])
@@ -73,7 +73,7 @@ def test_vectors_are_those_of_the_decoder(release: Release) -> None:
     assert list(framed.columns) == made.get_feature_names_out().tolist()
 
 
-def test_a_public_text_is_where_learning_begins_and_gives_context_unless_told_otherwise(release: Release, tmp_path: Path) -> None:
+def test_a_public_text_is_where_learning_begins_and_gives_context_unless_told_otherwise(release: MadeRelease, tmp_path: Path) -> None:
     public = tmp_path / "public.txt"
     public.write_text("\n".join(release.originals))
     decoder = receive(release.card, release.texts, public=public, directions=DIRECTIONS).decoder
@@ -85,7 +85,7 @@ def test_a_public_text_is_where_learning_begins_and_gives_context_unless_told_ot
     assert np.abs(alone - without).max() > 1e-3
 
 
-def test_pipelines_and_searches_learn_from_released_text_alone(release: Release) -> None:
+def test_pipelines_and_searches_learn_from_released_text_alone(release: MadeRelease) -> None:
     counts = ExpectedCounts(card=release.card, directions=DIRECTIONS)
     scores = cross_val_score(make_pipeline(counts, TfidfTransformer(), LogisticRegression(C=10.0)), release.texts, release.labels, cv=3)
     assert scores.mean() > 0.65
@@ -98,7 +98,7 @@ def test_pipelines_and_searches_learn_from_released_text_alone(release: Release)
     assert pipeline.fit(release.texts, release.labels)[:-1].get_feature_names_out()[-1] == "[unknown]"
 
 
-def test_fewer_words_may_have_gone_in_and_small_counts_can_be_left_out(release: Release) -> None:
+def test_fewer_words_may_have_gone_in_and_small_counts_can_be_left_out(release: MadeRelease) -> None:
     made = fitted(ExpectedCounts, release, support=50, least=0.2)
     counts = made.transform(release.texts)
     assert counts.shape == (len(release.texts), 51)
@@ -108,7 +108,7 @@ def test_fewer_words_may_have_gone_in_and_small_counts_can_be_left_out(release: 
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_clones_and_pickles_are_small_and_give_the_same(kind: Any, release: Release) -> None:
+def test_clones_and_pickles_are_small_and_give_the_same(kind: Any, release: MadeRelease) -> None:
     made = fitted(kind, release)
     expected = dense(made.transform(release.texts))
     stored = pickle.dumps(made)
@@ -127,7 +127,7 @@ def test_clones_and_pickles_are_small_and_give_the_same(kind: Any, release: Rele
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_what_was_learnt_is_saved_as_plain_numbers_and_loaded_again(kind: Any, release: Release, tmp_path: Path) -> None:
+def test_what_was_learnt_is_saved_as_plain_numbers_and_loaded_again(kind: Any, release: MadeRelease, tmp_path: Path) -> None:
     made = fitted(kind, release, support=100)
     made.save(tmp_path / "learnt.npz")
     with np.load(tmp_path / "learnt.npz", allow_pickle=False) as arrays:
@@ -141,7 +141,7 @@ def test_what_was_learnt_is_saved_as_plain_numbers_and_loaded_again(kind: Any, r
         kind.load(tmp_path / "learnt.npz")
 
 
-def test_a_card_is_taken_by_its_path_and_as_data(release: Release, tmp_path: Path) -> None:
+def test_a_card_is_taken_by_its_path_and_as_data(release: MadeRelease, tmp_path: Path) -> None:
     release.card.write(tmp_path / "out.card.json")
     expected = fitted(ExpectedVectors, release).transform(release.texts)
     for card in (tmp_path / "out.card.json", str(tmp_path / "out.card.json"), release.card.to_dict()):
@@ -157,9 +157,9 @@ def test_a_card_is_taken_by_its_path_and_as_data(release: Release, tmp_path: Pat
         ExpectedCounts(card=other).fit(release.texts)
 
 
-def test_text_that_was_not_released_is_refused(release: Release) -> None:
+def test_text_that_was_not_released_is_refused(release: MadeRelease) -> None:
     with pytest.raises(NotThisRelease, match="not as Multivariate at ε = 4 releases them"):
-        fitted(ExpectedCounts, Release(release.card, list(release.originals), release.labels, []))
+        fitted(ExpectedCounts, MadeRelease(release.card, list(release.originals), release.labels, []))
     made = fitted(ExpectedCounts, release)
     with pytest.raises(NotThisRelease, match="are not in the embedding"):
         made.transform(["The soup was cold!"])
@@ -170,20 +170,20 @@ def test_text_that_was_not_released_is_refused(release: Release) -> None:
 
 
 @pytest.mark.parametrize("missing", [[None, "word1"], np.array([np.nan, "word1"], dtype=object), pandas.Series([pandas.NA, "word1"])])
-def test_missing_texts_are_empty_rows(release: Release, missing: Any) -> None:
+def test_missing_texts_are_empty_rows(release: MadeRelease, missing: Any) -> None:
     counts = fitted(ExpectedCounts, release).transform(missing)
     assert counts[[0]].nnz == 0
     assert counts[[1]].sum() == pytest.approx(1, rel=0.1)
 
 
-def test_a_table_of_one_column_is_a_column(release: Release) -> None:
+def test_a_table_of_one_column_is_a_column(release: MadeRelease) -> None:
     made = fitted(ExpectedCounts, release)
     frame = pandas.DataFrame({"text": release.texts})
     assert abs(made.transform(frame) - made.transform(release.texts)).max() == 0
 
 
 @pytest.mark.parametrize("wrong", ["a text", np.array([["a", "b"]]), pandas.DataFrame({"a": ["b"], "b": ["c"]}), [1.5], [b"bytes"]])
-def test_what_is_not_a_column_of_texts_is_refused(release: Release, wrong: Any) -> None:
+def test_what_is_not_a_column_of_texts_is_refused(release: MadeRelease, wrong: Any) -> None:
     made = fitted(ExpectedCounts, release)
     for call in (made.transform, made.fit):
         with pytest.raises(InvalidParameter):
@@ -191,6 +191,6 @@ def test_what_is_not_a_column_of_texts_is_refused(release: Release, wrong: Any) 
 
 
 @pytest.mark.parametrize("wrong", [{"support": 0}, {"directions": 0}, {"least": -1}, {"least": "much"}])
-def test_parameters_are_checked_when_fitting(release: Release, wrong: dict[str, Any]) -> None:
+def test_parameters_are_checked_when_fitting(release: MadeRelease, wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameter, match=f"^{next(iter(wrong))} ="):
         ExpectedCounts(card=release.card, **wrong).fit(release.texts)

@@ -12,21 +12,21 @@ from deniable.analysis.decoder_state import DecoderState
 from deniable.analysis.features import list_words
 from deniable.errors import NotThisRelease
 from deniable.integrations.spark import decoded, expected_counts, expected_vectors, learn_decoder, ship_embedding
-from tests.support.made_release import DIRECTIONS, Release, make_release
+from tests.support.made_release import DIRECTIONS, MadeRelease, make_release
 from tests.support.spark_place import Place
 
 
 @pytest.fixture
-def release(place: Place) -> Release:
+def release(place: Place) -> MadeRelease:
     return make_release("tiny", records=120)
 
 
-def frame_of(place: Place, release: Release) -> Any:
+def frame_of(place: Place, release: MadeRelease) -> Any:
     rows = [*enumerate(release.texts), (len(release.texts), None)]
     return place.spark.createDataFrame(rows, "id long, `released.text` string").repartition(3)
 
 
-def test_columns_are_decoded_as_on_one_machine(place: Place, release: Release) -> None:
+def test_columns_are_decoded_as_on_one_machine(place: Place, release: MadeRelease) -> None:
     frame, texts = frame_of(place, release), [*release.texts, None]
     learnt = learn_decoder(frame, "released.text", release.card, directions=DIRECTIONS)
     state, decoder = DecoderState.learn(release.card, release.texts, directions=DIRECTIONS)
@@ -49,7 +49,7 @@ def test_columns_are_decoded_as_on_one_machine(place: Place, release: Release) -
         np.testing.assert_allclose(found[record].vector, vectors[record], rtol=1e-5)
 
 
-def test_a_decoder_is_learnt_from_a_sample(place: Place, release: Release) -> None:
+def test_a_decoder_is_learnt_from_a_sample(place: Place, release: MadeRelease) -> None:
     frame = frame_of(place, release)
     learnt = learn_decoder(frame, "released.text", release.card, directions=DIRECTIONS, records=60)
     everything = learn_decoder(frame, "released.text", release.card, directions=DIRECTIONS)
@@ -69,7 +69,7 @@ def test_an_embedding_that_was_sent_is_used_and_the_channel_is_made_there(place:
     assert [words for _, words in sorted((row.id, row.words) for row in rows if row.words is not None)] == decoder.many(release.texts)
 
 
-def test_what_cannot_be_decoded_is_refused(place: Place, release: Release) -> None:
+def test_what_cannot_be_decoded_is_refused(place: Place, release: MadeRelease) -> None:
     frame = frame_of(place, release)
     for column, problem in (("nothing", "none of that name"), ("id", "holds bigint, not text")):
         with pytest.raises(InvalidParameter, match=problem):

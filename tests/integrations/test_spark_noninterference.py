@@ -118,7 +118,7 @@ def test_the_order_by_size_that_spark_has_would_be_noticed(small_parts: Place, t
         rows, columns = records.rows, list(records.columns)
 
         def release(batches: Any) -> Any:
-            return task.release(batch.select(columns) for batch in rows.clean(batches))
+            return task.privatize(batch.select(columns) for batch in rows.clean(batches))
 
         return records._with_places(records.columns).mapInArrow(release, records.schema)
 

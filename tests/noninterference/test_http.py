@@ -25,8 +25,8 @@ from deniable.service.jobs import JobStore
 from deniable.service.messages import Choice
 from deniable.service.releases import Releases
 from deniable.service.rules import Prepared, Rules
+from deniable.service.settings import Allowed as ServiceAllowed
 from deniable.service.settings import Limits as ServiceLimits
-from deniable.service.settings import Release as ServiceRelease
 from tests.noninterference.releasing_both import LISTED_OR_UNKNOWN
 from tests.service.running import Client, make_settings, running
 from tests.support.private_pairs import (
@@ -106,7 +106,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixt
     write_new_key(tmp_path / "key")
     (tmp_path / "never.txt").write_text("\n".join(NEVER_RELEASED), encoding="utf-8")
     never = (str(tmp_path / "never.txt"),) if getattr(request, "param", False) else ()
-    release = ServiceRelease(epsilon=2.0, key_file=str(tmp_path / "key"), client_keep_words=True, never_release=never)
+    release = ServiceAllowed(epsilon=2.0, key_file=str(tmp_path / "key"), client_keep_words=True, never_release=never)
     with running(make_settings(tmp_path, release=release, limits=ServiceLimits(request_bytes=1 << 26))) as client:
         yield client
 
@@ -178,9 +178,9 @@ def test_the_work_for_a_word_does_not_tell_who_else_sent_it(
     if not forgets:
         monkeypatch.setattr(Softmax, "remember_nothing", lambda _: None)
     listed: dict[str, dict[str, float | int | str | list[str]]] = {"santext-plus": {"sensitive": ["king", "queen"]}}
-    release = ServiceRelease(mechanisms=(mechanism,), options=listed, embeddings=("default",))
+    release = ServiceAllowed(mechanisms=(mechanism,), options=listed, embeddings=("default",))
     rules = Rules(make_settings(tmp_path, release=release))
-    private = rules.prepare(rules.recipe(Choice(epsilon=2.0))).private
+    private = rules.prepare(rules.release(Choice(epsilon=2.0))).private
     looked_at: list[int] = []
     to_all = Grid.to_all
 

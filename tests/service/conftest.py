@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from deniable.service import jobs
-from deniable.service.settings import Release
+from deniable.service.settings import Allowed
 from tests.report.browser import browser
 from tests.service.running import Client, make_settings, running
 
@@ -35,7 +35,7 @@ def minutes_pass(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """The service that the page is shown by; other tests have one with settings of their own."""
-    with running(make_settings(tmp_path_factory.mktemp("service"), release=Release(max_epsilon=12))) as opened:
+    with running(make_settings(tmp_path_factory.mktemp("service"), release=Allowed(max_epsilon=12))) as opened:
         yield opened
 
 

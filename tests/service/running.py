@@ -27,7 +27,7 @@ import msgspec
 from deniable.service import files
 from deniable.service.app import Service
 from deniable.service.server import make_server
-from deniable.service.settings import Jobs, Limits, Release, Server, Settings
+from deniable.service.settings import Allowed, Jobs, Limits, Server, Settings
 
 ROWS = [{"id": str(i), "text": f"my doctor said zorblattsecret {i}", "note": "n"} for i in range(50)]
 
@@ -99,10 +99,10 @@ def unhurried(limits: Limits) -> Limits:
     return msgspec.structs.replace(limits, seconds=600.0) if limits.seconds == Limits().seconds else limits
 
 
-def make_settings(folder: Path, *, limits: Limits | None = None, release: Release | None = None, **server: Any) -> Settings:
+def make_settings(folder: Path, *, limits: Limits | None = None, release: Allowed | None = None, **server: Any) -> Settings:
     return Settings(
         server=Server(port=0, **server),
-        release=release or Release(),
+        release=release or Allowed(),
         limits=unhurried(limits or Limits()),
         jobs=Jobs(folder=str(folder / "jobs")),
     )

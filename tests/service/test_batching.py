@@ -16,7 +16,7 @@ from deniable.keyed.key_file import write_new_key
 from deniable.progress import check_interrupt
 from deniable.service.batching import Batcher, NotInTime
 from deniable.service.rules import Prepared
-from deniable.service.settings import Release
+from deniable.service.settings import Allowed
 from tests.service.running import make_settings, running
 
 LONG = ["fox " * 1_000] * 40  # ten pieces of four texts
@@ -168,7 +168,7 @@ def test_a_text_that_cannot_be_cut_keeps_no_short_one_out() -> None:
 def test_a_request_of_many_pieces_is_answered_as_one(tmp_path: Path) -> None:
     write_new_key(tmp_path / "key")
     texts = ["the fox", None, *["fox " * 3_000] * 4, "", "a doctor"]
-    with running(make_settings(tmp_path, release=Release(key_file=str(tmp_path / "key")))) as opened:
+    with running(make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key")))) as opened:
         ids = [*range(len(texts))]
         whole = opened.post("/privatize", texts=texts, ids=ids).json()["texts"]
         alone = [opened.post("/privatize", text=text or "", id=name).json()["text"] for text, name in zip(texts, ids, strict=True)]

@@ -17,7 +17,7 @@ from deniable.purpose import install_shaped
 from deniable.service.app import Service
 from deniable.service.messages import Choice
 from deniable.service.rules import Rules
-from deniable.service.settings import Release
+from deniable.service.settings import Allowed
 from deniable.text.card import card_from
 from deniable.words.cutter import Lookup
 from deniable.words.never_release import NeverRelease
@@ -26,13 +26,13 @@ from tests.support.made_purpose import made_embedding, public_texts
 
 
 @pytest.fixture
-def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Release:
+def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Allowed:
     """A shaped embedding, without the words of a list."""
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
     store.save(made_embedding(), "made", licence="CC0")
     install_shaped("made", "shaped", [public_texts()], dimension=4)
     (tmp_path / "never.txt").write_text("\n".join(made_embedding().words[3:9]), encoding="utf-8")
-    return Release(embeddings=("shaped", "made"), epsilon=4.0, never_release=("names", str(tmp_path / "never.txt")))
+    return Allowed(embeddings=("shaped", "made"), epsilon=4.0, never_release=("names", str(tmp_path / "never.txt")))
 
 
 def columns(mechanism: Mechanism, words: list[str]) -> Any:
@@ -42,7 +42,7 @@ def columns(mechanism: Mechanism, words: list[str]) -> Any:
 
 
 @pytest.mark.parametrize("embedding", ["shaped", "made"])
-def test_the_card_of_a_client_makes_the_channel_of_the_service(tmp_path: Path, release: Release, embedding: str) -> None:
+def test_the_card_of_a_client_makes_the_channel_of_the_service(tmp_path: Path, release: Allowed, embedding: str) -> None:
     settings = make_settings(tmp_path, release=release)
     service = Service(settings)
     texts = [" ".join(made_embedding().words[:20])] * 5
@@ -60,7 +60,7 @@ def test_the_card_of_a_client_makes_the_channel_of_the_service(tmp_path: Path, r
     assert not listed & set(words)
     card = card_from(alone)
     mechanism = card.make_mechanism(card.open_embedding())
-    own = service.rules.prepare(service.rules.recipe(Choice(embedding=embedding))).private.mechanism
+    own = service.rules.prepare(service.rules.release(Choice(embedding=embedding))).private.mechanism
     assert mechanism.embedding.fingerprint == own.embedding.fingerprint
     known = sorted(set(words) & set(mechanism.embedding.words))
     assert np.array_equal(columns(mechanism, known), columns(own, known))
@@ -68,7 +68,7 @@ def test_the_card_of_a_client_makes_the_channel_of_the_service(tmp_path: Path, r
     assert [guess["guess"] for guess in told["guesses"]] == [mechanism.embedding.words[i] for i in best]
 
 
-def test_another_epsilon_does_not_look_through_the_list_again(tmp_path: Path, release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_epsilon_does_not_look_through_the_list_again(tmp_path: Path, release: Allowed, monkeypatch: pytest.MonkeyPatch) -> None:
     """It took a quarter of a second for the built-in list, at every move of the slider, and nobody else was served meanwhile."""
     rules = Service(make_settings(tmp_path, release=release)).rules
 
@@ -76,15 +76,15 @@ def test_another_epsilon_does_not_look_through_the_list_again(tmp_path: Path, re
         raise AssertionError
 
     monkeypatch.setattr(NeverRelease, "holds", looked_through)
-    cards = [card_from(msgspec.json.decode(rules.prepare(rules.recipe(Choice(epsilon=epsilon))).card)) for epsilon in (1.5, 2.5)]
+    cards = [card_from(msgspec.json.decode(rules.prepare(rules.release(Choice(epsilon=epsilon))).card)) for epsilon in (1.5, 2.5)]
     assert cards[0].epsilon == 1.5
     assert cards[0].never_release == cards[1].never_release is not None
 
 
 def test_what_was_spent_is_read_by_the_policies_of_the_release(tmp_path: Path) -> None:
     rules = Rules(make_settings(tmp_path))
-    drawn = rules.prepare(rules.recipe(Choice(punctuation="keep", epsilon=1.0)))
-    redacted = rules.prepare(rules.recipe(Choice(unknown="redact", epsilon=1.0)))
+    drawn = rules.prepare(rules.release(Choice(punctuation="keep", epsilon=1.0)))
+    redacted = rules.prepare(rules.release(Choice(unknown="redact", epsilon=1.0)))
     assert drawn.spent("the [redacted] man") == 3.0
     assert drawn.words("the [redacted] man") == ["the", "redacted", "man"]
     assert redacted.spent("the [redacted] man") == 2.0

@@ -11,13 +11,13 @@ import pytest
 
 from deniable import Embedding, Multivariate
 from deniable.channel.explanation import explain_word
-from deniable.service.settings import Release
+from deniable.service.settings import Allowed
 from tests.service.running import Client, make_settings, running
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    release = Release(mechanisms=("multivariate", "vickrey", "tem"), max_epsilon=12)
+    release = Allowed(mechanisms=("multivariate", "vickrey", "tem"), max_epsilon=12)
     with running(make_settings(tmp_path_factory.mktemp("service"), release=release)) as opened:
         yield opened
 
@@ -119,7 +119,7 @@ def test_the_calibration_and_the_card_are_given(client: Client) -> None:
 
 def test_words_that_never_come_out_are_left_out_of_what_is_open_and_counted(tmp_path: Path) -> None:
     (tmp_path / "drugs.txt").write_text("doctor\nzorblatt anywhere\n", encoding="utf-8")
-    settings = make_settings(tmp_path, release=Release(epsilon=50.0, max_epsilon=50.0, never_release=(str(tmp_path / "drugs.txt"),)))
+    settings = make_settings(tmp_path, release=Allowed(epsilon=50.0, max_epsilon=50.0, never_release=(str(tmp_path / "drugs.txt"),)))
     with running(settings) as client:
         told = client.get("/embeddings").json()[0]
         assert (told["name"], told["words"], told["never_released_words"]) == ("default", 49_998, 2), "doctor, and anywhere"

@@ -24,7 +24,7 @@ from deniable.errors import InvalidParameter
 from deniable.keyed.key_file import write_new_key
 from deniable.records.jobs.journal import Partial
 from deniable.service import files, jobs
-from deniable.service.settings import Jobs, Limits, Release
+from deniable.service.settings import Allowed, Jobs, Limits
 from tests.service.running import ROWS, Client, as_csv, make_settings, running, wait_until
 
 
@@ -249,7 +249,7 @@ def test_a_job_is_deleted_at_its_time(tmp_path: Path, minutes_pass: Callable[[fl
 
 def test_a_keyed_file_gives_the_same_words_again(tmp_path: Path) -> None:
     write_new_key(tmp_path / "key")
-    with running(make_settings(tmp_path, release=Release(key_file=str(tmp_path / "key")))) as opened:
+    with running(make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key")))) as opened:
         made = [opened.upload(as_csv(), name="rows.csv", column="text", record_id="id", wait=600).body for _ in range(2)]
         assert made[0] == made[1]
         assert len(read("rows.csv", made[0])) == 50

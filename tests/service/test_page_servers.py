@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable.keyed.key_file import write_new_key
-from deniable.service.settings import Limits, Release
+from deniable.service.settings import Allowed, Limits
 from tests.report.browser import at_width
 from tests.service.driving import PRIVATE, count, drop, load, press, quiet, slide, text_of, type_text, until
 from tests.service.running import Client, make_settings, running
@@ -97,7 +97,7 @@ def test_a_token_is_asked_for_and_used(opened: Any, tmp_path: Path) -> None:
 
 def test_a_key_and_policies_of_the_operator_are_kept_to(opened: Any, tmp_path: Path) -> None:
     write_new_key(tmp_path / "key")
-    release = Release(key_file=str(tmp_path / "key"), unknown="drop")
+    release = Allowed(key_file=str(tmp_path / "key"), unknown="drop")
     with running(make_settings(tmp_path, release=release)) as keyed:
         load(opened, keyed)
         before = text_of(opened, "released")

@@ -18,7 +18,7 @@ WORDS = [f"word{i}" for i in range(300)]
 
 
 @dataclass(frozen=True)
-class Release:
+class MadeRelease:
     """Released texts with what they are about, and the card. ``originals`` are what nobody has but the test."""
 
     card: Card
@@ -27,7 +27,7 @@ class Release:
     originals: list[str]
 
 
-def make_release(name: str, *, records: int = 200, words: int = 25, epsilon: float = EPSILON) -> Release:
+def make_release(name: str, *, records: int = 200, words: int = 25, epsilon: float = EPSILON) -> MadeRelease:
     """Release texts of two kinds, which use some words more than others, through the mechanism with an installed embedding."""
     embedding = Embedding.open(name)
     rng = np.random.default_rng(5)
@@ -36,11 +36,11 @@ def make_release(name: str, *, records: int = 200, words: int = 25, epsilon: flo
     labels = (np.arange(records) % 2).tolist()
     originals = [" ".join(rng.choice(embedding.words, words, p=kinds[kind] / kinds[kind].sum())) for kind in labels]
     private = Privatizer(Multivariate(embedding, epsilon=epsilon), randomness=InsecureSeededRandomness(insecure_seed=1))
-    return Release(private.card, list(private.many(originals)), labels, originals)
+    return MadeRelease(private.card, list(private.many(originals)), labels, originals)
 
 
 @pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
+def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeRelease]:
     """A release, and a store that holds its embedding, for all tests of a module."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DENIABLE_HOME", str(tmp_path_factory.mktemp("home")))

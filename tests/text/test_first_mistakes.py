@@ -15,7 +15,7 @@ from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Mult
 from deniable.cli.terminal import as_typed
 from deniable.mechanisms import Vickrey
 from deniable.records import privatize_file
-from deniable.text.recipe import privatizer_from, recipe_from
+from deniable.text.release import privatizer_from, release_from
 
 
 def test_epsilon_may_be_given_without_its_name(embedding: Embedding) -> None:
@@ -23,17 +23,17 @@ def test_epsilon_may_be_given_without_its_name(embedding: Embedding) -> None:
 
 
 @pytest.mark.parametrize("given", [6, 6.0, "6", object()])
-def test_what_is_neither_a_recipe_nor_a_privatizer_is_refused(given: object) -> None:
-    for make in (privatizer_from, recipe_from):
+def test_what_is_neither_a_release_nor_a_privatizer_is_refused(given: object) -> None:
+    for make in (privatizer_from, release_from):
         with pytest.raises(InvalidParameter, match="epsilon=6"):
             make(given, {})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("act", [pickle.dumps, copy.copy, copy.deepcopy])
-def test_a_privatizer_that_is_pickled_names_the_recipe(embedding: Embedding, act: Callable[[object], object]) -> None:
+def test_a_privatizer_that_is_pickled_names_the_release(embedding: Embedding, act: Callable[[object], object]) -> None:
     private = Privatizer(Multivariate(embedding, 6))
     private("the fox")
-    with pytest.raises(TypeError, match=r"a Privatizer cannot be pickled or copied: send its Recipe"):
+    with pytest.raises(TypeError, match=r"a Privatizer cannot be pickled or copied: send its Release"):
         act(private)
 
 

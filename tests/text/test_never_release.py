@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from deniable import Embedding, InvalidParameter, Keyed, MalformedCard, Multivariate, Privatizer, Recipe, UnknownWord
+from deniable import Embedding, InvalidParameter, Keyed, MalformedCard, Multivariate, Privatizer, Release, UnknownWord
 from deniable.embeddings import store
 from deniable.embeddings.leaving_out import leave_out
 from deniable.embeddings.restrict import restrict
@@ -18,7 +18,7 @@ from deniable.embeddings.subwords import Subwords
 from deniable.mechanisms.catalogue import CATALOGUE, make_mechanism
 from deniable.text.card import read_card
 from deniable.text.policies import UnknownPolicy
-from deniable.text.recipe import resolve_recipe
+from deniable.text.release import resolve_release
 from deniable.words.cutter import Cutter, rules_for
 from deniable.words.never_release import NeverRelease, built_in_digest
 
@@ -31,7 +31,7 @@ TEXT = "Kowalczyk took aspirin worda KOWALCZYK's wordb aspirin-like strange"
 STRANGE = "Stranger took nothing worda STRANGERs wordb nothinglike strange"
 """The same text with unknown words in the place of listed ones, each of which is one word; ``took`` is unknown in both."""
 
-Release = Callable[[str, str], str]
+ById = Callable[[str, str], str]
 """Releases a text under an id."""
 
 
@@ -50,13 +50,13 @@ def keyed(mechanism: str, **settings: Any) -> Privatizer:
     return Privatizer(made, randomness=Keyed(KEY), **settings)
 
 
-def lets_out(release: Release, texts: int = 300) -> set[str]:
+def lets_out(release: ById, texts: int = 300) -> set[str]:
     """Return the listed words that come out of texts with every word of the vocabulary: some thousands of draws."""
     every = " ".join(WORDS)
     return {word.casefold() for number in range(texts) for word in release(every, str(number)).split()} & {w.casefold() for w in OUT}
 
 
-def takes_as_unknown(release: Release, texts: int = 50) -> bool:
+def takes_as_unknown(release: ById, texts: int = 50) -> bool:
     """Return whether listed words are released as unknown words are, with the same key."""
     return all(release(TEXT, str(number)) == release(STRANGE, str(number)) for number in range(texts))
 
@@ -96,9 +96,9 @@ def test_arabic_marks_and_the_letters_of_turkish_hide_no_listed_word() -> None:
 def test_accented_names_go_in_as_unknown_words_and_none_comes_out_of_the_built_in_embedding() -> None:
     """Without folding, "maría" stayed in more than half of the draws."""
     names = "María García, Jürgen Müller, José Hernández, Obama"
-    out = Recipe(epsilon=14, never_release="names").make().many([names] * 60)
+    out = Release(epsilon=14, never_release="names").make().many([names] * 60)
     assert not {word for text in out for word in str(text).split()} & {"maría", "garcía", "jürgen", "müller", "josé", "hernández", "obama"}
-    redacted = Recipe(epsilon=6, never_release="names", unknown="redact").make()(names)
+    redacted = Release(epsilon=6, never_release="names", unknown="redact").make()(names)
     assert redacted == " ".join(["[redacted]"] * 7)
 
 
@@ -147,23 +147,24 @@ def test_exclusion_on_one_side_only_is_found() -> None:
 
 def test_kowalczyk_comes_out_of_the_built_in_embedding_without_a_list_and_never_with_one() -> None:
     texts = ["kowalczyk"] * 80
-    assert Recipe(epsilon=5).make().many(texts).count("kowalczyk") >= 5
+    assert Release(epsilon=5).make().many(texts).count("kowalczyk") >= 5
     for listed in ("names", ["Kowalczyk"]):
-        assert Recipe(epsilon=5, never_release=listed).make().many(texts).count("kowalczyk") == 0
+        assert Release(epsilon=5, never_release=listed).make().many(texts).count("kowalczyk") == 0
 
 
 def test_the_built_in_embedding_without_names_is_the_one_that_is_calibrated_in_the_package() -> None:
-    made = Recipe(epsilon=6, never_release="names").make()
+    made = Release(epsilon=6, never_release="names").make()
     embedding = made.mechanism.embedding
     assert embedding.left_out is not None
     assert (embedding.left_out.count, len(embedding)) == (12_660, 37_340), "the guide states these numbers"
     assert embedding.fingerprint == "37149d0424db37ae2ee641b64c25311d"
     assert made.receipt().calibration is not None
-    before = Recipe(epsilon=6, never_release="names-1").make()
+    before = Release(epsilon=6, never_release="names-1").make()
     assert before.mechanism.embedding.fingerprint == "efa36a98f43ac310756e7e38bdefd8ce"
     assert before.receipt().calibration is not None, "work that was begun with the first list finds the same epsilon again"
-    resolved = resolve_recipe(max_unchanged=0.5, quantile=0.95, never_release="names")
-    assert "by the calibration of all 37,340 words" in resolved.messages[0]
+    messages: list[str] = []
+    resolve_release(max_unchanged=0.5, quantile=0.95, never_release="names", say=messages.append)
+    assert "by the calibration of all 37,340 words" in messages[0]
 
 
 def test_the_space_is_that_of_the_embedding_without_the_words() -> None:
@@ -226,7 +227,7 @@ def test_receipt_and_card_state_the_list_and_no_word_that_the_vocabulary_does_no
 def test_a_card_alone_gives_the_same_space(listed: Any, home: Path) -> None:
     words = [*WORDS, "maria", "smith-style"]
     store.save(Embedding(words, np.random.default_rng(1).standard_normal((len(words), 3))), "here")
-    private = Recipe(epsilon=3, embedding="here", never_release=listed).make()
+    private = Release(epsilon=3, embedding="here", never_release=listed).make()
     private.card.write(home / "card.json")
     card = read_card(home / "card.json")
     assert card == private.card
@@ -241,7 +242,7 @@ def test_a_card_takes_out_the_words_that_it_lists_and_no_other_spelling_of_them(
     """A card of a version that told words apart by their accents, and one of the first list under the name that it had."""
     words = ["café", "cafe", "maria", "maría", "word", "other"]
     store.save(Embedding(words, np.random.default_rng(1).standard_normal((len(words), 3))), "accents")
-    private = Recipe(epsilon=3, embedding="accents", never_release=["names", "Café"]).make()
+    private = Release(epsilon=3, embedding="accents", never_release=["names", "Café"]).make()
     assert private.mechanism.embedding.words == ["word", "other"]
     data = private.card.to_dict()
     whole = Embedding.open("accents")
@@ -254,7 +255,7 @@ def test_a_card_takes_out_the_words_that_it_lists_and_no_other_spelling_of_them(
 
 def test_a_card_with_another_list_than_here_is_refused(home: Path) -> None:
     store.save(EMBEDDING, "here")
-    data = Recipe(epsilon=3, embedding="here", never_release=["names", "aspirin"]).make().card.to_dict()
+    data = Release(epsilon=3, embedding="here", never_release=["names", "aspirin"]).make().card.to_dict()
     never = data["embedding"]["never_release"]
     for change, problem in (
         ({"lists": [{"name": "names", "digest": "0" * 32}]}, "another one here"),
@@ -269,12 +270,12 @@ def test_a_card_with_another_list_than_here_is_refused(home: Path) -> None:
             read_card(path).open_embedding()
 
 
-def test_a_pinned_recipe_takes_its_list_along_and_names_the_whole_embedding(home: Path) -> None:
+def test_a_pinned_release_takes_its_list_along_and_names_the_whole_embedding(home: Path) -> None:
     store.save(EMBEDDING, "here")
-    recipe = Recipe(epsilon=3, embedding="here", never_release=LISTED)
-    assert recipe == Recipe(epsilon=3, embedding="here", never_release=["Aspirin", "KOWALCZYK"])
-    assert recipe.describe() != Recipe(epsilon=3, embedding="here").describe()
-    pinned = recipe.pin()
+    release = Release(epsilon=3, embedding="here", never_release=LISTED)
+    assert release == Release(epsilon=3, embedding="here", never_release=["Aspirin", "KOWALCZYK"])
+    assert release.describe() != Release(epsilon=3, embedding="here").describe()
+    pinned = release.pin()
     assert pinned.fingerprint == EMBEDDING.fingerprint
-    assert pinned.make().mechanism.embedding.fingerprint == recipe.make().mechanism.embedding.fingerprint
-    assert pinned.make(embedding=recipe.open_embedding()).mechanism.embedding.left_out is not None
+    assert pinned.make().mechanism.embedding.fingerprint == release.make().mechanism.embedding.fingerprint
+    assert pinned.make(embedding=release.open_embedding()).mechanism.embedding.left_out is not None

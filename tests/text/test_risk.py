@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, Recipe, TargetsNotMet
+from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, Release, TargetsNotMet
 from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.embeddings.leaving_out import leave_out
@@ -35,25 +35,25 @@ def test_the_levels_of_the_built_in_embedding_are_what_the_bound_says(level: str
     assert 0.85 * LEVELS[level] < found.high
 
 
-def test_a_recipe_takes_a_level_in_place_of_epsilon() -> None:
-    recipe = Recipe(risk="low")
-    assert recipe.epsilon is not None
-    assert recipe == replace(recipe)
-    assert pickle.loads(pickle.dumps(recipe)) == recipe
-    assert Recipe(risk=0.08).epsilon == recipe.epsilon < (Recipe(risk="medium").epsilon or 0.0)
-    assert "risk" not in Recipe(epsilon=6).describe()
+def test_a_release_takes_a_level_in_place_of_epsilon() -> None:
+    release = Release(risk="low")
+    assert release.epsilon is not None
+    assert release == replace(release)
+    assert pickle.loads(pickle.dumps(release)) == release
+    assert Release(risk=0.08).epsilon == release.epsilon < (Release(risk="medium").epsilon or 0.0)
+    assert "risk" not in Release(epsilon=6).describe()
     with pytest.raises(InvalidParameter, match="one of the two"):
-        Recipe(risk="low", epsilon=6)
+        Release(risk="low", epsilon=6)
     for wrong in ("lowest", 0.0, 1.0, True, "nan"):
         with pytest.raises(InvalidParameter, match="risk"):
-            Recipe(risk=wrong)
+            Release(risk=wrong)
     with pytest.raises(InvalidParameter, match="give epsilon"):
-        Recipe(risk="low", mechanism=Multivariate.__mro__[1])
+        Release(risk="low", mechanism=Multivariate.__mro__[1])
     assert share_of("0.25") == 0.25
 
 
 def test_the_card_and_the_receipt_say_which_level() -> None:
-    private = Recipe(risk="medium").make()
+    private = Release(risk="medium").make()
     private("a public sentence")
     receipt, card = private.receipt().to_dict(), private.card
     assert receipt["risk"]["named_at_most"] == card.to_dict()["risk"] == card.risk == 0.17
@@ -68,12 +68,12 @@ def test_released_words_count_as_named(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
     built_in = Embedding.open()
     store.save(Embedding(list(built_in.words[:3_000]), built_in.vectors[:3_000]), "few", source="test", licence="none")
-    plain, redacted = (Recipe(risk=0.2, embedding="few", unknown=unknown).epsilon for unknown in ("perturb", "redact"))
+    plain, redacted = (Release(risk=0.2, embedding="few", unknown=unknown).epsilon for unknown in ("perturb", "redact"))
     assert plain is not None
     assert redacted is not None
     assert redacted < plain
     with pytest.raises(TargetsNotMet, match="before anything is released"):
-        Recipe(risk="low", embedding="few", keep_words=built_in.words[:100])
+        Release(risk="low", embedding="few", keep_words=built_in.words[:100])
 
 
 def test_a_vocabulary_that_is_not_english_needs_epsilon() -> None:

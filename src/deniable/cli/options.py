@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from deniable.records.formats.roles import Roles
     from deniable.records.labelled import ReadingOptions
     from deniable.text.privatizer import Privatizer
-    from deniable.text.recipe import ResolvedRecipe
+    from deniable.text.release import Release
     from deniable.words.never_release import NeverRelease
 
 Group = TypeVar("Group")
@@ -355,7 +355,7 @@ def open_without(name: str, listed: NeverRelease) -> Embedding:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseOptions(VocabularyOptions):
-    """How text is released: everything of a recipe but the budget."""
+    """How text is released: everything of a `Release` but the budget."""
 
     unknown: Annotated[
         str, typer.Option(metavar="perturb|subwords|redact|drop|error", help="What to do with words the embedding does not know.")
@@ -397,17 +397,18 @@ class ReleaseOptions(VocabularyOptions):
         """The column whose cells a keyed release names records by."""
         return self.consistent_by if self.record_id is None else self.record_id
 
-    def resolve(self, budget: BudgetOptions, say: Callable[[str], None]) -> ResolvedRecipe:
-        """Return the recipe of the options, and say which ε a calibration gave if it was asked.
+    def resolve(self, budget: BudgetOptions, say: Callable[[str], None]) -> Release:
+        """Return the release of the options, and say which ε a calibration gave if it was asked.
 
         :raises InvalidParameter: if an option is not allowed, or the file of words cannot be read.
         :raises TargetsNotMet: if no calibrated ε keeps to ``--max-unchanged``.
         """
-        from deniable.text.recipe import resolve_recipe
+        from deniable.text.release import resolve_release
         from deniable.words.word_list import read_word_list
 
-        resolved = resolve_recipe(
+        return resolve_release(
             **vars(budget),
+            say=lambda message: say(f"deniable: {message}"),
             embedding=self.embedding,
             mechanism=self.mechanism,
             mechanism_options=self.parse_options() if self.mechanism_option else None,
@@ -419,9 +420,6 @@ class ReleaseOptions(VocabularyOptions):
             key_file=self.key_file,
             consistent=self.consistent_by is not None,
         )
-        for message in resolved.messages:
-            say(f"deniable: {message}")
-        return resolved
 
 
 def warn_of_the_epsilon(private: Privatizer) -> None:

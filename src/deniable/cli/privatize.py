@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from deniable.records.formats.layout import Layout
     from deniable.text.privatizer import Privatizer
     from deniable.text.receipt import Receipt
-    from deniable.text.recipe import Recipe
+    from deniable.text.release import Release
 
 _ENGINES = ("local", "spark")
 _BESIDE = (".receipt.json", ".card.json", ".partial", ".journal", ".finishing")
@@ -116,7 +116,7 @@ def privatize(
             where = SparkArguments(
                 columns=roles.text, drop=roles.drop, keep=roles.keep, format=reading.format, master=master, record_id=named_by, force=force
             )
-            made = _with_spark(resolved.recipe, str(file), str(target), receipt, where=where, as_json=as_json, quiet=quiet)
+            made = _with_spark(resolved, str(file), str(target), receipt, where=where, as_json=as_json, quiet=quiet)
         elif output is None:
             _say_what_is_relaxed(private, layout)  # with an output, the receipt beside it says it
             made = _to_standard_output(private, source, layout, receipt, card, as_json=as_json, force=force)
@@ -219,11 +219,11 @@ class SparkArguments(TypedDict):
 
 
 def _with_spark(
-    recipe: Recipe, source: str, output: str, receipt: Path | None, *, where: SparkArguments, as_json: bool, quiet: bool
+    release: Release, source: str, output: str, receipt: Path | None, *, where: SparkArguments, as_json: bool, quiet: bool
 ) -> Receipt:
     from deniable.integrations.spark import privatize_files
 
-    made = privatize_files(source, output, recipe=recipe, receipt_path=receipt, **where)
+    made = privatize_files(source, output, release=release, receipt_path=receipt, **where)
     _show(made, output, receipt, as_json=as_json, quiet=quiet)
     return made
 

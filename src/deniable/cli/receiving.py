@@ -104,16 +104,16 @@ class ReceivingOptions:
         from deniable.mechanisms.catalogue import parse_mechanism
         from deniable.text.card import read_card
         from deniable.text.card_file import ENDING
-        from deniable.text.recipe import Recipe
+        from deniable.text.release import Release
 
         if self.card is not None and self.epsilon is not None:
             raise typer.BadParameter("give one of --card and --epsilon: a card says which ε it was")
         if self.epsilon is not None:
             chosen = parse_mechanism(self.mechanism or "multivariate")
-            recipe = Recipe(
+            release = Release(
                 epsilon=self.epsilon, embedding=self.embedding or "default", mechanism=chosen.name, mechanism_options=chosen.options or None
             )
-            return recipe.make().card
+            return release.make().card
         if self.mechanism is not None:
             raise typer.BadParameter("--mechanism goes with --epsilon, for a release without a card: a card says which mechanism it was")
         path = beside(released, ENDING) if self.card is None else self.card

@@ -22,7 +22,7 @@ from deniable.keyed.encoding import RecordId, encode_id
 from deniable.keyed.source import noise_version
 from deniable.keyed.unique import UniqueIds
 from deniable.records.formats.naming import name_text
-from deniable.text.recipe import Recipe, recipe_from
+from deniable.text.release import Release, release_from
 from deniable.version import __version__
 from deniable.words.cutter import rules_for
 
@@ -41,7 +41,7 @@ def privatize(
     dataset: Data,
     column: str,
     *,
-    recipe: Recipe | None = None,
+    release: Release | None = None,
     record_id: str | None = None,
     num_proc: int | None = None,
     batch_size: int = 1000,
@@ -50,7 +50,7 @@ def privatize(
 ) -> Data:
     """Return the dataset with every word of a column replaced; the other columns pass as they are.
 
-    ``settings`` are those of a ``Recipe``, which may be given in their place: ``epsilon`` and/or ``record_epsilon``, ``embedding``,
+    ``settings`` are those of a ``Release``, which may be given in their place: ``epsilon`` and/or ``record_epsilon``, ``embedding``,
     ``mechanism`` and ``mechanism_options``, ``unknown``, ``punctuation``, ``case``, ``keep_words``, ``never_release``, ``key_file`` and
     ``consistent``. With a key, ``record_id`` is the column that names the records. The workers of ``num_proc`` draw noise of their own
     each. A release that is in the cache is returned as it is, unless ``load_from_cache_file=False`` asks for another one, which spends ε
@@ -58,17 +58,17 @@ def privatize(
 
     :raises InvalidParameter: if a column is not there or does not hold text, the dataset is a stream, or a setting is not allowed.
     """
-    recipe = recipe_from(recipe, settings).pin()
-    if (recipe.key_file is None) != (record_id is None):
+    release = release_from(release, settings).pin()
+    if (release.key_file is None) != (record_id is None):
         raise InvalidParameter("record_id", record_id, "key_file= and record_id= go together: a keyed release needs what names the records")
-    release = _ColumnRelease(recipe, column, record_id)
+    task = _ColumnRelease(release, column, record_id)
     splits = dict(dataset) if isinstance(dataset, DatasetDict) else {"": dataset}
     for split in splits.values():
-        release.check(split)
-    if record_id is not None and not recipe.consistent:
+        task.check(split)
+    if record_id is not None and not release.consistent:
         _check_unique(splits.values(), record_id)
     options: dict[str, Any] = {"num_proc": num_proc, "batch_size": batch_size, "load_from_cache_file": load_from_cache_file}
-    released = {name: release.of(split, **options) for name, split in splits.items()}
+    released = {name: task.of(split, **options) for name, split in splits.items()}
     return DatasetDict(released) if isinstance(dataset, DatasetDict) else released[""]
 
 
@@ -91,22 +91,22 @@ def _check_unique(splits: Iterable[Dataset], record_id: str) -> None:
 class _ColumnRelease:
     """What ``map`` sends to its workers: the settings, and no noise."""
 
-    def __init__(self, recipe: Recipe, column: str, record_id: str | None) -> None:
-        self._recipe, self._column, self._record_id = recipe, column, record_id
+    def __init__(self, release: Release, column: str, record_id: str | None) -> None:
+        self._release, self._column, self._record_id = release, column, record_id
 
     def __call__(self, batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
         names: list[RecordId] | None = None
         if self._record_id is not None:  # named as ``deniable privatize --record-id`` names them
-            names = [name_text(name, self._column, consistent=self._recipe.consistent) for name in batch[self._record_id]]
-        return {self._column: self._recipe.shared_privatizer().many(batch[self._column], record_ids=names)}
+            names = [name_text(name, self._column, consistent=self._release.consistent) for name in batch[self._record_id]]
+        return {self._column: self._release.shared_privatizer().many(batch[self._column], record_ids=names)}
 
     def of(self, dataset: Dataset, *, load_from_cache_file: bool | None, **options: Any) -> Dataset:
         cached = is_caching_enabled() if load_from_cache_file is None else load_from_cache_file
         # Two releases must not go by one name, or a later step would be looked up for the one and found for the other.
-        repeatable = self._recipe.key_file is not None or (cached and bool(dataset.cache_files))
+        repeatable = self._release.key_file is not None or (cached and bool(dataset.cache_files))
         # Rules for words and the version of the noise, so that what was kept from before is not taken for what is drawn now.
-        versions = [__version__, rules_for(Embedding.open(self._recipe.embedding)), noise_version(consistent=self._recipe.consistent)]
-        parts = [dataset._fingerprint, "deniable", *versions, self._recipe.describe(), self._column, self._record_id]
+        versions = [__version__, rules_for(Embedding.open(self._release.embedding)), noise_version(consistent=self._release.consistent)]
+        parts = [dataset._fingerprint, "deniable", *versions, self._release.describe(), self._column, self._record_id]
         return dataset.map(
             self,
             batched=True,

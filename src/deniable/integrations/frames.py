@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from deniable.errors import InvalidParameter
 from deniable.text.privatizer import Privatizer
-from deniable.text.recipe import Recipe, privatizer_from
+from deniable.text.release import Release, privatizer_from
 
 if TYPE_CHECKING:
     from deniable.analysis.decoder_state import DecoderState
@@ -25,7 +25,7 @@ GivenDecoder: TypeAlias = "Decoder | DecoderState | GivenCard"
 def privatize(
     frame: Frame,
     columns: Hashable | Sequence[Hashable],
-    private: Privatizer | Recipe | None = None,
+    private: Privatizer | Release | None = None,
     *,
     record_ids: Iterable[RecordId] | None = None,
     **settings: Any,
@@ -33,8 +33,8 @@ def privatize(
     """Return a frame of the same type with every word of its text columns replaced; what is missing and all other columns stay.
 
     Takes a pandas or Polars data frame, an Arrow table or a DuckDB relation, which becomes one of the default connection. ``private`` is a
-    privatizer or a ``Recipe``; or give the settings of a recipe as keywords, such as ``epsilon=6``. With a key it needs ``record_ids``, one
-    for each row.
+    privatizer or a ``Release``; or give its settings as keywords, such as ``epsilon=6``. With a key it needs ``record_ids``, one for each
+    row.
 
     :raises InvalidParameter: if a setting is not allowed, a column is not there or does not hold text, or ids are wanted or not; nothing is
         released then.
@@ -68,7 +68,7 @@ class TextColumn(Generic[Column]):
         self._series = series
 
     def privatize(
-        self, private: Privatizer | Recipe | None = None, *, record_ids: Iterable[RecordId] | None = None, **settings: Any
+        self, private: Privatizer | Release | None = None, *, record_ids: Iterable[RecordId] | None = None, **settings: Any
     ) -> Column:
         """Return a new column with every word replaced; it takes what ``deniable.privatize`` takes, and raises what it raises."""
         name = getattr(self._series, "name", None)

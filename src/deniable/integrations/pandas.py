@@ -7,8 +7,8 @@
 
 or, where a receipt is wanted,
 
->>> from deniable import Recipe
->>> private = Recipe(epsilon=6).make()
+>>> from deniable import Release
+>>> private = Release(epsilon=6).make()
 >>> released, receipt = reviews.deniable.privatize(private), private.receipt()
 
 Who receives a release decodes it with its card:

@@ -18,7 +18,7 @@ from dataclasses import fields
 from typing import Any
 
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.text.recipe import Recipe
+from deniable.text.release import Release
 
 try:
     from presidio_anonymizer.entities import RecognizerResult
@@ -27,7 +27,7 @@ except ImportError as error:
     raise MissingExtra("the Presidio operator", "presidio") from error
 
 # Presidio hands over one entity at a time: a budget per text would be spent once for each.
-_SETTINGS = frozenset(field.name for field in fields(Recipe)) - {"record_epsilon"}
+_SETTINGS = frozenset(field.name for field in fields(Release)) - {"record_epsilon"}
 _FROM_PRESIDIO = frozenset({"entity_type"})
 
 
@@ -36,14 +36,14 @@ class Deniable(Operator):
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
         """Return the entity's text with every word replaced."""
-        return _recipe(params).shared_privatizer()(text)
+        return _release(params).shared_privatizer()(text)
 
     def validate(self, params: dict[str, Any] | None = None) -> None:
         """Do nothing if the parameters are allowed.
 
         :raises InvalidParameter: otherwise.
         """
-        _recipe(params)
+        _release(params)
 
     def operator_name(self) -> str:
         """Return the name that configurations use."""
@@ -59,8 +59,8 @@ def whole_text(text: str, entity_type: str = "TEXT") -> list[RecognizerResult]:
     return [RecognizerResult(entity_type=entity_type, start=0, end=len(text), score=1.0)]
 
 
-def _recipe(params: dict[str, Any] | None) -> Recipe:
+def _release(params: dict[str, Any] | None) -> Release:
     settings = {name: value for name, value in (params or {}).items() if name not in _FROM_PRESIDIO}
     if unknown := sorted(settings.keys() - _SETTINGS):
         raise InvalidParameter("params", unknown[0], f"is no setting of the deniable operator; there are {', '.join(sorted(_SETTINGS))}")
-    return Recipe(**settings)
+    return Release(**settings)

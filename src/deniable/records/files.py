@@ -19,13 +19,13 @@ from deniable.records.jobs.job import check_budget, receipt_of, run_job
 from deniable.records.jobs.releasing import releasing
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt, Tally
-from deniable.text.recipe import Recipe
+from deniable.text.release import Release
 
 _BYTES_AT_ONCE = 1 << 16
 
 
 def privatize_file(
-    private: Privatizer | Recipe,
+    private: Privatizer | Release,
     source: Path | str,
     target: Path | str,
     *,
@@ -72,7 +72,7 @@ def privatize_file(
         record_id=record_id,
         sheet=sheet,
     )
-    made = private.make() if isinstance(private, Recipe) else private
+    made = private.make() if isinstance(private, Release) else private
     with open_source(path) as records:
         return run_job(
             made,

@@ -127,7 +127,7 @@ class Facts:
 
     async def card(self, request: Request) -> Response:
         """Give the card of releases with these settings."""
-        return json_reply(self._rules.prepare(self._rules.recipe(choice_from_query(request))).card)
+        return json_reply(self._rules.prepare(self._rules.release(choice_from_query(request))).card)
 
     async def calibration(self, request: Request) -> Response:
         """Give what the calibration of an embedding found, if it was calibrated."""
@@ -158,12 +158,12 @@ class Facts:
     async def decode(self, request: Request) -> Response:
         """Read a released text as a stranger would: each word by itself, by Bayes' rule and how frequent words are."""
         asked = decode(await read_body(request, self._limits), DecodeRequest)
-        prepared = self._rules.prepare(self._rules.recipe(asked))
+        prepared = self._rules.prepare(self._rules.release(asked))
         mechanism = prepared.private.mechanism
         noise = radial_noise(mechanism)
         if noise is None or noise.lengths != "gamma" or noise.shape is not None:
             raise Refused(422, "mechanism: decoding takes too long for a reply here; use `deniable decode` with the card")
-        if prepared.recipe.record_epsilon is not None:
+        if prepared.release.record_epsilon is not None:
             raise Refused(422, "record_epsilon: decoding here takes texts without a budget of their own")
         # Reading a long text takes time as well, and everybody else would wait for it here.
         words = await self._in_thread(lambda: prepared.words(asked.text), self._words_thread)
@@ -179,7 +179,7 @@ class Facts:
         return json_reply(await self._in_thread(lambda: _explained(mechanism, asked.word, asked.top), self._words_thread))
 
     def _mechanism(self, choice: Choice) -> Mechanism:
-        return self._rules.prepare(self._rules.recipe(choice)).private.mechanism
+        return self._rules.prepare(self._rules.release(choice)).private.mechanism
 
     async def _in_thread(self, work: Callable[[], Found], thread: ThreadPoolExecutor) -> Found:
         """Return what the work returns, done by that thread.

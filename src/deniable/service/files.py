@@ -42,7 +42,7 @@ class Files:
     async def upload(self, request: Request) -> Response:
         """Take a file, and release it as a job. With ``wait`` the output itself is the reply, if it is there in that time."""
         asked, wait = self._asked(request)
-        self._rules.prepare(self._rules.recipe(asked.choice))
+        self._rules.prepare(self._rules.release(asked.choice))
         length = request.headers.get("content-length")
         size = 0 if length is None else int(length)
         job = self._store.begin(size)

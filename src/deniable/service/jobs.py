@@ -129,7 +129,7 @@ class JobStore:
 
         :raises Refused: if it is more than the operator allows.
         """
-        private = self._rules.prepare(self._rules.recipe(asked.choice)).private
+        private = self._rules.prepare(self._rules.release(asked.choice)).private
         asked = msgspec.structs.replace(asked, settings=settings_digest(private, asked.layout(job.input(asked))))
         write_whole(job.path / "job.json", msgspec.json.encode(asked).decode())
         named = JobFolder(job.path.with_name(job.id))
@@ -265,8 +265,8 @@ class JobStore:
 
     def _run(self, job: JobFolder) -> None:
         asked = job.asked
-        recipe = self._rules.recipe(asked.choice)
-        private = recipe.make(embedding=self._rules.embeddings[str(recipe.embedding)])
+        release = self._rules.release(asked.choice)
+        private = release.make(embedding=self._rules.embeddings[str(release.embedding)])
         path = job.input(asked)
         layout = asked.layout(path)
         if settings_digest(private, layout) != asked.settings:

@@ -93,7 +93,7 @@ class Releases:
         texts, names = self._texts(asked), self._names(asked)
         if names is not None and len(names) != len(texts):
             raise Refused(422, f"ids: must be one for each of the {len(texts):,} texts")
-        prepared = self._rules.prepare(self._rules.recipe(asked))
+        prepared = self._rules.prepare(self._rules.release(asked))
         _check_different(prepared, names or [])
         try:
             released = await self._release(prepared, texts, names)
@@ -113,7 +113,7 @@ class Releases:
     async def stream(self, request: Request) -> Response:
         """Release lines as they arrive. What is not read by the client is not read from it either."""
         choice = choice_from_query(request)
-        prepared = self._rules.prepare(self._rules.recipe(choice))
+        prepared = self._rules.prepare(self._rules.release(choice))
         return _BothWays(self._lines(request, prepared), media_type=NDJSON)
 
     async def _lines(self, request: Request, prepared: Prepared) -> AsyncIterator[bytes]:

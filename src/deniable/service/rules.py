@@ -1,4 +1,4 @@
-"""From what a client asks for to a recipe: never more than the operator allows, and the same checks as everywhere."""
+"""From what a client asks for to a release: never more than the operator allows, and the same checks as everywhere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from deniable.service.messages import Choice, Refused, refusal_of
 from deniable.service.settings import Settings
 from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.text.privatizer import Privatizer
-from deniable.text.recipe import Recipe
+from deniable.text.release import Release
 from deniable.text.writing import REDACTED, marks_of
 
 _MOST_PRIVATIZERS = 64
@@ -30,7 +30,7 @@ _MOST_KEPT_WORDS = 10_000
 
 
 class _Policies(TypedDict, total=False):
-    """The policies of a recipe, as far as they are set or chosen."""
+    """The policies of a release, as far as they are set or chosen."""
 
     unknown: UnknownPolicy
     punctuation: PunctuationPolicy
@@ -41,10 +41,10 @@ class _Policies(TypedDict, total=False):
 class Prepared:
     """A privatizer that is ready, with its card as it is sent."""
 
-    def __init__(self, recipe: Recipe, private: Privatizer) -> None:
-        self.recipe, self.private = recipe, private
+    def __init__(self, release: Release, private: Privatizer) -> None:
+        self.release, self.private = release, private
         private.remember_nothing()  # clients share it
-        self._reader = ReleasedWords(private.mechanism.embedding, marks_of(recipe.unknown))
+        self._reader = ReleasedWords(private.mechanism.embedding, marks_of(release.unknown))
         self.card = msgspec.Raw(msgspec.json.encode(private.card.to_dict()))
 
     def words(self, text: str | None) -> list[str]:
@@ -75,18 +75,18 @@ class Rules:
         for embedding in self.embeddings.values():
             best_neighbours(embedding)
         self._kept_words = settings.kept_words()
-        self._prepared: OrderedDict[Recipe, Prepared] = OrderedDict()
+        self._prepared: OrderedDict[Release, Prepared] = OrderedDict()
         self._lock = Lock()
         self._key = Keyed.from_file(self._release.key_file).fingerprint if self._release.key_file else None
-        self.prepare(self.recipe(Choice()))
+        self.prepare(self.release(Choice()))
 
     @property
     def keyed(self) -> bool:
         """Whether the noise comes from a key of the operator's, so that every text needs an id."""
         return self._release.key_file is not None
 
-    def recipe(self, choice: Choice) -> Recipe:
-        """Return the recipe for what a client asks for.
+    def release(self, choice: Choice) -> Release:
+        """Return the release for what a client asks for.
 
         :raises Refused: if it is more than the operator allows, or not allowed anywhere.
         """
@@ -100,7 +100,7 @@ class Rules:
             record_epsilon = self._at_most("record_epsilon", record_epsilon, default=most, most=most)
         policies = self._policies(choice)
         try:
-            return Recipe(
+            return Release(
                 epsilon=epsilon,
                 record_epsilon=record_epsilon,
                 embedding=embedding,
@@ -115,22 +115,22 @@ class Rules:
         except InvalidParameter as error:
             raise refusal_of(error) from None
 
-    def prepare(self, recipe: Recipe) -> Prepared:
-        """Return what releases texts by this recipe, made on first use and kept.
+    def prepare(self, release: Release) -> Prepared:
+        """Return what releases texts by this release, made on first use and kept.
 
         :raises Refused: if its settings do not go together.
         :raises DeniableError: if the key or the embedding is not what it was.
         """
         with self._lock:
-            if recipe in self._prepared:
-                self._prepared.move_to_end(recipe)
-                return self._prepared[recipe]
+            if release in self._prepared:
+                self._prepared.move_to_end(release)
+                return self._prepared[release]
         try:
-            made = Prepared(recipe, recipe.make(embedding=self.embeddings[str(recipe.embedding)]))
+            made = Prepared(release, release.make(embedding=self.embeddings[str(release.embedding)]))
         except InvalidParameter as error:
             raise refusal_of(error) from None
         with self._lock:
-            self._prepared[recipe] = made
+            self._prepared[release] = made
             while len(self._prepared) > _MOST_PRIVATIZERS:
                 self._prepared.popitem(last=False)
         return made

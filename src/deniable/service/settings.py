@@ -21,7 +21,7 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import checked_options, entry_of
 from deniable.parameters import STARTING_EPSILON, validated_epsilon
 from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
-from deniable.text.recipe import Recipe
+from deniable.text.release import Release
 from deniable.words.never_release import BUILT_IN, NeverRelease
 from deniable.words.word_list import read_word_list
 
@@ -58,7 +58,7 @@ class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             return self.host == "localhost"
 
 
-class Release(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Allowed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How text may be released. The first embedding and mechanism are used where a request names none.
 
     ``epsilon`` is used where a request names none, and ``max_epsilon`` is the most that any word gets. ``record_epsilon`` is the most
@@ -112,7 +112,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """All settings of a service."""
 
     server: Server = Server()
-    release: Release = Release()
+    release: Allowed = Allowed()
     limits: Limits = Limits()
     jobs: Jobs = Jobs()
 
@@ -222,7 +222,7 @@ def check_settings(settings: Settings) -> None:
         raise InvalidParameter("server.host", server.host, problem)
     settings.token()
     fixed = {"unknown": release.unknown, "punctuation": release.punctuation, "case": release.case, "keep_words": settings.kept_words()}
-    Recipe(
+    Release(
         epsilon=release.epsilon,
         embedding=release.embeddings[0],
         key_file=release.key_file,

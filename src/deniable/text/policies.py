@@ -8,7 +8,7 @@ A policy makes a draft of a text: what will be drawn, what is released as it is,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -48,16 +48,16 @@ class TextPolicy:
     unknown: UnknownPolicy = "perturb"
     punctuation: PunctuationPolicy = "drop"
     case: CasePolicy = "drop"
-    keep_words: frozenset[str] = field(default_factory=frozenset)
+    keep_words: Collection[str] = frozenset()
 
     def __post_init__(self) -> None:
         _one_of("unknown", self.unknown, get_args(UnknownPolicy))
         _one_of("punctuation", self.punctuation, get_args(PunctuationPolicy))
         _one_of("case", self.case, get_args(CasePolicy))
-        words = self.keep_words
-        if isinstance(words, str) or not isinstance(words, Iterable) or not all(isinstance(word, str) for word in words):
+        words = list(self.keep_words) if isinstance(self.keep_words, Iterable) else [None]
+        if isinstance(self.keep_words, str) or not all(isinstance(word, str) for word in words):
             raise InvalidParameter("keep_words", self.keep_words, "must be a collection of words")
-        object.__setattr__(self, "keep_words", frozenset(self.keep_words))
+        object.__setattr__(self, "keep_words", frozenset(words))
 
     @property
     def public(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn, cast
@@ -46,7 +46,7 @@ _KEEPS_WORDS = (
     "choose perturb (the default), redact, drop or error"
 )
 _NOT_A_MECHANISM = (
-    "is no mechanism; for an ε write Privatizer(Multivariate(Embedding.open(), epsilon=6)), or Recipe(epsilon=6).make() for a recipe"
+    "is no mechanism; for an ε write Privatizer(Multivariate(Embedding.open(), epsilon=6)), or Release(epsilon=6).make() for a release"
 )
 _WORDS_AT_ONCE = 16_384
 _TEXTS_AT_ONCE = 4_096
@@ -75,7 +75,7 @@ class Privatizer:
         unknown: UnknownPolicy = "perturb",
         punctuation: PunctuationPolicy = "drop",
         case: CasePolicy = "drop",
-        keep_words: Iterable[str] = (),
+        keep_words: Collection[str] = (),
         never_release: GivenList = None,
         record_epsilon: float | None = None,
         risk: str | float | None = None,
@@ -86,7 +86,7 @@ class Privatizer:
         ``record_epsilon`` is a budget per text, divided by its number of words. The mechanism's ε stays the most that a word gets, so
         that short texts are not released as they are: ε per word is the smaller of the two. ``never_release`` is a public list of words
         that never come out (see ``NeverRelease.of``): the mechanism is made anew over the embedding without them. ``risk`` is the level
-        that ε was chosen by, for the card and the receipt; ``Recipe`` chooses it.
+        that ε was chosen by, for the card and the receipt; ``Release`` chooses it.
 
         :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed, or an entry of ``keep_words`` is not one word, or
             unknown words would go in as known ones that the mechanism keeps, or there is a budget per record and a key that draws the
@@ -95,14 +95,13 @@ class Privatizer:
         """
         if isinstance(mechanism, int | float | str):
             raise InvalidParameter("mechanism", mechanism, _NOT_A_MECHANISM)
-        listed = keep_words if isinstance(keep_words, str) else frozenset(keep_words)  # the policy refuses a str
         mechanism = mechanism if never_release is None else _without_words(mechanism, NeverRelease.of(never_release))
         self.mechanism: Mechanism
         self.policy: TextPolicy
         self.record_epsilon: float | None
         settings = vars(self)  # past __setattr__, which lets nobody change them afterwards
         settings["mechanism"] = mechanism
-        settings["policy"] = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=cast("frozenset[str]", listed))
+        settings["policy"] = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=keep_words)
         settings["record_epsilon"] = None if record_epsilon is None else validated_epsilon(record_epsilon, "record_epsilon")
         self._risk = None if risk is None else _share_of(risk)
         self._randomness: Randomness | Keyed = SecureRandomness() if randomness is None else randomness
@@ -140,7 +139,7 @@ class Privatizer:
 
         :raises TypeError: always.
         """
-        raise TypeError("a Privatizer cannot be pickled or copied: send its Recipe, and call recipe.make() in each process")
+        raise TypeError("a Privatizer cannot be pickled or copied: send its Release, and call release.make() in each process")
 
     def remember_nothing(self) -> None:
         """Keep nothing of the words of a text once it is released, for who releases texts of people who must not learn of one another.

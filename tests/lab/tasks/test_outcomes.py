@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.support.made_cased import made_cased
 
-from deniable import Embedding, Multivariate, TextPolicy
+from deniable import Embedding, Multivariate
 from deniable.embeddings import store
 from deniable.errors import TaskDataError
 from deniable.lab.neural.encoded_task import save_encoded_task
@@ -21,6 +21,7 @@ from deniable.lab.tasks.experiment.preparation import encode_task
 from deniable.lab.tasks.experiment.runner import Experiment, SettingRunner
 from deniable.learning.perturbation import Perturbations
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.text.policies import TextPolicy
 
 KEPT: dict[str, Any] = {
     "task": "imdb",

@@ -16,7 +16,7 @@ from deniable.interfaces import Mechanism
 from deniable.text.card import Card
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
-from deniable.text.recipe import Recipe
+from deniable.text.release import Release
 from deniable.words.never_release import GivenList
 
 
@@ -93,14 +93,14 @@ class TextPrivatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         """Return what was promised, and spent by this object."""
         return self._privatizer().receipt()
 
-    def _recipe(self) -> Recipe:
-        return Recipe(**self.get_params(deep=False))
+    def _release(self) -> Release:
+        return Release(**self.get_params(deep=False))
 
     def _privatizer(self) -> Privatizer:
-        recipe = self._recipe()
-        made: tuple[Recipe, Privatizer] | None = self.__dict__.get("_made")
-        if made is None or made[0] != recipe:
-            made = self._made = (recipe, recipe.make())
+        release = self._release()
+        made: tuple[Release, Privatizer] | None = self.__dict__.get("_made")
+        if made is None or made[0] != release:
+            made = self._made = (release, release.make())
         return made[1]
 
     def __getstate__(self) -> dict[str, Any]:

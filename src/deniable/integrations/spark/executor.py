@@ -17,7 +17,7 @@ from deniable.records.formats.naming import name_text
 from deniable.text.columns import map_column
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Tally
-from deniable.text.recipe import Recipe
+from deniable.text.release import Release
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,13 +34,13 @@ def archive_name(fingerprint: str) -> str:
 class Task:
     """What a task is told: the settings, the columns of private text, and the column that names the records."""
 
-    recipe: Recipe
+    release: Release
     columns: tuple[str, ...]
     record_id: str | None = None
 
-    def release(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def privatize(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the batches with every word of the columns replaced."""
-        private = privatizer_here(self.recipe)
+        private = privatizer_here(self.release)
         for batch in batches:
             for column in self.columns:
                 place = batch.schema.get_field_index(column)
@@ -52,12 +52,12 @@ class Task:
         """Yield one row: what releasing the batches counts for the receipt. Nothing is drawn."""
         import pyarrow as pa
 
-        private = privatizer_here(self.recipe)
+        private = privatizer_here(self.release)
         tally = Tally()
         for batch in batches:
             columns = [batch.column(column).to_pylist() for column in self.columns]
             names = None
-            if self.recipe.consistent and self.record_id is not None:
+            if self.release.consistent and self.record_id is not None:
                 names = [name for name in batch.column(self.record_id).to_pylist() for _ in columns]
             texts = [text for row in zip(*columns, strict=True) for text in row]
             tally.add(private.count(texts, record_ids=names, rows=[len(columns)] * len(batch)))
@@ -66,7 +66,7 @@ class Task:
     def _many(self, private: Privatizer, batch: pa.RecordBatch, column: str) -> Callable[[list[str | None]], list[str | None]]:
         if self.record_id is None:
             return private.many
-        names = name_records(batch.column(self.record_id).to_pylist(), column, consistent=self.recipe.consistent)
+        names = name_records(batch.column(self.record_id).to_pylist(), column, consistent=self.release.consistent)
         return lambda texts: private.many(texts, record_ids=names)
 
 
@@ -83,7 +83,7 @@ def name_records(ids: Iterable[Any], column: str, *, consistent: bool) -> list[R
     return names
 
 
-def privatizer_here(recipe: Recipe) -> Privatizer:
+def privatizer_here(release: Release) -> Privatizer:
     """Return this process's privatizer, with the embedding that was sent here or lies on a disk that all executors see.
 
     :raises EmbeddingError: if there is none.
@@ -91,7 +91,7 @@ def privatizer_here(recipe: Recipe) -> Privatizer:
     """
     take_only_own_threads()
     try:
-        return replace(recipe, embedding=embedding_here(recipe.embedding, recipe.fingerprint)).shared_privatizer()
+        return replace(release, embedding=embedding_here(release.embedding, release.fingerprint)).shared_privatizer()
     except KeyFileError as error:
         problem = f"{error.problem} (on executor {socket.gethostname()}; every executor opens the key file itself)"
         raise KeyFileError(error.path, problem) from None

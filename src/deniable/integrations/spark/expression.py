@@ -8,18 +8,18 @@ import pandas
 
 from deniable.errors import InvalidParameter
 from deniable.integrations.spark.executor import name_records, privatizer_here
-from deniable.text.recipe import Recipe, recipe_from
+from deniable.text.release import Release, release_from
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
 
-def privatized(column: str, record_id: str, *, recipe: Recipe | None = None, **settings: Any) -> Column:
+def privatized(column: str, record_id: str, *, release: Release | None = None, **settings: Any) -> Column:
     """Return a text column with every word replaced, as an expression; ``record_id`` is the column that names the records.
 
     >>> frame.select("id", privatized("text", "id", epsilon=6, key_file="release.key").alias("text"))  # doctest: +SKIP
 
-    ``settings`` are those of a ``Recipe``, which may be given in their place. There is no form without a key: how often an expression is
+    ``settings`` are those of a ``Release``, which may be given in their place. There is no form without a key: how often an expression is
     computed is up to the optimiser.
 
     :raises InvalidParameter: if there is no ``key_file``, or a setting is not allowed.
@@ -27,17 +27,17 @@ def privatized(column: str, record_id: str, *, recipe: Recipe | None = None, **s
     """
     from pyspark.sql.pandas import functions
 
-    recipe = recipe_from(recipe, settings).pin()
-    if recipe.key_file is None:
+    release = release_from(release, settings).pin()
+    if release.key_file is None:
         raise InvalidParameter("key_file", None, "an expression may be computed more than once, and each time would be another release")
 
     pandas_udf: Any = functions.pandas_udf  # its overloads know no pandas without stubs
 
     @pandas_udf("string")  # type: ignore[untyped-decorator]
     def released(texts: pandas.Series, ids: pandas.Series) -> pandas.Series:
-        names = name_records(ids.tolist(), column, consistent=recipe.consistent)
+        names = name_records(ids.tolist(), column, consistent=release.consistent)
         given = texts.astype(object).where(texts.notna(), None).tolist()
-        return pandas.Series(privatizer_here(recipe).many(given, record_ids=names), dtype=object)
+        return pandas.Series(privatizer_here(release).many(given, record_ids=names), dtype=object)
 
     made: Column = released(column, record_id)
     return made

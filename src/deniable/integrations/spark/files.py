@@ -21,7 +21,7 @@ from deniable.records.formats.roles import Roles
 from deniable.text.card import Card
 from deniable.text.card_file import ENDING as CARD
 from deniable.text.receipt import Receipt
-from deniable.text.recipe import Recipe, recipe_from
+from deniable.text.release import Release, release_from
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,7 +46,7 @@ def privatize_files(
     columns: Sequence[str],
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
-    recipe: Recipe | None = None,
+    release: Release | None = None,
     format: str | None = None,  # noqa: A002
     master: str | None = None,
     record_id: str | None = None,
@@ -60,7 +60,7 @@ def privatize_files(
     appear in the target when all are done, and ``_SUCCESS`` last. Records come in the order of the files' names and of their places in
     these, and parts are of equally many: the sizes of private files do not show. Every column needs a role: it is privatized, left out
     (``drop``) or released as it is (``keep``). Without a key the noise is fresh: the frame is computed
-    for this one writing, and what a failed attempt drew is never published. ``settings`` are those of a ``Recipe``, which may be given in
+    for this one writing, and what a failed attempt drew is never published. ``settings`` are those of a ``Release``, which may be given in
     their place.
 
     :raises InvalidParameter: if a setting is not allowed or a column is not there.
@@ -72,8 +72,8 @@ def privatize_files(
     kind = _format(source, format)
     noted = _receipt_path(target, receipt_path)
     _check_target(source, target, noted, force=force)
-    recipe = recipe_from(recipe, settings)
-    recipe.pin()  # whatever is wrong with the settings is said before a cluster is asked for anything
+    release = release_from(release, settings)
+    release.pin()  # whatever is wrong with the settings is said before a cluster is asked for anything
     with session(master) as spark, plain_errors():
         records = read_files(spark, source, kind)
         # What should be a header may be a private record, and the keys of JSON may be private too: they are not shown.
@@ -83,14 +83,14 @@ def privatize_files(
         if undecided := [name for name in records.columns if name not in roles.named]:
             judged = " With Spark every column needs a role."
             raise UndecidedColumns(source, dict.fromkeys(undecided, "no role"), judged=judged)
-        task = make_task(records.schema, tuple(columns), record_id, recipe)
+        task = make_task(records.schema, tuple(columns), record_id, release)
         if not str(spark.sparkContext.master).startswith("local"):
-            ship_embedding(spark, recipe.embedding)
-        if record_id is not None and not recipe.consistent:
+            ship_embedding(spark, release.embedding)
+        if record_id is not None and not release.consistent:
             check_unique(records.select(record_id), record_id)
         counted = records.count(task)
         kept = [name for name in records.columns if name not in roles.drop]
-        made, card = receipt_of_task(task, kept, counted.tally), recipe.make().card.for_columns(task.columns)
+        made, card = receipt_of_task(task, kept, counted.tally), release.make().card.for_columns(task.columns)
         made = replace(made, public=(*made.public, *left_out(roles)))
         # First the receipt: what is out must not be left without one because it cannot be written in the end.
         before = noted.read_text(encoding="utf-8") if noted.exists() else None

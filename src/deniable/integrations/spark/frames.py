@@ -12,7 +12,7 @@ from deniable.integrations.spark.executor import TALLY, Task, quoted
 from deniable.records.formats.layout import find_named_columns, untouched_columns
 from deniable.records.jobs.job import check_budget, relaxations_of
 from deniable.text.receipt import Receipt, Tally
-from deniable.text.recipe import Recipe, recipe_from
+from deniable.text.release import Release, release_from
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 def privatize(
     frame: DataFrame,
     *columns: str,
-    recipe: Recipe | None = None,
+    release: Release | None = None,
     record_id: str | None = None,
     fresh_noise: bool = False,
     **settings: Any,
 ) -> DataFrame:
     """Return the data frame with every word of the columns replaced; schema and the other columns stay.
 
-    ``settings`` are those of a ``Recipe``, which may be given in their place: ``epsilon`` and/or ``record_epsilon``, ``embedding``,
+    ``settings`` are those of a ``Release``, which may be given in their place: ``epsilon`` and/or ``record_epsilon``, ``embedding``,
     ``mechanism`` (a name) and ``mechanism_options``, ``unknown``, ``punctuation``, ``case``, ``keep_words``, ``never_release``,
     ``key_file`` and ``consistent``. With a ``key_file``, ``record_id`` is the column that names each record and no other
     (``check_unique``); the same record then gives the same words however often Spark computes it. The executors open the key file
@@ -41,8 +41,8 @@ def privatize(
         is not allowed.
     :raises KeyFileError: if the key file cannot be read.
     """
-    task = make_task(frame.schema, columns, record_id, recipe_from(recipe, settings))
-    if fresh_noise == (task.recipe.key_file is not None):
+    task = make_task(frame.schema, columns, record_id, release_from(release, settings))
+    if fresh_noise == (task.release.key_file is not None):
         problem = (
             "Spark may compute a frame more than once, and each time would be another release: give key_file= and record_id=, "
             "or fresh_noise=True and write the result once"
@@ -54,16 +54,16 @@ def privatize(
         problem = "a stream replays its last batch after every failure, which would be another release: give key_file= and record_id="
         raise InvalidParameter("fresh_noise", True, problem)
 
-    def release(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return task.release(batches)
+    def privatized(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return task.privatize(batches)
 
-    return frame.mapInArrow(release, frame.schema)
+    return frame.mapInArrow(privatized, frame.schema)
 
 
 def receipt(
     frame: DataFrame,
     *columns: str,
-    recipe: Recipe | None = None,
+    release: Release | None = None,
     record_id: str | None = None,
     fresh_noise: bool = False,  # noqa: ARG001 - so that it takes what privatize takes
     **settings: Any,
@@ -75,7 +75,7 @@ def receipt(
 
     :raises InvalidParameter: if a column is not there, the frame is a stream, or a setting is not allowed.
     """
-    task = make_task(frame.schema, columns, record_id, recipe_from(recipe, settings))
+    task = make_task(frame.schema, columns, record_id, release_from(release, settings))
     if frame.isStreaming:
         raise InvalidParameter("frame", "a stream", "never ends; count its batches, or the files that were read")
 
@@ -83,7 +83,7 @@ def receipt(
         return task.count(batches)
 
     tally = Tally()
-    named = [record_id] if record_id is not None and task.recipe.consistent else []
+    named = [record_id] if record_id is not None and task.release.consistent else []
     for row in frame.select(*map(quoted, [*columns, *named])).mapInArrow(count, f"{TALLY} string").collect():
         tally.add(Tally.from_dict(json.loads(row[TALLY])))
     return receipt_of_task(task, frame.columns, tally)
@@ -91,7 +91,7 @@ def receipt(
 
 def receipt_of_task(task: Task, names: Sequence[str], tally: Tally) -> Receipt:
     """Return the receipt of a task for the records counted in the tally; ``names`` are those of all columns of its records."""
-    made = task.recipe.make().receipt_for(tally)
+    made = task.release.make().receipt_for(tally)
     untouched = untouched_columns(names, [names.index(name) for name in task.columns])
     public = made.public if untouched is None else (*made.public, f"released exactly as it is: {untouched}")
     return replace(made, public=public, relaxations=tuple(relaxations_of(made.relaxations, task.columns)))
@@ -108,7 +108,7 @@ def check_unique(frame: DataFrame, record_id: str) -> None:
         raise InvalidParameter("record_id", record_id, problem)
 
 
-def make_task(schema: StructType, columns: tuple[str, ...], record_id: str | None, recipe: Recipe) -> Task:
+def make_task(schema: StructType, columns: tuple[str, ...], record_id: str | None, release: Release) -> Task:
     """Return what a task is told about records of this schema.
 
     :raises InvalidParameter: if a column is not there or does not hold text, or a setting is not allowed.
@@ -116,8 +116,8 @@ def make_task(schema: StructType, columns: tuple[str, ...], record_id: str | Non
     from pyspark.sql.types import IntegralType, StringType
 
     check_text_columns(schema, columns)
-    check_budget(recipe.record_epsilon, columns)
-    if (recipe.key_file is None) != (record_id is None):
+    check_budget(release.record_epsilon, columns)
+    if (release.key_file is None) != (record_id is None):
         problem = "key_file= and record_id= go together: the noise is a function of the key and of what names the record"
         raise InvalidParameter("record_id", record_id, problem)
     if record_id is not None:
@@ -126,7 +126,7 @@ def make_task(schema: StructType, columns: tuple[str, ...], record_id: str | Non
             raise InvalidParameter("record_id", record_id, "must be a column of text or whole numbers")
         if record_id in columns:
             raise InvalidParameter("record_id", record_id, "is itself released as other words; a record is named by something that stays")
-    return Task(recipe=recipe.pin(), columns=columns, record_id=record_id)
+    return Task(release=release.pin(), columns=columns, record_id=record_id)
 
 
 def check_text_columns(schema: StructType, columns: Sequence[str]) -> None:

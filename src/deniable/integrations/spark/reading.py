@@ -99,7 +99,7 @@ class Records:
         rows, columns = self.rows, self.columns
 
         def release(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return task.release(numbering.number(rows.clean(batches), columns))
+            return task.privatize(numbering.number(rows.clean(batches), columns))
 
         schema = StructType([*self.schema, StructField(PART, LongType()), StructField(NUMBER, LongType())])
         released = self._with_places(self.columns).mapInArrow(release, schema)

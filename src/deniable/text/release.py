@@ -1,17 +1,17 @@
 """How text is to be released, as plain values: what the command line and every integration build, with the same checks.
 
-A ``Privatizer`` holds a prepared search and a source of noise, and cannot be pickled. A recipe holds neither, so it can be
+A ``Privatizer`` holds a prepared search and a source of noise, and cannot be pickled. A release holds neither, so it can be
 pickled, compared and hashed; each process makes a privatizer of its own from it.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from deniable.mechanisms.catalogue import CATALOGUE, ChosenMechanism, checked_op
 from deniable.parameters import validated_epsilon
 from deniable.report.wording import most_words, percent
 from deniable.text.note import Note, note_for_target
-from deniable.text.policies import CasePolicy, Drafter, PunctuationPolicy, TextPolicy, UnknownPolicy
+from deniable.text.policies import Drafter, TextPolicy
 from deniable.text.privatizer import Privatizer
 from deniable.words.never_release import GivenList, NeverRelease
 
@@ -35,21 +35,12 @@ Options = tuple[tuple[str, Any], ...]
 """Options of a mechanism as plain values, sorted by name."""
 
 
-class PolicyArguments(TypedDict):
-    """The settings of a ``TextPolicy``, by its names for them."""
-
-    unknown: UnknownPolicy
-    punctuation: PunctuationPolicy
-    case: CasePolicy
-    keep_words: frozenset[str]
-
-
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """The settings of a privatizer, checked when they are put together.
+class Release(TextPolicy):
+    """How text is to be released, checked when it is put together.
 
-    >>> from deniable import Recipe
-    >>> released = Recipe(epsilon=6, unknown="redact").make()("my doctor said so")
+    >>> from deniable import Release
+    >>> released = Release(epsilon=6, unknown="redact").make()("my doctor said so")
 
     No word gets more than ``epsilon`` and no text more than ``record_epsilon``, of which one may be left out.
     ``embedding`` is a name, or the path of a stored embedding's folder. ``mechanism`` is a name of the catalogue (``deniable
@@ -59,8 +50,8 @@ class Recipe:
     ``"names"``, the path of a file, or words (see ``NeverRelease.of``); they are taken out of the vocabulary.
 
     ``risk`` gives ``epsilon`` in place of a number: "low", "medium", "high" (8, 17 and 33 %), or the share of words that a reader of single
-    released words may name at most in English text (``deniable.measures.risk``). It is found when the recipe is made, by public counts
-    alone; for any but the built-in embedding that takes seconds.
+    released words may name at most in English text (``deniable.measures.risk``). ε is then found by public counts alone; for any but the
+    built-in embedding that takes seconds.
 
     ``fingerprint`` and ``key`` are names of the embedding's content and of the key, for ``pin``: no others will be used.
     """
@@ -72,10 +63,6 @@ class Recipe:
     fingerprint: str | None = None
     mechanism: str | Callable[..., Mechanism] = "multivariate"
     mechanism_options: Mapping[str, object] | Options | None = ()
-    unknown: UnknownPolicy = "perturb"
-    punctuation: PunctuationPolicy = "drop"
-    case: CasePolicy = "drop"
-    keep_words: Iterable[str] = frozenset()
     never_release: GivenList = None
     key_file: str | Path | None = None
     consistent: bool = False
@@ -86,20 +73,18 @@ class Recipe:
 
         :raises InvalidParameter: if neither ``epsilon`` nor ``record_epsilon`` is given, or a value is not allowed.
         """
+        super().__post_init__()
         if self.epsilon is None and self.record_epsilon is None and self.risk is None:
             raise InvalidParameter("epsilon", None, "give epsilon (the most per word), record_epsilon (the most per text) or both")
         for name in ("epsilon", "record_epsilon"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, validated_epsilon(getattr(self, name), name))
-        if not isinstance(self.keep_words, str):  # the policy refuses a str
-            object.__setattr__(self, "keep_words", frozenset(self.keep_words))
         if self.never_release is not None:
             object.__setattr__(self, "never_release", NeverRelease.of(self.never_release) or None)
         if self.consistent and self.key_file is None:
             raise InvalidParameter("consistent", True, "means something only with a key_file")
         object.__setattr__(self, "mechanism", _mechanism_by_name(self.mechanism))
         object.__setattr__(self, "mechanism_options", _plain_options(self.mechanism, dict(self.mechanism_options or ())))
-        TextPolicy(**self._policies())
         if self.risk is not None:
             self._resolve_risk()
 
@@ -115,7 +100,7 @@ class Recipe:
         if not isinstance(self.mechanism, str):
             raise InvalidParameter("risk", self.risk, "is known for mechanisms of `deniable mechanisms` only: give epsilon")
         embedding = self.open_embedding()
-        kept = Drafter(embedding, TextPolicy(**self._policies())).kept_words if self.keep_words else ()
+        kept = Drafter(embedding, self).kept_words if self.keep_words else ()
         revealed = embedding.ids(sorted(kept))
         if self.unknown in ("redact", "drop"):
             revealed = np.append(revealed, embedding.unknown_id)
@@ -125,8 +110,8 @@ class Recipe:
             raise InvalidParameter("risk", self.risk, f"gives epsilon = {epsilon:g}: give one of the two")
         object.__setattr__(self, "epsilon", epsilon)
 
-    def pin(self) -> Recipe:
-        """Return the recipe for the embedding and the key that their names stand for here and now, with paths that are whole.
+    def pin(self) -> Release:
+        """Return the release for the embedding and the key that their names stand for here and now, with paths that are whole.
 
         :raises EmbeddingNotFound: if the embedding is not installed here.
         :raises KeyFileError: if the key file cannot be read.
@@ -135,7 +120,7 @@ class Recipe:
         return replace(
             self,
             embedding=self.embedding if embedding.folder is None else embedding.folder,
-            fingerprint=embedding.fingerprint,  # of the whole one: the list, which travels with the recipe, makes the smaller one of it
+            fingerprint=embedding.fingerprint,  # of the whole one: the list, which travels with the release, makes the smaller one of it
             key_file=None if self.key_file is None else Path(self.key_file).absolute(),
             key=None if key is None else key.fingerprint,
         )
@@ -143,14 +128,14 @@ class Recipe:
     def make(self, *, embedding: Embedding | None = None, randomness: Randomness | None = None) -> Privatizer:
         """Return a new privatizer.
 
-        ``embedding`` is the recipe's own, where it is open already, with the words of ``never_release`` or without them. ``randomness``
+        ``embedding`` is the release's own, where it is open already, with the words of ``never_release`` or without them. ``randomness``
         takes the place of fresh noise.
 
         :raises InvalidParameter: if the settings do not go together, there is a key file and other noise is given, or ``never_release``
             leaves no word.
         :raises EmbeddingNotFound: if the embedding is not installed here.
         :raises MalformedEmbedding: if it is another one than the fingerprint says.
-        :raises KeyFileError: if the key file cannot be read, or holds another key than the recipe says.
+        :raises KeyFileError: if the key file cannot be read, or holds another key than the release says.
         """
         key = self._keyed()
         if key is not None and self.key not in (None, key.fingerprint):
@@ -167,7 +152,10 @@ class Recipe:
             record_epsilon=self.record_epsilon,
             risk=self.risk,
             randomness=randomness if key is None else key,
-            **self._policies(),
+            unknown=self.unknown,
+            punctuation=self.punctuation,
+            case=self.case,
+            keep_words=self.keep_words,
         )
 
     def open_embedding(self, opened: Embedding | None = None) -> Embedding:
@@ -195,64 +183,52 @@ class Recipe:
         return repr({**settings, "mechanism": mechanism, "keep_words": sorted(self.keep_words), **never})
 
     def shared_privatizer(self) -> Privatizer:
-        """Return this process's privatizer for the recipe, made on first use and kept."""
+        """Return this process's privatizer for the release, made on first use and kept."""
         return _privatizer_of(self)
 
     def _keyed(self) -> Keyed | None:
         return None if self.key_file is None else Keyed.from_file(self.key_file, consistent=self.consistent)
 
-    def _policies(self) -> PolicyArguments:
-        keep_words = cast("frozenset[str]", self.keep_words)  # the policy refuses anything else
-        return {"unknown": self.unknown, "punctuation": self.punctuation, "case": self.case, "keep_words": keep_words}
 
-
-@dataclass(frozen=True, kw_only=True)
-class ResolvedRecipe:
-    """A recipe whose ε is settled. ``messages`` say which ε a calibration gave, and what that does to the text."""
-
-    recipe: Recipe
-    messages: tuple[str, ...] = ()
-    embedding: Embedding | None = field(default=None, repr=False)
-
-    def make(self, *, randomness: Randomness | None = None) -> Privatizer:
-        """Return a new privatizer, as ``Recipe.make`` does; an embedding that was opened to find ε is not opened again."""
-        return self.recipe.make(embedding=self.embedding, randomness=randomness)
-
-
-def resolve_recipe(*, max_unchanged: float | None = None, quantile: float = 1.0, **settings: Any) -> ResolvedRecipe:
-    """Return the recipe of these settings, with ε chosen by the stored calibration if ``max_unchanged`` is given in its place.
+def resolve_release(
+    *, max_unchanged: float | None = None, quantile: float = 1.0, say: Callable[[str], object] | None = None, **settings: Any
+) -> Release:
+    """Return the release with these settings, with ε chosen by the stored calibration if ``max_unchanged`` is given in its place.
 
     It is then the largest calibrated ε at which at least a share ``quantile`` of the words is released unchanged in at most a share
-    ``max_unchanged`` of draws. All other settings are checked before the embedding is opened.
+    ``max_unchanged`` of draws; ``say`` gets which ε that is, and what it does to the text. All other settings are checked before the
+    embedding is opened.
 
     :raises InvalidParameter: if a setting is not allowed, ε is given as well, or the embedding was not calibrated for the mechanism.
     :raises TargetsNotMet: if no calibrated ε does.
     """
     if max_unchanged is None:
-        recipe = Recipe(**settings)
-        return ResolvedRecipe(recipe=recipe, messages=() if recipe.risk is None else (risk_in_words(recipe),))
+        release = Release(**settings)
+        if release.risk is not None and say is not None:
+            say(_risk_in_words(release))
+        return release
     if settings.get("epsilon") is not None:
         raise InvalidParameter("max_unchanged", max_unchanged, "chooses epsilon; give one of the two")
-    recipe = Recipe(**{**settings, "epsilon": 1.0})
-    embedding = recipe.open_embedding()
-    note = note_for_target(recipe.make_mechanism(embedding), max_unchanged, quantile)
+    release = Release(**{**settings, "epsilon": 1.0})
+    note = note_for_target(release.make_mechanism(release.open_embedding()), max_unchanged, quantile)
     epsilon = note.largest_epsilon(max_unchanged, quantile)
-    measured = f"by the calibration of all {note.words:,} words"
-    messages = [f"ε = {epsilon:g}: {measured}, N_w, how often a word stays itself, is at most {max_unchanged:g} for {most_words(quantile)}"]
-    if _is_forced_by_few_words(note, epsilon, max_unchanged):
-        messages.append(
-            f"ε = {epsilon:g}: a few isolated words, whose N_w is large at any useful ε, force this small value, at which little of the "
-            "text is left; ask for fewer words with --quantile, such as 0.95, or protect those words: deniable calibrate --protect"
-        )
-    return ResolvedRecipe(recipe=replace(recipe, epsilon=epsilon), messages=tuple(messages), embedding=embedding)
+    if say is not None:
+        measured = f"by the calibration of all {note.words:,} words"
+        say(f"ε = {epsilon:g}: {measured}, N_w, how often a word stays itself, is at most {max_unchanged:g} for {most_words(quantile)}")
+        if _is_forced_by_few_words(note, epsilon, max_unchanged):
+            say(
+                f"ε = {epsilon:g}: a few isolated words, whose N_w is large at any useful ε, force this small value, at which little of "
+                "the text is left; ask for fewer words with --quantile, such as 0.95, or protect those words: deniable calibrate --protect"
+            )
+    return replace(release, epsilon=epsilon)
 
 
-def risk_in_words(recipe: Recipe) -> str:
+def _risk_in_words(release: Release) -> str:
     """Return what the ε of a level of risk means."""
     from deniable.measures.risk import share_of
 
-    named = f"{percent(share_of(recipe.risk))} of the words of English text"
-    return f"ε = {recipe.epsilon:g}: a reader of single released words names at most {named}, whatever the method"
+    named = f"{percent(share_of(release.risk))} of the words of English text"
+    return f"ε = {release.epsilon:g}: a reader of single released words names at most {named}, whatever the method"
 
 
 def _is_forced_by_few_words(note: Note, epsilon: float, max_unchanged: float) -> bool:
@@ -262,37 +238,37 @@ def _is_forced_by_few_words(note: Note, epsilon: float, max_unchanged: float) ->
     return bool(small and median < max_unchanged / 10)
 
 
-def recipe_from(recipe: Recipe | None, settings: Mapping[str, Any]) -> Recipe:
-    """Return the recipe that was given, or the one that the settings make.
+def release_from(release: Release | None, settings: Mapping[str, Any]) -> Release:
+    """Return the release that was given, or the one that the settings make.
 
     :raises InvalidParameter: if both are given, or a setting is not allowed.
     """
-    if recipe is None:
-        return Recipe(**settings)
-    if not isinstance(recipe, Recipe):
-        raise InvalidParameter("recipe", recipe, "is neither a Recipe nor a Privatizer; give an ε by name: epsilon=6")
+    if release is None:
+        return Release(**settings)
+    if not isinstance(release, Release):
+        raise InvalidParameter("release", release, "is neither a Release nor a Privatizer; give an ε by name: epsilon=6")
     if settings:
-        raise InvalidParameter("recipe", "given", f"holds all settings already; leave out {', '.join(sorted(settings))}")
-    return recipe
+        raise InvalidParameter("release", "given", f"holds all settings already; leave out {', '.join(sorted(settings))}")
+    return release
 
 
-def privatizer_from(private: Privatizer | Recipe | None, settings: Mapping[str, Any]) -> Privatizer:
-    """Return the privatizer that was given, or this process's own for a recipe or for the settings of one.
+def privatizer_from(private: Privatizer | Release | None, settings: Mapping[str, Any]) -> Privatizer:
+    """Return the privatizer that was given, or this process's own for a release or for the settings of one.
 
-    :raises InvalidParameter: if settings are given beside a privatizer or a recipe, or one is not allowed.
+    :raises InvalidParameter: if settings are given beside a privatizer or a release, or one is not allowed.
     """
     if not isinstance(private, Privatizer):
-        recipe = recipe_from(private, settings)
+        release = release_from(private, settings)
         # A key file may hold another key by now; a privatizer made for the first one must not be taken for this one.
-        return (recipe if recipe.key_file is None else recipe.pin()).shared_privatizer()
+        return (release if release.key_file is None else release.pin()).shared_privatizer()
     if settings:
         raise InvalidParameter("private", "a privatizer", f"has its settings already; leave out {', '.join(sorted(settings))}")
     return private
 
 
 @lru_cache(maxsize=8)
-def _privatizer_of(recipe: Recipe) -> Privatizer:
-    return recipe.make()
+def _privatizer_of(release: Release) -> Privatizer:
+    return release.make()
 
 
 def _mechanism_by_name(mechanism: object) -> object:
