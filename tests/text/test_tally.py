@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Keyed, Multivariate, Privatizer
 from deniable.records import privatize_file
+from deniable.records.formats.layout import Layout
+from deniable.records.formats.roles import Roles
 from deniable.records.jobs.job import receipt_of
 from deniable.records.jobs.journal import Journal
 from deniable.text import tally as tallies
@@ -102,10 +104,10 @@ def test_a_journal_of_an_earlier_version_is_read(embedding: Embedding, table: Pa
     tally = Tally.from_dict(old)
     assert not tally.knows_rows
     promised = private(embedding).receipt()
-    layout = type("OneColumn", (), {"columns": ("one",)})()
+    layout = Layout(format="csv", roles=Roles.of(text=("one",)))
     reader = type("Silent", (), {"untouched": None, "has_lists": False})()
     assert receipt_of(promised, reader, layout, tally).budget["longest_row"] == {"words": 5, "epsilon": 15}
-    layout.columns = ("one", "two")
+    layout = Layout(format="csv", roles=Roles.of(text=("one", "two")))
     assert receipt_of(promised, reader, layout, tally).budget["longest_row"] is None
     newer = Tally.from_dict(json.loads(json.dumps(tally.to_dict())))
     newer.add(private(embedding).count(["the", "fox"], rows=[2]))

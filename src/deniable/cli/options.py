@@ -382,6 +382,15 @@ class ReleaseOptions(VocabularyOptions):
         ),
     ] = None
 
+    person: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Without a key: the column that says whose a record is. The receipt then adds up what each person spends. The column is "
+            "dropped or kept like any other.",
+        ),
+    ] = None
+
     def __post_init__(self) -> None:
         """Check that the options of a keyed release go together.
 
@@ -389,6 +398,8 @@ class ReleaseOptions(VocabularyOptions):
         """
         if self.key_file is None and self.naming_column is not None:
             raise typer.BadParameter("--record-id and --consistent-by need a --key-file; make one: deniable key new FILE")
+        if self.key_file is not None and self.person is not None:
+            raise typer.BadParameter("--person is for releases without a key; --consistent-by adds up what each user spends")
         if self.record_id is not None and self.consistent_by is not None:
             raise typer.BadParameter("give one of --record-id and --consistent-by")
 

@@ -85,6 +85,7 @@ def privatize(
         raise typer.BadParameter("--workers needs an --output")
     cells = reading.cells
     here_only: dict[str, bool] = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--no-header": not cells.header}
+    here_only |= {"--person": release.person is not None}
     here_only |= {"--threads": threads is not None, "--workers": workers != 1, "--device": device != "cpu"}
     here_only |= {
         "--keep-sheet": bool(columns.keep_sheet),
@@ -105,7 +106,7 @@ def privatize(
         roles, named_by = columns.roles(), release.naming_column
         if engine == "local":
             set_threads(threads)
-            layout = make_layout(source, roles=roles, record_id=named_by, **reading.reading())
+            layout = make_layout(source, roles=roles, record_id=named_by, person=release.person, **reading.reading())
         resolved = release.resolve(budget, lambda line: _say(line, quiet=quiet))
         private = resolved.make(randomness=_seeded(insecure_seed))
         warn_of_the_epsilon(private)

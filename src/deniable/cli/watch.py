@@ -67,7 +67,7 @@ def watch(
     roles = columns.roles()
 
     def layout_of(path: Path) -> Layout:
-        return make_layout(path, format=None, roles=roles, record_id=release.naming_column, **vars(cells))
+        return make_layout(path, format=None, roles=roles, record_id=release.naming_column, person=release.person, **vars(cells))
 
     def warn(line: str) -> None:
         print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {line}", file=sys.stderr, flush=True)

@@ -38,6 +38,7 @@ def privatize_file(
     header: bool = True,
     encoding: str = "utf-8",
     record_id: str | None = None,
+    person: str | None = None,
     sheet: str | None = None,
     workers: int = 1,
     receipt: Path | None = None,
@@ -50,7 +51,8 @@ def privatize_file(
     ``columns`` name what to privatize, ``drop`` what to leave out, and ``keep`` what to release as it is. A column that has none of these
     roles is refused if it looks like people, contacts, identifiers, dates of birth or free text, judged by the first 10,000 records; other
     sheets of a workbook need ``keep_sheets``. ``record_id`` names the column of ids of a keyed release;
-    without it a record is named by its number and a digest of the file. ``sheet`` is that of a spreadsheet, by default its first.
+    without it a record is named by its number and a digest of the file. Without a key, ``person`` names the column that says whose a
+    record is, so that the receipt adds up what each person spends. ``sheet`` is that of a spreadsheet, by default its first.
     ``workers`` processes share the work. ``resume`` continues work that was cut off, or begins it; None is returned when it was finished
     before. ``force`` replaces what is there. ``progress=Progress`` shows a bar. Formats and compression are told from the names unless
     ``format`` says otherwise. A privatizer should not be used elsewhere meanwhile; its own counts start from zero.
@@ -70,6 +72,7 @@ def privatize_file(
         header=header,
         encoding=encoding,
         record_id=record_id,
+        person=person,
         sheet=sheet,
     )
     made = private.make() if isinstance(private, Release) else private

@@ -183,28 +183,40 @@ class Privatizer:
         return cast(str, self.many([text], record_ids=None if record_id is None else [record_id])[0])
 
     def many(
-        self, texts: Sequence[str | None], *, record_ids: Sequence[RecordId] | None = None, rows: Sequence[int] | None = None
+        self,
+        texts: Sequence[str | None],
+        *,
+        record_ids: Sequence[RecordId] | None = None,
+        rows: Sequence[int] | None = None,
+        people: Sequence[RecordId] | None = None,
     ) -> list[str | None]:
         """Return the texts with every word replaced, in order; None and NaN become None.
 
         ``rows`` says how many texts each row of a table has, one row after the other, so that the receipt adds up what is spent on a row.
+        ``people`` says of each text whose it is, so that the receipt adds up what is spent on a person; nothing is drawn by it.
 
-        :raises InvalidParameter: if something is neither text nor None, or there is a key and not one id for each text; nothing is
-            released then.
+        :raises InvalidParameter: if something is neither text nor None, people do not fit the texts, or there is a key and not one
+            id for each text; nothing is released then.
         :raises UnknownWord: if the policy is to stop at unknown words.
         """
-        return self._many(texts, record_ids, rows, self._call())
+        return self._many(texts, record_ids, rows, self._call(), people)
 
     def _many(
-        self, texts: Sequence[str | None], record_ids: Sequence[RecordId] | None, rows: Sequence[int] | None, call: Call | None
+        self,
+        texts: Sequence[str | None],
+        record_ids: Sequence[RecordId] | None,
+        rows: Sequence[int] | None,
+        call: Call | None,
+        people: Sequence[RecordId] | None = None,
     ) -> list[str | None]:
         tally = Tally()
+        whose = None if people is None else self._encoded(people, len(texts))
         if record_ids is not None and len(record_ids) != len(texts):
             raise InvalidParameter("record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {len(texts):,} texts")
         tally.place_in_rows(_check_rows(rows, len(texts)))
         if record_ids is not None and self.keyed is not None and not self.keyed.consistent:
             _check_different(record_ids)
-        released = [text for batch in self._release(texts, record_ids, tally, call) for text in batch]
+        released = [text for batch in self._release(texts, record_ids, tally, call, whose) for text in batch]
         self._count(tally, call)
         return released
 
@@ -299,7 +311,12 @@ class Privatizer:
                 self._repeats.count(call, self._tally)
 
     def _release(
-        self, texts: Iterable[str | None], record_ids: Iterable[RecordId] | None, tally: Tally, call: Call | None
+        self,
+        texts: Iterable[str | None],
+        record_ids: Iterable[RecordId] | None,
+        tally: Tally,
+        call: Call | None,
+        whose: list[bytes] | None = None,
     ) -> Iterator[list[str | None]]:
         if isinstance(texts, str):
             raise InvalidParameter("texts", "a single str", "call the privatizer itself for one text: private(text)")
@@ -315,12 +332,14 @@ class Privatizer:
         start = 0
         for drafts in _blocks(self._drafts(texts, call)):
             names = None if ids is None else list(islice(ids, len(drafts)))
-            yield self._release_block(drafts, names, start, tally)
+            yield self._release_block(drafts, names, start, tally, whose)
             start += len(drafts)
 
-    def _release_block(self, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int, tally: Tally) -> list[str | None]:
+    def _release_block(
+        self, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int, tally: Tally, whose: list[bytes] | None
+    ) -> list[str | None]:
         words = self._draw(drafts, record_ids, start)
-        self._add(tally, drafts, record_ids, start)
+        self._add(tally, drafts, record_ids, start, whose)
         released: list[str | None] = []
         position = 0
         for draft in drafts:
@@ -373,13 +392,29 @@ class Privatizer:
             self.mechanism, ids, positions=positions, record_ids=record_ids or [], lengths=lengths, epsilon=epsilon, first=start + 1
         )
 
-    def _add(self, tally: Tally, drafts: Iterable[Draft | None], record_ids: list[RecordId] | None, start: int) -> None:
+    def _encoded(self, people: Sequence[RecordId], texts: int) -> list[bytes]:
+        if self.keyed is not None:
+            raise InvalidParameter("people", "given", "are for releases without a key; Keyed(…, consistent=True) adds up users by its ids")
+        if isinstance(people, str) or len(people) != texts:
+            raise InvalidParameter("people", f"{len(people):,} ids", f"must be one for each of the {texts:,} texts")
+        return [encode_id(person, place) for place, person in enumerate(people, 1)]
+
+    def _add(
+        self,
+        tally: Tally,
+        drafts: Iterable[Draft | None],
+        record_ids: list[RecordId] | None,
+        start: int,
+        whose: list[bytes] | None = None,
+    ) -> None:
         by_user = record_ids is not None and self.keyed is not None and self.keyed.consistent
         for place, draft in enumerate(drafts):
             if draft is None:
                 tally.count_missing()
                 continue
-            user = encode_id(record_ids[place], start + place + 1) if by_user and record_ids is not None else None
+            user = None if whose is None else whose[start + place]
+            if by_user and record_ids is not None:
+                user = encode_id(record_ids[place], start + place + 1)
             tally.count(words=draft.words, unknown=draft.unknown, spent=len(draft.drawn), protected=draft.protected, user=user)
 
 

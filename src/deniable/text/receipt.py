@@ -84,7 +84,8 @@ class Receipt:
         """The words and the summed ε of the longest and of the median text ("record"), row and user; None where these are not known.
 
         A row is all private texts of a record, in all columns. Users are known where ids name them: no user got more than
-        ``longest_user`` says, which is the largest sum itself if it is ``exact``. What was spent on a text adds up over its releases.
+        ``longest_user`` says, which is the largest sum itself if it is ``exact``; of people named without a
+        key there is the median too. What was spent on a text adds up over its releases.
         """
         tally, users = self.tally, self.tally.users
         budget: Budget = {
@@ -95,6 +96,8 @@ class Receipt:
         if tally.knows_users:
             most = {"words": users.largest, "epsilon": self._sum_of_words(users.largest)}
             budget["longest_user"] = {**most, "exact": users.exact, "users": len(users.counts) if users.exact else None}
+            if users.exact and not self.randomness.get("consistent"):
+                budget["median_user"] = {"words": users.median, "epsilon": self._sum_of_words(users.median)}
         return budget
 
     def _spent_on_texts(self) -> Counter[Amount]:
@@ -217,6 +220,8 @@ class Receipt:
             lines.append(f"texts released again: {tally.released_again:,} of {tally.records:,}; {ADDED_UP}")
         if tally.knows_users:
             how = f"the largest of {len(users.counts):,} users" if users.exact else "a bound; there are too many users to count each"
+            if (half := self.budget.get("median_user")) is not None:
+                how += f"; the median user Σε = {half['epsilon']:g}"
             lines.append(f"budget of a user: Σε of at most {self._sum_of_words(users.largest):g}, for {users.largest:,} words ({how})")
         return lines
 

@@ -40,6 +40,7 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
     longest_row: Spent | None = None
     median_row: Spent | None = None
     longest_user: SpentOnUser | None = None
+    median_user: Spent | None = None
 
 
 class Promise(msgspec.Struct, frozen=True, kw_only=True):

@@ -115,6 +115,8 @@ def _add_budget(page: Page, budget: Budgets) -> None:
         rows = by_row if same else [*rows, *by_row]
     user = budget.longest_user
     if user is not None:
+        if budget.median_user is not None:
+            rows.append(("median person", budget.median_user))
         among = f", of {user.users:,}" if user.users is not None else ""
         rows.append((f"person with most words{among}" if user.exact else "any person, at most", user))
     page.add_table(

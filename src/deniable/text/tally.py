@@ -2,7 +2,7 @@
 
 A text is a cell. A row is all texts of one record, whatever columns they stand in: what is spent on somebody's row adds up over them. Who
 calls ``Privatizer.many`` without ``rows`` does not say which texts belong together, and then no row is counted. Users are counted where
-ids name them (``Keyed(…, consistent=True)``).
+ids name them (``Keyed(…, consistent=True)``), or ``people`` do without a key.
 
 Users are counted in bounded memory: exactly, up to ``MOST_USERS`` of them. Beyond, the smallest counts make room for new ones, and what
 was taken off is added to all (Misra and Gries, 1982), so that the largest count is never too small: too large by at most the number of
@@ -48,6 +48,11 @@ class UserCounts:
     def largest(self) -> int:
         """The most words drawn for one user, or a number above it if it is not ``exact``."""
         return max(self.counts.values(), default=0) + self.uncertain
+
+    @property
+    def median(self) -> int:
+        """The words drawn for the median user, where all are ``exact``."""
+        return lower_median(Counter(self.counts.values()), 0)
 
     @property
     def exact(self) -> bool:

@@ -62,13 +62,14 @@ class Layout:
     """How to read records.
 
     ``roles`` name the columns to privatize, to leave out and to keep; with ``header=False`` they are numbers from 1. ``record_id`` is
-    the column that names the records of a keyed release. ``encoding`` is that of the input; output is UTF-8 always, since released
-    words may need it. ``sheet`` is that of a spreadsheet, by default its first.
+    the column that names the records of a keyed release, and ``person`` the one that says whose a record is. ``encoding`` is that of
+    the input; output is UTF-8 always, since released words may need it. ``sheet`` is that of a spreadsheet, by default its first.
     """
 
     format: str
     roles: Roles = NO_ROLES
     record_id: str | None = None
+    person: str | None = None
     delimiter: str = ","
     header: bool = True
     encoding: str = "utf-8"
@@ -85,6 +86,7 @@ class Layout:
             "format": self.format,
             **self.roles.to_dict(),
             "record_id": self.record_id,
+            **({} if self.person is None else {"person": self.person}),
             "delimiter": self.delimiter,
             "header": self.header,
             "encoding": self.encoding,
@@ -131,6 +133,7 @@ def make_layout(
     header: bool,
     encoding: str,
     record_id: str | None = None,
+    person: str | None = None,
     sheet: str | None = None,
 ) -> Layout:
     """Return the layout of a file, or of standard input when ``source`` is None.
@@ -156,6 +159,10 @@ def make_layout(
         raise InvalidParameter("columns", named, f"plain text has no columns; choose the format {', '.join(WITH_COLUMNS)}")
     if format in ("text", FOLDER) and record_id is not None:
         raise InvalidParameter("record_id", record_id, "plain text has no columns; its records are named by their number in the file")
+    if format in ("text", FOLDER) and person is not None:
+        raise InvalidParameter("person", person, "plain text has no columns, so that nobody is named in it")
+    if person is not None and person in roles.text:
+        raise InvalidParameter("person", person, "is a column of private text; name the column that says whose a record is")
     if sheet is not None and format not in SPREADSHEETS:
         raise InvalidParameter("sheet", sheet, f"only spreadsheets have sheets, and the format is {format}")
     if roles.keep_sheets and format not in SPREADSHEETS:
@@ -168,7 +175,16 @@ def make_layout(
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise InvalidParameter("delimiter", delimiter, "must be one character, and not a quote or a line end")
     _check_encoding(encoding)
-    return Layout(format=format, roles=roles, record_id=record_id, delimiter=delimiter, header=header, encoding=encoding, sheet=sheet)
+    return Layout(
+        format=format,
+        roles=roles,
+        record_id=record_id,
+        person=person,
+        delimiter=delimiter,
+        header=header,
+        encoding=encoding,
+        sheet=sheet,
+    )
 
 
 def _check_encoding(encoding: str) -> None:

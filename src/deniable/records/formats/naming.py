@@ -44,7 +44,7 @@ def name_column(keyed: Keyed | None, record_ids: Iterable[RecordId] | None, colu
 
 
 class Naming:
-    """Names the texts of records, by a column of ids, by users, or by the file and the record's number."""
+    """Names the texts of records, by a column of ids, by users (``consistent``), or by the file and the record's number."""
 
     kinds: tuple[type, ...] = (str, int)
     """What the column may hold. Ids are no numbers that are not whole: two that are written differently may be equal."""

@@ -80,7 +80,9 @@ def open_reader(source: Source, layout: Layout, naming: Naming | None = None) ->
 
 
 def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | None:
-    """Return how the records of a source are named; None if the release is not keyed.
+    """Return how the records of a source are named; None if the release is not keyed and no column says whose they are.
+
+    Without a key the names are people, for the receipt alone: nothing is drawn by them.
 
     :raises InvalidParameter: if ids are given without a key, or needed and not given.
     """
@@ -88,7 +90,9 @@ def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | 
     if keyed is None:
         if layout.record_id is not None:
             raise InvalidParameter("record_id", layout.record_id, "means something only with a key (--key-file)")
-        return None
+        return None if layout.person is None else Naming(source.name, column=layout.person, consistent=True)
+    if layout.person is not None:
+        raise InvalidParameter("person", layout.person, "is for releases without a key; --consistent-by adds up what each user spends")
     if layout.record_id is not None:
         return Naming(source.name, column=layout.record_id, consistent=keyed.consistent)
     if keyed.consistent:

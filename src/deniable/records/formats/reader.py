@@ -75,8 +75,10 @@ class Batch:
 
 
 def release_texts(private: Privatizer, texts: list[str | None], names: list[RecordId] | None, counts: list[int]) -> list[str | None]:
-    """Return the texts privatized; names come with a key and only then, and ``counts`` says how many texts each record has."""
-    return private.many(texts, rows=counts) if names is None else private.many(texts, record_ids=names, rows=counts)
+    """Return the texts privatized; ``counts`` says how many texts each record has. Without a key names say whose the texts are."""
+    if private.keyed is None:
+        return private.many(texts, rows=counts, people=names)
+    return private.many(texts, record_ids=names, rows=counts)
 
 
 class BatchSize:
