@@ -1,4 +1,4 @@
-"""Compare tokenisers by the share of words that an embedding does not know, by speed, and on hostile input.
+"""Compare tokenisers by the share of words that an embedding does not know, and by speed.
 
     python -m benchmarks.tokenisers --data ../shared/data
 
@@ -13,12 +13,10 @@ import bz2
 import importlib
 import json
 import lzma
-import multiprocessing
 import time
 from collections.abc import Callable, Collection
 from functools import partial
 from itertools import islice
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import regex
@@ -94,20 +92,6 @@ CANDIDATES: dict[str, Factory] = {
     "sacremoses": library("sacremoses"),
 }
 
-NASTY = (
-    "na\u00efve l'\u00e9t\u00e9", "\u0e2a\u0e27\u0e31\u0e2a", "\u4f60\u597d", "e-mail state-of-the-art pre-xyzzy",
-    "U.S. of the U.S.", "don't don\u2019t don\u00b4t", "rock'n'roll o'clock", "3.14 10,000 $5 C++",
-    "http://a.b/c?d a@b.com", "a\x00b \ud800 x",
-)  # fmt: skip
-HUGE: dict[str, Callable[[], str]] = {
-    "'a' x 1M": lambda: "a" * 1_000_000,
-    "'...' x 300k": lambda: "..." * 300_000,
-    "apostrophe x 300k": lambda: "'" * 300_000,
-    "a's's... x 300k": lambda: "a" + "'s" * 300_000,
-    "a-a-... x 500k": lambda: "a-" * 500_000,
-    "two marks x 50k": lambda: "a" + "\u0301\u0316" * 50_000,
-}
-
 
 def real_words(tokens: list[str]) -> list[str]:
     """The tokens that hold a letter or a digit."""
@@ -147,34 +131,6 @@ def measure(factory: Factory, corpora: dict[str, list[str]], known: dict[str, fr
     return [*row, f"{total / seconds / 1000:,.0f}k"]
 
 
-def timed(factory: Factory, text: str, limit_s: float = 5.0) -> str:
-    """Seconds to prepare and tokenise in a process of its own, stopped at the limit."""
-
-    def work(end: Connection) -> None:
-        began = time.process_time()
-        try:
-            factory(frozenset({"a", "'s"}))(prepare(text))
-            end.send(f"{time.process_time() - began:.2f}")
-        except Exception as error:  # the table shows whatever a library raises
-            end.send(type(error).__name__)
-
-    ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.get_context("fork").Process(target=work, args=(theirs,))
-    process.start()
-    answer = ours.recv() if ours.poll(limit_s) else f"> {limit_s:.0f}"
-    process.kill()
-    process.join()
-    return answer
-
-
-def show(factory: Factory, known: frozenset[str], text: str) -> str:
-    """The words of a short text, or the name of the error."""
-    try:
-        return ascii(" ".join(real_words(factory(known)(prepare(text)))))[1:-1].replace("|", "\\|")
-    except Exception as error:
-        return type(error).__name__
-
-
 def table(head: list[str], cells: Callable[[Factory], list[str]]) -> None:
     """A Markdown table with one row per candidate."""
     print("\n| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
@@ -188,7 +144,7 @@ def table(head: list[str], cells: Callable[[Factory], list[str]]) -> None:
 
 
 def main() -> None:
-    """Print the three tables."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     shared = Path(__file__).resolve().parents[2] / "shared" / "data"
     parser.add_argument("--data", type=Path, default=shared, help="folder of the shared data")
@@ -208,9 +164,6 @@ def main() -> None:
     known = vocabularies(arguments.data / "embeddings")
     print(f"Unknown words in per cent against the {' / '.join(known)} vocabulary (words per text).")
     table(["tokeniser", *corpora, "words/s"], lambda factory: measure(factory, corpora, known))
-    table(["seconds", *HUGE], lambda factory: [timed(factory, text()) for text in HUGE.values()])
-    inputs = (ascii(text)[1:-1] for text in NASTY)
-    table(["words of", *inputs], lambda factory: [show(factory, known["50k"], text) for text in NASTY])
 
 
 if __name__ == "__main__":

@@ -4,8 +4,6 @@ A channel is a whole matrix here, P(y | x) for the input words asked for and eve
 a card. It comes from points that all words share (points.py); SanText and randomised response are exact.
 """
 
-# ruff: noqa: ANN001, ANN202 - kernels are not Python but Triton
-
 from __future__ import annotations
 
 import math
@@ -19,35 +17,8 @@ from deniable.arrays import Ids
 from deniable.neighbours.selection import released_words
 from scripts.gpu.points import Effort, chances_by_points
 
-try:
-    import triton
-    import triton.language as tl
-except ImportError:  # plain torch then, several times slower
-    triton = None
-
 MECHANISMS = ("multivariate", "santext", "randomized-response")
 _SCORES_AT_ONCE = 1 << 29
-_WIDEST_FUSED = 128
-
-
-if triton is not None:
-
-    @triton.jit  # type: ignore[untyped-decorator,unused-ignore]
-    def _nearest(points, words, halves, found, count, vocabulary, width: tl.constexpr, rows: tl.constexpr, tile: tl.constexpr):  # type: ignore[no-untyped-def]
-        row, column = tl.program_id(0) * rows + tl.arange(0, rows), tl.arange(0, width)
-        point = tl.load(points + row[:, None] * width + column[None, :], mask=row[:, None] < count, other=0.0)
-        best = tl.full([rows], -1e38, tl.float32)
-        winner = tl.zeros([rows], tl.int32)
-        for start in range(0, vocabulary, tile):
-            place = start + tl.arange(0, tile)
-            word = tl.load(words + place[:, None] * width + column[None, :], mask=place[:, None] < vocabulary, other=0.0)
-            half = tl.load(halves + place, mask=place < vocabulary, other=-1e38)
-            scores = tl.dot(point, tl.trans(word), input_precision="tf32x3") + half[None, :]
-            top, where = tl.max(scores, 1, return_indices=True)
-            better = top > best
-            best = tl.where(better, top, best)
-            winner = tl.where(better, where + start, winner)
-        tl.store(found + row, winner, mask=row < count)
 
 
 class Drawing:
@@ -63,8 +34,6 @@ class Drawing:
         self.released = torch.zeros(len(self.words), dtype=torch.bool, device=device)
         self.released[torch.tensor(released_words(embedding), device=device)] = True
         self.generator = torch.Generator(device=device).manual_seed(0)
-        width = max(16, 1 << (self.dimension - 1).bit_length())
-        self.padded = torch.nn.functional.pad(self.words, (0, width - self.dimension)).contiguous()
 
     @property
     def exact(self) -> bool:
@@ -101,16 +70,8 @@ class Drawing:
 
     def nearest(self, points: torch.Tensor) -> torch.Tensor:
         """Return the nearest word of each point."""
-        width = self.padded.shape[1]
-        if triton is None or width > _WIDEST_FUSED or self.device == "cpu":
-            at_once = max(1, _SCORES_AT_ONCE // len(self.words))
-            return torch.cat([torch.addmm(self.halves, part, self.words.T).argmax(1) for part in torch.split(points, at_once)])
-        points = torch.nn.functional.pad(points, (0, width - self.dimension)).contiguous()
-        found = torch.empty(len(points), dtype=torch.int32, device=self.device)
-        _nearest[(triton.cdiv(len(points), 128),)](
-            points, self.padded, self.halves, found, len(points), len(self.words), width=width, rows=128, tile=64, num_warps=4
-        )
-        return found.long()
+        at_once = max(1, _SCORES_AT_ONCE // len(self.words))
+        return torch.cat([torch.addmm(self.halves, part, self.words.T).argmax(1) for part in torch.split(points, at_once)])
 
     def _by_response(self, inputs: Ids, epsilon: float) -> torch.Tensor:
         """Return the rows of randomised response: the word itself with e^ε times the probability of any other; ⊥ becomes any word."""

@@ -64,14 +64,11 @@ def fit(features: torch.Tensor, labels: torch.Tensor, strengths: Sequence[float]
 
         return _solved(curved, right)
 
-    solve = None
     for _ in range(_NEWTON_STEPS):
         now = scores(weights)
         chances = torch.softmax(now, 2)
         slope = gathered(chances - wanted) + penalty * weights
-
-        solve = solve or recorded(solved, chances, -slope)
-        step = solve(chances, -slope)
+        step = solved(chances, -slope)
         onward, costs = scores(step), []
         for size in sizes:
             missed = -(wanted * torch.log_softmax(now + size * onward, 2)).sum((0, 2))
@@ -81,33 +78,6 @@ def fit(features: torch.Tensor, labels: torch.Tensor, strengths: Sequence[float]
         if float((taken.abs().amax((0, 2)) / weights.abs().amax((0, 2)).clamp(min=1e-9)).max()) < _STILL:
             break
     return list(weights.unbind(1))
-
-
-def recorded(of: Callable[..., torch.Tensor], *inputs: torch.Tensor) -> Callable[..., torch.Tensor]:
-    """Return a function that does the same with inputs like these; on a card its steps are recorded once, and run without being asked for.
-
-    Steps are many and small here, and others share the card: each one that is asked for by itself waits its turn.
-    """
-    if inputs[0].device.type != "cuda":
-        return of
-    held = [each.clone() for each in inputs]
-    stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()  # type: ignore[no-untyped-call,unused-ignore]
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        of(*held)  # libraries make ready what they need
-        torch.cuda.synchronize()
-        graph.capture_begin()
-        found = of(*held)
-        graph.capture_end()
-    torch.cuda.current_stream().wait_stream(stream)
-
-    def again(*inputs: torch.Tensor) -> torch.Tensor:
-        for place, each in zip(held, inputs, strict=True):
-            place.copy_(each)
-        graph.replay()
-        return found.clone()
-
-    return again
 
 
 def _solved(product: Callable[[torch.Tensor], torch.Tensor], right: torch.Tensor) -> torch.Tensor:

@@ -15,7 +15,7 @@ import json
 import sys
 import time
 import types
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -39,13 +39,9 @@ def main() -> int:
     parser.add_argument("--done", type=Path, help="a folder with results of earlier runs")
     parser.add_argument("--at-once", type=int, default=200, help="models trained side by side")
     parser.add_argument("--minutes", type=float, default=9.0, help="begin no group that would end later than this")
-    parser.add_argument("--epochs", type=int, help="for a rehearsal")
-    parser.add_argument("--limit", type=int, help="run at most this many jobs: a rehearsal")
-    parser.add_argument("--only", help="run only jobs of conditions that contain this")
     parser.add_argument("--targets", type=int, default=5)
     parser.add_argument("--shadows", type=int, default=10)
     parser.add_argument("--no-releases", action="store_true", help="only the texts that were prepared: original and baselines")
-    parser.add_argument("--small", action="store_true", help="two values of ε: a rehearsal")
     options = parser.parse_args()
     _only_the_folder()
     from deniable.lab.membership.models import run_jobs
@@ -55,14 +51,11 @@ def main() -> int:
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     settings = LanguageModelSettings()
-    if options.epochs:
-        settings = replace(settings, epochs=options.epochs)
     started = time.monotonic()
     with np.load(options.prepared / "texts.npz") as arrays:
         conditions = unpack(arrays)
     original = conditions[ORIGINAL]
-    grid = PAPER_GRID[:2] if options.small else BELOW_THE_GRID + PAPER_GRID
-    drawn = {} if options.no_releases else releases(load(options.prepared), original, device, grid)
+    drawn = {} if options.no_releases else releases(load(options.prepared), original, device, BELOW_THE_GRID + PAPER_GRID)
     conditions |= {name: streams for name, (streams, _) in drawn.items()}
     print(f"{len(drawn)} releases drawn after {time.monotonic() - started:.0f} s", flush=True)
     plan = make_plan(len(original.offsets) - 1, targets=options.targets, shadows=options.shadows, seed=SEED)
@@ -73,7 +66,7 @@ def main() -> int:
     (options.results / "plan.json").write_text(json.dumps({**about, "facts": facts, "device": str(device), "settings": asdict(settings)}))
     torch.set_float32_matmul_precision("high")
     finished = {name for folder in (options.results, options.done) if folder for name in _names(folder)}
-    left = [job for job in jobs if job.name not in finished and (not options.only or options.only in job.trained_on)][: options.limit]
+    left = [job for job in jobs if job.name not in finished]
     print(f"{device}: {len(left)} of {len(jobs)} models to train, {settings}", flush=True)
     # Models of one group take as many steps as the one with the most text: like goes with like.
     left.sort(key=lambda job: len(conditions[job.trained_on].tokens))
