@@ -17,7 +17,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from randomgen import AESCounter
 from scipy import stats
 
-from deniable import InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, RandomnessError, SecureRandomness, randomness
+from deniable import InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, SecureRandomness, randomness
+from deniable.errors import RandomnessError
 from tests.support.strategies import random_embedding
 
 
@@ -93,7 +94,8 @@ def test_the_fork_test_catches_a_shared_numpy_generator() -> None:
 
 CLONED = """
 import ctypes, os, platform, signal, sys
-from deniable import InsecureSeededRandomness, RandomnessError, SecureRandomness
+from deniable import InsecureSeededRandomness, SecureRandomness
+from deniable.errors import RandomnessError
 NEW_PROCESS_IDS, NUMBER = 0x20000000, {"x86_64": 56, "aarch64": 220}[platform.machine()]
 kernel = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock, which nobody could give back in the clone
 def clone(flags):

@@ -9,29 +9,17 @@ from __future__ import annotations
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import (
-    CalibrationInProgress,
-    ClusterError,
-    DamagedCalibration,
-    DamagedDecoder,
     DeniableError,
-    EmbeddingError,
-    EmbeddingExists,
     EmbeddingNotFound,
     InvalidParameter,
     KeyFileError,
     MalformedCard,
-    MalformedEmbedding,
-    MalformedReceipt,
     MissingExtra,
     NotThisRelease,
-    RandomnessError,
     RecordError,
     ResumeError,
     TargetsNotMet,
-    TaskDataError,
     UnknownWord,
-    UnusableAuditData,
-    WorkerLost,
 )
 from deniable.integrations.frames import privatize
 from deniable.interfaces import Guarantee, Mechanism, Neighbours, Randomness
@@ -57,15 +45,9 @@ from deniable.version import __version__
 from deniable.words.never_release import NeverRelease
 
 __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
-    "CalibrationInProgress",
-    "ClusterError",
     "CusText",
-    "DamagedCalibration",
-    "DamagedDecoder",
     "DeniableError",
     "Embedding",
-    "EmbeddingError",
-    "EmbeddingExists",
     "EmbeddingNotFound",
     "Gaussian",
     "Guarantee",
@@ -76,8 +58,6 @@ __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "Line",
     "Mahalanobis",
     "MalformedCard",
-    "MalformedEmbedding",
-    "MalformedReceipt",
     "Mechanism",
     "MissingExtra",
     "Multivariate",
@@ -87,7 +67,6 @@ __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "Privatizer",
     "RandomizedResponse",
     "Randomness",
-    "RandomnessError",
     "RankSmoothing",
     "Receipt",
     "RecordError",
@@ -98,11 +77,8 @@ __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "SecureRandomness",
     "TEM",
     "TargetsNotMet",
-    "TaskDataError",
     "UnknownWord",
-    "UnusableAuditData",
     "Vickrey",
-    "WorkerLost",
     "__version__",
     "privatize",
 ]

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from deniable import Embedding, EmbeddingExists, InvalidParameter, Multivariate, RecordError
+from deniable import Embedding, InvalidParameter, Multivariate, RecordError
 from deniable.calibration import CalibrationResult, Files, Protection, Targets, calibrate
 from deniable.calibration.compare import compare_embeddings, compare_geometry
 from deniable.cli.app import app
 from deniable.embeddings import store
-from deniable.errors import EmbeddingNotFound
+from deniable.errors import EmbeddingExists, EmbeddingNotFound
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.text.note import read_note
 

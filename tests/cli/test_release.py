@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from deniable import DamagedCalibration, Embedding, Privatizer, Release
+from deniable import Embedding, Privatizer, Release
 from deniable.cli.app import app
 from deniable.embeddings import store
+from deniable.errors import DamagedCalibration
 from deniable.records import privatize_stream
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.opening import open_source

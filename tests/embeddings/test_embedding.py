@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable import Embedding, MalformedEmbedding
+from deniable import Embedding
 from deniable.embeddings.subwords import Subwords
+from deniable.errors import MalformedEmbedding
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from deniable import InvalidParameter
+from deniable import InvalidParameter, Release
 from deniable.integrations.sklearn import TextPrivatizer
 from deniable.mechanisms.catalogue import ChosenMechanism
 
@@ -174,3 +175,11 @@ def test_set_output_names_the_column(name: str) -> None:
     framed = release.fit_transform(pandas.Series(TEXTS, name="review", index=list("abcd")))
     assert (framed.columns.tolist(), framed["review"]["b"]) == (["review"], "best bread")
     assert release.fit(TEXTS).get_feature_names_out().tolist() == ["x0"]
+
+
+def test_the_parameters_are_those_of_a_release() -> None:
+    parameters = TextPrivatizer(epsilon=6).get_params()
+    assert Release(**parameters) == Release(epsilon=6)
+    assert {each.name for each in fields(Release)} - set(parameters) == {"key_file", "consistent", "key", "fingerprint"}
+    with pytest.raises(TypeError, match="epsilom"):
+        TextPrivatizer(epsilom=6)

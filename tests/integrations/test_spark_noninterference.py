@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deniable import ClusterError, InvalidParameter
+from deniable import InvalidParameter
 from deniable.embeddings import store
+from deniable.errors import ClusterError
 from deniable.integrations import spark
 from deniable.integrations.spark import reading
 from tests.support.keeping import keeping

@@ -13,8 +13,9 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from scipy import stats
 
-from deniable import Embedding, InvalidParameter, Keyed, Multivariate, RandomnessError
+from deniable import Embedding, InvalidParameter, Keyed, Multivariate
 from deniable.arrays import Floats, Ids
+from deniable.errors import RandomnessError
 from deniable.interfaces import Mechanism
 from deniable.keyed.portable import Bits
 from deniable.keyed.tokens import KeyedTokens

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RandomnessError
+from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer
+from deniable.errors import RandomnessError
 from deniable.keyed.encoding import RecordId, encode_id, encode_parts
 from tests.support.strategies import random_embedding
 

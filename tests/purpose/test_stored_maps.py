@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from deniable import Embedding, InvalidParameter, MalformedEmbedding
+from deniable import Embedding, InvalidParameter
 from deniable.calibration.protection import protect
 from deniable.channel.explanation import explain_word, explain_words
 from deniable.cli.app import app
@@ -23,7 +23,7 @@ from deniable.embeddings.linear_map import LinearMap, MapOrigin
 from deniable.embeddings.restrict import install_restricted
 from deniable.embeddings.stored import META
 from deniable.embeddings.stored_map import AXES, MAP
-from deniable.errors import EmbeddingExists
+from deniable.errors import EmbeddingExists, MalformedEmbedding
 from deniable.mechanisms import Multivariate
 from deniable.purpose import PublicTexts, install_reduced, install_shaped, shape
 from tests.support.made_purpose import made_embedding, public_texts

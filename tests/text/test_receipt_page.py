@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from deniable import Embedding, InsecureSeededRandomness, Keyed, MalformedReceipt, Multivariate, Privatizer
+from deniable import Embedding, InsecureSeededRandomness, Keyed, Multivariate, Privatizer
+from deniable.errors import MalformedReceipt
 from deniable.interfaces import Randomness
 from deniable.text.receipt_file import ReceiptFile, decode_receipt, read_receipt_file
 from deniable.text.receipt_page import receipt_page, write_receipt_page

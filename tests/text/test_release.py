@@ -6,18 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deniable import (
-    Embedding,
-    EmbeddingNotFound,
-    InsecureSeededRandomness,
-    InvalidParameter,
-    MalformedEmbedding,
-    Multivariate,
-    Release,
-    SanTextPlus,
-    Vickrey,
-)
+from deniable import Embedding, EmbeddingNotFound, InsecureSeededRandomness, InvalidParameter, Multivariate, Release, SanTextPlus, Vickrey
 from deniable.embeddings import store
+from deniable.errors import MalformedEmbedding
 from deniable.keyed.key_file import write_new_key
 from deniable.records import privatize_file
 

@@ -46,6 +46,7 @@ from deniable.service.messages import (
 from deniable.service.releases import choice_from_query, json_reply, read_body
 from deniable.service.rules import Rules
 from deniable.text.note import read_note
+from deniable.text.policies import POLICIES
 from deniable.words.cutter import Cutter, Lookup
 
 _RAYS = 200
@@ -87,7 +88,7 @@ class Facts:
                 "epsilon": release.epsilon,
                 "max_epsilon": release.max_epsilon,
                 "record_epsilon": release.record_epsilon,
-                "policies": {name: getattr(release, name) for name in ("unknown", "punctuation", "case")},
+                "policies": {name: getattr(release, name) for name in POLICIES},
                 "keyed": self._rules.keyed,
                 "limits": msgspec.to_builtins(self._limits),
                 "keep_minutes": jobs.keep_minutes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from threading import Lock
-from typing import Literal, TypedDict
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -19,23 +19,13 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
 from deniable.service.messages import Choice, Refused, refusal_of
 from deniable.service.settings import Settings
-from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
+from deniable.text.policies import POLICIES
 from deniable.text.privatizer import Privatizer
 from deniable.text.release import Release
 from deniable.text.writing import REDACTED, marks_of
 
 _MOST_PRIVATIZERS = 64
-_POLICIES: tuple[Literal["unknown", "punctuation", "case"], ...] = ("unknown", "punctuation", "case")
 _MOST_KEPT_WORDS = 10_000
-
-
-class _Policies(TypedDict, total=False):
-    """The policies of a release, as far as they are set or chosen."""
-
-    unknown: UnknownPolicy
-    punctuation: PunctuationPolicy
-    case: CasePolicy
-    keep_words: frozenset[str]
 
 
 class Prepared:
@@ -168,10 +158,10 @@ class Rules:
             raise Refused(422, f"{name}: the operator of this service allows {', '.join(allowed)}")
         return asked
 
-    def _policies(self, choice: Choice) -> _Policies:
+    def _policies(self, choice: Choice) -> dict[str, Any]:
         """Return the policies: what the operator set, and the client's choice where nothing is set."""
-        found: _Policies = {}
-        for name in _POLICIES:
+        found: dict[str, Any] = {}
+        for name in POLICIES:
             fixed, asked = getattr(self._release, name), getattr(choice, name)
             if fixed is not None and asked not in (None, fixed):
                 raise Refused(422, f"{name}: the operator of this service has set it to {fixed}")

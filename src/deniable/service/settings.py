@@ -20,7 +20,7 @@ from deniable.atomic import read_plain_file
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import checked_options, entry_of
 from deniable.parameters import STARTING_EPSILON, validated_epsilon
-from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
+from deniable.text.policies import POLICIES, CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.text.release import Release
 from deniable.words.never_release import BUILT_IN, NeverRelease
 from deniable.words.word_list import read_word_list
@@ -221,14 +221,14 @@ def check_settings(settings: Settings) -> None:
         problem = "can be reached from other machines, so a token is needed: put one in a file and name it under [server] as token_file"
         raise InvalidParameter("server.host", server.host, problem)
     settings.token()
-    fixed = {"unknown": release.unknown, "punctuation": release.punctuation, "case": release.case, "keep_words": settings.kept_words()}
+    fixed = {**{name: getattr(release, name) for name in POLICIES}, "keep_words": settings.kept_words()}
     Release(
         epsilon=release.epsilon,
         embedding=release.embeddings[0],
         key_file=release.key_file,
         consistent=release.consistent,
         never_release=settings.never_released(),
-        **{name: value for name, value in fixed.items() if value is not None},  # type: ignore[arg-type]
+        **{name: value for name, value in fixed.items() if value is not None},
     )
 
 

@@ -9,8 +9,8 @@ A policy makes a draft of a text: what will be drawn, what is released as it is,
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, get_args
 
 import regex
 
@@ -48,7 +48,7 @@ class TextPolicy:
     unknown: UnknownPolicy = "perturb"
     punctuation: PunctuationPolicy = "drop"
     case: CasePolicy = "drop"
-    keep_words: Collection[str] = frozenset()
+    keep_words: Collection[str] = ()
 
     def __post_init__(self) -> None:
         _one_of("unknown", self.unknown, get_args(UnknownPolicy))
@@ -58,6 +58,11 @@ class TextPolicy:
         if isinstance(self.keep_words, str) or not all(isinstance(word, str) for word in words):
             raise InvalidParameter("keep_words", self.keep_words, "must be a collection of words")
         object.__setattr__(self, "keep_words", frozenset(words))
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """The policies by name, without the list of words."""
+        return {name: getattr(self, name) for name in POLICIES}
 
     @property
     def public(self) -> list[str]:
@@ -91,6 +96,10 @@ class TextPolicy:
                 f"keep_words: of {len(self.keep_words):,} listed words, those in the vocabulary are released exactly wherever they occur"
             )
         return found
+
+
+POLICIES = tuple(each.name for each in fields(TextPolicy) if each.name != "keep_words")
+"""The policies that are a choice of one value, by name."""
 
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:

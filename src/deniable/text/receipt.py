@@ -345,12 +345,7 @@ class ReleaseSettings:
             "epsilon_per_record": self.record_epsilon,
             **({} if self.risk is None else {"risk": risk_described(self.risk)}),
             "embedding": self.embedding,
-            "policy": {
-                "unknown": policy.unknown,
-                "punctuation": policy.punctuation,
-                "case": policy.case,
-                "keep_words": len(policy.keep_words),
-            },
+            "policy": {**policy.choices, "keep_words": len(policy.keep_words)},
             "randomness": dict(self.randomness),
         }
 

@@ -152,10 +152,8 @@ class Release(TextPolicy):
             record_epsilon=self.record_epsilon,
             risk=self.risk,
             randomness=randomness if key is None else key,
-            unknown=self.unknown,
-            punctuation=self.punctuation,
-            case=self.case,
             keep_words=self.keep_words,
+            **self.choices,
         )
 
     def open_embedding(self, opened: Embedding | None = None) -> Embedding:

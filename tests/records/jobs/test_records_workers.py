@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, UnknownWord, WorkerLost
+from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, UnknownWord
+from deniable.errors import WorkerLost
 from deniable.records import privatize_file
 from deniable.records.formats.reader import Batch
 from deniable.records.jobs.releasing import releasing

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from inspect import Parameter, Signature
 from typing import Any, Self
 
 import numpy as np
@@ -12,12 +13,20 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from deniable.integrations.sklearn.columns import table_of, tag_as_taking_texts
-from deniable.interfaces import Mechanism
 from deniable.text.card import Card
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 from deniable.text.release import Release
-from deniable.words.never_release import GivenList
+
+_WITH_A_KEY = {"key_file", "consistent", "key", "fingerprint"}
+"""The fields of a ``Release`` that need an id for each text, or are set by ``pin``."""
+
+_PARAMETERS = Signature(
+    [
+        Parameter("self", Parameter.POSITIONAL_OR_KEYWORD),
+        *(Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default) for each in fields(Release) if each.name not in _WITH_A_KEY),
+    ]
+)
 
 
 class TextPrivatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -28,33 +37,18 @@ class TextPrivatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     noise nor a state of the noise source.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float | None = None,
-        risk: str | float | None = None,
-        record_epsilon: float | None = None,
-        embedding: str = "default",
-        mechanism: str | Callable[..., Mechanism] = "multivariate",
-        mechanism_options: Mapping[str, object] | None = None,
-        unknown: str = "perturb",
-        punctuation: str = "drop",
-        case: str = "drop",
-        keep_words: Iterable[str] = (),
-        never_release: GivenList = None,
-    ) -> None:
-        """Hold the parameters, unchecked as scikit-learn wants it; they are those of ``Privatizer`` and its mechanism."""
-        self.epsilon = epsilon
-        self.risk = risk
-        self.record_epsilon = record_epsilon
-        self.embedding = embedding
-        self.mechanism = mechanism
-        self.mechanism_options = mechanism_options
-        self.unknown = unknown
-        self.punctuation = punctuation
-        self.case = case
-        self.keep_words = keep_words
-        self.never_release = never_release
+    def __init__(self, **parameters: Any) -> None:
+        """Hold the parameters, unchecked as scikit-learn wants it: ``epsilon``, ``embedding``, ``unknown`` and other fields of ``Release``.
+
+        :raises TypeError: if one is not known.
+        """
+        given = _PARAMETERS.bind(self, **parameters)
+        given.apply_defaults()
+        for name, value in given.arguments.items():
+            if name != "self":
+                setattr(self, name, value)
+
+    __init__.__signature__ = _PARAMETERS  # type: ignore[attr-defined]  # scikit-learn reads the names of parameters from it
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 - the names scikit-learn calls by
         """Check the parameters and note the names of the columns; the texts are not looked at.
