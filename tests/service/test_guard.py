@@ -20,6 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from deniable.errors import InvalidParameter
 from deniable.service import guard, server
+from deniable.service.messages import Choice
 from deniable.service.metrics import Metrics
 from deniable.service.settings import Allowed, Limits, Server, Settings
 from tests.service.running import JSON, Client, Process, make_settings, running, settings_with_token
@@ -172,6 +173,7 @@ def test_every_reply_has_the_headers_and_no_permission_for_others(local: Client)
 def test_the_description_names_every_route(local: Client) -> None:
     told = local.get("/openapi.json").json()
     assert told["openapi"].startswith("3.")
+    assert {each["name"] for each in told["paths"]["/card"]["get"]["parameters"]} == set(Choice.__struct_fields__)
     named = {(method.upper(), path) for path, methods in told["paths"].items() for method in methods}
     for method, path in (
         ("POST", "/privatize"),

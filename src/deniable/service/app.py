@@ -20,6 +20,7 @@ from deniable.service.files import Files
 from deniable.service.guard import Guard
 from deniable.service.jobs import JobStore
 from deniable.service.messages import (
+    Choice,
     DecodeReply,
     DecodeRequest,
     ErrorReply,
@@ -105,7 +106,7 @@ class Service:
 
     def _endpoints(self) -> list[Endpoint]:
         releases, files, facts = Releases(self.rules, self.batcher), Files(self.rules, self.store), self.facts
-        choice = ("epsilon", "record_epsilon", "embedding", "mechanism", "unknown", "punctuation", "case", "keep_words")
+        choice = Choice.__struct_fields__
         by_epsilon = "How often words stay unchanged, by ε, over all words of an embedding."
         of_file = ("name", "column", "record_id", "delimiter", "header", "encoding", "wait")
         return [
