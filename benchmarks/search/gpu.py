@@ -15,6 +15,7 @@ COLUMNS = (
     "of cuBLAS alone",
     "of cuBLAS, padded",
     "float32 form",
+    "PyTorch alone",
     "processor",
 )
 
@@ -29,11 +30,11 @@ def gpu_tables(found: dict[str, Any]) -> str:
             lines.append(f"| {size} | failed |" + " |" * (len(COLUMNS) - 2))
             continue
         speed, target = median(row["words_per_second"]), f"{TARGETS[size]:,}: {'met' if row['met'] else 'MISSED'}"
-        processor = _speed(parts.get(f"processor {size}", {}))
+        beside = [_speed(parts.get(f"{name} {size}", {})) for name in ("torch", "processor")]
         lines.append(
             f"| {size} | {row['origin']} | {speed:,.0f} | {target} | {_share_of_peak(size, speed, parts):.0%} "
             f"| {row['share_of_cublas']:.0%} | {_share_of_padded(size, speed, parts)} | {row['float32_form']:,.0f} "
-            f"| {processor} |"
+            f"| {' | '.join(beside)} |"
         )
     lines.append("")
     others = (

@@ -23,7 +23,7 @@ import torch
 from scripts.gpu.device import DEVICE, environment, free_memory, missing, say
 from scripts.gpu.draw_speeds import measure_channel, measure_columns, measure_outcomes
 from scripts.gpu.spaces import embedding_of, spaces
-from scripts.gpu.speeds import ceiling, measure_space, on_processor
+from scripts.gpu.speeds import ceiling, measure_space, on_processor, torch_flat
 
 found: dict[str, Any] = {"parts": {}}
 
@@ -55,6 +55,7 @@ def main() -> None:
         embedding = embedding_of(vectors)
         limit = limits.get(name, float("nan"))
         wanted(f"speed {name}", partial(measure_space, name, origin, embedding, limit))
+        wanted(f"torch {name}", partial(torch_flat, embedding))
         wanted(f"processor {name}", partial(on_processor, embedding))
         if name == "50,000 x 50":
             wanted("channel", partial(measure_channel, embedding))

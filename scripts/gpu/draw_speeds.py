@@ -9,7 +9,6 @@ import numpy as np
 
 from deniable import Embedding, Multivariate
 from deniable.channel.card_draws import CardDraws
-from deniable.channel.columns import columns_of
 from deniable.neighbours import set_device
 from deniable.neighbours.fused import FusedNeighbours
 from deniable.randomness import RadialNoise
@@ -34,6 +33,8 @@ def measure_channel(embedding: Embedding) -> dict[str, Any]:
 
 def measure_columns(embedding: Embedding) -> dict[str, Any]:
     """Return how long the columns of 240 released words take on the card and on the processor, and how they agree."""
+    from deniable.channel.columns import columns_of  # it needs msgspec, which the other parts can do without
+
     released, took, found = np.arange(0, 24_000, 100) % len(embedding), {}, {}
     columns = columns_of(Multivariate(embedding, epsilon=6.0), released, seed=1)
     for device in (None, DEVICE):

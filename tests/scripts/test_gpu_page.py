@@ -13,7 +13,9 @@ FOUND: dict[str, Any] = {
         "ceiling": {"tflops": 0.002, "400,000 x 300 padded": 5.0},
         "speed 400,000 x 300": SPEED,
         "speed 400,000 x 50": {"failed": "Traceback"},
+        "torch 400,000 x 300": {"words_per_second": 6.0},
         "processor 400,000 x 300": {"words_per_second": 7.0},
+        "columns": {"seconds": {"cuda, first": 0.9, "cuda, again": 0.2, "processor, again": 7.4}, "columns": 240},
         "N_w": {"seconds": 1.25, "words": 60_000, "met": True},
         "checks": {"a": {"passed": True}, "b": {"passed": False}},
     }
@@ -22,10 +24,11 @@ FOUND: dict[str, Any] = {
 
 def test_the_table_tells_what_was_measured_missed_and_failed() -> None:
     section = gpu_tables(FOUND)
-    assert "| 400,000 x 300 | real | 2 | 1,500,000: MISSED | 24% | 50% | 40% | 1 | 7 |" in section
+    assert "| 400,000 x 300 | real | 2 | 1,500,000: MISSED | 24% | 50% | 40% | 1 | 6 | 7 |" in section
     assert "| 400,000 x 50 | failed |" in section
     assert "| 50,000 x 50 | failed |" in section
     assert "N_w and distinct words of 60,000 words x 1,000 draws: 1.2 s (target 120 s: met)" in section
+    assert "columns of 240 released words of 50,000, the points drawn: 0.90 s, and 0.20 s again" in section
     assert "1 of 2 checks" in section
     assert gpu_points(FOUND) == [{"words": 400_000, "dimension": 300, "words_per_second": 2.0}]
     assert gpu_points(None) == []
