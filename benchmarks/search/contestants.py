@@ -121,6 +121,21 @@ def usearch_exact(vectors: Vectors, threads: int) -> Search:
     return search
 
 
+def numkong_exact(vectors: Vectors, threads: int) -> Search:  # noqa: ARG001 - it has no threads of its own
+    """Return NumKong's squared distances (SimSIMD's, under its new name) in blocks, and the least of each row."""
+    numkong = importlib.import_module("numkong")
+
+    def search(queries: Vectors) -> Ids:
+        parts = []
+        for start in range(0, len(queries), 64):
+            distances = numkong.cdist(queries[start : start + 64], vectors, "sqeuclidean", out_dtype="float32")
+            parts.append(np.asarray(distances).argmin(axis=1))
+        found: Ids = np.concatenate(parts).astype(np.int64)
+        return found
+
+    return search
+
+
 def sklearn_brute(vectors: Vectors, threads: int) -> Search:
     """Return scikit-learn's brute force."""
     return _sklearn(vectors, threads, "brute")
@@ -166,6 +181,7 @@ CONTESTANTS: dict[str, Callable[[Vectors, int], Search]] = {
     FLAT: faiss_flat,
     NUMPY: blocked_numpy,
     "usearch exact": usearch_exact,
+    "NumKong exact": numkong_exact,
     "scikit-learn brute": sklearn_brute,
     "scikit-learn ball tree": sklearn_ball_tree,
     "FAISS HNSW": faiss_hnsw,

@@ -4,7 +4,7 @@ Contestants take turns in rounds, because a shared machine drifts: a figure is t
 median of the ratios within a round. "Right words" is the share of queries with the word that the exact search finds.
 The roofline compares our multiply-adds per second with the multiply instruction alone, measured in the same round.
 
-    pip install faiss-cpu usearch scikit-learn matplotlib
+    pip install faiss-cpu usearch numkong scikit-learn matplotlib
     python -m benchmarks.search.run --peer-python peers/bin/python --json docs/data/search.json
 
 ``--peer-python`` is an environment with mldp-text and pypantera (see benchmarks/peers/release.py); without it these are left out.
