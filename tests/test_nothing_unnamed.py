@@ -207,6 +207,14 @@ def test_parts_of_objects_are_dropped_and_kept_by_their_paths(tmp_path: Path) ->
         assert made["visits"][0]["note"] != NOTES[0]
 
 
+def test_a_key_that_stands_twice_hides_nothing_inside_an_object(tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"note": "a word", "p": {"x": "j@x.org", "x": 1}}\n' * 3)
+    with pytest.raises(UndecidedColumns) as raised:
+        privatize_file(Release(epsilon=6), source, tmp_path / "out.jsonl", columns=["note"])
+    assert raised.value.columns.keys() == {"p.x"}
+
+
 @pytest.mark.parametrize(
     "late",
     [{"contact": "j@x.org"}, {"visit": {"by": "j@x.org"}}, {"empty": "j@x.org"}, {"visits": [{"by": "j@x.org"}]}],
@@ -310,6 +318,34 @@ def test_roles_that_do_not_fit_are_refused(tmp_path: Path, roles: dict[str, Any]
         with pytest.raises(InvalidParameter) as raised:
             privatize_file(Release(epsilon=6), source, tmp_path / f"out.{kind}", **roles)
         assert raised.value.name == name
+
+
+def test_what_is_private_in_few_records_or_written_in_digits_is_refused(tmp_path: Path) -> None:
+    rows = [
+        {
+            "note": NOTES[0],
+            "remarks": f"patient {i} told me of the quarrel" if i % 8 == 0 else "none",
+            "score": f"{i} times nobody came to help" if i % 8 == 1 else i % 5,
+            "contact": f"p{i}@x.org" if i % 8 == 2 else "none",
+            "mobile": 4_915_000_000 + i * i,
+            "address": f"10.0.{i}.{i % 7}",
+            "lastName": "Xqzv",
+            "statement": "I agree with this statement" if i % 8 == 3 else "no answer",
+            "visits": i % 9,
+        }
+        for i in range(80)
+    ]
+    source = write(tmp_path / "in.jsonl", rows)
+    with pytest.raises(UndecidedColumns) as raised:
+        privatize_file(Release(epsilon=6), source, tmp_path / "out.jsonl", columns=["note"])
+    assert raised.value.columns == {
+        "remarks": "free text",
+        "score": "free text",
+        "contact": "e-mail addresses",
+        "mobile": "phone numbers",
+        "address": "identifiers",
+        "lastName": "names or ids of people",
+    }
 
 
 def test_short_texts_pass_with_a_warning(tmp_path: Path) -> None:

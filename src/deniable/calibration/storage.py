@@ -69,11 +69,6 @@ def calibration_folder(embedding: Embedding, settings: dict[str, Any]) -> Path:
     return work_folder(embedding, "calibrations") / digest
 
 
-def has_begun(folder: Path) -> bool:
-    """Return whether words of a calibration are on the disk."""
-    return (folder / JOURNAL).is_file()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Work:
     """How the words of a store are measured: in the order of ``ids``, ``at_once`` of them at a time."""

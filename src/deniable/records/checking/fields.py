@@ -16,7 +16,7 @@ from deniable.records.formats.delimited import Cells
 from deniable.records.formats.folder import FolderSource
 from deniable.records.formats.json_array import Elements
 from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout
-from deniable.records.formats.paths import Leaf, leaves
+from deniable.records.formats.paths import Leaf, Pairs, leaves
 from deniable.records.formats.source import FileSource, Lines, Source
 
 if TYPE_CHECKING:
@@ -86,12 +86,12 @@ def _objects(source: Source, layout: Layout, named: Collection[str]) -> Iterator
         if not line.strip():
             continue
         try:
-            record = json.loads(line, parse_constant=_refuse_constant)
+            record = json.loads(line, parse_constant=_refuse_constant, object_pairs_hook=Pairs)  # a key may stand there twice
         except (ValueError, RecursionError):  # the library's own words could quote the text
             record = None
-        if not isinstance(record, dict):
+        if not isinstance(record, Pairs):
             raise RecordError(source.name, "not a JSON object", record=number)
-        fields = [field for key, value in record.items() for field in _flat(key, value, named)]
+        fields = [field for key, value in record for field in _flat(key, value, named)]
         if any(_LONE.search(path) for path, _ in fields if path):
             raise RecordError(source.name, "a key holds half a character (a lone surrogate), which no text may", record=number)
         yield fields

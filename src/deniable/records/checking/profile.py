@@ -37,11 +37,22 @@ MOST_COLUMNS = 1_000
 _MOST_SEEN = 200_000
 _FEW = 30
 _LONGEST_NAME = 4
+_LONG = 4
+"""From this many words on a text is long."""
+
+_LONG_TO_BE_FREE = 5
+"""So many different long texts, most of which stand there once, are free text, whatever else the column holds."""
+
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?[\d.,]*\d[\d.,]*(?:[eE][-+]?\d+)?%?")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}(?: .*)?")
 _E_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _PHONE = re.compile(r"\+?[\d ()/.-]{7,20}")
+_PHONE_NAME = re.compile(
+    r"(?i)(?:^|[^a-z])(?:tel|(?:tele)?phone|telefon|tel[eé]fono|mobile?|cell|fax|handy)[._\s-]?(?:no|nr|num|number|nummer)?(?:$|[^a-z])"
+)
+_IP = re.compile(r"(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}", re.ASCII)
+_INSIDE_CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _PERSON = re.compile(
     r"(?i)(?:^|[._\s\[\]-])(?:user|author|patient|customer|client|person|employee|member|name|surname|nurse|doctor)(?:$|[._\s\[\]-]|name|id)"
 )
@@ -99,6 +110,8 @@ class Gathering:
     """How often each value stands there, by its digest."""
     empty: int = 0
     looks: Counter[str] = field(default_factory=Counter)
+    long: Counter[bytes] = field(default_factory=Counter)
+    """How often each long text stands there, by its digest."""
     lengths: Counter[int] = field(default_factory=Counter)
     """How many texts have how many words."""
     words: int = 0
@@ -133,16 +146,19 @@ class Gathering:
             return
         text = str(value)
         self._count_up(text)
+        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         if len(self.seen) < _MOST_SEEN:
-            self.seen[hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()] += 1
+            self.seen[digest] += 1
         if isinstance(value, bool | int | float):
             self.looks["number"] += 1
             return
         if isinstance(value, datetime.date):
             self.looks["date"] += 1
             return
-        self.looks[_look_of(text.strip())] += 1
-        words = cutter.words(text)
+        look, words = _look_of(text.strip()), cutter.words(text)
+        self.looks[look] += 1
+        if look == "text" and len(words) >= _LONG and len(self.long) < _MOST_SEEN:
+            self.long[digest] += 1
         self.words += len(words)
         self.lengths[len(words)] += 1
         self.unknown += sum(number == unknown_id for number in lookup.ids(words))
@@ -182,24 +198,31 @@ class Gathering:
         filled = self.values - self.empty
         if not filled:
             return "empty"
-        own = max(("e-mail", "phone", "date", "number", "formula", "other"), key=lambda look: self.looks[look])
+        own = max(("e-mail", "phone", "date", "number", "identifier", "formula", "other"), key=lambda look: self.looks[look])
         all_differ = len(self.seen) >= 0.98 * filled and filled > 1
-        if self.looks[own] > 0.5 * filled:
-            if (own == "date" and _BIRTH.search(self.path or "")) or (own == "number" and _BIRTH_YEAR.search(self.path or "")):
+        name = _INSIDE_CAMEL_CASE.sub("_", self.path or "")
+        if len(self.long) >= _LONG_TO_BE_FREE and len(self.long) >= 0.5 * self.long.total():
+            return "free text"  # also among numbers or dates
+        if self.looks[own] > 0.5 * filled and not (self.looks["e-mail"] and own in ("date", "number")):
+            if (own == "date" and _BIRTH.search(name)) or (own == "number" and _BIRTH_YEAR.search(name)):
                 return "birth date"
-            if own in ("number", "phone") and _PERSON_NUMBER.match(self.path or ""):
+            if own in ("number", "phone") and _PERSON_NUMBER.match(name):
                 return "person"
-            if own in ("number", "phone") and all_differ and _ID.search(self.path or ""):
+            if own == "number" and _PHONE_NAME.search(name):
+                return "phone"
+            if own in ("number", "phone") and all_differ and _ID.search(name):
                 return "identifier"
             return own  # type: ignore[return-value]
-        long = sum(count for words, count in self.lengths.items() if words >= 4)
+        long = sum(count for words, count in self.lengths.items() if words >= _LONG)
         if self.texts and (long >= 0.3 * self.texts or self.words >= 5 * self.texts):
             return "free text"
+        if self.looks["e-mail"]:
+            return "e-mail"
         few = len(self.seen) <= _FEW and len(self.seen) <= 0.5 * filled
         # Single words that are few may be places, colours or makes as well: many are called Denver or Brown.
-        if _PERSON.search(self.path or "") or (self.names >= 0.6 * self.texts and (not few or self.words >= 1.5 * self.texts)):
+        if _PERSON.search(name) or (self.names >= 0.6 * self.texts and (not few or self.words >= 1.5 * self.texts)):
             return "person"
-        if _ID.search(self.path or "") or (all_differ and self.words <= 1.5 * self.texts and self.unknown > 0.5 * self.words):
+        if _ID.search(name) or (all_differ and self.words <= 1.5 * self.texts and self.unknown > 0.5 * self.words):
             return "identifier"
         return "category" if few else "short text"
 
@@ -214,7 +237,7 @@ def _is_name(words: list[str]) -> bool:
 
 
 def _look_of(text: str) -> str:
-    for look, pattern in (("date", _DATE), ("number", _NUMBER), ("e-mail", _E_MAIL), ("phone", _PHONE)):
+    for look, pattern in (("identifier", _IP), ("date", _DATE), ("number", _NUMBER), ("e-mail", _E_MAIL), ("phone", _PHONE)):
         if pattern.fullmatch(text):
             return look
     return "text"
