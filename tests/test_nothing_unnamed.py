@@ -330,6 +330,7 @@ def test_what_is_private_in_few_records_or_written_in_digits_is_refused(tmp_path
             "mobile": 4_915_000_000 + i * i,
             "address": f"10.0.{i}.{i % 7}",
             "lastName": "Xqzv",
+            "Nachname": "Xqzv",
             "statement": "I agree with this statement" if i % 8 == 3 else "no answer",
             "visits": i % 9,
         }
@@ -345,6 +346,7 @@ def test_what_is_private_in_few_records_or_written_in_digits_is_refused(tmp_path
         "mobile": "phone numbers",
         "address": "identifiers",
         "lastName": "names or ids of people",
+        "Nachname": "names or ids of people",
     }
 
 

@@ -54,7 +54,8 @@ _PHONE_NAME = re.compile(
 _IP = re.compile(r"(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}", re.ASCII)
 _INSIDE_CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _PERSON = re.compile(
-    r"(?i)(?:^|[._\s\[\]-])(?:user|author|patient|customer|client|person|employee|member|name|surname|nurse|doctor)(?:$|[._\s\[\]-]|name|id)"
+    r"(?i)(?:^|[._\s\[\]-])(?:user|author|patient|customer|client|person|employee|member|name|surname|nurse|doctor"
+    r"|nachname|vorname|pr[eé]nom|nom|apellidos?|nombre|paciente|cognome|nome)(?:$|[._\s\[\]-]|name|id)"
 )
 _PERSON_NUMBER = re.compile(
     r"(?i)(?:^|.*[._\s\[\]-])(?:user|author|patient|customer|client|person|employee|member|student|subject)[._\s-]?(?:id|key|number|num|no|nr)?$"
