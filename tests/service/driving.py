@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.report.browser import at_width
@@ -40,6 +40,25 @@ def type_text(opened: Any, text: str, element: str = "text") -> None:
     opened.execute_script(
         "const e = document.getElementById(arguments[0]); e.value = arguments[1]; e.dispatchEvent(new Event('input'))", element, text
     )
+
+
+def choose_roles(opened: Any, *, text: Sequence[str] = ("text",), keep: Sequence[str] = (), drop: Sequence[str] = ()) -> list[str]:
+    """Say what becomes of these columns of a file, and return what becomes of all of them."""
+    chosen: list[str] = opened.execute_script(
+        """const [text, keep, drop] = arguments;
+        return [...document.querySelectorAll("#roles tbody tr")].map((row) => {
+          const name = row.cells[0].textContent, choice = row.querySelector("select");
+          if (text.includes(name)) choice.value = "column";
+          if (keep.includes(name)) choice.value = "keep";
+          if (drop.includes(name)) choice.value = "drop";
+          choice.dispatchEvent(new Event("change"));
+          return choice.value;
+        })""",
+        list(text),
+        list(keep),
+        list(drop),
+    )
+    return chosen
 
 
 def press(opened: Any, element: str) -> None:

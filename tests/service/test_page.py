@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from deniable.service import facts
-from tests.service.driving import PRIVATE, count, drop, load, press, quiet, slide, text_of, type_text, until
+from tests.service.driving import PRIVATE, choose_roles, count, drop, load, press, quiet, slide, text_of, type_text, until
 from tests.service.running import Client
 
 
@@ -173,7 +173,9 @@ def test_a_dropped_file_is_released_and_downloaded_with_its_card(opened: Any, cl
     rows = [f'{i},"the {PRIVATE}, my doctor",n' for i in range(30)]
     drop(opened, "my rows.csv", "\n".join(["id,text,note", *rows]))
     until(lambda: count(opened, "#rows tbody tr") == 10)
-    assert opened.execute_script("return document.getElementById('column').value") == "text"
+    press(opened, "release-file")
+    until(lambda: text_of(opened, "job-says") == "Say first what becomes of: id, note.")
+    assert choose_roles(opened, keep=["id"], drop=["note"]) == ["keep", "column", "drop"]
     assert PRIVATE in str(opened.execute_script("return document.querySelector('#rows td').textContent"))
     press(opened, "release-file")
     until(lambda: text_of(opened, "job-says") == "Released.")
@@ -205,6 +207,7 @@ def test_a_wrong_file_is_refused_in_words(opened: Any, client: Client, name: str
     drop(opened, name, content)
     if said != "not known":
         until(lambda: opened.find_element("id", "release-file").is_displayed())
-        opened.execute_script("document.getElementById('column-typed').value = 'text'")
+        opened.execute_script("document.getElementById('text-typed').value = 'text'")
+        choose_roles(opened, keep=["id"])
         press(opened, "release-file")
     until(lambda: said in text_of(opened, "job-says"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.driving import PRIVATE, count, drop, load, press, quiet, text_of, type_text, until
+from tests.service.driving import PRIVATE, choose_roles, count, drop, load, press, quiet, text_of, type_text, until
 from tests.service.running import Client
 from tests.support.scripts import load_script
 
@@ -27,6 +27,7 @@ def test_everybody_can_use_it(opened: Any, client: Client, width: int, colours: 
     type_text(opened, f"aspirin {PRIVATE}", "mine")
     drop(opened, "rows.csv", "id,text\n1,the fox\n2,my doctor\n")
     until(lambda: count(opened, "#rows tbody tr") == 2)
+    choose_roles(opened, keep=["id"])
     press(opened, "release-file")
     until(lambda: text_of(opened, "job-says") == "Released.")
     until(lambda: text_of(opened, "fact-attacker") not in ("…", "–"))

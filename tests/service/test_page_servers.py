@@ -10,7 +10,7 @@ from typing import Any
 from deniable.keyed.key_file import write_new_key
 from deniable.service.settings import Allowed, Limits
 from tests.report.browser import at_width
-from tests.service.driving import PRIVATE, count, drop, load, press, quiet, slide, text_of, type_text, until
+from tests.service.driving import PRIVATE, choose_roles, count, drop, load, press, quiet, slide, text_of, type_text, until
 from tests.service.running import Client, make_settings, running
 
 
@@ -108,6 +108,7 @@ def test_a_key_and_policies_of_the_operator_are_kept_to(opened: Any, tmp_path: P
         until(lambda: opened.find_element("id", "not-marked").is_displayed())
         drop(opened, "rows.csv", "id,text\n1,the quick brown fox\n2,my doctor said\n")
         until(lambda: count(opened, "#rows tbody tr") == 2)
+        choose_roles(opened, keep=["id"])
         press(opened, "release-file")
         until(lambda: text_of(opened, "job-says") == "Released.")
         assert quiet(opened) == []

@@ -1,4 +1,4 @@
-// Release a file: choose its column, see ten rows before and after, then a job on the server, then the output with its card.
+// Release a file: say what becomes of every column, see ten rows before and after, then a job on the server, then the output with its card.
 
 import { Refused, download, freshId, get, latest, post, settled, upload } from "./api.js";
 import { element } from "./draw.js";
@@ -9,6 +9,8 @@ const READABLE = /\.(txt|text|log|csv|tsv|tab|jsonl|ndjson)$/i;
 const KNOWN = /\.(txt|text|log|csv|tsv|tab|jsonl|ndjson|json|parquet|pq|xlsx|ods)(\.(gz|bz2|xz|zst))?$/i;
 const BYTES_TO_LOOK_AT = 1 << 18;
 const ROWS = 10;
+const ROLES = [["", "choose …"], ["column", "replace its words"], ["drop", "leave it out"], ["keep", "release it as it is"]];
+const TYPED = [["column", "text-typed"], ["drop", "drop-typed"], ["keep", "keep-typed"], ["keep_sheet", "sheet-typed"]];
 
 export function fileSection(stateOf) {
   let file = null, head = null;
@@ -48,21 +50,36 @@ export function fileSection(stateOf) {
     byId("file-name").textContent = file.name;
     byId("file-size").textContent = bytes(file.size);
     const plain = head !== null && head.columns === null, typed = head === null;
-    byId("column-row").hidden = plain;
-    byId("column").hidden = typed || plain;
-    byId("column-typed").hidden = !typed;
+    byId("roles-row").hidden = plain;
+    byId("roles").hidden = typed || plain;
+    byId("roles-typed").hidden = !typed;
+    for (const [, id] of TYPED) byId(id).value = "";
     byId("id-row").hidden = plain || typed || !stateOf().allowed.keyed;
     const columns = head?.columns ?? [];
-    byId("column").replaceChildren(...columns.map((name) => element("option", {}, name)));
+    const text = columns.length ? longest(columns, head.rows) : -1;
+    byId("roles").tBodies[0].replaceChildren(...columns.map((name, i) => roleRow(name, head.rows[0]?.[i] ?? "", i === text ? "column" : "")));
     byId("record-id").replaceChildren(...columns.map((name) => element("option", {}, name)));
-    if (columns.length) byId("column").value = columns[longest(columns, head.rows)];
     preview();
+  }
+
+  function roleRow(name, value, role) {
+    const choice = element("select", { "aria-label": `What becomes of ${name}` }, ...ROLES.map(([key, says]) => element("option", { value: key }, says)));
+    choice.value = role;
+    choice.addEventListener("change", () => preview());
+    return element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value.length > 40 ? `${value.slice(0, 40)} …` : value), element("td", {}, choice));
+  }
+
+  // What becomes of every column, as [role, column] pairs in the order of the file.
+  function rolesOf() {
+    if (head !== null) return [...byId("roles").querySelectorAll("select")].map((choice, i) => [choice.value, head.columns[i]]);
+    return TYPED.flatMap(([role, id]) => byId(id).value.split("\n").map((name) => name.trim()).filter((name) => name).map((name) => [role, name]));
   }
 
   const preview = latest(async () => {
     const table = byId("rows");
-    if (head === null || !head.rows.length) { table.hidden = true; return; }
-    const texts = head.rows.slice(0, ROWS).map((row) => (head.columns === null ? row[0] : row[head.columns.indexOf(byId("column").value)] ?? ""));
+    const shown = head?.columns ? rolesOf().findIndex(([role]) => role === "column") : 0;
+    if (head === null || !head.rows.length || shown < 0) { table.hidden = true; return; }
+    const texts = head.rows.slice(0, ROWS).map((row) => (head.columns === null ? row[0] : row[shown] ?? ""));
     const { epsilon, allowed } = stateOf();
     const asked = { texts, epsilon };
     if (allowed.keyed) asked.ids = texts.map(freshId);
@@ -78,9 +95,11 @@ export function fileSection(stateOf) {
 
   async function release() {
     const { epsilon, allowed } = stateOf();
-    const query = { name: safeName(file.name), epsilon };
-    if (head === null || head.columns !== null) query.column = head === null ? byId("column-typed").value : byId("column").value;
-    if (allowed.keyed && !byId("id-row").hidden) query.record_id = byId("record-id").value;
+    const roles = head?.columns === null ? [] : rolesOf();
+    const open = roles.filter(([role]) => !role).map(([, name]) => name);
+    if (open.length) { say(`Say first what becomes of: ${open.join(", ")}.`); return; }
+    const query = [["name", safeName(file.name)], ["epsilon", epsilon], ...roles];
+    if (allowed.keyed && !byId("id-row").hidden) query.push(["record_id", byId("record-id").value]);
     byId("job-done").hidden = byId("job-receipt").hidden = true;
     say("Sending the file …");
     byId("release-file").disabled = true;
@@ -127,7 +146,6 @@ export function fileSection(stateOf) {
   for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("over"));
   drop.addEventListener("drop", (event) => { event.preventDefault(); take(event.dataTransfer.files[0]); });
   byId("file").addEventListener("change", () => take(byId("file").files[0]));
-  byId("column").addEventListener("change", () => preview());
   byId("release-file").addEventListener("click", release);
   const settledPreview = settled(preview, 200);
   return { moved() { if (!byId("file-form").hidden) settledPreview(); } };
