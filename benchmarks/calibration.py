@@ -1,11 +1,13 @@
 """Exact draws per second of the rays against direct simulation, in one run on one machine.
 
-A calibration asks what a word becomes along many directions at several ε: words x directions x ε values draws. Direct
-simulation makes each of them (one nearest-word search each); a walk along a ray gives all ε of a direction at once. The
-walks' time includes products, walks and reading off the words; the tables, made once for the whole vocabulary, are timed by
-themselves and part of the projected times. Contestants take turns; the median rate of the rounds counts.
+A calibration asks what a word becomes along many directions at several ε: words x directions x ε values
+draws. Direct simulation makes each of them (one nearest-word search each); a walk along a ray gives all ε of
+a direction at once. The walks' time includes products, walks and reading off the words; the tables, made once
+for the whole vocabulary, are timed by themselves and part of the projected times. Contestants take turns; the
+median rate of the rounds counts.
 
-Usage: python -m benchmarks.calibration [--embedding NAME] [--words 64] [--rays 1000] [--rounds 3] [--json FILE]
+Usage: python -m benchmarks.calibration [--embedding NAME] [--words 64] [--rays 1000] [--rounds 3] [--json
+FILE]
 """
 
 from __future__ import annotations
@@ -45,7 +47,10 @@ def main() -> None:
     rays = Rays(embedding, rays=options.rays)
     tables = time.perf_counter() - started
     epsilons = sweep(rays)
-    contestants = {"rays, walked": whole_walks(rays, epsilons, options.words), "rays, N_w only": first_only(rays, options.words)}
+    contestants = {
+        "rays, walked": whole_walks(rays, epsilons, options.words),
+        "rays, N_w only": first_only(rays, options.words),
+    }
     contestants |= {"rays, one ε": at_one_epsilon(rays, float(np.median(epsilons)), options.words)}
     contestants |= {"numpy, direct": by_numpy(embedding, float(np.median(epsilons)))}
     contestants |= by_faiss(embedding, float(np.median(epsilons)))
@@ -74,7 +79,11 @@ def main() -> None:
         "largest_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     }
     for name, rate in medians.items():
-        ratios = ", ".join(f"{rate / medians[other]:,.0f} x {other}" for other in medians if other != name and "direct" in other)
+        ratios = ", ".join(
+            f"{rate / medians[other]:,.0f} x {other}"
+            for other in medians
+            if other != name and "direct" in other
+        )
         print(f"{name:16} {rate:>14,.0f} draws/s   {ratios}")
     print(json.dumps(report["projected_seconds_for_all_words"]))
     if options.json:

@@ -1,8 +1,10 @@
-"""Processor seconds of one whole calibration with both targets, from an empty store, beside a fixed matrix product in the same run.
+"""Processor seconds of one whole calibration with both targets, from an empty store, beside a fixed matrix
+product in the same run.
 
     python -m benchmarks.calibration_seconds
 
-Processor seconds, not time on the clock, so that other jobs on the machine matter little; the product tells how fast the machine was.
+Processor seconds, not time on the clock, so that other jobs on the machine matter little; the product tells
+how fast the machine was.
 """
 
 from __future__ import annotations
@@ -40,7 +42,10 @@ def main() -> None:
         found = calibrate(targets=Targets(max_unchanged=0.5, min_distinct=300, quantile=0.95))
         took, fixed = time.process_time() - began, min(before, product())
     assert found.choice is not None
-    print(f"{machine()}: {took:.0f} processor seconds, {took / fixed:,.0f} products of {SIDE} x {SIDE}, ε = {found.choice.epsilon:g}")
+    print(
+        f"{machine()}: {took:.0f} processor seconds, {took / fixed:,.0f} products of {SIDE} x {SIDE}, ε = "
+        f"{found.choice.epsilon:g}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""What a key costs: words per second of ``Privatizer.many`` with keyed and with fresh noise, in turns in one run.
+"""What a key costs: words per second of ``Privatizer.many`` with keyed and with fresh noise, in turns in one
+run.
 
-Also the share of the time that goes into the search, which should stay nearly all of it. A ratio is the median of the ratios within
-a round, because a shared machine drifts.
+Also the share of the time that goes into the search, which should stay nearly all of it. A ratio is the
+median of the ratios within a round, because a shared machine drifts.
 
     python -m benchmarks.keyed --sizes 34000x300 400000x300 --rounds 5 --json keyed.json
 """
@@ -42,8 +43,14 @@ class TimedSearch:
 def measure(words: int, dimension: int, *, texts: int, rounds: int) -> dict[str, Any]:
     """Release the same texts with both sources in turns; the first round warms up and is not counted."""
     rng = np.random.default_rng(0)
-    embedding = Embedding([f"w{i}" for i in range(words)], rng.standard_normal((words, dimension), dtype=np.float32), name="random")
-    batch: list[str | None] = [" ".join(f"w{i}" for i in rng.integers(0, words, _WORDS_PER_TEXT)) for _ in range(texts)]
+    embedding = Embedding(
+        [f"w{i}" for i in range(words)],
+        rng.standard_normal((words, dimension), dtype=np.float32),
+        name="random",
+    )
+    batch: list[str | None] = [
+        " ".join(f"w{i}" for i in rng.integers(0, words, _WORDS_PER_TEXT)) for _ in range(texts)
+    ]
     ids = list(range(texts))
     rates: dict[str, list[float]] = {"secure": [], "keyed": []}
     shares: dict[str, list[float]] = {"secure": [], "keyed": []}
@@ -64,7 +71,11 @@ def measure(words: int, dimension: int, *, texts: int, rounds: int) -> dict[str,
         "dimension": dimension,
         "words_per_second": {kind: round(median(found)) for kind, found in rates.items()},
         "share_of_search": {kind: round(median(found), 3) for kind, found in shares.items()},
-        "keyed_over_secure": {"median": round(median(ratios), 3), "lowest": round(min(ratios), 3), "highest": round(max(ratios), 3)},
+        "keyed_over_secure": {
+            "median": round(median(ratios), 3),
+            "lowest": round(min(ratios), 3),
+            "highest": round(max(ratios), 3),
+        },
     }
 
 
@@ -79,7 +90,10 @@ def main() -> None:
     options = parser.parse_args()
     set_threads(options.threads)
     results = []
-    print("| words x dimension | secure, words/s | keyed, words/s | keyed / secure [range] | search's share, secure | keyed |")
+    print(
+        "| words x dimension | secure, words/s | keyed, words/s | keyed / secure [range] | search's share, "
+        "secure | keyed |"
+    )
     print("|---|---|---|---|---|---|", flush=True)
     for size in options.sizes:
         words, dimension = (int(part) for part in size.split("x"))

@@ -1,4 +1,5 @@
-"""What a benchmark ran on, in words and as data, and the processor time that it took: a figure without them says little."""
+"""What a benchmark ran on, in words and as data, and the processor time that it took: a figure without them
+says little."""
 
 from __future__ import annotations
 
@@ -10,9 +11,12 @@ from typing import Any
 
 
 def machine() -> str:
-    """Return how many hardware threads of which processor there are, how busy they are now, and the Python."""
+    """Return how many hardware threads of which processor there are, how busy they are now, and the
+    Python."""
     cpuinfo = Path("/proc/cpuinfo")
-    models = re.findall(r"^model name\s*: (.*)$", cpuinfo.read_text(), re.MULTILINE) if cpuinfo.exists() else []
+    models = (
+        re.findall(r"^model name\s*: (.*)$", cpuinfo.read_text(), re.MULTILINE) if cpuinfo.exists() else []
+    )
     model = models[0] if models else platform.processor() or platform.machine()
     return f"{os.cpu_count()} x {model}, load {os.getloadavg()[0]:.1f}, Python {platform.python_version()}"
 
@@ -23,7 +27,8 @@ def busy() -> dict[str, Any]:
 
 
 def processor_seconds() -> float:
-    """Return the processor time of this process and all that it started, and those started, as far as they live or were waited for."""
+    """Return the processor time of this process and all that it started, and those started, as far as they
+    live or were waited for."""
     parents: dict[int, int] = {}
     ticks: dict[int, int] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):

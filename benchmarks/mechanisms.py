@@ -2,9 +2,10 @@
 
     python -m benchmarks.mechanisms --data DATA [--size 400000] [--tokens 3000] [--json mechanisms.json]
 
-Every mechanism runs in a process of its own. In brackets stands what the processors worked for it, for machines that have other
-work. The words are those of film reviews in their order, so that frequent words come often, as in any text. The second half of
-the words shows what is gained once the sums of frequent words are kept (softmax family).
+Every mechanism runs in a process of its own. In brackets stands what the processors worked for it, for
+machines that have other work. The words are those of film reviews in their order, so that frequent words come
+often, as in any text. The second half of the words shows what is gained once the sums of frequent words are
+kept (softmax family).
 """
 
 from __future__ import annotations
@@ -27,7 +28,18 @@ from benchmarks.peers.material import GLOVE, REVIEWS, enlarge, read_glove, revie
 from deniable.arrays import Ids
 
 EPSILON = 10.0
-NAMES = ["multivariate", "mahalanobis", "gaussian", "vickrey", "rank-smoothing", "tem", "santext", "custext", "line", "randomized-response"]
+NAMES = [
+    "multivariate",
+    "mahalanobis",
+    "gaussian",
+    "vickrey",
+    "rank-smoothing",
+    "tem",
+    "santext",
+    "custext",
+    "line",
+    "randomized-response",
+]
 
 
 def prepare(data: Path, folder: Path, size: int, tokens: int) -> None:
@@ -35,7 +47,9 @@ def prepare(data: Path, folder: Path, size: int, tokens: int) -> None:
     words, vectors = read_glove(data / GLOVE)
     ids = {word: i for i, word in enumerate(words)}
     texts = review_texts(data / REVIEWS, frozenset(words), 100, -(-2 * tokens // 100))
-    np.save(folder / "ids.npy", np.array([ids[word] for text in texts for word in text.split(" ")][: 2 * tokens]))
+    np.save(
+        folder / "ids.npy", np.array([ids[word] for text in texts for word in text.split(" ")][: 2 * tokens])
+    )
     np.save(folder / "vectors.npy", enlarge(words, vectors, size)[1])
 
 
@@ -55,7 +69,11 @@ def measure(name: str, folder: Path) -> dict[str, Any]:
     ids = np.load(folder / "ids.npy")
     nothing = np.array([], dtype=np.int64)  # jittered copies share no vector
     embedding = Embedding.from_checked(
-        [str(i) for i in range(len(vectors))], vectors, vectors[:1000].mean(axis=0), name="large", shadowed=nothing
+        [str(i) for i in range(len(vectors))],
+        vectors,
+        vectors[:1000].mean(axis=0),
+        name="large",
+        shadowed=nothing,
     )
     loaded = peak_memory_mb()
     mechanism, source = make_mechanism(name, embedding, epsilon=EPSILON), SecureRandomness()
@@ -80,7 +98,8 @@ def measure(name: str, folder: Path) -> dict[str, Any]:
 def table(rows: list[dict[str, Any]]) -> str:
     """Write the results as Markdown."""
     lines = [
-        "| mechanism | ready after | words a second, first half | second half | memory above the vectors, MB | unchanged |",
+        "| mechanism | ready after | words a second, first half | second half | memory above the vectors, MB "
+        "| unchanged |",
         "|---|---|---|---|---|---|",
     ]
     lines += [
@@ -95,7 +114,9 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     """Run every mechanism and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path)
     parser.add_argument("--size", type=int, default=400_000)
     parser.add_argument("--tokens", type=int, default=3_000, help="Words in each half.")
@@ -113,13 +134,19 @@ def main() -> None:
         prepare(options.data, Path(folder), options.size, options.tokens)
         for name in options.only:
             done = subprocess.run(
-                [sys.executable, "-m", "benchmarks.mechanisms", "--child", name, folder], check=True, capture_output=True, text=True
+                [sys.executable, "-m", "benchmarks.mechanisms", "--child", name, folder],
+                check=True,
+                capture_output=True,
+                text=True,
             )
             rows.append(json.loads(done.stdout))
             print(table(rows[-1:]).splitlines()[-1], file=sys.stderr, flush=True)
     print(table(rows))
     one = rows[0]
-    print(f"\n{one['words']:,} words x {one['dimension']}, ε = {EPSILON:g}; {one['tokens']:,} words released, {one['distinct']:,} distinct")
+    print(
+        f"\n{one['words']:,} words x {one['dimension']}, ε = {EPSILON:g}; {one['tokens']:,} words released, "
+        f"{one['distinct']:,} distinct"
+    )
     if options.json:
         options.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
 

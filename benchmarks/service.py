@@ -1,10 +1,13 @@
-"""What HTTP costs: words per second through the service over ``Privatizer.many`` in a process, and the latency of short requests.
+"""What HTTP costs: words per second through the service over ``Privatizer.many`` in a process, and the
+latency of short requests.
 
-    python -m benchmarks.service --seconds 5 --peer-python PEERS/bin/python --json docs/data/service.json --page docs/guide/service.md
+    python -m benchmarks.service --seconds 5 --peer-python PEERS/bin/python --json docs/data/service.json
+    --page docs/guide/service.md
 
-The rounds alternate, so that what else the machine does hits all alike. The client runs on the same machine and takes its part of it.
-PEERS is an environment with presidio-anonymizer, Flask and gunicorn; its anonymizer only replaces spans that it is told, so it
-stands here for scale: it does no search. ``--soak MINUTES`` sends short requests for that long and shows the memory of the service.
+The rounds alternate, so that what else the machine does hits all alike. The client runs on the same machine
+and takes its part of it. PEERS is an environment with presidio-anonymizer, Flask and gunicorn; its anonymizer
+only replaces spans that it is told, so it stands here for scale: it does no search. ``--soak MINUTES`` sends
+short requests for that long and shows the memory of the service.
 """
 
 from __future__ import annotations
@@ -67,7 +70,10 @@ def make_texts(embedding: Embedding) -> list[str]:
 def request_of(path: str, content: object) -> bytes:
     """Return a request of JSON."""
     body = json.dumps(content).encode()
-    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: "
+        f"{len(body)}\r\n\r\n"
+    )
     return head.encode() + body
 
 
@@ -103,12 +109,21 @@ def started(command: list[str], port: int, path: str, folder: Path, **environmen
     """Run a server until the block ends, and give its process id."""
     with Path(folder, f"log-{port}").open("wb") as log:
         process = subprocess.Popen(
-            command, stdout=log, stderr=log, env={**os.environ, **environment}, cwd=Path(__file__).resolve().parents[1]
+            command,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, **environment},
+            cwd=Path(__file__).resolve().parents[1],
         )
         try:
             for _ in range(600):
-                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1) as opened:
-                    opened.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+                with (
+                    contextlib.suppress(OSError),
+                    socket.create_connection(("127.0.0.1", port), timeout=1) as opened,
+                ):
+                    opened.sendall(
+                        f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode()
+                    )
                     if b" 200 " in opened.recv(100):
                         break
                 if process.poll() is not None:
@@ -131,7 +146,14 @@ def free_port() -> int:
 def service(folder: Path, *, together: bool = True) -> Iterator[tuple[int, int]]:
     """Run the service, and give its port and process id."""
     port = free_port()
-    command = [sys.executable, "-m", "benchmarks.service", "--serve", str(port), *([] if together else ["--one-by-one"])]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.service",
+        "--serve",
+        str(port),
+        *([] if together else ["--one-by-one"]),
+    ]
     with started(command, port, "/ready", folder, DENIABLE_HOME=str(folder)) as process:
         yield port, process
 
@@ -152,7 +174,8 @@ def measure_ratio(texts: list[str], folder: Path, *, rounds: int, seconds: float
     private = Privatizer(Multivariate(Embedding.open(), epsilon=_EPSILON))
     private.many(texts)
     requests = [
-        request_of("/privatize", {"texts": texts[i : i + _PER_REQUEST], "epsilon": _EPSILON}) for i in range(0, _TEXTS, _PER_REQUEST)
+        request_of("/privatize", {"texts": texts[i : i + _PER_REQUEST], "epsilon": _EPSILON})
+        for i in range(0, _TEXTS, _PER_REQUEST)
     ]
     found = []
     with service(folder) as (port, _):
@@ -169,10 +192,15 @@ def measure_ratio(texts: list[str], folder: Path, *, rounds: int, seconds: float
     return found
 
 
-def measure_short(texts: list[str], folder: Path, peer: Path | None, *, rounds: int, seconds: float) -> dict[str, list[Answers]]:
+def measure_short(
+    texts: list[str], folder: Path, peer: Path | None, *, rounds: int, seconds: float
+) -> dict[str, list[Answers]]:
     """Return the answers to single texts over 64 connections: put together, one by one, and the peer's."""
     ours = [request_of("/privatize", {"text": text, "epsilon": _EPSILON}) for text in texts]
-    spans = [{"entity_type": "PERSON", "start": 0, "end": 5, "score": 0.9}, {"entity_type": "PERSON", "start": 10, "end": 20, "score": 0.9}]
+    spans = [
+        {"entity_type": "PERSON", "start": 0, "end": 5, "score": 0.9},
+        {"entity_type": "PERSON", "start": 10, "end": 20, "score": 0.9},
+    ]
     theirs = [request_of("/anonymize", {"text": text, "analyzer_results": spans}) for text in texts]
     found: dict[str, list[Answers]] = {}
     with contextlib.ExitStack() as servers:
@@ -182,12 +210,20 @@ def measure_short(texts: list[str], folder: Path, peer: Path | None, *, rounds: 
         }
         if peer is not None:
             port = free_port()
-            bound = ["-w", str(_WORKERS_OF_THE_PEER), "-b", f"127.0.0.1:{port}", "benchmarks.peers.presidio_service:app"]
+            bound = [
+                "-w",
+                str(_WORKERS_OF_THE_PEER),
+                "-b",
+                f"127.0.0.1:{port}",
+                "benchmarks.peers.presidio_service:app",
+            ]
             servers.enter_context(started([str(peer), "-m", "gunicorn", *bound], port, "/health", folder))
             ports["Presidio anonymizer (replace)"] = (port, theirs)
         for _ in range(rounds):
             for name, (port, requests) in ports.items():
-                found.setdefault(name, []).append(asyncio.run(drive(port, requests, connections=64, seconds=seconds)))
+                found.setdefault(name, []).append(
+                    asyncio.run(drive(port, requests, connections=64, seconds=seconds))
+                )
     return found
 
 
@@ -200,14 +236,17 @@ def soak(texts: list[str], folder: Path, minutes: float) -> None:
             statuses += asyncio.run(drive(port, requests, connections=300, seconds=6 * minutes)).statuses
             pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
             print(
-                f"after {(tenth + 1) * minutes / 10:.1f} min: {pages * os.sysconf('SC_PAGE_SIZE') / 1e6:.0f} MB, {dict(statuses)}",
+                f"after {(tenth + 1) * minutes / 10:.1f} min: {pages * os.sysconf('SC_PAGE_SIZE') / 1e6:.0f} "
+                f"MB, {dict(statuses)}",
                 flush=True,
             )
 
 
 def main() -> None:
     """Measure and print tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--peer-python", type=Path)
@@ -227,7 +266,9 @@ def main() -> None:
             soak(texts, Path(place), options.soak)
             return
         ratios = measure_ratio(texts, Path(place), rounds=options.rounds, seconds=options.seconds)
-        short = measure_short(texts, Path(place), options.peer_python, rounds=options.rounds, seconds=options.seconds)
+        short = measure_short(
+            texts, Path(place), options.peer_python, rounds=options.rounds, seconds=options.seconds
+        )
     rows = {
         name: {
             "requests_per_second": median(one.per_second() for one in answers),
@@ -242,7 +283,9 @@ def main() -> None:
     if options.page is not None:
         page = options.page.read_text(encoding="utf-8")
         before, after = page.partition("<!-- measured -->")[0], page.partition("<!-- /measured -->")[2]
-        options.page.write_text(f"{before}<!-- measured -->\n{shown}\n<!-- /measured -->{after}", encoding="utf-8")
+        options.page.write_text(
+            f"{before}<!-- measured -->\n{shown}\n<!-- /measured -->{after}", encoding="utf-8"
+        )
     if options.json is not None:
         options.json.write_text(json.dumps(content, indent=2) + "\n")
 
@@ -253,9 +296,11 @@ def tables(content: dict[str, Any]) -> str:
     parts = [one["http"] / one["many"] for one in rounds]
     middle = {name: median(one[name] for one in rounds) for name in ("many", "http")}
     shown = [
-        "| 100 texts of 20 words a request, 8 connections: words/s by `Privatizer.many` | through HTTP | ratio [range] |",
+        "| 100 texts of 20 words a request, 8 connections: words/s by `Privatizer.many` | through HTTP | "
+        "ratio [range] |",
         "|--:|--:|--:|",
-        f"| {middle['many']:,.0f} | {middle['http']:,.0f} | {median(parts):.2f} [{min(parts):.2f}–{max(parts):.2f}] |",
+        f"| {middle['many']:,.0f} | {middle['http']:,.0f} | {median(parts):.2f} "
+        f"[{min(parts):.2f}–{max(parts):.2f}] |",
         "",
         "| one text of 20 words a request, 64 connections | requests/s | p50, ms | p99, ms |",
         "|---|--:|--:|--:|",

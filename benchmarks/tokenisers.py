@@ -2,8 +2,9 @@
 
     python -m benchmarks.tokenisers --data ../shared/data
 
-Prints Markdown. A row whose library is missing says "not installed" (pip install nltk tokenizers spacy uniseg sacremoses).
-Every candidate sees text prepared the same way, and tokens without a letter or digit are dropped afterwards.
+Prints Markdown. A row whose library is missing says "not installed" (pip install nltk tokenizers spacy uniseg
+sacremoses). Every candidate sees text prepared the same way, and tokens without a letter or digit are dropped
+afterwards.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def prepare(text: str) -> str:
     return normalise(text).lower()
 
 
-LETTER_AND_DIGIT = regex.compile(r"(?<=\p{L})[^\w\s'@:](?=\p{N})|(?<=\p{N})[^\w\s'@:](?=\p{L})|(?<=\p{L})_(?=\p{N})|(?<=\p{N})_(?=\p{L})")
+LETTER_AND_DIGIT = regex.compile(
+    r"(?<=\p{L})[^\w\s'@:](?=\p{N})|(?<=\p{N})[^\w\s'@:](?=\p{L})|(?<=\p{L})_(?=\p{N})|(?<=\p{N})_(?=\p{L})"
+)
 
 
 def ours(known: Collection[str], always_split: str = "", *, codes_cut: bool = False) -> Words:
@@ -106,7 +109,8 @@ def texts(path: Path, count: int) -> list[str]:
 
 
 def vocabularies(folder: Path) -> dict[str, frozenset[str]]:
-    """All of GloVe 6B, its 50,000 most frequent words and short numbers, and the words at hand of GloVe 840B."""
+    """All of GloVe 6B, its 50,000 most frequent words and short numbers, and the words at hand of GloVe
+    840B."""
     with bz2.open(folder / "glove.6B.50d.txt.bz2", "rt", encoding="utf-8", newline="\n") as lines:
         large = [line.split(" ", 1)[0] for line in lines]
     with bz2.open(folder / "glove.840B.300d.34k.w2v.txt.bz2", "rt", encoding="utf-8", newline="\n") as lines:
@@ -145,11 +149,17 @@ def table(head: list[str], cells: Callable[[Factory], list[str]]) -> None:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     shared = Path(__file__).resolve().parents[2] / "shared" / "data"
     parser.add_argument("--data", type=Path, default=shared, help="folder of the shared data")
-    parser.add_argument("--share", type=float, default=1.0, help="share of the sample to use (1: 5,000 reviews)")
-    parser.add_argument("--only", default="", metavar="REGEX", help="candidates whose name matches, e.g. 'regex|spaCy'")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="share of the sample to use (1: 5,000 reviews)"
+    )
+    parser.add_argument(
+        "--only", default="", metavar="REGEX", help="candidates whose name matches, e.g. 'regex|spaCy'"
+    )
     arguments = parser.parse_args()
     for name in [name for name in CANDIDATES if not regex.search(arguments.only, name)]:
         del CANDIDATES[name]

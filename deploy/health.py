@@ -1,4 +1,5 @@
-"""Ends with status 0 if the service on a port of this machine answers, by HTTP or by HTTPS; the container asks this of it."""
+"""Ends with status 0 if the service on a port of this machine answers, by HTTP or by HTTPS; the container
+asks this of it."""
 
 import http.client
 import ssl
@@ -21,7 +22,8 @@ def answers(connection: http.client.HTTPConnection) -> bool:
 def main() -> int:
     """Ask both ways: the settings say which one is served, and are not read here."""
     port = int(sys.argv[1])
-    # The certificate names the service as clients call it, and never this machine itself; nothing is sent to whoever answers.
+    # The certificate names the service as clients call it, and never this machine itself; nothing is sent to
+    # whoever answers.
     unchecked = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     unchecked.check_hostname, unchecked.verify_mode = False, ssl.CERT_NONE
     ways = (

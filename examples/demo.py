@@ -22,7 +22,10 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     embedding = Embedding.open()
-    print(f"Built-in embedding: {len(embedding):,} words, {embedding.dimension} dimensions. No download, no network.")
+    print(
+        f"Built-in embedding: {len(embedding):,} words, {embedding.dimension} dimensions. No download, no "
+        "network."
+    )
     print("Every word is replaced by a word drawn around it. Smaller ε: more noise. Each run draws anew.\n")
     privatizers = [Privatizer(Multivariate(embedding, epsilon=epsilon)) for epsilon in EPSILONS]
     for sentence in SENTENCES:
@@ -30,7 +33,9 @@ def main() -> None:
         for private, epsilon in zip(privatizers, EPSILONS, strict=True):
             print(f"  ε = {epsilon:g}    {private(sentence)}")
         print()
-    print("Zorblatt7 is in no dictionary. It becomes the one public unknown word and is drawn like any other.\n")
+    print(
+        "Zorblatt7 is in no dictionary. It becomes the one public unknown word and is drawn like any other.\n"
+    )
     print("The receipt of the three sentences at ε = 7:\n")
     for line in privatizers[-1].receipt().summary().split("\n"):
         print(f"  {line}")
@@ -39,7 +44,10 @@ def main() -> None:
         said = explain_word(Multivariate(embedding, epsilon=epsilon), "hockey", draws=500, top=6)
         others = ", ".join(outcome.word for outcome in said.outcomes if outcome.word != "hockey")
         stays = said.unchanged.probability if said.unchanged else 0.0
-        print(f"  ε = {epsilon:g}    stays in {stays:.0%} of the draws, {said.distinct} distinct words; also {others}")
+        print(
+            f"  ε = {epsilon:g}    stays in {stays:.0%} of the draws, {said.distinct} distinct words; also "
+            f"{others}"
+        )
     print(
         "\nNext:\n\n"
         '  echo "any text you like" | .venv/bin/deniable privatize --epsilon 6\n'

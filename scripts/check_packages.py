@@ -1,8 +1,9 @@
 """Build the packages as they are published, install each where nothing else is, and release text with it.
 
-Run ``python scripts/check_packages.py``; ``make check-slow`` does. What is built is a source package and, from it, two wheels: one with
-the native search and one as a machine without a compiler gets it. Both must release the same words with the same key. Needs a registry
-for pip, a C++ compiler, and about a gigabyte of temporary files. ``--keep FOLDER`` leaves the packages in a folder.
+Run ``python scripts/check_packages.py``; ``make check-slow`` does. What is built is a source package and,
+from it, two wheels: one with the native search and one as a machine without a compiler gets it. Both must
+release the same words with the same key. Needs a registry for pip, a C++ compiler, and about a gigabyte of
+temporary files. ``--keep FOLDER`` leaves the packages in a folder.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ def check_packages(folder: Path) -> None:
     run(python, "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps", str(plain))
     without = use(python, folder, native_wanted=False)
     demand(with_native == without, "the two wheels release different words with one key")
-    print(f"{native.name} and {plain.name} install, say what they are, and release the same {len(without.split())} words with one key")
+    print(
+        f"{native.name} and {plain.name} install, say what they are, and release the same "
+        f"{len(without.split())} words with one key"
+    )
 
 
 def build(folder: Path) -> tuple[Path, Path]:
@@ -64,7 +68,10 @@ def build(folder: Path) -> tuple[Path, Path]:
 
 def build_without_compiler(source: Path, folder: Path) -> Path:
     """Return the wheel that a machine without a compiler makes of the source package."""
-    python, making = folder.parent / "tools" / "bin" / "python", ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
+    python, making = (
+        folder.parent / "tools" / "bin" / "python",
+        ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)],
+    )
     run(python, *making, str(source), environment=NO_COMPILER)
     return only(folder, "*.whl")
 
@@ -74,7 +81,9 @@ def check_content(source: Path, native: Path, plain: Path) -> None:
     with tarfile.open(source) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
     demand(
-        {"CMakeLists.txt", "LICENSE", "src/deniable/neighbours/native/module.cpp", "tests/test_noise.py"} <= names, "the source lacks files"
+        {"CMakeLists.txt", "LICENSE", "src/deniable/neighbours/native/module.cpp", "tests/test_noise.py"}
+        <= names,
+        "the source lacks files",
     )
     for wheel in (native, plain):
         with zipfile.ZipFile(wheel) as unpacked:
@@ -82,12 +91,16 @@ def check_content(source: Path, native: Path, plain: Path) -> None:
         demand(set(NEEDED) <= held, f"{wheel.name} lacks {sorted(set(NEEDED) - held)}")
         demand(any(name.endswith("licenses/LICENSE") for name in held), f"{wheel.name} lacks the licence")
         demand(not any(name.endswith((".cpp", ".hpp", ".inc")) for name in held), f"{wheel.name} holds C++")
-        demand(any("_native." in name and name.endswith(".so") for name in held) == (wheel is native), f"{wheel.name}: native module")
+        demand(
+            any("_native." in name and name.endswith(".so") for name in held) == (wheel is native),
+            f"{wheel.name}: native module",
+        )
     demand(plain.name.endswith("-py3-none-any.whl"), f"{plain.name} is not for any machine")
 
 
 def use(python: Path, folder: Path, *, native_wanted: bool) -> str:
-    """Release text with what is installed, from Python and by the command; return the words that a fixed key gives."""
+    """Release text with what is installed, from Python and by the command; return the words that a fixed key
+    gives."""
     command = python.with_name("deniable")
     found = json.loads(run(command, "doctor", "--json"))
     demand((found["native_module"] == "in use") == native_wanted, f"doctor says: {found['native_module']}")
@@ -98,7 +111,10 @@ def use(python: Path, folder: Path, *, native_wanted: bool) -> str:
     said = run(command, *release, "--receipt-page", page, "--force", errors=True)
     demand(("slower" in said) == (not native_wanted), f"what a release says: {said}")
     demand(Path(page).read_text(encoding="utf-8").startswith("<!doctype html>"), "no page was written")
-    demand("stays itself" in run(command, "explain", "hockey", "-e", "6", "--draws", "100"), "explain says nothing")
+    demand(
+        "stays itself" in run(command, "explain", "hockey", "-e", "6", "--draws", "100"),
+        "explain says nothing",
+    )
     return run(python, "-c", KEYED)
 
 
@@ -110,14 +126,29 @@ def make_environment(folder: Path) -> Path:
     return python
 
 
-def run(program: Path, *arguments: str, environment: dict[str, str] | None = None, errors: bool = False) -> str:
-    """Return what a program printed, or said on standard error; it runs where our source is not, so it can only use what is installed."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "DENIABLE", "VIRTUAL_ENV"))}
+def run(
+    program: Path, *arguments: str, environment: dict[str, str] | None = None, errors: bool = False
+) -> str:
+    """Return what a program printed, or said on standard error; it runs where our source is not, so it can
+    only use what is installed."""
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "DENIABLE", "VIRTUAL_ENV"))
+    }
     with tempfile.TemporaryDirectory() as elsewhere:
         done = subprocess.run(
-            [str(program), *arguments], capture_output=True, text=True, check=False, cwd=elsewhere, env=clean | (environment or {})
+            [str(program), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=elsewhere,
+            env=clean | (environment or {}),
         )
-    demand(done.returncode == 0, f"{program.name} {' '.join(arguments)}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+    demand(
+        done.returncode == 0,
+        f"{program.name} {' '.join(arguments)}: {done.stdout[-2000:]}{done.stderr[-2000:]}",
+    )
     return done.stderr if errors else done.stdout
 
 

@@ -1,4 +1,5 @@
-"""Write docs/reference/cli.md from the commands themselves. A test fails when the page and the commands differ.
+"""Write docs/reference/cli.md from the commands themselves. A test fails when the page and the commands
+differ.
 
 Usage: python -m scripts.cli_reference
 """
@@ -26,11 +27,12 @@ by Ctrl-C while releasing.
 
 The environment variable `DENIABLE_HOME` names the folder that holds the installed embeddings; without it the user's data
 folder is used.
-"""
+"""  # noqa: E501
 
 
 def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield every command with its full name, groups before their members; hidden ones, which only name the new place, are left out."""
+    """Yield every command with its full name, groups before their members; hidden ones, which only name the
+    new place, are left out."""
     yield name, command
     for child in _members(command):
         yield from commands(child, f"{name} {child.name}")
@@ -42,14 +44,21 @@ def _members(command: Any) -> list[Any]:
 
 def reference() -> str:
     """Return the page."""
-    return HEAD + "".join(_section(name, command) for name, command in commands(typer.main.get_command(app), "deniable"))
+    return HEAD + "".join(
+        _section(name, command) for name, command in commands(typer.main.get_command(app), "deniable")
+    )
 
 
 def _section(name: str, command: Any) -> str:
     lines = ["", f"## `{name}`", "", " ".join((command.help or "").split()), ""]
     members = [child.name for child in _members(command)]
     if members:
-        lines += ["Commands: " + ", ".join(f"[`{child}`](#{name.replace(' ', '-')}-{child})" for child in members) + ".", ""]
+        lines += [
+            "Commands: "
+            + ", ".join(f"[`{child}`](#{name.replace(' ', '-')}-{child})" for child in members)
+            + ".",
+            "",
+        ]
     lines += ["| argument or option | | default |", "|---|---|---|"]
     for parameter in command.params:
         lines.append(f"| {_spelling(parameter)} | {_cell(parameter.help)} | {_default(parameter)} |")

@@ -2,10 +2,10 @@
 
 Usage: nice python scripts/fuzz_readers.py --cases 1000000 [--first N] [--target NAME …] [--out FOLDER]
 
-The cases are divided between the targets (tests/fuzz/targets.py). Each batch runs in a process of its own, with a limit on its
-memory and on the processor time of a case, so that a crash, a hang or a bomb is a finding like any other. A case is a target and a
-number, and gives the same files again; what went wrong is printed and, with --out, kept there in the form of tests/fuzz/found.
-Exit code 1 if anything was found.
+The cases are divided between the targets (tests/fuzz/targets.py). Each batch runs in a process of its own,
+with a limit on its memory and on the processor time of a case, so that a crash, a hang or a bomb is a finding
+like any other. A case is a target and a number, and gives the same files again; what went wrong is printed
+and, with --out, kept there in the form of tests/fuzz/found. Exit code 1 if anything was found.
 """
 
 from __future__ import annotations
@@ -31,14 +31,19 @@ MOST_SECONDS_A_CASE = 20
 
 
 def child(name: str, first: int, last: int, progress: Path) -> None:
-    """Run cases and print a line of JSON for each that went wrong; the number of the current one stands in the file ``progress``."""
+    """Run cases and print a line of JSON for each that went wrong; the number of the current one stands in
+    the file ``progress``."""
     from tests.fuzz.cases import run_cases
 
     logging.disable(logging.CRITICAL)  # gensim and others report what is raised anyway
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     place = "/dev/shm" if Path("/dev/shm").is_dir() else None
-    with progress.open("r+b") as file, mmap.mmap(file.fileno(), 8) as current, tempfile.TemporaryDirectory(dir=place) as folder:
+    with (
+        progress.open("r+b") as file,
+        mmap.mmap(file.fileno(), 8) as current,
+        tempfile.TemporaryDirectory(dir=place) as folder,
+    ):
 
         def begin(number: int) -> None:
             current[:8] = number.to_bytes(8, "little")
@@ -56,7 +61,9 @@ def run_batch(name: str, first: int, last: int) -> tuple[int, list[tuple[int, st
         progress.write(bytes(8))
         progress.flush()
         command = [sys.executable, __file__, "--child", name, str(first), str(last), progress.name]
-        done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "DENIABLE_HOME": "/nonexistent"})
+        done = subprocess.run(
+            command, capture_output=True, check=False, env={**os.environ, "DENIABLE_HOME": "/nonexistent"}
+        )
         found = [(line["number"], line["problem"]) for line in map(json.loads, done.stdout.splitlines())]
         if done.returncode == 0:
             return last, found
@@ -79,7 +86,9 @@ def keep(name: str, number: int, folder: Path) -> None:
 
 def main() -> int:
     """Run all cases."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--cases", type=int, default=100_000, help="how many cases, of all targets together")
     parser.add_argument("--first", type=int, default=0, help="the number of the first case of each target")
     parser.add_argument("--target", action="append", help="a target; all by default")

@@ -1,7 +1,8 @@
-"""Write the table of docs/guarantee.md: what the numbers are for the built-in embedding and the paper's mechanism, ε = 3 to 7.
+"""Write the table of docs/guarantee.md: what the numbers are for the built-in embedding and the paper's
+mechanism, ε = 3 to 7.
 
-python scripts/make_numbers_table.py          # writes the table between its marks
-python scripts/make_numbers_table.py --check  # fails if the page has another one; draws come from public seeds
+python scripts/make_numbers_table.py          # writes the table between its marks python
+scripts/make_numbers_table.py --check  # fails if the page has another one; draws come from public seeds
 """
 
 from __future__ import annotations
@@ -24,11 +25,19 @@ WORDS = (1, 5, 20)
 def row_of(embedding: Embedding, epsilon: float) -> str:
     """Return the line of the table for one ε."""
     mechanism = Multivariate(embedding, epsilon=epsilon)
-    factor, bound = capacity(mechanism, draws=40_000), bayes_bound(mechanism, english_words(embedding), draws=40_000)
+    factor, bound = (
+        capacity(mechanism, draws=40_000),
+        bayes_bound(mechanism, english_words(embedding), draws=40_000),
+    )
     assert factor is not None
     assert bound is not None
     spent = {row.words: row for row in account(mechanism, words=WORDS) if row.distance == "median"}
-    cells = [f"{epsilon:g}", f"{factor.high:,.0f}", f"{100 * bound.high:.1f} %", *(_spent(spent[count]) for count in WORDS)]
+    cells = [
+        f"{epsilon:g}",
+        f"{factor.high:,.0f}",
+        f"{100 * bound.high:.1f} %",
+        *(_spent(spent[count]) for count in WORDS),
+    ]
     return f"| {' | '.join(cells)} |"
 
 
@@ -40,8 +49,13 @@ def _spent(row: Spent) -> str:
 def table() -> str:
     """Return the whole table."""
     embedding = Embedding.open()
-    head = "| ε | capacity F, at most | named by a reader of single words, at most | 1 word replaced: ε′ (Σε·d) | 5 words | 20 words |"
-    return "\n".join([head, "|---|---|---|---|---|---|", *(row_of(embedding, epsilon) for epsilon in EPSILONS)])
+    head = (
+        "| ε | capacity F, at most | named by a reader of single words, at most | 1 word replaced: ε′ "
+        "(Σε·d) | 5 words | 20 words |"
+    )
+    return "\n".join(
+        [head, "|---|---|---|---|---|---|", *(row_of(embedding, epsilon) for epsilon in EPSILONS)]
+    )
 
 
 def main() -> None:

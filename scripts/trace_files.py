@@ -1,9 +1,10 @@
-"""Which of our files a command goes through: every file in which a function ran, in the order in which it first did.
+"""Which of our files a command goes through: every file in which a function ran, in the order in which it
+first did.
 
     python scripts/trace_files.py privatize reviews.csv --column text --epsilon 6 -o released.csv
 
-The command runs as usual; the list goes to standard error when it ends. What a file does while it is imported does not count, so a
-file that is only imported is not listed. Worker processes are not followed.
+The command runs as usual; the list goes to standard error when it ends. What a file does while it is imported
+does not count, so a file that is only imported is not listed. Worker processes are not followed.
 """
 
 from __future__ import annotations

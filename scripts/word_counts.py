@@ -1,8 +1,11 @@
-"""Write the built-in counts of English words, ``src/deniable/words/data/english-counts.txt.xz``, from two lists of Google Books.
+"""Write the built-in counts of English words, ``src/deniable/words/data/english-counts.txt.xz``, from two
+lists of Google Books.
 
-The lists are ``ngrams/more/english/1grams_english_1a_no_pos.csv`` and ``ngrams/more/english-fiction/1grams_english-fiction_1a_no_pos.csv``
-of the repository orgtre/google-books-ngram-frequency (CC BY 3.0), commit 8e16017 or later: the 10,000 most frequent tokens of English
-books and of English fiction of the years 2010 to 2019. Each list counts half. Tokens without a letter are left out, case is folded.
+The lists are ``ngrams/more/english/1grams_english_1a_no_pos.csv`` and
+``ngrams/more/english-fiction/1grams_english-fiction_1a_no_pos.csv`` of the repository
+orgtre/google-books-ngram-frequency (CC BY 3.0), commit 8e16017 or later: the 10,000 most frequent tokens of
+English books and of English fiction of the years 2010 to 2019. Each list counts half. Tokens without a letter
+are left out, case is folded.
 
     python -m scripts.word_counts ENGLISH.csv FICTION.csv
 """
@@ -31,7 +34,8 @@ def read_list(path: Path) -> dict[str, float]:
 
 
 def merge(lists: list[dict[str, float]]) -> list[tuple[str, int]]:
-    """Return each word with its count among a billion words, the lists weighing the same; frequent words first."""
+    """Return each word with its count among a billion words, the lists weighing the same; frequent words
+    first."""
     words = {word for each in lists for word in each}
     counts = {word: round(_PER * sum(each.get(word, 0.0) for each in lists) / len(lists)) for word in words}
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -1,7 +1,9 @@
-"""Which tests stay in one process where several share the work: those that share what is made once, or it would be made in each.
+"""Which tests stay in one process where several share the work: those that share what is made once, or it
+would be made in each.
 
-The tests of a file share an index, a browser or a server; those of Spark share a cluster. Pages of the documentation share nothing.
-``--dist loadgroup`` is for that, but keeps no group together under pytest 9.2 (pytest-xdist issue 1386).
+The tests of a file share an index, a browser or a server; those of Spark share a cluster. Pages of the
+documentation share nothing. ``--dist loadgroup`` is for that, but keeps no group together under pytest 9.2
+(pytest-xdist issue 1386).
 """
 
 from __future__ import annotations
@@ -29,13 +31,15 @@ LONGEST = (
     "tests/service/test_jobs.py",
     "tests/records/jobs/test_records_kill.py",
 )
-"""Files that take longest. They come first, such that no process is left with one of them when the others have nothing to do."""
+"""Files that take longest. They come first, such that no process is left with one of them when the others
+have nothing to do."""
 
 COLLECTED = pytest.StashKey[frozenset[tuple[str, ...]]]()
 """The file and the name of every test that was collected, those included that are not to be run."""
 
 if "PYTEST_XDIST_WORKER" in os.environ:
-    # Before NumPy is loaded: threads of one process for products of small matrices would take the processors of the others to wait.
+    # Before NumPy is loaded: threads of one process for products of small matrices would take the processors
+    # of the others to wait.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
@@ -64,7 +68,8 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        gc.enable()  # and no gc.freeze: Hypothesis looks for referrers, and does not find those that are frozen
+        # and no gc.freeze: Hypothesis looks for referrers, and does not find those that are frozen
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -77,7 +82,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import LoadScopeScheduling
 
-    config.option.loadscopereorder = False  # by how many tests a file has, which says little of how long it takes
+    config.option.loadscopereorder = (
+        False  # by how many tests a file has, which says little of how long it takes
+    )
     scheduler = LoadScopeScheduling(config, log)
     scheduler._split_scope = kept_together
     return scheduler

@@ -50,7 +50,9 @@ def test_what_is_stopped_leaves_the_old_file_and_nothing_else(file: Path, stop: 
 
 
 @pytest.mark.parametrize("broken", ["fsync", "replace"])
-def test_a_disk_that_refuses_leaves_the_old_file_and_nothing_else(file: Path, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+def test_a_disk_that_refuses_leaves_the_old_file_and_nothing_else(
+    file: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
@@ -62,7 +64,9 @@ def test_a_disk_that_refuses_leaves_the_old_file_and_nothing_else(file: Path, mo
     assert names_in(file.parent) == [file.name]
 
 
-def test_content_is_on_disk_before_the_name_and_the_name_at_the_end(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_content_is_on_disk_before_the_name_and_the_name_at_the_end(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     steps: list[str] = []
 
     def fsync(descriptor: int) -> None:
@@ -118,7 +122,12 @@ def test_a_published_file_gets_the_permissions_of_new_files(tmp_path: Path) -> N
 def test_drafts_of_dead_processes_are_swept_away_and_nothing_else(file: Path) -> None:
     old, new, other, like = (
         file.with_name(name)
-        for name in (f".{file.name}.0123abcd.tmp", f".{file.name}.4567abcd.tmp", f".{file.name}.json.0123abcd.tmp", f".{file.name}.old.tmp")
+        for name in (
+            f".{file.name}.0123abcd.tmp",
+            f".{file.name}.4567abcd.tmp",
+            f".{file.name}.json.0123abcd.tmp",
+            f".{file.name}.old.tmp",
+        )
     )
     for draft in (old, new, other, like):
         draft.write_text("half")
@@ -136,7 +145,9 @@ def test_an_error_names_the_file_and_not_its_draft(tmp_path: Path) -> None:
     assert raised.value.filename == str(tmp_path / "nowhere" / "out.json")
 
 
-@pytest.mark.parametrize(("number", "passes"), [(errno.EINVAL, True), (errno.EACCES, True), (errno.EIO, False)])
+@pytest.mark.parametrize(
+    ("number", "passes"), [(errno.EINVAL, True), (errno.EACCES, True), (errno.EIO, False)]
+)
 def test_a_folder_that_cannot_be_synced_is_no_error_and_a_broken_disk_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, passes: bool
 ) -> None:

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, settings
 HERE = Path(__file__).parent
 _CLOCK = r"(?:monotonic|perf_counter|process_time)\(\)"
 _LIMIT = re.compile(
-    rf"(?:\btimeout=|\bwait=|_timeout\(|asyncio\.timeout\(|\.(?:join|wait|result)\(|wait_for\([^,()]+, |{_CLOCK} \+ |{_CLOCK} - \w+ < |"
+    r"(?:\btimeout=|\bwait=|_timeout\(|asyncio\.timeout\(|\.(?:join|wait|result)\(|wait_for\([^,()]+, "
+    rf"|{_CLOCK} \+ |{_CLOCK} - \w+ < |"
     r"seconds: float = |MOST_SECONDS = )(?P<seconds>\d+(?:\.\d+)?)\b"
 )
 _MEANT = "meant to run out"
@@ -19,12 +20,18 @@ _MEANT = "meant to run out"
 
 def short_limits(text: str) -> list[str]:
     return [
-        line for line in text.splitlines() if _MEANT not in line and any(float(found["seconds"]) < 600 for found in _LIMIT.finditer(line))
+        line
+        for line in text.splitlines()
+        if _MEANT not in line and any(float(found["seconds"]) < 600 for found in _LIMIT.finditer(line))
     ]
 
 
 def test_no_limit_in_seconds_fails_a_test_on_a_busy_machine() -> None:
-    found = {str(file.relative_to(HERE)): short_limits(file.read_text()) for file in sorted(HERE.rglob("*.py")) if file != Path(__file__)}
+    found = {
+        str(file.relative_to(HERE)): short_limits(file.read_text())
+        for file in sorted(HERE.rglob("*.py"))
+        if file != Path(__file__)
+    }
     assert {file: lines for file, lines in found.items() if lines} == {}
 
 

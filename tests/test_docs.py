@@ -1,8 +1,10 @@
-"""The documentation does what it says: blocks run, links resolve, options are all there, and no page knows this machine.
+"""The documentation does what it says: blocks run, links resolve, options are all there, and no page knows
+this machine.
 
-In README.md and docs/**/*.md every ``python`` block is executed (the blocks of a page share one namespace) and every
-line of a ``console`` block that starts with ``$ `` is run by bash and must succeed. Directly before a fence,
-``<!-- exact -->`` also compares the output shown with the output made, and ``<!-- not run: reason -->`` leaves a block out.
+In README.md and docs/**/*.md every ``python`` block is executed (the blocks of a page share one namespace)
+and every line of a ``console`` block that starts with ``$ `` is run by bash and must succeed. Directly before
+a fence, ``<!-- exact -->`` also compares the output shown with the output made, and ``<!-- not run: reason
+-->`` leaves a block out.
 """
 
 from __future__ import annotations
@@ -89,7 +91,14 @@ def commands_of(block: Block) -> list[Command]:
 def run(command: str, folder: Path, *places: Path) -> subprocess.CompletedProcess[str]:
     """Run what a reader types, with the commands in these places before all others."""
     path = os.pathsep.join([*map(str, places), str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", "NO_COLOR": "1", "NO_MKDOCS_2_WARNING": "1"}
+    environment = {
+        **os.environ,
+        "PATH": path,
+        "PYTHONIOENCODING": "utf-8",
+        "COLUMNS": "80",
+        "NO_COLOR": "1",
+        "NO_MKDOCS_2_WARNING": "1",
+    }
     # -e is not enough: bash must also fail when the first part of a pipe does.
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
@@ -132,25 +141,36 @@ def run_page(text: str, name: str, folder: Path, *places: Path) -> None:
         elif block.language == "console":
             for command in commands_of(block):
                 done = run(command.text, folder, *places)
-                assert done.returncode == 0, f"{name}, line {block.line}: $ {command.text}\n{done.stdout}{done.stderr}"
+                assert done.returncode == 0, (
+                    f"{name}, line {block.line}: $ {command.text}\n{done.stdout}{done.stderr}"
+                )
                 if block.mark == "exact":
                     made = [line.rstrip() for line in done.stdout.rstrip("\n").split("\n")]
-                    assert made == [line.rstrip() for line in command.shown] or made == [""] == (command.shown or [""])
+                    assert made == [line.rstrip() for line in command.shown] or made == [""] == (
+                        command.shown or [""]
+                    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_block_of_the_page_runs(page: Path, workplace: Path, forked: Path) -> None:
     if page != ROOT / SPARK:
-        places = [] if page == ROOT / "README.md" else [forked]  # one page takes the command as it is installed
+        places = (
+            [] if page == ROOT / "README.md" else [forked]
+        )  # one page takes the command as it is installed
         run_page(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix(), workplace, *places)
         return
     require_java()
     # Spark's Java process stays with the Python process that started it, and in the folder it was started in.
     code = (
-        f"from pathlib import Path; from tests.test_docs import run_page; run_page(Path({str(page)!r}).read_text(), 'spark.md', Path.cwd())"
+        "from pathlib import Path; from tests.test_docs import run_page; "
+        f"run_page(Path({str(page)!r}).read_text(), 'spark.md', Path.cwd())"
     )
     paths = os.pathsep.join([str(ROOT), *(path for path in sys.path if path)])
-    environment = {**os.environ, "PYTHONPATH": paths, "SPARK_CONF_DIR": str(write_defaults(workplace.parent / "conf"))}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": paths,
+        "SPARK_CONF_DIR": str(write_defaults(workplace.parent / "conf")),
+    }
     subprocess.run([sys.executable, "-c", code], cwd=workplace, env=environment, check=True)
 
 
@@ -208,14 +228,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built once."""
     pytest.importorskip("mkdocs")
     folder = tmp_path_factory.mktemp("site")
-    build = run(f"python -m mkdocs build --strict --quiet --config-file '{ROOT / 'mkdocs.yml'}' --site-dir '{folder}'", ROOT)
+    build = run(
+        f"python -m mkdocs build --strict --quiet --config-file '{ROOT / 'mkdocs.yml'}' --site-dir '{folder}'",  # noqa: E501
+        ROOT,
+    )
     assert build.returncode == 0, build.stderr
     return folder
 
 
 def test_the_site_builds_without_a_warning(site: Path) -> None:
     outside = re.compile(r"""(?:<script[^>]+src|<link[^>]+stylesheet[^>]+href)=["'](?:https?:)?//[^"']+""")
-    found = [hit for page in site.rglob("*.html") for hit in outside.findall(page.read_text(encoding="utf-8"))]
+    found = [
+        hit for page in site.rglob("*.html") for hit in outside.findall(page.read_text(encoding="utf-8"))
+    ]
     assert not found, "the site must not load anything from elsewhere"
 
 
@@ -228,7 +253,9 @@ COPIED = """return [...document.querySelectorAll('.language-console code')].map(
 })"""
 
 
-def test_copied_commands_have_no_prompt_and_no_output_and_the_site_has_a_dark_form(site: Path, tmp_path: Path) -> None:
+def test_copied_commands_have_no_prompt_and_no_output_and_the_site_has_a_dark_form(
+    site: Path, tmp_path: Path
+) -> None:
     bundle = next((site / "assets" / "javascripts").glob("bundle.*.js")).read_text(encoding="utf-8")
     assert "data-md-copying" in bundle, "the theme copies in another way now"
     typed = [
@@ -239,7 +266,10 @@ def test_copied_commands_have_no_prompt_and_no_output_and_the_site_has_a_dark_fo
     with browser(tmp_path) as opened:
         colours = []
         for scheme in ("light", "dark"):
-            opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+            opened.execute_cdp_cmd(
+                "Emulation.setEmulatedMedia",
+                {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+            )
             opened.get((site / "index.html").as_uri())
             colours.append(opened.execute_script("return getComputedStyle(document.body).backgroundColor"))
         assert opened.execute_script(COPIED) == typed
@@ -250,7 +280,9 @@ def test_links_between_files_of_the_repository_resolve() -> None:
     # Strict mode looks at docs/ only, and not at what it includes.
     for page in sorted(ROOT.glob("*.md")):
         for link in re.findall(r"\]\(([^)\s#]+)[^)]*\)", page.read_text(encoding="utf-8")):
-            assert re.match(r"https?://|mailto:", link) or (page.parent / link).exists(), f"{page.name}: {link}"
+            assert re.match(r"https?://|mailto:", link) or (page.parent / link).exists(), (
+                f"{page.name}: {link}"
+            )
 
 
 def test_the_readme_is_short_and_names_the_two_commands_first() -> None:
@@ -329,12 +361,31 @@ OF_THIS_MACHINE = re.compile(
 
 
 def files_of_the_project() -> Iterator[Path]:
-    endings = {".md", ".py", ".toml", ".yml", ".yaml", ".json", ".csv", ".txt", ".cfg", ".sh", ".cpp", ".hpp", ".h", ""}
+    endings = {
+        ".md",
+        ".py",
+        ".toml",
+        ".yml",
+        ".yaml",
+        ".json",
+        ".csv",
+        ".txt",
+        ".cfg",
+        ".sh",
+        ".cpp",
+        ".hpp",
+        ".h",
+        "",
+    }
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.is_file() and path.suffix in endings and "__pycache__" not in path.parts:
                 yield path
-    yield from (path for path in sorted(ROOT.iterdir()) if path.is_file() and path.suffix in endings and path.name != ".git")
+    yield from (
+        path
+        for path in sorted(ROOT.iterdir())
+        if path.is_file() and path.suffix in endings and path.name != ".git"
+    )
 
 
 def test_no_file_knows_this_machine_or_its_registry() -> None:

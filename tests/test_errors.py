@@ -1,4 +1,5 @@
-"""What stands in a message cannot act on a terminal, and an error reaches who waits for it in another process."""
+"""What stands in a message cannot act on a terminal, and an error reaches who waits for it in another
+process."""
 
 from __future__ import annotations
 
@@ -51,7 +52,11 @@ def test_what_is_no_text_stays_as_it_is() -> None:
 def _made(kind: type[DeniableError]) -> DeniableError:
     """Return an error of a kind, whatever it asks for."""
     asked = list(inspect.signature(kind.__init__).parameters.values())[1:]
-    needed = [each for each in asked if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+    needed = [
+        each
+        for each in asked
+        if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+    ]
     given = {
         each.name: {"one": "why"}
         if "dict" in str(each.annotation)
@@ -65,7 +70,10 @@ def _made(kind: type[DeniableError]) -> DeniableError:
     return kind(**given)
 
 
-@pytest.mark.parametrize("kind", [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, DeniableError)])
+@pytest.mark.parametrize(
+    "kind",
+    [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, DeniableError)],
+)
 def test_an_error_goes_from_one_process_to_another_as_it_is(kind: type[DeniableError]) -> None:
     error = _made(kind)
     again = pickle.loads(pickle.dumps(error))

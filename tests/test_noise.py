@@ -1,6 +1,7 @@
 """The noise has density proportional to exp(-ε‖z‖), and wrong samplers are told from it.
 
-Every check runs at a false-alarm rate of 1e-6 and is shown, with the mutants at the end, to have the power to fail.
+Every check runs at a false-alarm rate of 1e-6 and is shown, with the mutants at the end, to have the power to
+fail.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ def direction_p_value(noise: Floats) -> float:
     directions = noise / np.linalg.norm(noise, axis=1, keepdims=True)
     axis = np.ones(n) / np.sqrt(n)
     projection = stats.beta((n - 1) / 2, (n - 1) / 2)
-    p_values = [stats.kstest((directions @ line + 1) / 2, projection.cdf).pvalue for line in (np.eye(n)[0], axis)]
+    p_values = [
+        stats.kstest((directions @ line + 1) / 2, projection.cdf).pvalue for line in (np.eye(n)[0], axis)
+    ]
     means = directions.mean(axis=0) * np.sqrt(draws * n)
     p_values.append(stats.chi2(n).sf(means @ means))
     # Off-diagonal second moments: xᵢxⱼ has mean 0 and variance 1/(n(n+2)); check a band of neighbouring axes.
@@ -107,7 +110,9 @@ WRONG_RADIUS: dict[str, Sampler] = {
     "half the noise": lambda rng, n: _uniform_direction(rng, n) * rng.standard_gamma(n, DRAWS)[:, None] / 2,
     "independent Laplace": lambda rng, n: rng.laplace(size=(DRAWS, n)),
     "Gaussian": lambda rng, n: rng.standard_normal((DRAWS, n)) * np.sqrt(n + 1),
-    "direction not normalised": lambda rng, n: rng.standard_normal((DRAWS, n)) * rng.standard_gamma(n, DRAWS)[:, None] / np.sqrt(n),
+    "direction not normalised": lambda rng, n: (
+        rng.standard_normal((DRAWS, n)) * rng.standard_gamma(n, DRAWS)[:, None] / np.sqrt(n)
+    ),
 }
 
 WRONG_DIRECTION: dict[str, Sampler] = {
@@ -122,7 +127,10 @@ WRONG_DIRECTION: dict[str, Sampler] = {
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 @pytest.mark.parametrize("wrong", WRONG_RADIUS)
 def test_a_wrong_radius_is_rejected(wrong: str, dimension: int) -> None:
-    caught = [radius_p_value(WRONG_RADIUS[wrong](np.random.default_rng(seed), dimension), 1.0) < ALPHA for seed in range(3)]
+    caught = [
+        radius_p_value(WRONG_RADIUS[wrong](np.random.default_rng(seed), dimension), 1.0) < ALPHA
+        for seed in range(3)
+    ]
     assert all(caught)
 
 

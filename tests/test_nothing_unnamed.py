@@ -24,7 +24,10 @@ from deniable.records import privatize_file
 from deniable.records.checking import deciding
 from tests.service.running import Client, make_settings, running
 
-NOTES = ["the doctor said that the train was late again and we waited", "she was not well but it is better now with the new pills"]
+NOTES = [
+    "the doctor said that the train was late again and we waited",
+    "she was not well but it is better now with the new pills",
+]
 SUSPICIOUS: dict[str, Callable[[int], Any]] = {
     "patient_name": lambda i: ["Anna Kowalska", "John Smith", "Maria Garcia"][i % 3],
     "mail": lambda i: f"u{i}@example.org",
@@ -38,7 +41,8 @@ SUSPICIOUS: dict[str, Callable[[int], Any]] = {
 """A column of each refused kind."""
 
 Releaser = Callable[[Path, list[str], list[str]], tuple[bool, bytes]]
-"""Releases a file, given what to drop and to keep beside the column ``note``; says whether it did, and all that came out."""
+"""Releases a file, given what to drop and to keep beside the column ``note``; says whether it did, and all
+that came out."""
 
 
 def rows_with(name: str) -> list[dict[str, Any]]:
@@ -66,13 +70,28 @@ def seen(folder: Path) -> bytes:
 
 
 def listed(drop: list[str], keep: list[str]) -> list[str]:
-    return [part for option, names in (("--drop", drop), ("--keep", keep)) for name in names for part in (option, name)]
+    return [
+        part
+        for option, names in (("--drop", drop), ("--keep", keep))
+        for name in names
+        for part in (option, name)
+    ]
 
 
 def by_command(source: Path, drop: list[str], keep: list[str]) -> tuple[bool, bytes]:
     out = source.parent / "out"
     out.mkdir()
-    arguments = ["privatize", str(source), "-c", "note", "-e", "6", "-q", "-o", str(out / f"a{source.suffix}")]
+    arguments = [
+        "privatize",
+        str(source),
+        "-c",
+        "note",
+        "-e",
+        "6",
+        "-q",
+        "-o",
+        str(out / f"a{source.suffix}"),
+    ]
     done = CliRunner().invoke(app, [*arguments, *listed(drop, keep)])
     if isinstance(done.exception, UndecidedColumns):
         assert done.exception.exit_code == 2
@@ -84,7 +103,9 @@ def by_function(source: Path, drop: list[str], keep: list[str]) -> tuple[bool, b
     out = source.parent / "out"
     out.mkdir()
     try:
-        privatize_file(Release(epsilon=6), source, out / f"a{source.suffix}", columns=["note"], drop=drop, keep=keep)
+        privatize_file(
+            Release(epsilon=6), source, out / f"a{source.suffix}", columns=["note"], drop=drop, keep=keep
+        )
     except UndecidedColumns:
         return False, seen(out)
     return True, seen(out)
@@ -92,7 +113,19 @@ def by_function(source: Path, drop: list[str], keep: list[str]) -> tuple[bool, b
 
 def by_stream(source: Path, drop: list[str], keep: list[str]) -> tuple[bool, bytes]:
     kind = source.suffix.removeprefix(".")
-    command = [sys.executable, "-m", "deniable", "privatize", "-c", "note", "-e", "6", "--format", kind, *listed(drop, keep)]
+    command = [
+        sys.executable,
+        "-m",
+        "deniable",
+        "privatize",
+        "-c",
+        "note",
+        "-e",
+        "6",
+        "--format",
+        kind,
+        *listed(drop, keep),
+    ]
     with source.open("rb") as opened:
         done = subprocess.run([*command], stdin=opened, capture_output=True, check=False)
     assert done.returncode in (0, 2), done.stderr
@@ -104,7 +137,20 @@ def by_watch(source: Path, drop: list[str], keep: list[str]) -> tuple[bool, byte
     inbox.mkdir()
     out.mkdir()
     source.rename(inbox / source.name)
-    arguments = ["watch", str(inbox), "--out", str(out), "--once", "--settle", "0", "-c", "note", "-e", "6", *listed(drop, keep)]
+    arguments = [
+        "watch",
+        str(inbox),
+        "--out",
+        str(out),
+        "--once",
+        "--settle",
+        "0",
+        "-c",
+        "note",
+        "-e",
+        "6",
+        *listed(drop, keep),
+    ]
     done = CliRunner().invoke(app, arguments)
     return done.exit_code == 0, seen(out)
 
@@ -123,14 +169,18 @@ def release(request: pytest.FixtureRequest) -> Releaser:
     client: Client = request.getfixturevalue("client")
 
     def by_service(source: Path, drop: list[str], keep: list[str]) -> tuple[bool, bytes]:
-        reply = client.upload(source.read_bytes(), name=source.name, column="note", drop=drop, keep=keep, wait=600)
+        reply = client.upload(
+            source.read_bytes(), name=source.name, column="note", drop=drop, keep=keep, wait=600
+        )
         return reply.status == 200, reply.body if reply.status == 200 else b""
 
     return by_service
 
 
 @pytest.mark.parametrize("name", SUSPICIOUS)
-def test_what_looks_like_people_or_texts_leaves_only_by_name(release: Releaser, tmp_path: Path, name: str) -> None:
+def test_what_looks_like_people_or_texts_leaves_only_by_name(
+    release: Releaser, tmp_path: Path, name: str
+) -> None:
     rows, values = rows_with(name), [str(SUSPICIOUS[name](i)).encode() for i in range(12)]
     for number, (drop, keep, leaves) in enumerate((([], [], None), ([name], [], False), ([], [name], True))):
         folder = tmp_path / str(number)
@@ -162,7 +212,9 @@ def test_a_dropped_column_may_name_the_records(tmp_path: Path, kind: str) -> Non
     for role in ("drop", "keep"):
         target = tmp_path / f"{role}.{kind}"
         drop, keep = (["case_id"], []) if role == "drop" else ([], ["case_id"])
-        made = privatize_file(release, source, target, columns=["note"], record_id="case_id", drop=drop, keep=keep)
+        made = privatize_file(
+            release, source, target, columns=["note"], record_id="case_id", drop=drop, keep=keep
+        )
         assert made is not None
         assert any("left out: the column case_id" in line for line in made.public) == (role == "drop")
         if kind == "parquet":
@@ -217,7 +269,12 @@ def test_a_key_that_stands_twice_hides_nothing_inside_an_object(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     "late",
-    [{"contact": "j@x.org"}, {"visit": {"by": "j@x.org"}}, {"empty": "j@x.org"}, {"visits": [{"by": "j@x.org"}]}],
+    [
+        {"contact": "j@x.org"},
+        {"visit": {"by": "j@x.org"}},
+        {"empty": "j@x.org"},
+        {"visits": [{"by": "j@x.org"}]},
+    ],
     ids=["key", "part", "filled", "element"],
 )
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
@@ -225,17 +282,28 @@ def test_what_the_first_records_do_not_hold_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: dict[str, Any], kind: str
 ) -> None:
     monkeypatch.setattr(deciding, "JUDGED", 10)
-    first: dict[str, Any] = {"note": NOTES[0], **({"empty": None} if "empty" in late else {"visits": []} if "visits" in late else {})}
+    first: dict[str, Any] = {
+        "note": NOTES[0],
+        **({"empty": None} if "empty" in late else {"visits": []} if "visits" in late else {}),
+    }
     source = write(tmp_path / f"in.{kind}", [first] * 15 + [{"note": NOTES[1], **late}])
     if kind == "parquet":
-        pq.write_table(pa.Table.from_pylist([*[first] * 15, {"note": NOTES[1], **late}], schema=schema_of(late)), source)
+        pq.write_table(
+            pa.Table.from_pylist([*[first] * 15, {"note": NOTES[1], **late}], schema=schema_of(late)), source
+        )
     with pytest.raises(UndecidedColumns) as raised:
         privatize_file(Release(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"])
     assert not (tmp_path / f"out.{kind}").exists()
     (name,) = late
     (why,) = raised.value.columns.values()
-    assert why == ("no role" if "visits" in late or (kind == "jsonl" and "empty" not in late) else "empty in the first 10 records")
-    privatize_file(Release(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"], keep=[name], force=True)
+    assert why == (
+        "no role"
+        if "visits" in late or (kind == "jsonl" and "empty" not in late)
+        else "empty in the first 10 records"
+    )
+    privatize_file(
+        Release(epsilon=6), source, tmp_path / f"out.{kind}", columns=["note"], keep=[name], force=True
+    )
 
 
 @pytest.mark.parametrize("release", ["stream", "watch"], indirect=True)
@@ -258,9 +326,16 @@ def test_a_sheet_that_fills_a_column_late_is_refused(tmp_path: Path, monkeypatch
     assert not (tmp_path / "out.xlsx").exists()
 
 
-@pytest.mark.parametrize(("hide", "why"), [("column", {"stars": "hidden"}), ("row", {"nr": "has hidden rows", "stars": "has hidden rows"})])
-def test_what_is_hidden_in_a_sheet_leaves_only_by_name(tmp_path: Path, hide: str, why: dict[str, str]) -> None:
-    source = write(tmp_path / "in.xlsx", [{"nr": i + 1, "stars": i % 5, "note": NOTES[i % 2]} for i in range(12)])
+@pytest.mark.parametrize(
+    ("hide", "why"),
+    [("column", {"stars": "hidden"}), ("row", {"nr": "has hidden rows", "stars": "has hidden rows"})],
+)
+def test_what_is_hidden_in_a_sheet_leaves_only_by_name(
+    tmp_path: Path, hide: str, why: dict[str, str]
+) -> None:
+    source = write(
+        tmp_path / "in.xlsx", [{"nr": i + 1, "stars": i % 5, "note": NOTES[i % 2]} for i in range(12)]
+    )
     book = openpyxl.load_workbook(source)
     place = book.active.column_dimensions["B"] if hide == "column" else book.active.row_dimensions[3]
     place.hidden = True
@@ -274,8 +349,16 @@ def test_what_is_hidden_in_a_sheet_leaves_only_by_name(tmp_path: Path, hide: str
 
 def test_what_pandas_notes_of_a_dropped_column_is_dropped_too(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
-    pandas.DataFrame({"referred_by": ["Anna Kowalska"] * 2, "note": NOTES}).set_index("referred_by").to_parquet(tmp_path / "in.parquet")
-    privatize_file(Release(epsilon=6), tmp_path / "in.parquet", tmp_path / "out.parquet", columns=["note"], drop=["referred_by"])
+    pandas.DataFrame({"referred_by": ["Anna Kowalska"] * 2, "note": NOTES}).set_index(
+        "referred_by"
+    ).to_parquet(tmp_path / "in.parquet")
+    privatize_file(
+        Release(epsilon=6),
+        tmp_path / "in.parquet",
+        tmp_path / "out.parquet",
+        columns=["note"],
+        drop=["referred_by"],
+    )
     assert b"referred_by" not in (tmp_path / "out.parquet").read_bytes()
 
 
@@ -292,7 +375,13 @@ def test_another_sheet_and_cells_without_a_name_are_refused(tmp_path: Path) -> N
     with pytest.raises(UndecidedColumns) as raised:
         privatize_file(Release(epsilon=6), tmp_path / "a.xlsx", tmp_path / "out.xlsx", columns=["note"])
     assert raised.value.columns.keys() == {"the sheet People"}
-    privatize_file(Release(epsilon=6), tmp_path / "a.xlsx", tmp_path / "out.xlsx", columns=["note"], keep_sheets=["People"])
+    privatize_file(
+        Release(epsilon=6),
+        tmp_path / "a.xlsx",
+        tmp_path / "out.xlsx",
+        columns=["note"],
+        keep_sheets=["People"],
+    )
     del book["People"]
     book.active["C3"] = "Anna Kowalska"
     book.save(tmp_path / "b.xlsx")
@@ -355,7 +444,9 @@ def test_short_texts_pass_with_a_warning(tmp_path: Path) -> None:
     source = write(tmp_path / "in.csv", rows)
     with pytest.warns(UserWarning, match=r"town \(short texts\)"):
         privatize_file(Release(epsilon=6), source, tmp_path / "out.csv", columns=["note"])
-    done = CliRunner().invoke(app, ["privatize", str(source), "-c", "note", "-e", "6", "-q", "-o", str(tmp_path / "b.csv")])
+    done = CliRunner().invoke(
+        app, ["privatize", str(source), "-c", "note", "-e", "6", "-q", "-o", str(tmp_path / "b.csv")]
+    )
     assert "town (short texts)" in done.stderr
 
 
@@ -370,7 +461,9 @@ def test_a_folder_through_spark_needs_a_role_for_every_column(tmp_path: Path) ->
         files.privatize_files(str(folder), str(tmp_path / "out"), keep=["stars"], **settings)
     assert raised.value.columns.keys() == {"nr", "mail"}
     assert not (tmp_path / "out").exists()
-    made = files.privatize_files(str(folder), str(tmp_path / "out"), drop=["mail", "nr"], keep=["stars"], **settings)
+    made = files.privatize_files(
+        str(folder), str(tmp_path / "out"), drop=["mail", "nr"], keep=["stars"], **settings
+    )
     out = seen(tmp_path / "out")
     assert b"example.org" not in out
     assert io.BytesIO(out).read(10)

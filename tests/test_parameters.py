@@ -13,7 +13,10 @@ from deniable.parameters import validated_count, validated_epsilon, validated_sh
 from tests.support.strategies import random_embedding
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 0, 0.0, -1, -0.0, "12", None, True, [1], 1j, 10**400, 1e-300, Decimal(3)])
+@pytest.mark.parametrize(
+    "value",
+    [math.nan, math.inf, -math.inf, 0, 0.0, -1, -0.0, "12", None, True, [1], 1j, 10**400, 1e-300, Decimal(3)],
+)
 def test_bad_epsilon_is_refused_before_any_work(value: Any) -> None:
     with pytest.raises(InvalidParameter, match="epsilon"):
         Multivariate(random_embedding(3, 2), epsilon=value)
@@ -25,11 +28,22 @@ def test_any_finite_positive_number_is_an_epsilon(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [np.full(3, np.inf), np.array([1, -1, 1.0]), np.zeros(3), np.ones(2), np.ones((3, 1)), 5.0, ["a", "b", "c"]]
+    "value",
+    [
+        np.full(3, np.inf),
+        np.array([1, -1, 1.0]),
+        np.zeros(3),
+        np.ones(2),
+        np.ones((3, 1)),
+        5.0,
+        ["a", "b", "c"],
+    ],
 )
 def test_one_bad_epsilon_per_word_is_refused_before_any_noise(value: Any) -> None:
     with pytest.raises(InvalidParameter, match="epsilon"):
-        Multivariate(random_embedding(3, 2), epsilon=1).perturb(np.arange(3), SecureRandomness(), epsilon=value)
+        Multivariate(random_embedding(3, 2), epsilon=1).perturb(
+            np.arange(3), SecureRandomness(), epsilon=value
+        )
 
 
 @pytest.mark.parametrize("ids", [np.array([0.7]), np.array([[0]]), np.array(["w0"])])

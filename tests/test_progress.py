@@ -21,7 +21,9 @@ def told(monkeypatch: pytest.MonkeyPatch, method: str) -> str:
 
 
 def test_followed_work_is_timed_without_what_an_earlier_run_did(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert told(monkeypatch, "follow") == "calibrating: 600 of 1,000 words (60%), 5 words/s, 1 min 20 s left\n"
+    assert (
+        told(monkeypatch, "follow") == "calibrating: 600 of 1,000 words (60%), 5 words/s, 1 min 20 s left\n"
+    )
     assert "30 words/s" in told(monkeypatch, "report")
 
 
@@ -41,7 +43,11 @@ def test_each_pass_of_work_in_stages_has_a_bar_of_its_own(monkeypatch: pytest.Mo
         for done, total in ((3, 9), (9, 9), (0, 5), (4, 5), (2, 5)):
             stages.report(done, total)
     passes = [number for number, (kind, _, _) in enumerate(followed) if kind == "begun"]
-    assert [followed[number + 1][1] for number in passes] == [3, 0, 2]  # 9 of 9 ends a pass, and so does a step back
+    assert [followed[number + 1][1] for number in passes] == [
+        3,
+        0,
+        2,
+    ]  # 9 of 9 ends a pass, and so does a step back
 
 
 def test_a_stage_that_is_closed_goes_on_with_the_next_report(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,24 +8,45 @@ import deniable
 
 def test_all_is_exact_and_sorted() -> None:
     assert deniable.__all__ == sorted(deniable.__all__)
-    public = {name for name, value in vars(deniable).items() if not name.startswith("_") and not hasattr(value, "__path__")}
+    public = {
+        name
+        for name, value in vars(deniable).items()
+        if not name.startswith("_") and not hasattr(value, "__path__")
+    }
     modules = {name for name in public if type(getattr(deniable, name)).__name__ == "module"}
     assert set(deniable.__all__) == (public - modules - {"annotations"}) | {"__version__"}
 
 
 def loaded_by(statement: str) -> set[str]:
-    code = f"import sys; before = set(sys.modules); {statement}; print(*sorted({{m.partition('.')[0] for m in set(sys.modules) - before}}))"
-    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    code = (
+        f"import sys; before = set(sys.modules); {statement}; print(*sorted({{m.partition('.')[0] for m "
+        f"in set(sys.modules) - before}}))"
+    )
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
 
 
 def test_import_loads_numpy_and_regex_and_nothing_else_from_outside() -> None:
-    outside = {name for name in loaded_by("import deniable") if name not in sys.stdlib_module_names and not name.startswith("_")}
+    outside = {
+        name
+        for name in loaded_by("import deniable")
+        if name not in sys.stdlib_module_names and not name.startswith("_")
+    }
     assert outside <= {"deniable", "numpy", "regex"}
 
 
 def test_import_adds_few_modules_to_numpy() -> None:
-    code = "import sys, numpy, regex; before = len(sys.modules); import deniable; print(len(sys.modules) - before)"
-    assert int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) < 150
+    code = (
+        "import sys, numpy, regex; before = len(sys.modules); import deniable; print(len(sys.modules) - "
+        "before)"
+    )
+    assert (
+        int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+        < 150
+    )
 
 
 def test_the_seeded_source_is_reachable_from_the_command_line_only_by_its_named_option() -> None:
@@ -33,10 +54,18 @@ def test_the_seeded_source_is_reachable_from_the_command_line_only_by_its_named_
 
     source = Path(deniable.__file__).parent
     mentions = {
-        path.relative_to(source).as_posix() for path in source.rglob("*.py") if "InsecureSeeded" in path.read_text(encoding="utf-8")
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.py")
+        if "InsecureSeeded" in path.read_text(encoding="utf-8")
     }
     # Channels, calibrations and audits draw from seeds of their own, in memory, and write no released text.
-    assert mentions <= {"__init__.py", "randomness.py", "cli/privatize.py", "channel/draws.py", "audit/draws.py"}
+    assert mentions <= {
+        "__init__.py",
+        "randomness.py",
+        "cli/privatize.py",
+        "channel/draws.py",
+        "audit/draws.py",
+    }
     command = (source / "cli/privatize.py").read_text(encoding="utf-8")
     assert command.count("InsecureSeededRandomness(insecure_seed=") == 1
     assert "--insecure-seed" in command
@@ -47,13 +76,21 @@ def test_nothing_that_releases_text_imports_the_audits() -> None:
 
     source = Path(deniable.__file__).parent
     importers = {
-        path.relative_to(source).as_posix() for path in source.rglob("*.py") if "deniable.audit" in path.read_text(encoding="utf-8")
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.py")
+        if "deniable.audit" in path.read_text(encoding="utf-8")
     }
     allowed = ("audit/", "cli/audit/", "lab/")
     assert {name for name in importers if not name.startswith(allowed)} == set()
     for module in ("deniable.audit", "deniable.channel.draws"):
-        reached = f"import sys, deniable.cli.privatize, deniable.text.privatizer, deniable.records; print({module!r} in sys.modules)"
-        assert subprocess.run([sys.executable, "-c", reached], capture_output=True, text=True, check=True).stdout == "False\n"
+        reached = (
+            "import sys, deniable.cli.privatize, deniable.text.privatizer, deniable.records; "
+            f"print({module!r} in sys.modules)"
+        )
+        assert (
+            subprocess.run([sys.executable, "-c", reached], capture_output=True, text=True, check=True).stdout
+            == "False\n"
+        )
 
 
 def test_only_what_measures_draws_from_a_seed() -> None:
@@ -61,10 +98,20 @@ def test_only_what_measures_draws_from_a_seed() -> None:
 
     source = Path(deniable.__file__).parent
     importers = {
-        path.relative_to(source).as_posix() for path in source.rglob("*.py") if "channel.draws import" in path.read_text(encoding="utf-8")
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.py")
+        if "channel.draws import" in path.read_text(encoding="utf-8")
     }
-    # A channel or a calibration by draws looks at words of the public vocabulary, a receiver at shares that were learnt from released
-    # text, the search of tuning at public texts, of which it keeps shares only: nobody's text is released.
+    # A channel or a calibration by draws looks at words of the public vocabulary, a receiver at shares that
+    # were learnt from released text, the search of tuning at public texts, of which it keeps shares only:
+    # nobody's text is released.
     channels = ("channel/allocation.py", "channel/points.py", "channel/rows.py")
-    allowed = ("audit/", *channels, "lab/", "calibration/table.py", "analysis/word_use.py", "tuning/search.py")
+    allowed = (
+        "audit/",
+        *channels,
+        "lab/",
+        "calibration/table.py",
+        "analysis/word_use.py",
+        "tuning/search.py",
+    )
     assert {name for name in importers if not name.startswith(allowed)} == set()

@@ -17,7 +17,14 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from randomgen import AESCounter
 from scipy import stats
 
-from deniable import InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, SecureRandomness, randomness
+from deniable import (
+    InsecureSeededRandomness,
+    InvalidParameter,
+    Multivariate,
+    Privatizer,
+    SecureRandomness,
+    randomness,
+)
 from deniable.errors import RandomnessError
 from tests.support.strategies import random_embedding
 
@@ -130,23 +137,32 @@ for child in range(2):
     os.waitpid(pid, 0)
 print("parent", os.getpid(), source.normals(2, 4).tobytes().hex(), flush=True)
 os._exit(0)
-"""
+"""  # noqa: E501
 
 
-@pytest.mark.skipif(sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"), reason="the call is another here")
+@pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"),
+    reason="the call is another here",
+)
 @pytest.mark.parametrize("how", ["namespace", "same process id"])
 def test_a_clone_that_neither_python_nor_its_process_id_tells_of_never_repeats_noise(how: str) -> None:
-    done = subprocess.run([sys.executable, "-c", CLONED, how.split()[0]], capture_output=True, text=True, timeout=600)
+    done = subprocess.run(
+        [sys.executable, "-c", CLONED, how.split()[0]], capture_output=True, text=True, timeout=600
+    )
     if "not allowed" in done.stdout:
         pytest.skip("only root may make namespaces of process ids")
     assert done.returncode == 0, done.stderr
     who, pids, drawn = zip(*(line.split(" ", 2) for line in done.stdout.splitlines()), strict=True)
-    assert sorted(who) == ["child", "child", "grandchild", "parent"], "and the seeded source refuses in each clone"
+    assert sorted(who) == ["child", "child", "grandchild", "parent"], (
+        "and the seeded source refuses in each clone"
+    )
     assert set(pids) == {"1"}
     assert len(set(drawn)) == 4
 
 
-def test_without_a_page_that_is_wiped_every_draw_has_a_key_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_page_that_is_wiped_every_draw_has_a_key_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     source = SecureRandomness()
     if randomness._page is not None:
         assert source._generator() is source._generator()
@@ -202,7 +218,9 @@ def test_the_seeded_source_repeats_and_says_it_is_insecure() -> None:
 
 
 def test_the_default_source_is_the_secure_one() -> None:
-    assert Privatizer(Multivariate(random_embedding(3, 2), epsilon=1)).receipt().randomness["source"] == "secure"
+    assert (
+        Privatizer(Multivariate(random_embedding(3, 2), epsilon=1)).receipt().randomness["source"] == "secure"
+    )
 
 
 @pytest.mark.parametrize("seed", [-1, None, 1.5, "7"])
@@ -225,7 +243,9 @@ def test_a_seeded_source_refuses_to_repeat_itself_in_a_fork() -> None:
 
 
 @pytest.mark.parametrize("source", [SecureRandomness(), InsecureSeededRandomness(insecure_seed=1)])
-def test_uniform_numbers_are_uniform_on_the_half_open_unit_interval(source: SecureRandomness | InsecureSeededRandomness) -> None:
+def test_uniform_numbers_are_uniform_on_the_half_open_unit_interval(
+    source: SecureRandomness | InsecureSeededRandomness,
+) -> None:
     drawn = source.uniforms(20_000, 2)
     assert drawn.shape == (20_000, 2)
     assert drawn.min() >= 0.0

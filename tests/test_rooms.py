@@ -1,4 +1,5 @@
-"""The rooms of the package stand in an order: no room imports a later one, lazily or not, and no modules import one another in a circle."""
+"""The rooms of the package stand in an order: no room imports a later one, lazily or not, and no modules
+import one another in a circle."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ ROOMS = (
     "cli",
     "lab",
 )
-"""Every room in the order in which it may import: those before it, never those after it. The package itself names what is public."""
+"""Every room in the order in which it may import: those before it, never those after it. The package itself
+names what is public."""
 
 LATER_ON_PURPOSE = {
     ("deniable", "*"),  # the public names
@@ -73,7 +75,10 @@ def imports(known: dict[str, Path]) -> dict[str, set[str]]:
             elif isinstance(node, ast.ImportFrom):
                 assert node.level == 0, f"{name} imports relatively, which this test does not follow"
                 module = node.module or ""
-                wanted |= {f"{module}.{alias.name}" if f"{module}.{alias.name}" in known else module for alias in node.names}
+                wanted |= {
+                    f"{module}.{alias.name}" if f"{module}.{alias.name}" in known else module
+                    for alias in node.names
+                }
         found[name] = {module for module in wanted if module in known and module != name}
     return found
 
@@ -87,7 +92,11 @@ def wrong_imports(graph: dict[str, set[str]]) -> list[str]:
     wrong = []
     for module, wanted in graph.items():
         for other in wanted:
-            if (module, "*") in LATER_ON_PURPOSE or (module, other) in LATER_ON_PURPOSE or room_of(module) == room_of(other):
+            if (
+                (module, "*") in LATER_ON_PURPOSE
+                or (module, other) in LATER_ON_PURPOSE
+                or room_of(module) == room_of(other)
+            ):
                 continue
             if not room_of(other) or order[room_of(other)] > order[room_of(module)]:
                 wrong.append(f"{module} imports {other}")

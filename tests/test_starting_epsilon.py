@@ -1,4 +1,5 @@
-"""There is one ε to begin with: in the code, in the guides, on the page and in every example with the built-in embedding."""
+"""There is one ε to begin with: in the code, in the guides, on the page and in every example with the
+built-in embedding."""
 
 from __future__ import annotations
 
@@ -21,14 +22,24 @@ _OTHER_EMBEDDING_OR_MECHANISM = re.compile(r"--embedding|--mechanism|--max-uncha
 
 def recommended(text: str) -> set[float]:
     """Return every ε that a text tells its reader to begin with."""
-    return {float(each) for each in re.findall(r"(?i)(?:start|begin)(?:ing)? (?:low|at|with)[^.\d]{0,20}?(\d+(?:\.\d+)?)", text)}
+    return {
+        float(each)
+        for each in re.findall(
+            r"(?i)(?:start|begin)(?:ing)? (?:low|at|with)[^.\d]{0,20}?(\d+(?:\.\d+)?)", text
+        )
+    }
 
 
 def privatized_at(text: str) -> set[float]:
-    """Return every ε at which a text releases something with the built-in embedding and the default mechanism."""
+    """Return every ε at which a text releases something with the built-in embedding and the default
+    mechanism."""
     commands = re.findall(r"deniable (?:privatize|watch)\b(?:[^\n`]|\\\n)*", text)
     plain = [command for command in commands if not _OTHER_EMBEDDING_OR_MECHANISM.search(command)]
-    return {float(each) for command in plain for each in re.findall(r"(?<!record-)(?:--epsilon|-e)[ =](\d+(?:\.\d+)?)", command)}
+    return {
+        float(each)
+        for command in plain
+        for each in re.findall(r"(?<!record-)(?:--epsilon|-e)[ =](\d+(?:\.\d+)?)", command)
+    }
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -54,4 +65,6 @@ def test_other_starting_points_are_found() -> None:
     assert recommended("For text about health begin at 3 or 4.") == {3.0}
     assert recommended("**Start at ε = 8**") == {8.0}
     assert privatized_at("$ deniable privatize a.csv --epsilon 8 -o b.csv") == {8.0}
-    assert privatized_at("$ deniable privatize a.csv --record-epsilon 60 --embedding mine --epsilon 8") == set()
+    assert (
+        privatized_at("$ deniable privatize a.csv --record-epsilon 60 --embedding mine --epsilon 8") == set()
+    )

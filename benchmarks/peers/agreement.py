@@ -3,9 +3,9 @@
     python -m venv peers && peers/bin/pip install mldp-text==0.1.2 pypantera==1.0.2
     python -m benchmarks.peers.agreement --peer-python peers/bin/python
 
-For each mechanism and three words, the words that the peer released are compared with those that ours released: a chi-squared test
-of homogeneity, words that came out rarely taken together. Prints a Markdown table with the smallest of the three p-values and how often
-the word itself came out.
+For each mechanism and three words, the words that the peer released are compared with those that ours
+released: a chi-squared test of homogeneity, words that came out rarely taken together. Prints a Markdown
+table with the smallest of the three p-values and how often the word itself came out.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def p_value(ours: np.ndarray, theirs: np.ndarray) -> float:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--peer-python", type=Path, required=True)
     parser.add_argument("--draws", type=int, default=20_000)
     options = parser.parse_args()
@@ -51,18 +53,30 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         save_embedding(Path(folder), words, vectors)
         done = subprocess.run(
-            [options.peer_python.absolute(), "-m", "benchmarks.peers.distributions", folder, str(EPSILON), str(options.draws)],
+            [
+                options.peer_python.absolute(),
+                "-m",
+                "benchmarks.peers.distributions",
+                folder,
+                str(EPSILON),
+                str(options.draws),
+            ],
             cwd=root,
             check=True,
             stdout=subprocess.PIPE,
             text=True,
             env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
         )
-    print("| peer and mechanism | smallest p-value of three words | unchanged, theirs | unchanged, ours |\n|---|---|---|---|")
+    print(
+        "| peer and mechanism | smallest p-value of three words | unchanged, theirs | unchanged, ours "
+        "|\n|---|---|---|---|"
+    )
     for name, counted in json.loads(done.stdout).items():
         kind = name.split(" ")[1]
         epsilon = TEM_EPSILON if kind == "tem" else EPSILON
-        mechanism = make_mechanism(kind, embedding, epsilon=epsilon, options={"lam": LAM} if kind == "mahalanobis" else {})
+        mechanism = make_mechanism(
+            kind, embedding, epsilon=epsilon, options={"lam": LAM} if kind == "mahalanobis" else {}
+        )
         smallest, stays = 1.0, [0.0, 0.0]
         for word, counts in counted.items():
             word_id = embedding.index[word]
@@ -70,7 +84,10 @@ def main() -> None:
             ours = np.bincount(released, minlength=WORDS)
             theirs = np.array([counts.get(other, 0) for other in words])
             smallest = min(smallest, p_value(ours, theirs))
-            stays = [stays[0] + theirs[word_id] / options.draws / 3, stays[1] + ours[word_id] / options.draws / 3]
+            stays = [
+                stays[0] + theirs[word_id] / options.draws / 3,
+                stays[1] + ours[word_id] / options.draws / 3,
+            ]
         print(f"| {name} | {smallest:.2g} | {stays[0]:.1%} | {stays[1]:.1%} |", flush=True)
 
 

@@ -1,7 +1,9 @@
-"""What deniable, mldp-text, pyPANTERA and dp-diffractor do with an unknown word and a stop word, and which noise they repeat.
+"""What deniable, mldp-text, pyPANTERA and dp-diffractor do with an unknown word and a stop word, and which
+noise they repeat.
 
     python -m venv peers && peers/bin/pip install mldp-text==0.1.2 pypantera==1.0.2 dp-diffractor==0.2.1
-    PYTHONPATH=src peers/bin/python -m benchmarks.peers.behaviour      # after: peers/bin/pip install randomgen regex msgspec platformdirs
+    PYTHONPATH=src peers/bin/python -m benchmarks.peers.behaviour      # after: peers/bin/pip install
+    randomgen regex msgspec platformdirs
 
 Runs in the environment of the peers, with deniable on its path. Prints a Markdown table.
 """
@@ -52,27 +54,35 @@ def in_forked_workers(release: Callable[[list[str]], list[str]], text: str) -> l
 
 
 def behave(name: str, folder: Path, how: str) -> list[str]:
-    """Return what one contestant releases: ``once`` in this process, ``often`` with the secret and a stop word, or ``forked``."""
+    """Return what one contestant releases: ``once`` in this process, ``often`` with the secret and a stop
+    word, or ``forked``."""
     text = " ".join(f"word{i}" for i in range(20))
     if name == "dp-diffractor" and how == "once":
         return diffractor.load_one_list(folder, EPSILON_A_PLACE).release([text])
     release = CONTESTANTS[name](folder, EPSILON).release
     if how == "forked":
         return in_forked_workers(release, text)
-    return release([text]) if how == "once" else [release([f"word0 {SECRET} {STOP_WORD}"])[0] for _ in range(20)]
+    return (
+        release([text]) if how == "once" else [release([f"word0 {SECRET} {STOP_WORD}"])[0] for _ in range(20)]
+    )
 
 
 def in_a_run_of_its_own(name: str, folder: Path, how: str) -> list[str]:
     """Return what ``behave`` returns in a new process: nothing that one of them did before is left."""
     command = [sys.executable, "-m", "benchmarks.peers.behaviour", name, str(folder), how]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=120).stdout.splitlines()[-20:]
+    return subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, timeout=120
+    ).stdout.splitlines()[-20:]
 
 
 def main() -> None:
     """Print the table."""
     words = [STOP_WORD, *(f"word{i}" for i in range(WORDS))]
     vectors = np.random.default_rng(0).standard_normal((len(words), DIMENSION)).astype(np.float32)
-    print(f"| | an unknown word comes out verbatim | “{STOP_WORD}” does | texts that differ: {WORKERS} forked workers | {WORKERS} runs |")
+    print(
+        f"| | an unknown word comes out verbatim | “{STOP_WORD}” does | texts that differ: {WORKERS} forked "
+        f"workers | {WORKERS} runs |"
+    )
     print("|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -82,7 +92,9 @@ def main() -> None:
             secret, stop = (sum(word in text.split(" ") for text in often) for word in (SECRET, STOP_WORD))
             different = len(set(in_a_run_of_its_own(name, folder, "forked")[-WORKERS:]))
             runs = len({in_a_run_of_its_own(name, folder, "once")[-1] for _ in range(WORKERS)})
-            print(f"| {name} | {secret} of 20 times | {stop} of 20 times | {different} | {runs} |", flush=True)
+            print(
+                f"| {name} | {secret} of 20 times | {stop} of 20 times | {different} | {runs} |", flush=True
+            )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """The child process of one contestant: load it once, then time releases on request.
 
-The parent writes one number of texts a line; the child answers with one JSON object a line. A process of its own keeps
-the contestants' memory, crashes and libraries apart, and staying alive between rounds lets the parent alternate them.
+The parent writes one number of texts a line; the child answers with one JSON object a line. A process of its
+own keeps the contestants' memory, crashes and libraries apart, and staying alive between rounds lets the
+parent alternate them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ LOADERS = {
 def peak_memory_mb() -> float:
     """Return the largest resident memory of this process so far, in MB.
 
-    Linux hands ``ru_maxrss`` of the parent down to a child, so its own high-water mark is read where there is one.
+    Linux hands ``ru_maxrss`` of the parent down to a child, so its own high-water mark is read where there is
+    one.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -41,7 +43,8 @@ def peak_memory_mb() -> float:
 
 
 def measure(contestant: Contestant, texts: list[str]) -> dict[str, float]:
-    """Release the texts and return the seconds it took, the words, the share that stayed, and the peak memory.
+    """Release the texts and return the seconds it took, the words, the share that stayed, and the peak
+    memory.
 
     :raises ValueError: if the release does not hold as many words as the texts.
     """
@@ -54,7 +57,12 @@ def measure(contestant: Contestant, texts: list[str]) -> dict[str, float]:
         raise ValueError(f"{len(before)} words went in, {len(after)} came out")
     # A jittered copy counts as the word itself, so that the share can be compared between vocabulary sizes.
     same = sum(a == b.partition("~")[0] for a, b in zip(before, after, strict=True))
-    return {"seconds": seconds, "words": len(before), "unchanged": same / len(before), "peak_mb": peak_memory_mb()}
+    return {
+        "seconds": seconds,
+        "words": len(before),
+        "unchanged": same / len(before),
+        "peak_mb": peak_memory_mb(),
+    }
 
 
 def main(name: str, folder: Path, epsilon: float) -> None:
@@ -66,7 +74,11 @@ def main(name: str, folder: Path, epsilon: float) -> None:
     module, function = LOADERS[name]
     begin = time.perf_counter()
     contestant: Contestant = getattr(importlib.import_module(module), function)(folder, epsilon)
-    ready = {"search": contestant.search, "load_seconds": time.perf_counter() - begin, "peak_mb": peak_memory_mb()}
+    ready = {
+        "search": contestant.search,
+        "load_seconds": time.perf_counter() - begin,
+        "peak_mb": peak_memory_mb(),
+    }
     print(json.dumps(ready), file=answers, flush=True)
     for line in sys.stdin:
         chosen = list(itertools.islice(itertools.cycle(texts), int(line)))

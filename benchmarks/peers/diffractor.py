@@ -1,4 +1,5 @@
-"""dp-diffractor 0.2.1 (1-Diffractor): one list for each embedding, and one call to a pool of processes for each word."""
+"""dp-diffractor 0.2.1 (1-Diffractor): one list for each embedding, and one call to a pool of processes for
+each word."""
 
 from __future__ import annotations
 
@@ -23,12 +24,14 @@ class _StopWords:
 
 def load(folder: Path, epsilon: float) -> Contestant:
     """Return it as it comes, with five lists, all of them made from the embedding in ``folder``."""
-    # A worker takes the list of its number, and below a forked process that of the process: fewer lists than those would hang.
+    # A worker takes the list of its number, and below a forked process that of the process: fewer lists than
+    # those would hang.
     return _load(folder, epsilon, lists=5)
 
 
 def load_one_list(folder: Path, epsilon: float) -> Contestant:
-    """Return it with one list. With several, which worker is faster decides which list's noise a word gets."""
+    """Return it with one list. With several, which worker is faster decides which list's noise a word
+    gets."""
     return _load(folder, epsilon, lists=1)
 
 

@@ -1,6 +1,8 @@
-"""Counts what the mechanisms of mldp-text and pyPANTERA release for a word. Run by agreement.py in the environment of the peers.
+"""Counts what the mechanisms of mldp-text and pyPANTERA release for a word. Run by agreement.py in the
+environment of the peers.
 
-``python -m benchmarks.peers.distributions FOLDER EPSILON DRAWS`` writes the counts as JSON to standard output.
+``python -m benchmarks.peers.distributions FOLDER EPSILON DRAWS`` writes the counts as JSON to standard
+output.
 """
 
 from __future__ import annotations
@@ -54,11 +56,17 @@ def of_pypantera(folder: Path, epsilon: float) -> dict[str, Release]:
         by_noise, by_sampling = "src.EmbeddingPerturbationMechanism", "src.SamplingPerturbationMechanism"
         made = {
             "multivariate": importlib.import_module(f"{by_noise}.cmp").CMP(base),
-            "mahalanobis": importlib.import_module(f"{by_noise}.mahalanobis").Mahalanobis({**base, "lam": LAM}),
+            "mahalanobis": importlib.import_module(f"{by_noise}.mahalanobis").Mahalanobis(
+                {**base, "lam": LAM}
+            ),
             "vickrey": importlib.import_module(f"{by_noise}.vickrey").VickreyCMP({**base, "t": 0.75}),
             "santext": importlib.import_module(f"{by_sampling}.santext").SanText(base),
-            "tem": importlib.import_module(f"{by_sampling}.tem").TEM({**base, "epsilon": TEM_EPSILON, "beta": 0.001}),
-            "custext": importlib.import_module(f"{by_sampling}.custext").CusText({**base, "k": 20, "distance": "euclidean"}),
+            "tem": importlib.import_module(f"{by_sampling}.tem").TEM(
+                {**base, "epsilon": TEM_EPSILON, "beta": 0.001}
+            ),
+            "custext": importlib.import_module(f"{by_sampling}.custext").CusText(
+                {**base, "k": 20, "distance": "euclidean"}
+            ),
         }
     if any(len(mechanism.vocab.embeddings) != len(words) for mechanism in made.values()):
         raise RuntimeError("pyPANTERA's loader lost a word at a chunk boundary; change the number of words")
@@ -73,8 +81,14 @@ def _as_text(mechanism: Any) -> Release:
     pandas = importlib.import_module("pandas")
 
     def release(word: str, draws: int) -> list[str]:
-        frame = pandas.DataFrame({"id": range(draws // 100), "text": [" ".join([word] * 100)] * (draws // 100)})
-        return [one for versions in mechanism.obfuscateText(frame, 1)["obfuscatedText"] for one in versions[0].split(" ")]
+        frame = pandas.DataFrame(
+            {"id": range(draws // 100), "text": [" ".join([word] * 100)] * (draws // 100)}
+        )
+        return [
+            one
+            for versions in mechanism.obfuscateText(frame, 1)["obfuscatedText"]
+            for one in versions[0].split(" ")
+        ]
 
     return release
 

@@ -1,4 +1,5 @@
-"""The embeddings and the texts that every contestant gets, written once to a folder that the child processes read."""
+"""The embeddings and the texts that every contestant gets, written once to a folder that the child processes
+read."""
 
 from __future__ import annotations
 
@@ -18,10 +19,12 @@ GLOVE = Path("embeddings/glove.840B.300d.34k.w2v.txt.bz2")
 REVIEWS = Path("datasets/imdb/imdb_50k.jsonl.xz")
 
 JITTER = 0.05
-"""Standard deviation of the noise on a copied coordinate, as a share of the standard deviation of all coordinates."""
+"""Standard deviation of the noise on a copied coordinate, as a share of the standard deviation of all
+coordinates."""
 
 DESCRIPTION = (
-    "GloVe 840B 300d (its 34k lower-case words, less the tokens with white space inside), enlarged with jittered copies: "
+    "GloVe 840B 300d (its 34k lower-case words, less the tokens with white space inside), enlarged with "
+    "jittered copies: "
     f"each copy is a real vector plus Gaussian noise of {JITTER:.0%} of the coordinates' standard deviation."
 )
 
@@ -29,8 +32,8 @@ DESCRIPTION = (
 def read_glove(path: Path) -> tuple[list[str], Vectors]:
     """Return the words and vectors of a bzip2 word2vec text file.
 
-    Words with white space inside (GloVe 840B has a few with a no-break space) are left out, because pyPANTERA's loader
-    stops at them.
+    Words with white space inside (GloVe 840B has a few with a no-break space) are left out, because
+    pyPANTERA's loader stops at them.
     """
     with bz2.open(path, "rt", encoding="utf-8", newline="\n") as lines:
         count, dimension = map(int, next(lines).split())
@@ -45,7 +48,8 @@ def read_glove(path: Path) -> tuple[list[str], Vectors]:
 
 
 def enlarge(words: list[str], vectors: Vectors, size: int, seed: int = 0) -> tuple[list[str], Vectors]:
-    """Return ``size`` words and vectors: the given ones, then jittered copies named ``word~1``, ``word~2`` and so on."""
+    """Return ``size`` words and vectors: the given ones, then jittered copies named ``word~1``, ``word~2``
+    and so on."""
     noise = np.random.default_rng(seed)
     spread = np.float32(JITTER * vectors.std())
     larger = np.empty((size, vectors.shape[1]), dtype=np.float32)
@@ -63,7 +67,8 @@ def enlarge(words: list[str], vectors: Vectors, size: int, seed: int = 0) -> tup
 
 
 def review_texts(path: Path, vocabulary: Collection[str], words_per_text: int, count: int) -> list[str]:
-    """Return ``count`` texts of exactly ``words_per_text`` words, cut from the reviews' words that the vocabulary holds.
+    """Return ``count`` texts of exactly ``words_per_text`` words, cut from the reviews' words that the
+    vocabulary holds.
 
     :raises ValueError: if the reviews hold too few words.
     """
@@ -72,7 +77,11 @@ def review_texts(path: Path, vocabulary: Collection[str], words_per_text: int, c
         with lzma.open(path, "rt", encoding="utf-8") as lines:
             for line in lines:
                 text: str = json.loads(line)["text"]
-                yield from (word for word in re.findall("[a-z]+", text.lower().replace("<br />", " ")) if word in vocabulary)
+                yield from (
+                    word
+                    for word in re.findall("[a-z]+", text.lower().replace("<br />", " "))
+                    if word in vocabulary
+                )
 
     texts: list[str] = []
     batch: list[str] = []

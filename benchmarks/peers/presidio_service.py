@@ -1,6 +1,8 @@
-"""Presidio's anonymizer as a service, as its authors run it: Flask behind gunicorn, POST /anonymize, here with the replace operator.
+"""Presidio's anonymizer as a service, as its authors run it: Flask behind gunicorn, POST /anonymize, here
+with the replace operator.
 
-Run by service.py in the environment of the peers: ``gunicorn -w N -b 127.0.0.1:PORT benchmarks.peers.presidio_service:app``.
+Run by service.py in the environment of the peers: ``gunicorn -w N -b 127.0.0.1:PORT
+benchmarks.peers.presidio_service:app``.
 """
 
 from __future__ import annotations
@@ -27,4 +29,6 @@ def anonymize() -> Response:
     content = request.get_json()
     found = [RecognizerResult(**one) for one in content["analyzer_results"]]
     operators = {"DEFAULT": OperatorConfig("replace", {"new_value": "PRIVATE"})}
-    return jsonify(text=engine.anonymize(text=content["text"], analyzer_results=found, operators=operators).text)
+    return jsonify(
+        text=engine.anonymize(text=content["text"], analyzer_results=found, operators=operators).text
+    )

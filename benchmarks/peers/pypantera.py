@@ -1,4 +1,5 @@
-"""pyPANTERA 1.0.2: one text at a time, all distances of a text as one array of words x vocabulary x dimension."""
+"""pyPANTERA 1.0.2: one text at a time, all distances of a text as one array of words x vocabulary x
+dimension."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def load(folder: Path, epsilon: float) -> Contestant:
         mechanism = cmp({"embPath": file.name, "epsilon": epsilon})
 
     def release(texts: list[str]) -> list[str]:
-        # A new frame for each call: it renames the columns of the frame it gets and turns the texts into lists.
+        # A new frame for each call: it renames the columns of the frame it gets and turns the texts into
+        # lists.
         frame = pandas.DataFrame({"id": range(len(texts)), "text": texts})
         return [versions[0] for versions in mechanism.obfuscateText(frame, 1)["obfuscatedText"]]
 

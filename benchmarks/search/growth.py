@@ -1,8 +1,10 @@
-"""How words per second and memory grow with the vocabulary and the dimension: one process a point, so that memory is that point's own.
+"""How words per second and memory grow with the vocabulary and the dimension: one process a point, so that
+memory is that point's own.
 
-The vectors are the first coordinates of GloVe 840B, enlarged with jittered copies; the noise is that of ε = 10 at 300 dimensions, in
-proportion to the length of the vectors. Memory is the most that the process held: the vectors, the index and what surrounds them. Points
-that a GPU measured (``scripts/gpu/check.py``) lie in docs/data/gpu.json and are drawn beside.
+The vectors are the first coordinates of GloVe 840B, enlarged with jittered copies; the noise is that of ε =
+10 at 300 dimensions, in proportion to the length of the vectors. Memory is the most that the process held:
+the vectors, the index and what surrounds them. Points that a GPU measured (``scripts/gpu/check.py``) lie in
+docs/data/gpu.json and are drawn beside.
 
     python -m benchmarks.search.growth --json docs/data/growth.json
 """
@@ -35,8 +37,12 @@ EPSILON, QUERIES = 10.0, 4096
 
 def main() -> None:
     """Measure every point."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the data sets")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the data sets"
+    )
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=1.5, help="wanted length of a point's measurement")
     parser.add_argument("--json", type=Path)
@@ -56,18 +62,25 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
     from benchmarks.peers.material import GLOVE, read_glove
     from benchmarks.search.sets import median_norm
 
-    shapes = {(words, dimension) for words in WORDS for dimension in AT_DIMENSIONS} | {(AT_WORDS, dimension) for dimension in DIMENSIONS}
+    shapes = {(words, dimension) for words in WORDS for dimension in AT_DIMENSIONS} | {
+        (AT_WORDS, dimension) for dimension in DIMENSIONS
+    }
     environment = os.environ | {"DENIABLE_THREADS": str(options.threads)}
     points = []
     with tempfile.TemporaryDirectory() as folder:
         source, real = Path(folder, "glove.npy"), read_glove(options.data / GLOVE)[1]
         length = median_norm(real)
         for words, dimension in sorted(shapes):
-            np.save(source, np.ascontiguousarray(real[:words, :dimension]))  # and no more, because it is part of the point's memory
+            np.save(
+                source, np.ascontiguousarray(real[:words, :dimension])
+            )  # and no more, because it is part of the point's memory
             shorter = median_norm(real[:, :dimension]) / length
             asked = [str(source), str(words), str(300.0 / EPSILON * shorter), str(options.seconds)]
             done = subprocess.run(
-                [sys.executable, "-m", "benchmarks.search.growth", "--point", *asked], env=environment, check=True, stdout=subprocess.PIPE
+                [sys.executable, "-m", "benchmarks.search.growth", "--point", *asked],
+                env=environment,
+                check=True,
+                stdout=subprocess.PIPE,
             )
             points.append({"words": words, "dimension": dimension} | json.loads(done.stdout))
             print(points[-1], file=sys.stderr, flush=True)
@@ -94,7 +107,9 @@ def point(real: Any, words: int, length: float, seconds: float) -> dict[str, Any
     count, took = 256, 0.0
     while (took := timed(search, queries[:count])) < seconds / 8 and count < QUERIES:
         count *= 2
-    rates = [count / took for took in (timed(search, queries[:count]) for _ in range(max(3, int(seconds / took))))]
+    rates = [
+        count / took for took in (timed(search, queries[:count]) for _ in range(max(3, int(seconds / took))))
+    ]
     return {"words_per_second": median(rates), "memory": most_memory()}
 
 

@@ -18,7 +18,8 @@ from deniable.arrays import Ids, Vectors
 
 MOST_QUERIES = 8192
 FEWEST_QUERIES = 1024
-"""Searches that live on matrix products need a batch to show what they can do; a turn may take longer for it."""
+"""Searches that live on matrix products need a batch to show what they can do; a turn may take longer for
+it."""
 SINGLE_QUERIES = 15
 
 Row = dict[str, Any]
@@ -33,8 +34,11 @@ def timed(function: Callable[[Given], Found], given: Given) -> tuple[float, Foun
     return time.perf_counter() - begin, found
 
 
-def measure_set(vectors: VectorSet, *, epsilon: float, threads: int, rounds: int, seconds: float, only: str = "") -> list[Row]:
-    """Return one row per contestant: its words per second in each round, its share of right words, its latency.
+def measure_set(
+    vectors: VectorSet, *, epsilon: float, threads: int, rounds: int, seconds: float, only: str = ""
+) -> list[Row]:
+    """Return one row per contestant: its words per second in each round, its share of right words, its
+    latency.
 
     A contestant that does not take part has a row with the reason under ``left_out`` and no measurements.
     """
@@ -59,7 +63,11 @@ def measure_set(vectors: VectorSet, *, epsilon: float, threads: int, rounds: int
         count = int(min(MOST_QUERIES, max(least, count * seconds / took)))
         rows.append(row | {"queries": count, "build_seconds": build, "words_per_second": [], "peak": []})
         searches.append(search)
-        print(f"{words:,} x {dimension} {name}: built in {build:.1f} s, {count:,} queries a turn", file=sys.stderr, flush=True)
+        print(
+            f"{words:,} x {dimension} {name}: built in {build:.1f} s, {count:,} queries a turn",
+            file=sys.stderr,
+            flush=True,
+        )
     found: dict[str, Ids] = {}
     for _ in range(rounds):
         for row, search in zip(rows, searches, strict=True):
@@ -71,13 +79,16 @@ def measure_set(vectors: VectorSet, *, epsilon: float, threads: int, rounds: int
     for row, search in zip(rows, searches, strict=True):
         row["recall"] = float(np.mean(found[row["name"]] == right[: row["queries"]]))
         row["median"] = median(row["words_per_second"])
-        row["ratios"] = [a / b for a, b in zip(rows[0]["words_per_second"], row["words_per_second"], strict=True)]
+        row["ratios"] = [
+            a / b for a, b in zip(rows[0]["words_per_second"], row["words_per_second"], strict=True)
+        ]
         row["single_ms"] = 1000 * median(timed(search, queries[i : i + 1])[0] for i in range(SINGLE_QUERIES))
     return rows + left_out
 
 
 def multiply_peak(threads: int) -> float:
-    """Return the multiply-adds per second of the vector instruction in use, on registers alone; 0 without the native module.
+    """Return the multiply-adds per second of the vector instruction in use, on registers alone; 0 without the
+    native module.
 
     Also where AMX is in use: its matrix instruction does eight times as many, and no search comes near that.
     """
@@ -103,7 +114,9 @@ def search_share(vectors: VectorSet, epsilon: float) -> float:
 
     mechanism.__dict__["neighbours"] = Timed()
     private = Privatizer(mechanism)
-    texts: list[str | None] = [" ".join(str(i) for i in range(start, start + 40)) for start in range(0, 4000, 40)]
+    texts: list[str | None] = [
+        " ".join(str(i) for i in range(start, start + 40)) for start in range(0, 4000, 40)
+    ]
     private.many(texts[:1])
     inside.clear()
     whole, _ = timed(private.many, texts)

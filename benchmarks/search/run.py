@@ -1,13 +1,16 @@
-"""Words per second of nearest-word searches, ours and others, in one run on the same noisy queries and threads.
+"""Words per second of nearest-word searches, ours and others, in one run on the same noisy queries and
+threads.
 
-Contestants take turns in rounds, because a shared machine drifts: a figure is the median over the rounds, a ratio the
-median of the ratios within a round. "Right words" is the share of queries with the word that the exact search finds.
-The roofline compares our multiply-adds per second with the multiply instruction alone, measured in the same round.
+Contestants take turns in rounds, because a shared machine drifts: a figure is the median over the rounds, a
+ratio the median of the ratios within a round. "Right words" is the share of queries with the word that the
+exact search finds. The roofline compares our multiply-adds per second with the multiply instruction alone,
+measured in the same round.
 
     pip install faiss-cpu usearch numkong scikit-learn matplotlib
     python -m benchmarks.search.run --peer-python peers/bin/python --json docs/data/search.json
 
-``--peer-python`` is an environment with mldp-text and pypantera (see benchmarks/peers/release.py); without it these are left out.
+``--peer-python`` is an environment with mldp-text and pypantera (see benchmarks/peers/release.py); without it
+these are left out.
 """
 
 from __future__ import annotations
@@ -30,14 +33,35 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def arguments() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the data sets")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the data sets"
+    )
     parser.add_argument("--peer-python", help="interpreter of the environment with the peers")
-    parser.add_argument("--peer-sizes", nargs=2, type=int, default=[400_000, 400_000], help="vocabularies for mldp-text and pyPANTERA")
-    parser.add_argument("--peer-text-words", type=int, default=2, help="words in a text; pyPANTERA takes 1 GB for each at 400k")
-    parser.add_argument("--sizes", nargs="*", type=int, default=[100_000, 400_000], help="vocabularies at 300 dimensions")
-    parser.add_argument("--only", default="", metavar="REGEX", help="searches whose name matches; ours always takes part")
-    parser.add_argument("--shape", default="", metavar="REGEX", help="sets whose shape matches, e.g. '400,000 x 300'")
+    parser.add_argument(
+        "--peer-sizes",
+        nargs=2,
+        type=int,
+        default=[400_000, 400_000],
+        help="vocabularies for mldp-text and pyPANTERA",
+    )
+    parser.add_argument(
+        "--peer-text-words",
+        type=int,
+        default=2,
+        help="words in a text; pyPANTERA takes 1 GB for each at 400k",
+    )
+    parser.add_argument(
+        "--sizes", nargs="*", type=int, default=[100_000, 400_000], help="vocabularies at 300 dimensions"
+    )
+    parser.add_argument(
+        "--only", default="", metavar="REGEX", help="searches whose name matches; ours always takes part"
+    )
+    parser.add_argument(
+        "--shape", default="", metavar="REGEX", help="sets whose shape matches, e.g. '400,000 x 300'"
+    )
     parser.add_argument("--epsilon", type=float, default=10.0)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rounds", type=int, default=5)
@@ -49,7 +73,8 @@ def arguments() -> argparse.Namespace:
 
 
 def measure_peers(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Return whole releases, one row per peer and one of ours at the same size, measured as release.py does."""
+    """Return whole releases, one row per peer and one of ours at the same size, measured as release.py
+    does."""
     from benchmarks.peers.material import prepare
     from benchmarks.peers.release import OURS, Child, Result, ratios
 
@@ -60,7 +85,10 @@ def measure_peers(options: argparse.Namespace) -> list[dict[str, Any]]:
             prepare(options.data, folder, [size], words_per_text=options.peer_text_words, text_count=20_000)
             pair = [Result(OURS, size), Result(peer, size)]
             pythons = [sys.executable, options.peer_python]
-            children = [Child(one, python, folder, options.epsilon, options.threads) for one, python in zip(pair, pythons, strict=True)]
+            children = [
+                Child(one, python, folder, options.epsilon, options.threads)
+                for one, python in zip(pair, pythons, strict=True)
+            ]
             for child in children:
                 child.pilot(options.seconds * 2)
             for _ in range(options.rounds):
@@ -69,7 +97,12 @@ def measure_peers(options: argparse.Namespace) -> list[dict[str, Any]]:
             for child in children:
                 child.close()
             for one in pair:
-                row = {"name": one.name, "words": size, "failure": one.failure, "words_per_second": one.words_per_second}
+                row = {
+                    "name": one.name,
+                    "words": size,
+                    "failure": one.failure,
+                    "words_per_second": one.words_per_second,
+                }
                 row["peak_mb"] = one.peak_mb
                 results.append(row | {"ratios": ratios(one, pair)})
             print(f"{peer} at {size:,}: {pair[1].failure or 'done'}", file=sys.stderr, flush=True)
@@ -82,7 +115,8 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
     from benchmarks.search.sets import vector_sets
 
     setting = (
-        f"epsilon {options.epsilon:g}, {options.threads} threads, {options.rounds} rounds of about {options.seconds:g} s a contestant "
+        f"epsilon {options.epsilon:g}, {options.threads} threads, {options.rounds} rounds of about "
+        f"{options.seconds:g} s a contestant "
         f"in turn; {platform.machine()}, Python {platform.python_version()}"
     )
     found: dict[str, Any] = {"setting": setting, "machine": machine(), "text_words": options.peer_text_words}
@@ -98,7 +132,12 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
         if not re.search(options.shape, shape):
             continue
         found["searches"] += measure_set(
-            vectors, epsilon=options.epsilon, threads=options.threads, rounds=options.rounds, seconds=options.seconds, only=options.only
+            vectors,
+            epsilon=options.epsilon,
+            threads=options.threads,
+            rounds=options.rounds,
+            seconds=options.seconds,
+            only=options.only,
         )
         found["shares"][shape] = search_share(vectors, options.epsilon)
         keep()
@@ -114,12 +153,18 @@ def main() -> None:
     threads = {name: str(options.threads) for name in THREAD_VARIABLES}
     if any(os.environ.get(name) != value for name, value in threads.items()):
         # Libraries read these when they are loaded, so they have to be there from the start.
-        os.execve(sys.executable, [sys.executable, "-m", "benchmarks.search.run", *sys.argv[1:]], os.environ | threads)
+        os.execve(
+            sys.executable,
+            [sys.executable, "-m", "benchmarks.search.run", *sys.argv[1:]],
+            os.environ | threads,
+        )
     from benchmarks.search.page import peer_lines, searches_table, verdicts
 
     found = measured(options)
     rows = found["searches"]
-    print(f"{found['setting']}\n\n{searches_table(rows)}\n\n{verdicts(rows, found['shares'])}\n{peer_lines(found['peers'])}")
+    print(
+        f"{found['setting']}\n\n{searches_table(rows)}\n\n{verdicts(rows, found['shares'])}\n{peer_lines(found['peers'])}"  # noqa: E501
+    )
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ WORD2VEC = Path("embeddings/word2vec.GoogleNews.300d.unit.bolukbasi26k.bin.xz")
 class VectorSet:
     """Vectors under a name that says where they come from; queries start from the first ``real`` words.
 
-    ``scale`` times ε is the ε of this set: short vectors get less noise, so that it is the same in proportion.
+    ``scale`` times ε is the ε of this set: short vectors get less noise, so that it is the same in
+    proportion.
     """
 
     name: str
@@ -34,12 +35,15 @@ class VectorSet:
     def queries(self, epsilon: float, count: int, seed: int = 1) -> Vectors:
         """Return the vectors of random words with the mechanism's noise."""
         ids = np.random.default_rng(seed).integers(0, self.real, count)
-        noise = multivariate_noise(InsecureSeededRandomness(insecure_seed=seed), self.scale * epsilon, count, self.vectors.shape[1])
+        noise = multivariate_noise(
+            InsecureSeededRandomness(insecure_seed=seed), self.scale * epsilon, count, self.vectors.shape[1]
+        )
         return np.asarray(self.vectors[ids] + noise, dtype=np.float32)
 
 
 def vector_sets(data: Path, sizes: list[int]) -> Iterator[VectorSet]:
-    """Yield the sets one after the other: 300 dimensions at each size, then the largest size with fewer dimensions."""
+    """Yield the sets one after the other: 300 dimensions at each size, then the largest size with fewer
+    dimensions."""
     words, real = read_glove(data / GLOVE)
     short = read_word2vec(data / WORD2VEC)
     yield VectorSet("word2vec, unit length", short, len(short), scale=median_norm(real) / median_norm(short))
@@ -47,8 +51,12 @@ def vector_sets(data: Path, sizes: list[int]) -> Iterator[VectorSet]:
     yield VectorSet("GloVe 840B", real, len(real))
     larger = enlarge(words, real, max(sizes))[1]
     for size in sizes:
-        yield VectorSet("GloVe 840B, enlarged with jittered copies", np.ascontiguousarray(larger[:size]), len(real))
-    yield VectorSet("GloVe 840B, enlarged, first 150 coordinates", np.ascontiguousarray(larger[:, :150]), len(real))
+        yield VectorSet(
+            "GloVe 840B, enlarged with jittered copies", np.ascontiguousarray(larger[:size]), len(real)
+        )
+    yield VectorSet(
+        "GloVe 840B, enlarged, first 150 coordinates", np.ascontiguousarray(larger[:, :150]), len(real)
+    )
     del larger
     yield VectorSet("GloVe 6B, full file", read_glove_text(data / GLOVE_50), 400_000)
 

@@ -1,13 +1,14 @@
-"""The tables of docs/sizing.md: words per second and core, executors for a terabyte, costs, memory, and reading a release back.
+"""The tables of docs/sizing.md: words per second and core, executors for a terabyte, costs, memory, and
+reading a release back.
 
-    python -m benchmarks.search.run --json docs/data/search.json      # measure on your own machine
-    python -m benchmarks.sizing.memory --gigabytes 0.1 1 10 --workers 1 2 --words 5 --letters 2000 --json docs/data/memory.json
-    python -m benchmarks.sizing.workers --json docs/data/workers.json
-    python -m benchmarks.sizing.spark --json docs/data/spark.json
-    python -m scripts.pages sizing                                    # write the tables
-    python -m benchmarks.sizing.page --terabytes 3 --hours 12 --cores 8 --price 0.04
+    python -m benchmarks.search.run --json docs/data/search.json      # measure on your own machine python -m
+    benchmarks.sizing.memory --gigabytes 0.1 1 10 --workers 1 2 --words 5 --letters 2000 --json
+    docs/data/memory.json python -m benchmarks.sizing.workers --json docs/data/workers.json python -m
+    benchmarks.sizing.spark --json docs/data/spark.json python -m scripts.pages sizing
+    # write the tables python -m benchmarks.sizing.page --terabytes 3 --hours 12 --cores 8 --price 0.04
 
-A price is yours to give, per core and hour. A core here is what the benchmark had: one hardware thread, mostly called a vCPU.
+A price is yours to give, per core and hour. A core here is what the benchmark had: one hardware thread,
+mostly called a vCPU.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ OURS = "deniable"
 OVERLOADED = """
 While this was measured {load:g} processes wanted to work on {threads} hardware threads, so words per second would tell who else was
 there, and are left out. Measure on a machine that is free.
-"""
+"""  # noqa: E501
 _INPUTS, _DRAWS_WHOLE, _READING = 20_001, 200, 3e-5
-"""Input words of a channel, draws for each output of a whole one, and seconds that a released word takes once the channel is there."""
+"""Input words of a channel, draws for each output of a whole one, and seconds that a released word takes once
+the channel is there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +97,9 @@ def speeds(measured: dict[str, Any]) -> list[Speed]:
         shape = f"{row['words']:,} x {row['dimension']}"
         if row["name"] == OURS and shape in measured["shares"]:
             share = measured["shares"][shape]
-            found.append(Speed(shape=shape, rounds=[speed * share / threads for speed in row["words_per_second"]]))
+            found.append(
+                Speed(shape=shape, rounds=[speed * share / threads for speed in row["words_per_second"]])
+            )
     return found
 
 
@@ -112,12 +116,22 @@ def executors(found: list[Speed], per_word: float, order: Order) -> str:
     words = order.terabytes * 1e12 / per_word
     amount = "a terabyte" if order.terabytes == 1 else f"{order.terabytes:g} terabytes"
     head = ["vocabulary x dimension", "words/s per core", f"core-hours for {amount}"]
-    head += [f"executors of {order.cores} cores for {amount} in {order.hours:g} h"] + ["cost"] * (order.price is not None)
+    head += [f"executors of {order.cores} cores for {amount} in {order.hours:g} h"] + ["cost"] * (
+        order.price is not None
+    )
     rows = []
     for speed in found:
         hours = speed.core_hours(words)
         cost = [] if order.price is None else [f"{hours * order.price:,.0f}"]
-        rows.append([speed.shape, spread(speed.rounds), f"{hours:,.0f}", f"{ceil(hours / order.hours / order.cores):,}", *cost])
+        rows.append(
+            [
+                speed.shape,
+                spread(speed.rounds),
+                f"{hours:,.0f}",
+                f"{ceil(hours / order.hours / order.cores):,}",
+                *cost,
+            ]
+        )
     return table(head, rows)
 
 
@@ -134,7 +148,13 @@ def ratios(values: list[float], first: list[float]) -> str:
 def memory(measured: dict[str, Any]) -> str:
     """Return what releasing files of growing size takes."""
     rows = [
-        (f"{row['gigabytes']:g}", row["workers"], row["process_mib"], row["with_workers_mib"], f"{row['seconds']:,.0f}")
+        (
+            f"{row['gigabytes']:g}",
+            row["workers"],
+            row["process_mib"],
+            row["with_workers_mib"],
+            f"{row['seconds']:,.0f}",
+        )
         for row in sorted(measured["rows"], key=lambda row: (row["workers"], row["gigabytes"]))
     ]
     return table(["file, GB", "workers", "the process, MiB resident", "all processes, MiB", "seconds"], rows)
@@ -143,15 +163,18 @@ def memory(measured: dict[str, Any]) -> str:
 def scaling(measured: dict[str, Any], first_column: str) -> str:
     """Write words per second and processor time beside those of the first row, round by round.
 
-    Where more processes than hardware threads wanted to work, a second process was given no second thread, and words per second say
-    nothing about what it gains: they are left out then.
+    Where more processes than hardware threads wanted to work, a second process was given no second thread,
+    and words per second say nothing about what it gains: they are left out then.
     """
     overloaded = measured["load"] > measured["threads"]
     parts = [("processor_microseconds", "processor time a word, µs")]
     parts = parts if overloaded else [("words_per_second", "words/s"), *parts]
     first = measured["rows"][0]
     rows = [
-        (row[first_column], *(cell for name, _ in parts for cell in (spread(row[name]), ratios(row[name], first[name]))))
+        (
+            row[first_column],
+            *(cell for name, _ in parts for cell in (spread(row[name]), ratios(row[name], first[name]))),
+        )
         for row in measured["rows"]
     ]
     head = [first_column, *(cell for _, title in parts for cell in (title, "over the first"))]
@@ -175,15 +198,24 @@ def reading_growth(measured: dict[str, Any]) -> str:
 
 def main() -> None:
     """Print the table of an order."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--measured", type=Path, default=DATA / "search.json", help="what benchmarks/search/run.py --json wrote")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--measured",
+        type=Path,
+        default=DATA / "search.json",
+        help="what benchmarks/search/run.py --json wrote",
+    )
     parser.add_argument("--terabytes", type=float, default=Order.terabytes)
     parser.add_argument("--hours", type=float, default=Order.hours, help="when it has to be done")
     parser.add_argument("--cores", type=int, default=Order.cores, help="of one executor")
     parser.add_argument("--price", type=float, help="of a core for an hour, in any currency")
     options = parser.parse_args()
     order = Order(terabytes=options.terabytes, hours=options.hours, cores=options.cores, price=options.price)
-    print(executors(speeds(json.loads(options.measured.read_text(encoding="utf-8"))), bytes_per_word(), order))
+    print(
+        executors(speeds(json.loads(options.measured.read_text(encoding="utf-8"))), bytes_per_word(), order)
+    )
 
 
 if __name__ == "__main__":

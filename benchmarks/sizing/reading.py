@@ -1,12 +1,14 @@
-"""How long it takes to read a release back, by command and from an empty cache, as a multiple of one fixed matrix product in the same run.
+"""How long it takes to read a release back, by command and from an empty cache, as a multiple of one fixed
+matrix product in the same run.
 
-    python -m benchmarks.sizing.reading --json docs/data/reading.json
-    python -m benchmarks.sizing.reading --python ../before/.venv/bin/python      # the same commands of another checkout
+    python -m benchmarks.sizing.reading --json docs/data/reading.json python -m benchmarks.sizing.reading
+    --python ../before/.venv/bin/python      # the same commands of another checkout
 
-``decode`` and ``frequencies`` read a release of examples/reviews.csv; ``audit inversion`` attacks 1,000 short records, ``utility`` reads
-1,000 labelled texts at five ε, and ``tune`` 2,000. These texts are made of words as frequent as their rank says, and a label turns a part
-of them. Every part runs in a process of its own; the processor time of a product stands for the machine, so that runs on two machines, or
-on a busy and a quiet one, compare.
+``decode`` and ``frequencies`` read a release of examples/reviews.csv; ``audit inversion`` attacks 1,000 short
+records, ``utility`` reads 1,000 labelled texts at five ε, and ``tune`` 2,000. These texts are made of words
+as frequent as their rank says, and a label turns a part of them. Every part runs in a process of its own; the
+processor time of a product stands for the machine, so that runs on two machines, or on a busy and a quiet
+one, compare.
 """
 
 from __future__ import annotations
@@ -43,27 +45,55 @@ _TOPIC = 0.3
 
 def main() -> None:
     """Measure the parts, print them, and write them where it was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--python", default=sys.executable, help="the interpreter of the checkout that is measured")
-    parser.add_argument("--parts", nargs="+", metavar="PART", help="the parts that are measured, by name; all without it")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--python", default=sys.executable, help="the interpreter of the checkout that is measured"
+    )
+    parser.add_argument(
+        "--parts", nargs="+", metavar="PART", help="the parts that are measured, by name; all without it"
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    found = {"setting": f"{options.threads} threads of {machine()}", **busy(), "product": product(options.python), "rows": []}
+    found = {
+        "setting": f"{options.threads} threads of {machine()}",
+        **busy(),
+        "product": product(options.python),
+        "rows": [],
+    }
     with tempfile.TemporaryDirectory(prefix="deniable-") as folder:
         for name, command in commands(Path(folder), options).items():
             if options.parts is not None and name not in options.parts:
                 continue
             home = Path(folder) / "home"
-            environment = os.environ | {"DENIABLE_HOME": str(home / name.replace(" ", "-")), "OMP_NUM_THREADS": str(options.threads)}
+            environment = os.environ | {
+                "DENIABLE_HOME": str(home / name.replace(" ", "-")),
+                "OMP_NUM_THREADS": str(options.threads),
+            }
             began, spent = time.perf_counter(), processor_seconds()
-            subprocess.run([options.python, "-m", "deniable", *command], check=True, env=environment, cwd=folder, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                [options.python, "-m", "deniable", *command],
+                check=True,
+                env=environment,
+                cwd=folder,
+                stdout=subprocess.DEVNULL,
+            )
             seconds, spent = time.perf_counter() - began, processor_seconds() - spent
-            row = {"part": name, "seconds": round(seconds, 1), "processor": round(spent, 1), "products": round(spent / found["product"])}
+            row = {
+                "part": name,
+                "seconds": round(seconds, 1),
+                "processor": round(spent, 1),
+                "products": round(spent / found["product"]),
+            }
             found["rows"].append(row)
             print(row, flush=True)
     found["product_after"] = product(options.python)
-    print(f"one product: {found['product']:.3f} processor seconds before, {found['product_after']:.3f} after; {found['setting']}")
+    print(
+        f"one product: {found['product']:.3f} processor seconds before, {found['product_after']:.3f} after; "
+        f"{found['setting']}"
+    )
     if options.json is not None:
         options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
@@ -88,19 +118,38 @@ def commands(folder: Path, options: argparse.Namespace) -> dict[str, list[str]]:
         "--output",
         str(released),
     ]
-    subprocess.run([options.python, "-m", "deniable", *privatize], check=True, cwd=folder, capture_output=True)
+    subprocess.run(
+        [options.python, "-m", "deniable", *privatize], check=True, cwd=folder, capture_output=True
+    )
     purpose = ["--text", "text", "--label", "label"]
     return {
         "decode": ["decode", str(released), "--column", "review", "--output", "decoded.csv", "-q"],
         "frequencies": ["frequencies", str(released), "--column", "review", "--json", "-q"],
-        "audit inversion": ["audit", "inversion", "--epsilon", "6", "--public", "records.txt", "--json", "-q"],
-        "utility": ["utility", "labelled.csv", *purpose, *(f"--epsilon={each}" for each in (4, 5, 6, 8, 10)), "--json", "-q"],
+        "audit inversion": [
+            "audit",
+            "inversion",
+            "--epsilon",
+            "6",
+            "--public",
+            "records.txt",
+            "--json",
+            "-q",
+        ],
+        "utility": [
+            "utility",
+            "labelled.csv",
+            *purpose,
+            *(f"--epsilon={each}" for each in (4, 5, 6, 8, 10)),
+            "--json",
+            "-q",
+        ],
         "tune": ["tune", "more.csv", *purpose, "--as", "tuned", "--json", "-q"],
     }
 
 
 def labelled(path: Path, texts: int, *, seed: int) -> None:
-    """Write texts of frequent words; in each a part comes from one of two halves of the vocabulary, as its label says."""
+    """Write texts of frequent words; in each a part comes from one of two halves of the vocabulary, as its
+    label says."""
     words, rng = Embedding.open().words, np.random.default_rng(seed)
     shares = 1.0 / (np.arange(20_000) + 2.7)
     shares /= shares.sum()

@@ -1,8 +1,10 @@
-"""How much faster several processes release a file than one: ``--workers`` 1, 2, … in turns in one run, one thread each.
+"""How much faster several processes release a file than one: ``--workers`` 1, 2, … in turns in one run, one
+thread each.
 
     python -m benchmarks.sizing.workers --workers 1 2 --rounds 3 --json docs/data/workers.json
 
-Processor time tells what the sharing itself costs: it hardly depends on who else uses the machine, where words per second do.
+Processor time tells what the sharing itself costs: it hardly depends on who else uses the machine, where
+words per second do.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ _WORDS_PER_LINE = 15
 
 def main() -> None:
     """Measure and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--vocabulary", type=int, default=34_000)
     parser.add_argument("--dimension", type=int, default=300)
@@ -38,7 +42,9 @@ def main() -> None:
     setting = f"{options.vocabulary:,} x {options.dimension}, {options.rounds} rounds in turns; {machine()}"
     rng = np.random.default_rng(0)
     vectors = rng.standard_normal((options.vocabulary, options.dimension), dtype=np.float32)
-    private = Privatizer(Multivariate(Embedding([f"w{i}" for i in range(options.vocabulary)], vectors), epsilon=20.0))
+    private = Privatizer(
+        Multivariate(Embedding([f"w{i}" for i in range(options.vocabulary)], vectors), epsilon=20.0)
+    )
     private("w1")
     set_threads(1)
     words = options.lines * _WORDS_PER_LINE
@@ -55,13 +61,22 @@ def main() -> None:
                 rates[workers].append(words / (time.perf_counter() - started))
                 costs[workers].append((processor_seconds() - spent) / words * 1e6)
     first = options.workers[0]
-    print("| workers | words/s, median [range] | over the first [range] | processor time a word, µs |\n|---|---|---|---|")
+    print(
+        "| workers | words/s, median [range] | over the first [range] | processor time a word, µs "
+        "|\n|---|---|---|---|"
+    )
     for workers, found in rates.items():
         ratios = [rate / one for rate, one in zip(found, rates[first], strict=True)]
         spread = f"{median(ratios):.2f} [{min(ratios):.2f}–{max(ratios):.2f}]"
-        print(f"| {workers} | {median(found):,.0f} [{min(found):,.0f}–{max(found):,.0f}] | {spread} | {median(costs[workers]):.0f} |")
+        print(
+            f"| {workers} | {median(found):,.0f} [{min(found):,.0f}–{max(found):,.0f}] | {spread} | "
+            f"{median(costs[workers]):.0f} |"
+        )
     if options.json is not None:
-        rows = [{"workers": workers, "words_per_second": rates[workers], "processor_microseconds": costs[workers]} for workers in rates]
+        rows = [
+            {"workers": workers, "words_per_second": rates[workers], "processor_microseconds": costs[workers]}
+            for workers in rates
+        ]
         options.json.write_text(json.dumps({"setting": setting, **now, "rows": rows}, indent=2) + "\n")
 
 

@@ -28,7 +28,13 @@ def attackers_figure(results: list[Result]) -> Figure:
     figure, axes = new_figure(width=7.2, height=1.2 + 0.3 * (len(results) + len(findings(results))))
     labels: list[str] = []
     for result in results:
-        axes.text(0.008, len(labels), f"{setting_of(result)} (channel: {channel_of(result)})", va="center", fontsize=8)
+        axes.text(
+            0.008,
+            len(labels),
+            f"{setting_of(result)} (channel: {channel_of(result)})",
+            va="center",
+            fontsize=8,
+        )
         labels.append("")
         for found in result["result"]["results"]:
             for attacker in found["attackers"]:
@@ -36,10 +42,19 @@ def attackers_figure(results: list[Result]) -> Figure:
                 spread = [[share["value"] - share["low"]], [share["high"] - share["value"]]]
                 row = len(labels) + PLACES[attacker["name"]]
                 axes.errorbar(
-                    [share["value"]], [row], xerr=spread, marker=mark, color=colour, markersize=4, linestyle="none", elinewidth=0.8
+                    [share["value"]],
+                    [row],
+                    xerr=spread,
+                    marker=mark,
+                    color=colour,
+                    markersize=4,
+                    linestyle="none",
+                    elinewidth=0.8,
                 )
             labels.append(f"ε = {found['epsilon']:g}")
-    axes.set_yticks([row for row, label in enumerate(labels) if label], [label for label in labels if label], fontsize=7)
+    axes.set_yticks(
+        [row for row, label in enumerate(labels) if label], [label for label in labels if label], fontsize=7
+    )
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.set_xlim(0.0, 1.0)
     axes.set_xlabel("share of the words named at the first guess, with 95 % intervals")

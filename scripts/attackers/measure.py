@@ -1,15 +1,18 @@
-"""Measures what every attacker names of a text: blindly, as released, word by word, in context, learnt, and with a language model.
+"""Measures what every attacker names of a text: blindly, as released, word by word, in context, learnt, and
+with a language model.
 
-    python -m scripts.attackers.measure sst2.jsonl.xz --name sst2 --public imdb.jsonl.xz --attacker 0.08 --attacker 0.17 --attacker 0.33 \\
+    python -m scripts.attackers.measure sst2.jsonl.xz --name sst2 --public imdb.jsonl.xz --attacker 0.08
+    --attacker 0.17 --attacker 0.33 \\
         --learnt --language-model smollm2 -o docs/experiments/attackers-sst2-multivariate.json
-    python -m scripts.attackers.measure sst2.jsonl.xz --name sst2 --public imdb.jsonl.xz -m custext:k=10 -e 1 -e 2 -e 3 -o RESULT.json
-    python -m scripts.attackers.page
+    python -m scripts.attackers.measure sst2.jsonl.xz --name sst2 --public imdb.jsonl.xz -m custext:k=10 -e 1
+    -e 2 -e 3 -o RESULT.json python -m scripts.attackers.page
 
-ε is given (-e), or found where the attacker who reads word by word, and knows the true word frequencies, names the wanted share of the
-words (--attacker; for all mechanisms but the line and normal noise). Text is a file of records with a column of text, or plain
-text, one document a line; so is the public text. The result holds what ``deniable audit inversion`` saves of running text, the command, the
-times, the machine and the digest of the language model. With --device cuda the channel of the paper's mechanism, or of rank smoothing over
-it, is made on a GPU. A run that was stopped goes on with the ε that are not in its result yet.
+ε is given (-e), or found where the attacker who reads word by word, and knows the true word frequencies,
+names the wanted share of the words (--attacker; for all mechanisms but the line and normal noise). Text is a
+file of records with a column of text, or plain text, one document a line; so is the public text. The result
+holds what ``deniable audit inversion`` saves of running text, the command, the times, the machine and the
+digest of the language model. With --device cuda the channel of the paper's mechanism, or of rank smoothing
+over it, is made on a GPU. A run that was stopped goes on with the ε that are not in its result yet.
 """
 
 from __future__ import annotations
@@ -55,15 +58,29 @@ def main(arguments: list[str] | None = None) -> None:
     embedding, mechanism = Embedding.open(given.embedding), parse_mechanism(given.mechanism)
     with tempfile.TemporaryDirectory(prefix="deniable-") as folder:
         text = plain_text(given.data, given.column, Path(folder) / given.data.name)
-        public = plain_text(given.public, given.public_column, Path(folder) / f"public-{given.public.name}", most=given.public_texts)
+        public = plain_text(
+            given.public,
+            given.public_column,
+            Path(folder) / f"public-{given.public.name}",
+            most=given.public_texts,
+        )
         epsilons = given.epsilon or []
         if given.attacker:
             cutter = Cutter(embedding)
-            texts = [" ".join(cutter.words(line)[:LONGEST]) for line in text.read_text(encoding="utf-8").split("\n") if line.strip()]
+            texts = [
+                " ".join(cutter.words(line)[:LONGEST])
+                for line in text.read_text(encoding="utf-8").split("\n")
+                if line.strip()
+            ]
             passages = passages_of(texts[: given.texts], embedding, TextPolicy())
-            epsilons = [epsilon for _, epsilon in epsilons_where(embedding, mechanism, passages, given.attacker)]
+            epsilons = [
+                epsilon for _, epsilon in epsilons_where(embedding, mechanism, passages, given.attacker)
+            ]
             if not epsilons:
-                raise SystemExit(f"no ε of {given.mechanism} gives such an attacker: ask for other shares, or give values of ε")
+                raise SystemExit(
+                    f"no ε of {given.mechanism} gives such an attacker: ask for other shares, or give values "
+                    "of ε"
+                )
         attack = TextAttack.prepare(
             embedding,
             public,
@@ -73,7 +90,11 @@ def main(arguments: list[str] | None = None) -> None:
             seed=given.seed,
             further=[
                 *([LearntAttack(shadow_words=given.shadow_words)] if given.learnt else []),
-                *([LanguageModelAttack(model=open_language_model(given.language_model))] if given.language_model else []),
+                *(
+                    [LanguageModelAttack(model=open_language_model(given.language_model))]
+                    if given.language_model
+                    else []
+                ),
             ],
         )
     say(f"{attack.public.words:,} public words read", began)
@@ -86,14 +107,17 @@ def main(arguments: list[str] | None = None) -> None:
         say(f"{epsilon:g}: channel made, {len(channel.outputs):,} numbers", began)
         attackers = attack.attack(mechanism(embedding, epsilon=epsilon), channel, seed=given.seed)
         findings.append({"epsilon": epsilon, "attackers": [asdict(each) for each in attackers]})
-        say(f"{epsilon:g}: " + ", ".join(f"{each.name} {each.word.first.value:.3f}" for each in attackers), began)
+        say(
+            f"{epsilon:g}: " + ", ".join(f"{each.name} {each.word.first.value:.3f}" for each in attackers),
+            began,
+        )
         # Written after each ε: a machine that is taken away leaves what there is.
         write(
             given,
             {
                 "name": given.name,
                 "command": asked,
-                "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+                "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",  # noqa: E501
                 "options": without_folders([given.mechanism])[0],
                 "seconds": earlier + round(time.time() - began),
                 "unfinished": len(findings) < len(epsilons),
@@ -109,7 +133,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def measured_before(path: Path, asked: str) -> tuple[list[dict[str, Any]], int]:
-    """Return what a run of the same command that was stopped has found at its first ε, and how many seconds it took."""
+    """Return what a run of the same command that was stopped has found at its first ε, and how many seconds
+    it took."""
     found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     if not found.get("unfinished") or found.get("command") != asked:
         return [], 0
@@ -126,7 +151,9 @@ def channels_of(attack: TextAttack, given: argparse.Namespace, epsilons: list[fl
         from scripts.gpu.channels import ChannelsOnGpu
         from scripts.gpu.points import Effort
 
-        made = ChannelsOnGpu(attack.embedding, given.mechanism, effort=Effort(drawn=given.directions), device=given.device)
+        made = ChannelsOnGpu(
+            attack.embedding, given.mechanism, effort=Effort(drawn=given.directions), device=given.device
+        )
         for epsilon in epsilons:
             yield made.channel(attack.inputs, epsilon)
 
@@ -134,7 +161,9 @@ def channels_of(attack: TextAttack, given: argparse.Namespace, epsilons: list[fl
 def write(given: argparse.Namespace, found: dict[str, object]) -> None:
     """Write a result, or none."""
     beside = given.output.with_suffix(".part")
-    beside.write_text(json.dumps(found, indent=1, ensure_ascii=False, default=asdict) + "\n", encoding="utf-8")
+    beside.write_text(
+        json.dumps(found, indent=1, ensure_ascii=False, default=asdict) + "\n", encoding="utf-8"
+    )
     beside.replace(given.output)
 
 
@@ -144,7 +173,8 @@ def say(what: str, began: float) -> None:
 
 
 def plain_text(path: Path, column: str, into: Path, *, most: int | None = None) -> Path:
-    """Write the texts of a file of records, JSON Lines, or the lines of a plain one, one document a line; return where."""
+    """Write the texts of a file of records, JSON Lines, or the lines of a plain one, one document a line;
+    return where."""
     target = into.with_suffix(".txt")
     with target.open("w", encoding="utf-8") as out:
         for line in islice(read_lines(path), most):
@@ -155,11 +185,16 @@ def plain_text(path: Path, column: str, into: Path, *, most: int | None = None) 
 
 def without_folders(arguments: list[str]) -> list[str]:
     """Return the arguments with files named as anybody has them, those in options of a mechanism too."""
-    return [argument if argument.startswith("docs/") else re.sub(r"(^|=)[^=,]*/", r"\1", argument) for argument in arguments]
+    return [
+        argument if argument.startswith("docs/") else re.sub(r"(^|=)[^=,]*/", r"\1", argument)
+        for argument in arguments
+    ]
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path)
     parser.add_argument("--name", required=True)
     parser.add_argument("--column", default="text")
@@ -171,7 +206,9 @@ def _parser() -> argparse.ArgumentParser:
     chosen = parser.add_mutually_exclusive_group(required=True)
     chosen.add_argument("--epsilon", "-e", type=float, action="append")
     chosen.add_argument("--attacker", type=float, action="append")
-    parser.add_argument("--texts", type=int, default=3_000, help="with --attacker: how many texts to find ε on")
+    parser.add_argument(
+        "--texts", type=int, default=3_000, help="with --attacker: how many texts to find ε on"
+    )
     parser.add_argument("--words", type=Path, action="append")
     parser.add_argument("--learnt", action="store_true")
     parser.add_argument("--language-model")

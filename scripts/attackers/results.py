@@ -18,7 +18,13 @@ def read_results(folder: Path) -> list[Result]:
     """Return the results in a folder, data sets in one order."""
     found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("attackers-*.json"))]
     order = list(DATA)
-    return sorted(found, key=lambda result: (order.index(result["name"]) if result["name"] in order else len(order), setting_of(result)))
+    return sorted(
+        found,
+        key=lambda result: (
+            order.index(result["name"]) if result["name"] in order else len(order),
+            setting_of(result),
+        ),
+    )
 
 
 def by_data(results: list[Result]) -> dict[str, list[Result]]:
@@ -37,7 +43,7 @@ def setting_of(result: Result) -> str:
     embedding = result["result"]["embedding"]["name"]
     more = ", k = 10" if "k=10" in result["options"] else ""
     read = ", with a language model" if "--language-model" in result["command"] else ""
-    return f"{result['options'].partition(':')[0]}{more}{'' if embedding == 'default' else f', {embedding}'}{read}"
+    return f"{result['options'].partition(':')[0]}{more}{'' if embedding == 'default' else f', {embedding}'}{read}"  # noqa: E501
 
 
 def release_of(result: Result) -> str:

@@ -1,10 +1,13 @@
-"""Look closer at what scripts/calibration/measure.py found, and keep what docs/experiments/calibration.md says of it.
+"""Look closer at what scripts/calibration/measure.py found, and keep what docs/experiments/calibration.md
+says of it.
 
-    python -m scripts.calibration.examine glove-6b-50d found.npz --title "GloVe 6B, 50 dimensions" --claim 5 -o calibration-50d.json
+    python -m scripts.calibration.examine glove-6b-50d found.npz --title "GloVe 6B, 50 dimensions" --claim 5
+    -o calibration-50d.json
 
-The values of all words become histograms. Added are what example words become, the largest ε that all words bear and, with
-``--claim ε``, the words that are returned in more than half of the draws at this ε or give fewer than 300 distinct words: how many, which,
-why, and whether protection (guarantee.md, rule 10) mends it. Everything written is small enough to be committed.
+The values of all words become histograms. Added are what example words become, the largest ε that all words
+bear and, with ``--claim ε``, the words that are returned in more than half of the draws at this ε or give
+fewer than 300 distinct words: how many, which, why, and whether protection (guarantee.md, rule 10) mends it.
+Everything written is small enough to be committed.
 """
 
 from __future__ import annotations
@@ -29,10 +32,12 @@ from deniable.mechanisms.base import radial_noise
 from deniable.neighbours import best_neighbours
 
 MOST_UNCHANGED, FEWEST_DISTINCT = 0.5, 300
-"""The paper's sentence: no word is returned more than 500 times in 1,000, none yields fewer than 300 distinct words."""
+"""The paper's sentence: no word is returned more than 500 times in 1,000, none yields fewer than 300 distinct
+words."""
 
 SUSPECT = 0.3
-"""Distinct words are counted for every word that stays itself more often; of the others the random sample speaks."""
+"""Distinct words are counted for every word that stays itself more often; of the others the random sample
+speaks."""
 
 BINS = 25
 _SPREAD_WORDS = 2048
@@ -41,19 +46,25 @@ _NAMED = 15
 
 def main() -> None:
     """Examine, and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("embedding", help="the name of an installed embedding")
     parser.add_argument("found", type=Path, help="the .npz of measure.py; its .json lies beside it")
     parser.add_argument("--title", required=True)
     parser.add_argument("--machine", required=True, help="what it was measured on, in words")
-    parser.add_argument("--claim", type=float, help="hold the paper's sentence against this ε, one of those measured")
+    parser.add_argument(
+        "--claim", type=float, help="hold the paper's sentence against this ε, one of those measured"
+    )
     parser.add_argument("--output", "-o", type=Path, required=True)
     options = parser.parse_args()
     embedding = Embedding.open(options.embedding)
     summary: dict[str, Any] = json.loads(options.found.with_suffix(".json").read_text(encoding="utf-8"))
     values = np.load(options.found, allow_pickle=False)
     if summary["words"] != len(embedding):
-        raise SystemExit(f"{options.found} is of {summary['words']:,} words, {options.embedding} has {len(embedding):,}")
+        raise SystemExit(
+            f"{options.found} is of {summary['words']:,} words, {options.embedding} has {len(embedding):,}"
+        )
     measured = values["measured"] if "measured" in values else np.arange(len(embedding))
     some = measure_by_rays(embedding, rays=summary["rays"], ids=_spread(measured))
     content: dict[str, Any] = {
@@ -71,7 +82,9 @@ def main() -> None:
         "largest_memory_bytes": summary["largest_memory_bytes"],
         "table": _table(summary, values, some),
         "outputs": asdict(sample_outputs(some)),
-        "all_words": _largest_for_all(embedding, values["n_w"], some) if len(measured) == len(embedding) else None,
+        "all_words": _largest_for_all(embedding, values["n_w"], some)
+        if len(measured) == len(embedding)
+        else None,
     }
     if options.claim is not None:
         content["claim"] = _claim(embedding, options.claim, measured, values, summary["rays"])
@@ -82,7 +95,9 @@ def main() -> None:
 def _compact(value: Any) -> str:
     """Return JSON with five digits, and a line for each ε of a table."""
     rounded = json.loads(json.dumps(value), parse_float=lambda text: float(f"{float(text):.5g}"))
-    return json.dumps(rounded, ensure_ascii=False, separators=(",", ":")).replace('},{"average"', '},\n{"average"')
+    return json.dumps(rounded, ensure_ascii=False, separators=(",", ":")).replace(
+        '},{"average"', '},\n{"average"'
+    )
 
 
 def _spread(ids: Ids) -> Ids:
@@ -91,15 +106,22 @@ def _spread(ids: Ids) -> Ids:
 
 
 def _table(summary: dict[str, Any], values: Any, some: RayCalibration) -> list[dict[str, Any]]:
-    """Return a row per ε: the numbers, and how many words fall into each bin of N_w, S_w and distinct words."""
+    """Return a row per ε: the numbers, and how many words fall into each bin of N_w, S_w and distinct
+    words."""
     rows = []
     for place, (stays, spreads) in enumerate(zip(summary["n_w"], summary["s_w"], strict=True)):
         row = {key: value for key, value in (stays | spreads).items() if key != "most_frequent_above_half"}
         row["error_of_average"] = average_unchanged(some.radii, stays["epsilon"], some.length)[1]
         row["histograms"] = {
-            "n_w": np.histogram(values["n_w"][:, place].astype(np.float64), bins=BINS, range=(0.0, 1.0))[0].tolist(),
-            "distinct": np.histogram(values["distinct"][:, place], bins=BINS, range=(0.0, summary["rays"]))[0].tolist(),
-            "support": np.histogram(values["support"][:, place], bins=BINS, range=(0.0, float(values["support"].max())))[0].tolist(),
+            "n_w": np.histogram(values["n_w"][:, place].astype(np.float64), bins=BINS, range=(0.0, 1.0))[
+                0
+            ].tolist(),
+            "distinct": np.histogram(values["distinct"][:, place], bins=BINS, range=(0.0, summary["rays"]))[
+                0
+            ].tolist(),
+            "support": np.histogram(
+                values["support"][:, place], bins=BINS, range=(0.0, float(values["support"].max()))
+            )[0].tolist(),
             "largest_support": int(values["support"].max()),
         }
         rows.append(row)
@@ -109,13 +131,22 @@ def _table(summary: dict[str, Any], values: Any, some: RayCalibration) -> list[d
 def _largest_for_all(embedding: Embedding, shares: Any, some: RayCalibration) -> dict[str, float]:
     """Return the largest ε at which no word stays itself in more than half of the cases, to five digits.
 
-    N_w grows with ε. So only words that stay more often at the first measured ε where any does have to be looked at again.
+    N_w grows with ε. So only words that stay more often at the first measured ε where any does have to be
+    looked at again.
     """
     first = int(np.argmax((shares > MOST_UNCHANGED).any(axis=0)))
     worst = np.flatnonzero(shares[:, first] > MOST_UNCHANGED - 0.01)  # they were rounded
-    found = choose(measure_by_rays(embedding, rays=some.draws, ids=worst, keep=False), Targets(max_unchanged=MOST_UNCHANGED))
+    found = choose(
+        measure_by_rays(embedding, rays=some.draws, ids=worst, keep=False),
+        Targets(max_unchanged=MOST_UNCHANGED),
+    )
     average, _ = average_unchanged(some.radii, found.epsilon, some.length)
-    return {"epsilon": found.epsilon, "worst": float(found.unchanged.max()), "average": average, "words_looked_at": len(worst)}
+    return {
+        "epsilon": found.epsilon,
+        "worst": float(found.unchanged.max()),
+        "average": average,
+        "words_looked_at": len(worst),
+    }
 
 
 def _claim(embedding: Embedding, epsilon: float, measured: Ids, values: Any, rays: int) -> dict[str, Any]:
@@ -123,7 +154,9 @@ def _claim(embedding: Embedding, epsilon: float, measured: Ids, values: Any, ray
     place = int(np.flatnonzero(values["epsilons"] == epsilon)[0])
     shares, fewest = values["n_w"][:, place].astype(np.float64), FEWEST_DISTINCT * rays // 1000
     suspects = measured[shares > SUSPECT]
-    found = measure_by_rays(embedding, rays=rays, ids=suspects, epsilons=np.array([epsilon]), support=True, keep=False)
+    found = measure_by_rays(
+        embedding, rays=rays, ids=suspects, epsilons=np.array([epsilon]), support=True, keep=False
+    )
     unchanged, distinct = np.zeros(len(embedding)), np.full(len(embedding), rays)
     assert found.distinct is not None
     unchanged[found.ids], distinct[found.ids] = found.unchanged(epsilon)[0], found.distinct[:, 0]
@@ -169,10 +202,14 @@ def _describe(embedding: Embedding, ids: Ids, unchanged: Floats, distinct: Ids) 
 
 
 def _why(embedding: Embedding, exposed: Ids) -> dict[str, dict[str, float]]:
-    """Return the median norm and distance to the nearest word, of the exposed words and of words spread evenly."""
+    """Return the median norm and distance to the nearest word, of the exposed words and of words spread
+    evenly."""
     spread = np.setdiff1d(_spread(np.arange(len(embedding))), exposed)
     return {
-        name: {"norm": float(np.median(_norms(embedding, ids))), "nearest_at": float(np.median(_nearest(embedding, ids)))}
+        name: {
+            "norm": float(np.median(_norms(embedding, ids))),
+            "nearest_at": float(np.median(_nearest(embedding, ids))),
+        }
         for name, ids in (("exposed", exposed), ("others", spread))
     }
 
@@ -196,7 +233,9 @@ def _protected(embedding: Embedding, exposed: Ids, epsilon: float, rays: int) ->
     fewest, known = FEWEST_DISTINCT * rays // 1000, exposed
     while True:
         safe = protect(embedding, known)
-        after = measure_by_rays(safe, rays=rays, ids=exposed, epsilons=np.array([epsilon]), support=True, keep=False)
+        after = measure_by_rays(
+            safe, rays=rays, ids=exposed, epsilons=np.array([epsilon]), support=True, keep=False
+        )
         assert after.distinct is not None
         unchanged, distinct = after.unchanged_or_stand_in(epsilon), after.distinct[:, 0]
         missed = after.ids[(unchanged > MOST_UNCHANGED) | (distinct < fewest)]
@@ -210,7 +249,9 @@ def _protected(embedding: Embedding, exposed: Ids, epsilon: float, rays: int) ->
         "found_on_the_way": len(known) - len(exposed),
         "largest_unchanged": float(unchanged.max()),
         "fewest_distinct": int(distinct.min()),
-        "largest_released_as_itself": float(measure_protected(safe, noise, exposed, [epsilon], rays=rays)[epsilon].means.max()),
+        "largest_released_as_itself": float(
+            measure_protected(safe, noise, exposed, [epsilon], rays=rays)[epsilon].means.max()
+        ),
     }
 
 

@@ -18,13 +18,24 @@ SHOWN = 6
 
 @apply_style
 def histograms(found: dict[str, Any], epsilons: list[float]) -> Figure:
-    """How many words have which N_w, distinct words and S_w: a row per ε. The heights are powers of ten, so that single words show."""
+    """How many words have which N_w, distinct words and S_w: a row per ε. The heights are powers of ten, so
+    that single words show."""
     rows = [row for row in found["table"] if row["epsilon"] in epsilons]
-    figure, axes = new_figure(len(rows), 3, width=1.5 * WIDTH, height=0.7 + 1.05 * len(rows), squeeze=False, sharex="col", sharey="col")
+    figure, axes = new_figure(
+        len(rows),
+        3,
+        width=1.5 * WIDTH,
+        height=0.7 + 1.05 * len(rows),
+        squeeze=False,
+        sharex="col",
+        sharey="col",
+    )
     for row, panels in zip(rows, axes, strict=True):
         counts = row["histograms"]
         ends = (1.0, float(found["rays"]), float(counts["largest_support"]))
-        for panel, name, end, colour in zip(panels, ("n_w", "distinct", "support"), ends, (BLUE, SERIES[2], SERIES[3]), strict=True):
+        for panel, name, end, colour in zip(
+            panels, ("n_w", "distinct", "support"), ends, (BLUE, SERIES[2], SERIES[3]), strict=True
+        ):
             edges = np.linspace(0.0, end, len(counts[name]) + 1)
             panel.stairs(counts[name], edges, fill=True, color=colour)
             panel.set_yscale("log")

@@ -1,7 +1,8 @@
 """The tables and figures of docs/experiments/calibration.md, from the results beside it.
 
-calibration-50d.json, calibration-50d-common.json and calibration-300d.json are written by scripts/calibration/examine.py,
-calibration-benchmark.json by benchmarks/calibration.py, and calibration-geometry.json by ``deniable embeddings geometry --json``.
+calibration-50d.json, calibration-50d-common.json and calibration-300d.json are written by
+scripts/calibration/examine.py, calibration-benchmark.json by benchmarks/calibration.py, and
+calibration-geometry.json by ``deniable embeddings geometry --json``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ Found = dict[str, Any]
 
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
-    large, wide, common, benchmark, geometry = (read(name) for name in (*EMBEDDINGS, "50d-common", "benchmark", "geometry"))
+    large, wide, common, benchmark, geometry = (
+        read(name) for name in (*EMBEDDINGS, "50d-common", "benchmark", "geometry")
+    )
     return {
         "rates": rates(benchmark["draws_per_second"]),
         "times": times(benchmark, large),
@@ -45,7 +48,11 @@ def draw() -> None:
         # Those where the average word is neither sure to change nor to stay.
         shown = [row["epsilon"] for row in found["table"] if 0.003 < row["average"] < 0.97][: figures.SHOWN]
         save(figures.histograms(found, shown), folder, f"calibration-histograms-{name}")
-    save(averages_figure([figures.averages(each) for each in (large, common, wide)]), folder, "calibration-averages")
+    save(
+        averages_figure([figures.averages(each) for each in (large, common, wide)]),
+        folder,
+        "calibration-averages",
+    )
     titles = [f"GloVe, {each['dimension']} dimensions" for each in (large, wide)]
     save(geometry_figure(*figures.geometries(read("geometry"), titles)), folder, "calibration-geometry")
 
@@ -59,15 +66,25 @@ def rates(found: dict[str, float]) -> str:
     """Return exact draws a second of each way, and their ratios to direct simulation."""
     titles = {"faiss, direct": "FAISS IndexFlatL2, direct", "numpy, direct": "blocked NumPy, direct"}
     rows = [
-        [titles.get(name, name), f"{rate:,.0f}", *(_times(rate / found[other]) for other in ("faiss, direct", "numpy, direct"))]
+        [
+            titles.get(name, name),
+            f"{rate:,.0f}",
+            *(_times(rate / found[other]) for other in ("faiss, direct", "numpy, direct")),
+        ]
         for name, rate in found.items()
     ]
-    return table(["", "exact draws a second", "x FAISS IndexFlatL2", "x blocked NumPy"], rows, align="lr").replace("|  |", "| |")
+    return table(
+        ["", "exact draws a second", "x FAISS IndexFlatL2", "x blocked NumPy"], rows, align="lr"
+    ).replace("|  |", "| |")
 
 
 def times(benchmark: Found, large: Found) -> str:
     """Return how long whole calibrations take, projected and measured."""
-    projected, two, many = benchmark["projected_seconds_for_all_words"], f"{benchmark['threads']} threads", f"{large['threads']} threads"
+    projected, two, many = (
+        benchmark["projected_seconds_for_all_words"],
+        f"{benchmark['threads']} threads",
+        f"{large['threads']} threads",
+    )
     rows = [
         [f"N_w of all words at every ε, projected, {two}", _minutes(projected["N_w only"]), ""],
         [f"every draw of all words at ten ε, projected, {two}", _minutes(projected["walked"]), ""],
@@ -77,12 +94,15 @@ def times(benchmark: Found, large: Found) -> str:
             f"{large['largest_memory_bytes'] / 1e9:.1f} GB",
         ],
         [
-            f"S_w and its error at {len(large['table'])} ε of {large['sampled_words']:,} words, measured, {many}",
+            f"S_w and its error at {len(large['table'])} ε of {large['sampled_words']:,} words, measured, "
+            f"{many}",
             _minutes(large["seconds_for_s_w_of_the_sample"]),
             "",
         ],
     ]
-    return table([f"{benchmark['rays']:,} directions", "time", "memory"], rows, align="lr").replace("|  |", "| |")
+    return table([f"{benchmark['rays']:,} directions", "time", "memory"], rows, align="lr").replace(
+        "|  |", "| |"
+    )
 
 
 def by_epsilon(found: Found) -> str:
@@ -117,15 +137,25 @@ def by_epsilon(found: Found) -> str:
 
 def matched(embeddings: list[Found]) -> str:
     """Return the ε that gives the same average N_w in each embedding."""
-    rows = [[f"{average:g}", *(f"{_reaching(each, average):.2f}" for each in embeddings)] for average in (0.05, 0.1, 0.2, 0.5)]
-    return table(["average N_w", *(f"{each['dimension']}d, {each['words']:,} words" for each in embeddings)], rows, align="r")
+    rows = [
+        [f"{average:g}", *(f"{_reaching(each, average):.2f}" for each in embeddings)]
+        for average in (0.05, 0.1, 0.2, 0.5)
+    ]
+    return table(
+        ["average N_w", *(f"{each['dimension']}d, {each['words']:,} words" for each in embeddings)],
+        rows,
+        align="r",
+    )
 
 
 def distances(geometry: list[Found]) -> str:
     """Return how far the k-th neighbour of a word is in both embeddings."""
     both = zip(geometry[0]["neighbours"], geometry[1]["neighbours"], strict=True)
     rows = [
-        [f"{first['neighbour']:,}", *(f"{row[key]:.2f}" for row in (first, second) for key in ("5%", "50%", "95%"))]
+        [
+            f"{first['neighbour']:,}",
+            *(f"{row[key]:.2f}" for row in (first, second) for key in ("5%", "50%", "95%")),
+        ]
         for first, second in both
     ]
     return table(["k", "50d: 5 %", "median", "95 %", "300d: 5 %", "median", "95 %"], rows, align="r")
@@ -136,7 +166,8 @@ def outputs(found: Found) -> str:
     rows = []
     for average, epsilon, row in zip((50, 100, 200, 300), found["epsilons"], found["rows"], strict=True):
         cells = [
-            f"({_share(cell['unchanged'])}; {cell['support']:,}) " + ", ".join(f"{word} {_share(p)}" for word, p in cell["others"][:6])
+            f"({_share(cell['unchanged'])}; {cell['support']:,}) "
+            + ", ".join(f"{word} {_share(p)}" for word, p in cell["others"][:6])
             for cell in row
         ]
         rows.append([average, f"{epsilon:g}", *cells])
@@ -176,4 +207,12 @@ def _times(ratio: float) -> str:
 
 
 def _share(value: float) -> str:
-    return "0" if value < 5e-7 else f"{value:.1e}" if value < 5e-4 else "> .9995" if value >= 0.9995 else f"{value:.3f}".lstrip("0")
+    return (
+        "0"
+        if value < 5e-7
+        else f"{value:.1e}"
+        if value < 5e-4
+        else "> .9995"
+        if value >= 0.9995
+        else f"{value:.3f}".lstrip("0")
+    )

@@ -1,10 +1,13 @@
-"""Measures how near the channel of a mechanism comes: by draws of each word, and by points that all words share, as the product has it.
+"""Measures how near the channel of a mechanism comes: by draws of each word, and by points that all words
+share, as the product has it.
 
-    python -m scripts.channels.measure sst2.jsonl.xz --at default 4.843 --at sentiment-16-2 3.033 -o docs/experiments/channels.json
+    python -m scripts.channels.measure sst2.jsonl.xz --at default 4.843 --at sentiment-16-2 3.033 -o
+    docs/experiments/channels.json
 
-A way is judged by words that were released and not learnt from: by the mean of log P(y | x) in nats a word, of which the truth has the
-largest, and by how many words of a text an attacker names who knows the channel and the true frequencies. Input words are those of
-the text. Spaces are installed embeddings (scripts/purpose/measure.py makes the shaped ones).
+A way is judged by words that were released and not learnt from: by the mean of log P(y | x) in nats a word,
+of which the truth has the largest, and by how many words of a text an attacker names who knows the channel
+and the true frequencies. Input words are those of the text. Spaces are installed embeddings
+(scripts/purpose/measure.py makes the shaped ones).
 
 What shared points are is said in ``deniable.channel.points``. Draws are counted here, directly.
 """
@@ -38,7 +41,9 @@ _WORDS_OF_A_TEXT = 100
 
 def main() -> None:
     """Measure each space at its ε, and write what was found."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path, help="records with a column text")
     parser.add_argument("--at", nargs=2, action="append", required=True, metavar=("EMBEDDING", "EPSILON"))
     parser.add_argument("--draws", type=int, default=1_000, help="draws of a word")
@@ -56,8 +61,18 @@ def measure(name: str, epsilon: float, given: argparse.Namespace) -> dict[str, A
     text = words_of(given.data, embedding)
     inputs, places, counts = np.unique(text, return_inverse=True, return_counts=True)
     released = draw(embedding, text, epsilon, 1, rng)
-    found: dict[str, Any] = {"data": given.data.name.partition(".")[0], "space": name, "dimension": embedding.dimension}
-    found |= {"epsilon": epsilon, "words": len(text), "inputs": len(inputs), "blind": float(counts.max() / len(text)), "ways": {}}
+    found: dict[str, Any] = {
+        "data": given.data.name.partition(".")[0],
+        "space": name,
+        "dimension": embedding.dimension,
+    }
+    found |= {
+        "epsilon": epsilon,
+        "words": len(text),
+        "inputs": len(inputs),
+        "blind": float(counts.max() / len(text)),
+        "ways": {},
+    }
 
     def judge(way: str, make: Callable[[], Chances]) -> None:
         began = time.time()
@@ -92,14 +107,19 @@ def draw(embedding: Embedding, inputs: Ids, epsilon: float, draws: int, rng: np.
     for start in range(0, len(inputs), at_once):
         rows = embedding.rows(inputs[start : start + at_once]).astype(np.float32)
         noise = rng.standard_normal((len(rows) * draws, dimension), dtype=np.float32)
-        noise *= (rng.gamma(dimension, 1.0 / epsilon, len(noise)) / np.linalg.norm(noise, axis=1))[:, None].astype(np.float32)
+        noise *= (rng.gamma(dimension, 1.0 / epsilon, len(noise)) / np.linalg.norm(noise, axis=1))[
+            :, None
+        ].astype(np.float32)
         noise += np.repeat(rows, draws, axis=0)
-        released[start : start + at_once] = best_neighbours(embedding).nearest(noise).reshape(len(rows), draws)
+        released[start : start + at_once] = (
+            best_neighbours(embedding).nearest(noise).reshape(len(rows), draws)
+        )
     return released
 
 
 def by_draws(released: Ids, words: int) -> Chances:
-    """Return chances by counting; what was drawn once says how much was missed, which is spread as rows have it on average."""
+    """Return chances by counting; what was drawn once says how much was missed, which is spread as rows have
+    it on average."""
     chances = np.zeros((len(released), words), dtype=np.float32)
     missed = np.zeros(len(released), dtype=np.float32)
     for place, row in enumerate(released):

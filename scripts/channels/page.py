@@ -1,4 +1,5 @@
-"""The table of docs/experiments/channels.md, from channels.json beside it, which scripts/channels/measure.py measured."""
+"""The table of docs/experiments/channels.md, from channels.json beside it, which scripts/channels/measure.py
+measured."""
 
 from __future__ import annotations
 

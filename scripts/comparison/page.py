@@ -1,6 +1,7 @@
 """The numbers of docs/experiments/comparison.md, from the results of ``deniable lab compare`` beside it.
 
-Words per second are left out: they were measured on busy machines. docs/mechanisms/speed.md counts processor seconds instead.
+Words per second are left out: they were measured on busy machines. docs/mechanisms/speed.md counts processor
+seconds instead.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ NAMES = (
     "comparison-imdb-glove-840b",
     AT_EQUAL_ATTACKERS,
 )
-ATTACKERS: dict[str, str] = {"named": "for words by themselves", "context": "in context", "kinds": "for kinds"}
+ATTACKERS: dict[str, str] = {
+    "named": "for words by themselves",
+    "context": "in context",
+    "kinds": "for kinds",
+}
 
 
 def read_comparisons() -> dict[str, ComparisonResult]:
@@ -45,8 +50,10 @@ def section(name: str, result: ComparisonResult) -> str:
     """Return one setting: what was done, the plot, and a table for each target."""
     texts, sample = result.texts, result.sample
     parts = [
-        f"{texts.learn:,} texts to learn from ({texts.words:,} words), {texts.test:,} to test on, {result.runs} runs; privacy "
-        f"read on {sample.words:,} words of the text, {sample.distinct:,} of them distinct; blind guessing names "
+        f"{texts.learn:,} texts to learn from ({texts.words:,} words), {texts.test:,} to test on, "
+        f"{result.runs} runs; privacy "
+        f"read on {sample.words:,} words of the text, {sample.distinct:,} of them distinct; blind guessing "
+        "names "
         f"{100 * sample.guess:.1f} % of them. {finding(result)}",
         f"{legend_of(result)} {epsilons_apart(result)}"
         if name == AT_EQUAL_ATTACKERS
@@ -57,7 +64,11 @@ def section(name: str, result: ComparisonResult) -> str:
     for target in result.targets:
         met, missed = met_and_missed(result, target)
         rows = [[row[place] for place in shown] for row in met]
-        parts += [f"**{target_name(target)}**", table([columns[place] for place in shown], rows), " ".join(missed)]
+        parts += [
+            f"**{target_name(target)}**",
+            table([columns[place] for place in shown], rows),
+            " ".join(missed),
+        ]
     return "\n\n".join(part for part in parts if part)
 
 

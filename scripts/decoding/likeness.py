@@ -1,7 +1,9 @@
-"""Measure from how many words on a receiver notices text that was not released as its card says, and how far good releases stay below.
+"""Measure from how many words on a receiver notices text that was not released as its card says, and how far
+good releases stay below.
 
-Each kind of wrong text is received with the card of the paper's mechanism at some ε. It prints a Markdown table: the share of texts that
-are refused, by the number of words; for good releases also the largest evidence that was found, in nats.
+Each kind of wrong text is received with the card of the paper's mechanism at some ε. It prints a Markdown
+table: the share of texts that are refused, by the number of words; for good releases also the largest
+evidence that was found, in nats.
 
     python -m scripts.decoding.likeness TEXT.txt --seeds 5
 
@@ -57,7 +59,9 @@ def read_words(embedding: Embedding, path: Path, words: int) -> Ids:
 
 def main() -> None:
     """Read the options, measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("text", type=Path)
     parser.add_argument("--epsilons", type=float, nargs="+", default=[3.0, 6.0, 9.0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[250, 1_000, 2_500, 10_000])
@@ -71,10 +75,15 @@ def main() -> None:
     if len(original) < given.seeds * most:
         parser.error(f"the text has {len(original):,} known words; {given.seeds * most:,} are needed")
     few = np.concatenate([np.resize(part[:10], most) for part in original.reshape(given.seeds, most)])
-    print(f"| ε of the card | received | {' | '.join(f'{size:,} words' for size in given.sizes)} |\n|--:|---|{'--:|' * len(given.sizes)}")
+    print(
+        f"| ε of the card | received | {' | '.join(f'{size:,} words' for size in given.sizes)} "
+        f"|\n|--:|---|{'--:|' * len(given.sizes)}"
+    )
     card = Release(epsilon=1.0).make().card
     for epsilon in given.epsilons:
-        channel = open_channel(replace(card, epsilon=epsilon), embedding, support=given.words, directions=given.directions)
+        channel = open_channel(
+            replace(card, epsilon=epsilon), embedding, support=given.words, directions=given.directions
+        )
         for name, mechanism, its_epsilon in kinds(epsilon):
             text = few if "ten words" in name else original
             if mechanism is not None:
@@ -82,7 +91,10 @@ def main() -> None:
             cells = []
             for size in given.sizes:
                 parts = text.reshape(given.seeds, most)[:, :size]
-                found = [evidence_against(channel, np.bincount(part, minlength=len(embedding)).astype(np.float64)) for part in parts]
+                found = [
+                    evidence_against(channel, np.bincount(part, minlength=len(embedding)).astype(np.float64))
+                    for part in parts
+                ]
                 refused = f"{100 * np.mean([evidence > MOST_EVIDENCE for evidence in found]):.0f} %"
                 cells.append(f"{refused} (at most {max(found):.0f})" if name.startswith(_GOOD) else refused)
             print(f"| {epsilon:g} | {name} | {' | '.join(cells)} |", flush=True)

@@ -1,14 +1,16 @@
-"""Measures what decoding a release gives back: accuracy of linear models and word frequencies, as released and decoded.
+"""Measures what decoding a release gives back: accuracy of linear models and word frequencies, as released
+and decoded.
 
-    python -m scripts.decoding.measure epsilons DATA.jsonl.xz --name sst2 --attacker 0.08 --attacker 0.17 --attacker 0.33 -o RESULT.json
-    python -m scripts.decoding.measure measure RESULT.json [--public TEXT.txt]
+    python -m scripts.decoding.measure epsilons DATA.jsonl.xz --name sst2 --attacker 0.08 --attacker 0.17
+    --attacker 0.33 -o RESULT.json python -m scripts.decoding.measure measure RESULT.json [--public TEXT.txt]
 
 purpose.measure measures the same for more data and spaces, on a GPU.
 
-ε is where a context-free Bayes attacker who knows the true word frequencies names the wanted share of the words; judged on a release that
-the estimate of the channel has not seen. The receiver knows none of that: the release, the embedding, the mechanism and ε, and with
---public a public text. Models learn from three quarters of the texts and are judged on the rest; every run has fresh noise and another
-split. What is learnt from is "released" or "original", and so is what is judged.
+ε is where a context-free Bayes attacker who knows the true word frequencies names the wanted share of the
+words; judged on a release that the estimate of the channel has not seen. The receiver knows none of that: the
+release, the embedding, the mechanism and ε, and with --public a public text. Models learn from three quarters
+of the texts and are judged on the rest; every run has fresh noise and another split. What is learnt from is
+"released" or "original", and so is what is judged.
 """
 
 from __future__ import annotations
@@ -58,16 +60,20 @@ FIRST_GRID = {
     "tem": (0.2, 60.0),
     "custext": (0.05, 20.0),
 }
-"""Where ε is looked for first: of those that add noise to a vector, in units of its dimension divided by a typical length."""
+"""Where ε is looked for first: of those that add noise to a vector, in units of its dimension divided by a
+typical length."""
 BY_LENGTH = ("multivariate", "mahalanobis", "vickrey", "rank-smoothing")
 STEPS = 14
 _ROUNDS, _SETTLED = 500, 1e-5
-"""A fit ends by the slope of the mean loss. Where words say little it is below 10⁻³ before the first step, and nothing would be learnt."""
+"""A fit ends by the slope of the mean loss. Where words say little it is below 10⁻³ before the first step,
+and nothing would be learnt."""
 
 
 def main() -> None:
     """Do what the first word says."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     finding = commands.add_parser("epsilons", help="find where the attacker names the wanted shares of words")
     finding.add_argument("data", type=Path)
@@ -77,7 +83,9 @@ def main() -> None:
     finding.add_argument("--embedding", default="default")
     finding.add_argument("--mechanism", default="multivariate")
     finding.add_argument("--attacker", type=float, action="append", required=True)
-    finding.add_argument("--epsilon", type=float, action="append", help="the ε of each attacker, where it is known already")
+    finding.add_argument(
+        "--epsilon", type=float, action="append", help="the ε of each attacker, where it is known already"
+    )
     finding.add_argument("--texts", type=int)
     finding.add_argument("--longest", type=int, default=100, help="words of a text that are used")
     finding.add_argument("-o", "--output", type=Path, required=True)
@@ -93,7 +101,13 @@ def main() -> None:
 def find_epsilons(given: argparse.Namespace) -> None:
     """Write which ε give the wanted attackers."""
     embedding, mechanism = Embedding.open(given.embedding), parse_mechanism(given.mechanism)
-    asked = {"data": str(given.data), "text": given.text, "label": given.label, "most": given.texts, "longest": given.longest}
+    asked = {
+        "data": str(given.data),
+        "text": given.text,
+        "label": given.label,
+        "most": given.texts,
+        "longest": given.longest,
+    }
     result, passages = describe(given.name, asked, embedding, given.embedding, given.mechanism)
     if given.epsilon:
         found = list(zip(given.attacker, given.epsilon, strict=True))
@@ -147,7 +161,12 @@ def measure(given: argparse.Namespace) -> None:
         judged = Run(passages, labels, embedding, seed=run)
         result["original"].append(judged.original)
         for (attacker, epsilon), channel in zip(result["epsilons"], channels, strict=True):
-            found = {"attacker": attacker, "epsilon": epsilon, "run": run, **judged.release(mechanism, channel, context)}
+            found = {
+                "attacker": attacker,
+                "epsilon": epsilon,
+                "run": run,
+                **judged.release(mechanism, channel, context),
+            }
             result["releases"].append(found)
             result["seconds"] = round(time.time() - began)
             write_result(given.result, result)
@@ -165,9 +184,13 @@ class Run:
         self._clean = {name: self._split.learn(features, name) for name, features in self._features.items()}
         self.original = {name: model(self._features[name]) for name, model in self._clean.items()}
 
-    def release(self, mechanism: ChosenMechanism, channel: Channel, context: Bigrams | None = None) -> dict[str, Any]:
+    def release(
+        self, mechanism: ChosenMechanism, channel: Channel, context: Bigrams | None = None
+    ) -> dict[str, Any]:
         """Return what is learnt from a release at the ε of a channel, and how near it comes to the words."""
-        released = draw(self._passages, mechanism(channel.embedding, epsilon=channel.epsilon), threads=threads())
+        released = draw(
+            self._passages, mechanism(channel.embedding, epsilon=channel.epsilon), threads=threads()
+        )
         found: dict[str, Any] = {"accuracy": {}}
         for version, made in _versions(self._passages, released, channel, context, found):
             for name, features in made.items():
@@ -183,7 +206,9 @@ class Run:
 def _channels(result: dict[str, Any], epsilons: list[float], directions: int) -> list[Channel]:
     """Return the channels that a receiver would make: of the words that ``deniable decode`` considers."""
     embedding, chosen = Embedding.open(result["embedding"]["name"]), parse_mechanism(result["mechanism"])
-    return make_channels(embedding, chosen, epsilons=epsilons, inputs=inputs_of(embedding), directions=directions)
+    return make_channels(
+        embedding, chosen, epsilons=epsilons, inputs=inputs_of(embedding), directions=directions
+    )
 
 
 def inputs_of(embedding: Embedding) -> Ids:
@@ -198,7 +223,9 @@ def write_result(path: Path, result: dict[str, Any]) -> None:
 
 def read_asked(asked: dict[str, Any], embedding: Embedding) -> tuple[list[str], Ids]:
     """Return the texts that were asked for, as far as they are used, and their labels."""
-    found = read_classified(Path(asked["data"]), text_column=asked["text"], label_column=asked["label"], most=asked["most"])
+    found = read_classified(
+        Path(asked["data"]), text_column=asked["text"], label_column=asked["label"], most=asked["most"]
+    )
     cutter = Cutter(embedding)
     return [" ".join(cutter.words(text)[: asked["longest"]]) for text in found.texts], found.labels
 
@@ -222,18 +249,28 @@ def epsilons_where(
     typical = float(np.median(np.linalg.norm(embedding.vectors[:5000], axis=1)))
     if mechanism.name not in FIRST_GRID:
         raise SystemExit(
-            f"it is not known where to look for the ε of {mechanism.name}: give values of ε, or take one of {', '.join(FIRST_GRID)}"
+            f"it is not known where to look for the ε of {mechanism.name}: give values of ε, or take one of "
+            f"{', '.join(FIRST_GRID)}"
         )
     low, high = FIRST_GRID[mechanism.name]
     scale = embedding.dimension / typical if mechanism.name in BY_LENGTH else 1.0
     grid = np.geomspace(low * scale, high * scale, STEPS).tolist()
-    return _reached(embedding, mechanism, passages, attackers, grid, np.unique(passages.ids).astype(np.int64), directions=300)
+    return _reached(
+        embedding,
+        mechanism,
+        passages,
+        attackers,
+        grid,
+        np.unique(passages.ids).astype(np.int64),
+        directions=300,
+    )
 
 
 def refined_epsilons(
     embedding: Embedding, mechanism: ChosenMechanism, passages: Passages, rough: list[tuple[float, float]]
 ) -> list[tuple[float, float]]:
-    """Return ε near those found before, by as many directions, and with the words, that the channel of a receiver has."""
+    """Return ε near those found before, by as many directions, and with the words, that the channel of a
+    receiver has."""
     near = [epsilon for _, epsilon in rough]
     if not near:
         return []
@@ -241,7 +278,9 @@ def refined_epsilons(
         passages.ids, inputs_of(embedding)
     )  # words that do not occur are named by no attacker who knows the frequencies
     grid = np.geomspace(0.9 * min(near), 1.1 * max(near), STEPS).tolist()
-    return _reached(embedding, mechanism, passages, [attacker for attacker, _ in rough], grid, inputs, directions=1000)
+    return _reached(
+        embedding, mechanism, passages, [attacker for attacker, _ in rough], grid, inputs, directions=1000
+    )
 
 
 def _reached(
@@ -254,11 +293,19 @@ def _reached(
     *,
     directions: int,
 ) -> list[tuple[float, float]]:
-    """Return the ε at which the attacker names each wanted share of the words, between the values of a grid."""
-    channels = make_channels(embedding, mechanism, epsilons=grid, inputs=inputs, directions=directions, keep=False)
+    """Return the ε at which the attacker names each wanted share of the words, between the values of a
+    grid."""
+    channels = make_channels(
+        embedding, mechanism, epsilons=grid, inputs=inputs, directions=directions, keep=False
+    )
     shares = shares_of(passages, embedding)
     reached = [
-        named_share(passages, draw(passages, mechanism(embedding, epsilon=epsilon), threads=threads()), channel, shares)
+        named_share(
+            passages,
+            draw(passages, mechanism(embedding, epsilon=epsilon), threads=threads()),
+            channel,
+            shares,
+        )
         for epsilon, channel in zip(grid, channels, strict=True)
     ]
     print("attacker", [(round(e, 3), round(r, 3)) for e, r in zip(grid, reached, strict=True)], flush=True)
@@ -291,10 +338,13 @@ def _as_it_stands(passages: Passages, embedding: Embedding) -> Iterator[tuple[st
 def _versions(
     passages: Passages, released: Passages, channel: Channel, context: Bigrams | None, found: dict[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the features of a release as it stands, decoded, and decoded in context; note on the way how near each comes to the words."""
+    """Yield the features of a release as it stands, decoded, and decoded in context; note on the way how near
+    each comes to the words."""
     embedding, shares = channel.embedding, shares_of(passages, channel.embedding)
     words = embedding.words
-    as_text = [" ".join(words[i] for i in released.ids[a:b].tolist()) for a, b in pairwise(released.offsets.tolist())]
+    as_text = [
+        " ".join(words[i] for i in released.ids[a:b].tolist()) for a, b in pairwise(released.offsets.tolist())
+    ]
     decoder, learnt = Decoder.learn(channel, as_text, start=first_shares(channel))
     estimated = np.zeros(len(embedding) + 1)
     estimated[channel.inputs] = learnt.shares
@@ -311,7 +361,9 @@ def _versions(
     yield "released", dict(_as_it_stands(released, embedding))
     yield "decoded", _decoded(decoder, as_text)
     if context is not None:
-        in_context, learnt = Decoder.learn(channel, as_text, start=first_shares(channel, context), context=context)
+        in_context, learnt = Decoder.learn(
+            channel, as_text, start=first_shares(channel, context), context=context
+        )
         guesses = np.concatenate(list(in_context.likeliest(as_text)))
         found["named_in_context"] = float((guesses == passages.ids).mean())
         yield "context", _decoded(in_context, as_text)
@@ -320,7 +372,9 @@ def _versions(
 def _decoded(decoder: Decoder, released: list[str]) -> dict[str, Any]:
     expected = decoder.expected_counts(released)
     columns = decoder.channel.inputs[expected.indices]
-    placed = csr_array((expected.data, columns, expected.indptr), shape=(len(released), len(decoder.channel.embedding) + 1))
+    placed = csr_array(
+        (expected.data, columns, expected.indptr), shape=(len(released), len(decoder.channel.embedding) + 1)
+    )
     return {"words": placed, "vectors": decoder.expected_vectors(released)}
 
 
@@ -340,12 +394,17 @@ class Split:
             weights = SoftTfidf().fit(features[self.learnt][:, held])
             model = LogisticRegression(C=1.0, max_iter=_ROUNDS, tol=_SETTLED)
             model.fit(weights.transform(features[self.learnt][:, held]), self.labels[self.learnt])
-            return lambda other: float(model.score(weights.transform(other[self.judged][:, held]), self.labels[self.judged]))
+            return lambda other: float(
+                model.score(weights.transform(other[self.judged][:, held]), self.labels[self.judged])
+            )
         # Expected vectors vary less than those of single words: each kind is brought to the same spread.
         linear = LogisticRegression(C=0.1, max_iter=_ROUNDS, tol=_SETTLED)
         linear.fit(StandardScaler().fit_transform(features[self.learnt]), self.labels[self.learnt])
         return lambda other: float(
-            linear.score(StandardScaler().fit(other[self.learnt]).transform(other[self.judged]), self.labels[self.judged])
+            linear.score(
+                StandardScaler().fit(other[self.learnt]).transform(other[self.judged]),
+                self.labels[self.judged],
+            )
         )
 
 

@@ -1,4 +1,5 @@
-"""The tables of docs/experiments/decoding.md, from the results of scripts/decoding/measure.py and scripts/purpose/measure.py beside it."""
+"""The tables of docs/experiments/decoding.md, from the results of scripts/decoding/measure.py and
+scripts/purpose/measure.py beside it."""
 
 from __future__ import annotations
 
@@ -11,7 +12,12 @@ PAGE = EXPERIMENTS / "decoding.md"
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
     rows = read_rows(EXPERIMENTS)
-    return {"accuracy": accuracies(rows), "context": in_context(rows), "places": places(rows), "frequencies": frequencies(rows)}
+    return {
+        "accuracy": accuracies(rows),
+        "context": in_context(rows),
+        "places": places(rows),
+        "frequencies": frequencies(rows),
+    }
 
 
 def draw() -> None:
@@ -21,7 +27,17 @@ def draw() -> None:
 def accuracies(rows: list[Row]) -> str:
     """Return accuracies with released text on both sides."""
     readings = ["words as released", "**words decoded**", "vectors as released", "vectors decoded"]
-    head = ["data", "mechanism", "attacker names", "ε", "texts", "runs", *readings, "unperturbed", "measured on"]
+    head = [
+        "data",
+        "mechanism",
+        "attacker names",
+        "ε",
+        "texts",
+        "runs",
+        *readings,
+        "unperturbed",
+        "measured on",
+    ]
     cells = []
     for row in rows:
         first, second, *others = (f"{row.accuracy[name]:.1f}" for name in READINGS)
@@ -32,12 +48,23 @@ def accuracies(rows: list[Row]) -> str:
 
 def in_context(rows: list[Row]) -> str:
     """Return what reading in context gave, beside reading alone."""
-    head = ["data", "mechanism", "attacker names", "receiver names alone", "in context", "words decoded alone", "in context"]
+    head = [
+        "data",
+        "mechanism",
+        "attacker names",
+        "receiver names alone",
+        "in context",
+        "words decoded alone",
+        "in context",
+    ]
     head += ["vectors decoded alone", "in context", "runs", "measured on"]
     ways = [f"{kind} {way}" for kind in ("words", "vectors") for way in ("alone", "in context")]
     cells = []
     for row in (each for each in rows if each.context):
-        named = [f"{row.context['attacker']:.0f} %", *(f"{row.context[name]:.1f} %" for name in ("alone", "in context"))]
+        named = [
+            f"{row.context['attacker']:.0f} %",
+            *(f"{row.context[name]:.1f} %" for name in ("alone", "in context")),
+        ]
         learnt = [f"{row.context[way]:.1f}" for way in ways]
         cells.append([*row.names[:2], *named, *learnt, f"{row.context['runs']:.0f}", row.measured])
     return table(head, cells, align="llrrrrrrrrl")
@@ -55,5 +82,8 @@ def places(rows: list[Row]) -> str:
 def frequencies(rows: list[Row]) -> str:
     """Return the distances of word frequencies."""
     head = ["data", "mechanism", "attacker names", "as released", "decoded", "smaller by", "measured on"]
-    cells = [[*row.names, *(f"{each:.3f}" for each in row.frequencies), f"{row.nearer:.0f} %", row.measured] for row in rows]
+    cells = [
+        [*row.names, *(f"{each:.3f}" for each in row.frequencies), f"{row.nearer:.0f} %", row.measured]
+        for row in rows
+    ]
     return table(head, cells, align="llrrrrl")

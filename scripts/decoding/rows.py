@@ -1,4 +1,5 @@
-"""What docs/experiments/decoding.md has to show: one row for each setting and way of measuring, from the results beside the page."""
+"""What docs/experiments/decoding.md has to show: one row for each setting and way of measuring, from the
+results beside the page."""
 
 from __future__ import annotations
 
@@ -15,7 +16,11 @@ DATA = {
     "imdb": "IMDb (sentiment)",
     "cr": "CR (sentiment)",
 }
-MECHANISMS = {"multivariate": "paper's mechanism", "santext": "SanText", "randomized-response": "randomised response"}
+MECHANISMS = {
+    "multivariate": "paper's mechanism",
+    "santext": "SanText",
+    "randomized-response": "randomised response",
+}
 SPACES = ("default", "glove-840b")
 LEVELS = (0.08, 0.17, 0.33)
 READINGS = ("released words", "decoded words", "released vectors", "decoded vectors")
@@ -24,12 +29,13 @@ CPU, GPU = "CPU", "GPU"
 
 @dataclass(frozen=True)
 class Row:
-    """One data set through one mechanism where the attacker names about a share of the words: means of the runs, in %.
+    """One data set through one mechanism where the attacker names about a share of the words: means of the
+    runs, in %.
 
-    ``level`` is the share that was wanted and ``named`` what was reached. ``accuracy`` is by reading, with released text on both sides;
-    ``places`` by the side that is released ("train" or "test") and how its words are read. ``frequencies`` are distances of word
-    frequencies as released and decoded. ``context`` is what reading in context gave, where that was measured, and beside it what the same
-    runs gave alone.
+    ``level`` is the share that was wanted and ``named`` what was reached. ``accuracy`` is by reading, with
+    released text on both sides; ``places`` by the side that is released ("train" or "test") and how its words
+    are read. ``frequencies`` are distances of word frequencies as released and decoded. ``context`` is what
+    reading in context gave, where that was measured, and beside it what the same runs gave alone.
     """
 
     data: str
@@ -69,21 +75,35 @@ def read_rows(folder: Path) -> list[Row]:
     for path in sorted(folder.glob("decoding-*.json")):
         result = json.loads(path.read_text(encoding="utf-8"))
         there = {each["attacker"] for each in result["releases"]}
-        rows += [_row(result, level, epsilon, CPU) for level, epsilon in result["epsilons"] if level in LEVELS and level in there]
+        rows += [
+            _row(result, level, epsilon, CPU)
+            for level, epsilon in result["epsilons"]
+            if level in LEVELS and level in there
+        ]
     for result in _plain(folder / "purpose.json"):
         if result["level"] in LEVELS and result["releases"]:
             rows.append(_row(result, result["level"], result["epsilon"], GPU))
     data, mechanisms, ways = list(DATA), list(MECHANISMS), (CPU, GPU)
     return sorted(
         rows,
-        key=lambda row: (data.index(row.data), mechanisms.index(row.mechanism), row.dimension, ways.index(row.measured), row.level),
+        key=lambda row: (
+            data.index(row.data),
+            mechanisms.index(row.mechanism),
+            row.dimension,
+            ways.index(row.measured),
+            row.level,
+        ),
     )
 
 
 def _plain(path: Path) -> list[dict[str, Any]]:
     """Return the results in spaces as they are, neither reduced nor shaped, of data on this page."""
     results: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    return [each for each in results if each["embedding"]["name"] in SPACES and each["name"] in DATA and each["mechanism"] in MECHANISMS]
+    return [
+        each
+        for each in results
+        if each["embedding"]["name"] in SPACES and each["name"] in DATA and each["mechanism"] in MECHANISMS
+    ]
 
 
 def _row(result: dict[str, Any], level: float, epsilon: float, measured: str) -> Row:
@@ -114,7 +134,8 @@ def _percent(runs: list[float]) -> float:
 
 
 def _both(judged: Any) -> float:
-    """Return the accuracy of a model of original text on original text; models on a GPU say more than one number."""
+    """Return the accuracy of a model of original text on original text; models on a GPU say more than one
+    number."""
     return float(judged["both"] if isinstance(judged, dict) else judged)
 
 
@@ -125,14 +146,16 @@ def _places(result: dict[str, Any], accuracy: list[dict[str, Any]]) -> dict[tupl
         clean = [each["words"] for each in result["original"] if isinstance(each["words"], dict)]
         sides = {
             "train": [each["train"] for each in judged if "train" in each],
-            "test": [each["test"] for each in judged if "test" in each] or [each[f"{version} words"] for each in clean],
+            "test": [each["test"] for each in judged if "test" in each]
+            or [each[f"{version} words"] for each in clean],
         }
         found |= {(side, version): _percent(values) for side, values in sides.items() if values}
     return found
 
 
 def _context(releases: list[dict[str, Any]]) -> dict[str, float]:
-    """Return what is named alone and in context, and what is learnt from words and vectors: all of the runs read in context, no others."""
+    """Return what is named alone and in context, and what is learnt from words and vectors: all of the runs
+    read in context, no others."""
     read = [each for each in releases if "context words" in each["accuracy"]]
     if not read:
         return {}

@@ -97,7 +97,9 @@ def read_listed(package: Path) -> frozenset[str]:
     with tarfile.open(package) as archive:
         member = archive.extractfile(LISTING)
         source = checked(member.read() if member else b"", LISTING_SHA256, f"{package}, {LISTING}").decode()
-    entries = regex.findall(r"""^  (?:'([^']+)'|"([^"]+)"|(\w+)): ([0-2]),?$""", source, flags=regex.MULTILINE)
+    entries = regex.findall(
+        r"""^  (?:'([^']+)'|"([^"]+)"|(\w+)): ([0-2]),?$""", source, flags=regex.MULTILINE
+    )
     return frozenset(a or b or c for a, b, c, rating in entries if int(rating) >= SUREST)
 
 
@@ -113,7 +115,8 @@ def open_glove(path: Path) -> IO[bytes] | gzip.GzipFile:
 
 
 def read_glove(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield each word with its numbers still as text, most frequent first; stop the script if the file is not the pinned one."""
+    """Yield each word with its numbers still as text, most frequent first; stop the script if the file is not
+    the pinned one."""
     digest = hashlib.sha256()
     with open_glove(path) as lines:
         for line in lines:
@@ -121,7 +124,9 @@ def read_glove(path: Path) -> Iterator[tuple[str, str]]:
             word, _, numbers = line.rstrip(b"\n").decode().partition(" ")
             yield word, numbers
     if digest.hexdigest() != GLOVE_SHA256:
-        sys.exit(f"{path}: sha256 of the text is {digest.hexdigest()}, not {GLOVE_SHA256}: this is another version")
+        sys.exit(
+            f"{path}: sha256 of the text is {digest.hexdigest()}, not {GLOVE_SHA256}: this is another version"
+        )
 
 
 class Chooser:
@@ -135,12 +140,16 @@ class Chooser:
         self.offending: list[str] = []
 
     def offends(self, word: str) -> bool:
-        """Whether the word, one of its hyphened parts, or its stem without a common ending is listed and not kept."""
+        """Whether the word, one of its hyphened parts, or its stem without a common ending is listed and not
+        kept."""
         if word in self.kept:
             return False
         parts = [word, *word.split("-")] if "-" in word else [word]
         stems = [part.removesuffix(ending) for part in parts for ending in ENDINGS if part.endswith(ending)]
-        return any(form in self.listed and form not in self.kept for form in parts + [stem for stem in stems if len(stem) > 2])
+        return any(
+            form in self.listed and form not in self.kept
+            for form in parts + [stem for stem in stems if len(stem) > 2]
+        )
 
     def wants(self, word: str) -> bool:
         """Whether the word belongs into the embedding."""
@@ -156,7 +165,8 @@ class Chooser:
 
 
 def mean_of(vectors: np.ndarray) -> np.ndarray:
-    """Return the mean of the rows, summed without rounding so that no library's order of summation matters."""
+    """Return the mean of the rows, summed without rounding so that no library's order of summation
+    matters."""
     columns = vectors.astype(np.float64).T.tolist()
     return np.array([math.fsum(column) / len(column) for column in columns], dtype="<f4")
 
@@ -178,7 +188,9 @@ def make(glove: Path, package: Path, output: Path, *, show_left_out: bool = Fals
     unknown = mean_of(vectors)
     wide = vectors.astype("<f4")
     if vectors.shape != (WORDS, DIMENSION) or not np.isfinite(wide).all() or len(set(words)) != WORDS:
-        sys.exit(f"expected {WORDS:,} different words with {DIMENSION} finite numbers each, found {vectors.shape}")
+        sys.exit(
+            f"expected {WORDS:,} different words with {DIMENSION} finite numbers each, found {vectors.shape}"
+        )
 
     output.mkdir(parents=True, exist_ok=True)
     (output / "words.txt").write_bytes(("\n".join(words) + "\n").encode())
@@ -192,7 +204,8 @@ def make(glove: Path, package: Path, output: Path, *, show_left_out: bool = Fals
             "sha256": GLOVE_SHA256,
             "url": "https://nlp.stanford.edu/data/glove.6B.zip",
             "licence": "PDDL-1.0",
-            "cite": "Pennington, Socher and Manning (2014), GloVe: Global Vectors for Word Representation, EMNLP",
+            "cite": "Pennington, Socher and Manning (2014), GloVe: Global Vectors for Word Representation, "
+            "EMNLP",
         },
         "made_with": "python -m scripts.embedding.make glove.6B.50d.txt build/cuss-2.2.0.tgz",
         "profanity_list": {
@@ -206,27 +219,40 @@ def make(glove: Path, package: Path, output: Path, *, show_left_out: bool = Fals
         "dimension": DIMENSION,
         "entries_looked_at": looked_at,
         "left_out": dict(sorted(chooser.left_out.items())),
-        "by_hand_sha256": {name: hashlib.sha256((BY_HAND / name).read_bytes()).hexdigest() for name in ("artefacts.txt", "kept.txt")},
+        "by_hand_sha256": {
+            name: hashlib.sha256((BY_HAND / name).read_bytes()).hexdigest()
+            for name in ("artefacts.txt", "kept.txt")
+        },
         "cased": any(word != word.lower() for word in words),
         "shadowed": shadowed_rows(wide).tolist(),
         "fingerprint": content_fingerprint(words, wide, unknown),
         "files_sha256": {
-            name: hashlib.sha256((output / name).read_bytes()).hexdigest() for name in ("words.txt", "vectors.npy", "unknown.npy")
+            name: hashlib.sha256((output / name).read_bytes()).hexdigest()
+            for name in ("words.txt", "vectors.npy", "unknown.npy")
         },
     }
-    (output / "provenance.json").write_text(json.dumps(provenance, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
+    (output / "provenance.json").write_text(
+        json.dumps(provenance, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n"
+    )
     if show_left_out:
         print(" ".join(chooser.offending))
-    print(f"{output}: {WORDS:,} words from the first {looked_at:,} entries, fingerprint {provenance['fingerprint']}")
+    print(
+        f"{output}: {WORDS:,} words from the first {looked_at:,} entries, fingerprint "
+        f"{provenance['fingerprint']}"
+    )
 
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("glove", type=Path, help="glove.6B.50d.txt, or it packed as .bz2, .gz or .zip")
     parser.add_argument("package", type=Path, help="cuss-2.2.0.tgz as npm pack fetches it")
     parser.add_argument("--output", type=Path, default=OUTPUT)
-    parser.add_argument("--show-left-out", action="store_true", help="print the words the list takes away, to check kept.txt")
+    parser.add_argument(
+        "--show-left-out", action="store_true", help="print the words the list takes away, to check kept.txt"
+    )
     arguments = parser.parse_args()
     make(arguments.glove, arguments.package, arguments.output, show_left_out=arguments.show_left_out)
 

@@ -8,7 +8,8 @@ RELEASES, EPSILON, NAME = 80, 5.0, "kowalczyk"
 
 
 def measure_release() -> None:
-    """Print how often a name comes out with a list and without, and how many words the built-in list takes out."""
+    """Print how often a name comes out with a list and without, and how many words the built-in list takes
+    out."""
     for listed in (None, "names"):
         private = Release(epsilon=EPSILON, never_release=listed).make()
         out = private.many([NAME] * RELEASES).count(NAME)

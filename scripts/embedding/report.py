@@ -1,7 +1,9 @@
-"""Make docs/reports/default.html and docs/figures/calibration.png: the page of the built-in embedding, and its main figure.
+"""Make docs/reports/default.html and docs/figures/calibration.png: the page of the built-in embedding, and
+its main figure.
 
-It looks at every word with 1,000 directions, which takes minutes; interrupted, it continues where it was. The numbers are the
-same each time. The sample texts are drawn anew, by secure noise. Run: python -m scripts.embedding.report
+It looks at every word with 1,000 directions, which takes minutes; interrupted, it continues where it was. The
+numbers are the same each time. The sample texts are drawn anew, by secure noise. Run: python -m
+scripts.embedding.report
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ def main() -> None:
     os.environ.setdefault("DENIABLE_HOME", str(Path(tempfile.gettempdir()) / "deniable-calibrate-default"))
     (DOCS / "reports").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, Stages("calibrating", unit="words") as progress:
-        calibrate(files=Files(page=DOCS / "reports" / "default.html", figures=Path(folder)), report=progress.report)
+        calibrate(
+            files=Files(page=DOCS / "reports" / "default.html", figures=Path(folder)), report=progress.report
+        )
         put(DOCS / "figures" / "calibration.png", (Path(folder) / "unchanged.png").read_bytes())
 
 

@@ -1,8 +1,9 @@
-"""Write docs/figures/two-directions.svg: a word on its way forward, and what can be told backward from the word it became.
+"""Write docs/figures/two-directions.svg: a word on its way forward, and what can be told backward from the
+word it became.
 
-The forward half shows one real draw; where the words lie in it is not to scale. The percentages of the backward half are those of Bayes'
-rule with the built-in embedding, the mechanism of the paper at ε = 6 and words as frequent as their rank says, from at most 8,192
-points in the cell of the released word.
+The forward half shows one real draw; where the words lie in it is not to scale. The percentages of the
+backward half are those of Bayes' rule with the built-in embedding, the mechanism of the paper at ε = 6 and
+words as frequent as their rank says, from at most 8,192 points in the cell of the released word.
 
 Usage: python -m scripts.embedding.two_directions
 """
@@ -45,9 +46,12 @@ OTHERS = (
 
 
 def real_release(embedding: Embedding) -> list[str]:
-    """Return a release of the words in which the one in the middle became ``CAME_OUT``: the first seed that gives one."""
+    """Return a release of the words in which the one in the middle became ``CAME_OUT``: the first seed that
+    gives one."""
     for seed in count():
-        private = Privatizer(Multivariate(embedding, epsilon=EPSILON), randomness=InsecureSeededRandomness(insecure_seed=seed))
+        private = Privatizer(
+            Multivariate(embedding, epsilon=EPSILON), randomness=InsecureSeededRandomness(insecure_seed=seed)
+        )
         released = private(" ".join(WENT_IN)).split()
         if released[1] == CAME_OUT:
             return released
@@ -55,7 +59,8 @@ def real_release(embedding: Embedding) -> list[str]:
 
 
 def candidates(embedding: Embedding) -> list[tuple[str, float]]:
-    """Return the likeliest words behind ``CAME_OUT``, the one that went in and all the others together, with their probabilities."""
+    """Return the likeliest words behind ``CAME_OUT``, the one that went in and all the others together, with
+    their probabilities."""
     output = np.array([list(embedding.words).index(CAME_OUT)])
     channel = columns_of(Multivariate(embedding, epsilon=EPSILON), output, seed=0, points=POINTS)
     posterior = next(channel.columns(output)) * by_rank(embedding)
@@ -69,19 +74,36 @@ def candidates(embedding: Embedding) -> list[tuple[str, float]]:
 def style() -> str:
     """Return the style sheet: the colours of pages, light and dark."""
     sheet = (resources.files("deniable.report") / "page.css").read_text(encoding="utf-8")
-    light, dark = (dict(re.findall(r"--([\w-]+): (#\w+);", block)) for block in re.findall(r":root \{([^}]*)\}", sheet)[:2])
+    light, dark = (
+        dict(re.findall(r"--([\w-]+): (#\w+);", block))
+        for block in re.findall(r":root \{([^}]*)\}", sheet)[:2]
+    )
 
     def rules(colours: dict[str, str]) -> str:
-        fills = (("ink", INK), ("muted", MUTED), ("paper", PAPER), ("rule", RULE), ("blue", BLUE), ("rust", RUST))
+        fills = (
+            ("ink", INK),
+            ("muted", MUTED),
+            ("paper", PAPER),
+            ("rule", RULE),
+            ("blue", BLUE),
+            ("rust", RUST),
+        )
         named = [(name, colours[VARIABLES[colour]]) for name, colour in fills] + [("wash", colours["wash"])]
-        return "".join(f".{name}{{fill:{colour}}}.line-{name}{{fill:none;stroke:{colour}}}" for name, colour in named)
+        return "".join(
+            f".{name}{{fill:{colour}}}.line-{name}{{fill:none;stroke:{colour}}}" for name, colour in named
+        )
 
     return f"text{{font-family:{FONT}}}{rules(light)}@media (prefers-color-scheme:dark){{{rules(dark)}}}"
 
 
-def text(x: float, y: float, words: str, kind: str = "ink", *, size: float = 14, anchor: str = "middle") -> str:
+def text(
+    x: float, y: float, words: str, kind: str = "ink", *, size: float = 14, anchor: str = "middle"
+) -> str:
     """Return words at a place."""
-    return f'<text class="{kind}" x="{x}" y="{y}" font-size="{size}" text-anchor="{anchor}">{escape(words)}</text>'
+    return (
+        f'<text class="{kind}" x="{x}" y="{y}" font-size="{size}" '
+        f'text-anchor="{anchor}">{escape(words)}</text>'
+    )
 
 
 def heading(y: float, name: str, kind: str, says: str) -> str:
@@ -95,7 +117,9 @@ def box(x: float, y: float, width: float, height: float, kind: str = "wash") -> 
     return f'<rect class="{kind}" x="{x}" y="{y}" width="{width}" height="{height}" rx="6"/>'
 
 
-def arrow(start: tuple[float, float], end: tuple[float, float], kind: str = "muted", *, dashed: bool = False) -> str:
+def arrow(
+    start: tuple[float, float], end: tuple[float, float], kind: str = "muted", *, dashed: bool = False
+) -> str:
     """Return an arrow between two points."""
     (x, y), (to_x, to_y) = start, end
     along = np.array([to_x - x, to_y - y]) / np.hypot(to_x - x, to_y - y)
@@ -103,7 +127,10 @@ def arrow(start: tuple[float, float], end: tuple[float, float], kind: str = "mut
     wings = [np.array(end) - 8 * along + side * 4.5 * across for side in (1, -1)]
     head = " ".join(f"{px:.1f},{py:.1f}" for px, py in (wings[0], end, wings[1]))
     dash = ' stroke-dasharray="4 4"' if dashed else ""
-    line = f'<path class="line-{kind}" d="M{x} {y}L{to_x - 6 * along[0]:.1f} {to_y - 6 * along[1]:.1f}" stroke-width="1.8"{dash}/>'
+    line = (
+        f'<path class="line-{kind}" d="M{x} {y}L{to_x - 6 * along[0]:.1f} {to_y - 6 * along[1]:.1f}" '
+        f'stroke-width="1.8"{dash}/>'
+    )
     return f'{line}<polygon class="{kind}" points="{head}"/>'
 
 
@@ -118,17 +145,30 @@ def forward(released: list[str]) -> Iterator[str]:
     yield box(20, 98, 118, 40) + text(79, 123, " ".join(WENT_IN))
     yield arrow((142, 118), (164, 118))
     for place, word in enumerate(WENT_IN):
-        yield box(168, 64 + 38 * place, 66, 32) + text(201, 85 + 38 * place, word, "blue" if place == 1 else "ink")
+        yield box(168, 64 + 38 * place, 66, 32) + text(
+            201, 85 + 38 * place, word, "blue" if place == 1 else "ink"
+        )
     yield arrow((238, 118), (260, 118))
     yield box(264, 50, 308, 136)
     for word, x, y in OTHERS:
         yield dot(x, y, "muted", 3) + text(x, y - 8, word, "muted", size=12)
     yield dot(330, 130, "blue", 5) + text(330, 149, WENT_IN[1], "blue")
     yield arrow((337, 127), (456, 99), "rust", dashed=True)
-    yield dot(476, 112, "ink", 5) + '<circle class="line-ink" cx="476" cy="112" r="10" stroke-width="1.5"/>' + text(476, 139, CAME_OUT)
+    yield (
+        dot(476, 112, "ink", 5)
+        + '<circle class="line-ink" cx="476" cy="112" r="10" stroke-width="1.5"/>'
+        + text(476, 139, CAME_OUT)
+    )
     yield arrow((576, 118), (598, 118))
     yield box(602, 98, 138, 40) + text(671, 123, " ".join(released))
-    steps = (("text", 79), ("words", 201), ("vectors", 306), ("+ noise", 404), ("nearest word", 514), ("text", 671))
+    steps = (
+        ("text", 79),
+        ("words", 201),
+        ("vectors", 306),
+        ("+ noise", 404),
+        ("nearest word", 514),
+        ("text", 671),
+    )
     yield from (text(x, 206, step, "muted", size=13) for step, x in steps)
 
 
@@ -141,8 +181,18 @@ def backward(found: list[tuple[str, float]]) -> Iterator[str]:
         y = 276 + 18.5 * place
         kind = "blue" if word == WENT_IN[1] else "muted" if place == len(found) - 1 else "rust"
         yield text(152, y, word, kind if kind == "blue" else "ink", size=13, anchor="end")
-        yield f'<rect class="{kind}" x="164" y="{y - 10}" width="{max(2.0, 420 * probability):.1f}" height="11" rx="2"/>'
-        yield text(round(172 + 420 * probability, 1), y, f"{probability:.0%}".replace("%", " %"), "muted", size=13, anchor="start")
+        yield (
+            f'<rect class="{kind}" x="164" y="{y - 10}" width="{max(2.0, 420 * probability):.1f}" '
+            'height="11" rx="2"/>'
+        )
+        yield text(
+            round(172 + 420 * probability, 1),
+            y,
+            f"{probability:.0%}".replace("%", " %"),
+            "muted",
+            size=13,
+            anchor="start",
+        )
 
 
 def draw(released: list[str], found: list[tuple[str, float]]) -> str:
@@ -150,11 +200,13 @@ def draw(released: list[str], found: list[tuple[str, float]]) -> str:
     title = "Forward and backward"
     shares = ", ".join(f"{word} {probability:.0%}" for word, probability in found)
     description = (
-        f"Forward: {' '.join(WENT_IN)} becomes words, the words vectors; noise is added, and the nearest word is released: "
+        f"Forward: {' '.join(WENT_IN)} becomes words, the words vectors; noise is added, and the nearest "
+        "word is released: "
         f"{' '.join(released)}. Backward: {CAME_OUT} was released; what stood there may have been {shares}."
     )
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="title description">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        'aria-labelledby="title description">',
         f'<title id="title">{escape(title)}</title><desc id="description">{escape(description)}</desc>',
         f"<style>{style()}</style>",
         f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}" rx="10"/>',

@@ -1,7 +1,9 @@
-"""Channels for attackers on a GPU, by points that all words share: of the paper's mechanism, and of rank smoothing over it.
+"""Channels for attackers on a GPU, by points that all words share: of the paper's mechanism, and of rank
+smoothing over it.
 
-In 300 dimensions a channel takes a processor long, and rank smoothing is drawn word by word there. On a card both take seconds. The rank
-that smoothing adds needs no draw: P(z | x) = Σ_y P(y | x)·P(rank of z among the neighbours of y), the first by points, the second exact.
+In 300 dimensions a channel takes a processor long, and rank smoothing is drawn word by word there. On a card
+both take seconds. The rank that smoothing adds needs no draw: P(z | x) = Σ_y P(y | x)·P(rank of z among the
+neighbours of y), the first by points, the second exact.
 """
 
 from __future__ import annotations
@@ -71,9 +73,11 @@ def smooth_by_rank(chances: torch.Tensor, embedding: Embedding, *, decay: float)
 
 
 def listed(chances: torch.Tensor, *, unknown: bool) -> dict[str, Any]:
-    """Return the numbers of a channel: of each row the likeliest outputs, all but a small share, as ``deniable.channel.rows`` has it.
+    """Return the numbers of a channel: of each row the likeliest outputs, all but a small share, as
+    ``deniable.channel.rows`` has it.
 
-    ⊥, the last row if ``unknown``, lies among all words and becomes any of them: as many of its outputs are listed as that takes.
+    ⊥, the last row if ``unknown``, lies among all words and becomes any of them: as many of its outputs are
+    listed as that takes.
     """
     lengths, outputs, kept = [0], [], []
     known, outputs_there = len(chances) - unknown, chances.shape[1]
@@ -89,12 +93,18 @@ def listed(chances: torch.Tensor, *, unknown: bool) -> dict[str, Any]:
 
 
 def neighbour_table(embedding: Embedding, outputs: Ids, ranks: int, *, device: str) -> torch.Tensor:
-    """Return the nearest released words of every released word, itself first; rows of other words hold nothing that is asked for."""
+    """Return the nearest released words of every released word, itself first; rows of other words hold
+    nothing that is asked for."""
     vectors = torch.tensor(np.asarray(embedding.vectors[outputs], dtype=np.float32), device=device)
-    halves, own = -0.5 * (vectors * vectors).sum(1), torch.tensor(np.asarray(outputs, dtype=np.int64), device=device)
+    halves, own = (
+        -0.5 * (vectors * vectors).sum(1),
+        torch.tensor(np.asarray(outputs, dtype=np.int64), device=device),
+    )
     table = torch.zeros((len(embedding), ranks), dtype=torch.long, device=device)
     for first, last in pairwise([*range(0, len(outputs), 4096), len(outputs)]):
         scores = torch.addmm(halves, vectors[first:last], vectors.T)
-        scores[torch.arange(last - first, device=device), torch.arange(first, last, device=device)] = torch.inf
+        scores[torch.arange(last - first, device=device), torch.arange(first, last, device=device)] = (
+            torch.inf
+        )
         table[own[first:last]] = own[scores.topk(ranks).indices]
     return table

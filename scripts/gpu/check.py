@@ -1,9 +1,11 @@
-"""Checks and measures everything that runs on a GPU, in one command; only Python, NumPy, PyTorch and Triton need to be there.
+"""Checks and measures everything that runs on a GPU, in one command; only Python, NumPy, PyTorch and Triton
+need to be there.
 
-    PYTHONPATH=src:. python -m scripts.gpu.check --json docs/data/gpu.json --glove glove.840B.300d.34k.w2v.txt.bz2
+    PYTHONPATH=src:. python -m scripts.gpu.check --json docs/data/gpu.json --glove
+    glove.840B.300d.34k.w2v.txt.bz2
 
-Each part runs on its own: what fails is printed, and the others go on.
-With TRITON_INTERPRET=1 it is a rehearsal on a machine without a GPU: nothing that it measures then means anything.
+Each part runs on its own: what fails is printed, and the others go on. With TRITON_INTERPRET=1 it is a
+rehearsal on a machine without a GPU: nothing that it measures then means anything.
 """
 
 from __future__ import annotations
@@ -30,12 +32,18 @@ found: dict[str, Any] = {"parts": {}}
 
 def main() -> None:
     """Run what was asked for, and write what was found."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", type=Path, help="write what was found here")
-    parser.add_argument("--glove", type=Path, help="GloVe 840B 300d, 34k words, bzip2; without it 300 dimensions are made up")
+    parser.add_argument(
+        "--glove", type=Path, help="GloVe 840B 300d, 34k words, bzip2; without it 300 dimensions are made up"
+    )
     parser.add_argument("--only", default="", help="only parts whose name holds this")
     parser.add_argument("--skip", default="nothing", help="no parts whose name holds this")
-    parser.add_argument("--outcome-words", type=int, default=400_000, help="how many words N_w is measured for")
+    parser.add_argument(
+        "--outcome-words", type=int, default=400_000, help="how many words N_w is measured for"
+    )
     options = parser.parse_args()
     torch.set_float32_matmul_precision("highest")
     for name, without in missing().items():
@@ -64,7 +72,11 @@ def main() -> None:
             wanted("N_w", partial(measure_outcomes, embedding, options.outcome_words))
         free_memory()
     failed = [name for name, each in found["parts"].items() if "failed" in each]
-    failed += [name for name, each in found["parts"].get("checks", {}).items() if isinstance(each, dict) and not each.get("passed", True)]
+    failed += [
+        name
+        for name, each in found["parts"].get("checks", {}).items()
+        if isinstance(each, dict) and not each.get("passed", True)
+    ]
     say(f"done; failed: {', '.join(failed) or 'nothing'}")
     sys.exit(1 if failed else 0)
 
@@ -91,7 +103,10 @@ def _checks() -> dict[str, Any]:
         except Exception:  # the other checks are still worth their time
             outcomes[check.__name__] = {"passed": False, "saw": traceback.format_exc()}
         outcome = outcomes[check.__name__]
-        say(f"{'ok    ' if outcome['passed'] else 'FAILED'} {check.__name__} ({time.perf_counter() - begin:.1f} s): {outcome['saw']}")
+        say(
+            f"{'ok    ' if outcome['passed'] else 'FAILED'} {check.__name__} "
+            f"({time.perf_counter() - begin:.1f} s): {outcome['saw']}"
+        )
     return outcomes
 
 

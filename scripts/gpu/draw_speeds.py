@@ -32,7 +32,8 @@ def measure_channel(embedding: Embedding) -> dict[str, Any]:
 
 
 def measure_columns(embedding: Embedding) -> dict[str, Any]:
-    """Return how long the columns of 240 released words take on the card and on the processor, and how they agree."""
+    """Return how long the columns of 240 released words take on the card and on the processor, and how they
+    agree."""
     from deniable.channel.columns import columns_of  # it needs msgspec, which the other parts can do without
 
     released, took, found = np.arange(0, 24_000, 100) % len(embedding), {}, {}
@@ -45,7 +46,10 @@ def measure_columns(embedding: Embedding) -> dict[str, Any]:
             took[f"{device or 'processor'}, {turn}"] = time.perf_counter() - begin
     set_device(None)
     apart = float(np.abs(found[DEVICE] / found[None] - 1.0)[found[None] > 1e-8].max())
-    say(f"columns of {len(released)} words: { ({name: f'{each:.2f} s' for name, each in took.items()}) }, apart by {apart:.1e} at most")
+    say(
+        f"columns of {len(released)} words: { ({name: f'{each:.2f} s' for name, each in took.items()}) }, "
+        f"apart by {apart:.1e} at most"
+    )
     return {"seconds": took, "columns": len(released), "apart": apart}
 
 
@@ -63,6 +67,7 @@ def measure_outcomes(embedding: Embedding, words: int) -> dict[str, Any]:
     took = time.perf_counter() - begin
     say(
         f"N_w and distinct words of {len(ids):,} words x 1,000 draws: {took:.1f} s (target 120 for 400,000); "
-        f"median N_w {np.median(outcomes.unchanged):.3f}, median of different words {np.median(outcomes.distinct):.0f}"
+        f"median N_w {np.median(outcomes.unchanged):.3f}, median of different words "
+        f"{np.median(outcomes.distinct):.0f}"
     )
     return {"seconds": took, "words": len(ids), "met": took * len(embedding) / len(ids) < 120}

@@ -1,6 +1,8 @@
-"""Linear models of texts on a GPU, with the losses of scikit-learn's LogisticRegression: for experiments, where the product takes minutes.
+"""Linear models of texts on a GPU, with the losses of scikit-learn's LogisticRegression: for experiments,
+where the product takes minutes.
 
-Features are whole matrices of words or mean vectors. ``Split`` learns and judges, ``Span`` makes words as few numbers as there are texts.
+Features are whole matrices of words or mean vectors. ``Split`` learns and judges, ``Span`` makes words as few
+numbers as there are texts.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from dataclasses import dataclass
 import torch
 
 STRENGTHS = {"words": (1.0, 10.0, 100.0, 1000.0), "vectors": (0.01, 0.1, 1.0)}
-"""1/regularisation to choose from; the second of vectors and the first of words is what is taken where nothing is chosen."""
+"""1/regularisation to choose from; the second of vectors and the first of words is what is taken where
+nothing is chosen."""
 FIXED = {"words": 1.0, "vectors": 0.1}
 VALIDATED = 0.2
 _COLUMNS, _JITTER = 4096, 1e-9
@@ -19,11 +22,14 @@ _NEWTON_STEPS, _GRADIENTS, _HALVED, _STILL, _ARRIVED, _FLAT = 12, 25, 6, 1e-3, 1
 
 
 def word_weights(counts: torch.Tensor, learnt: torch.Tensor) -> torch.Tensor:
-    """Return TF-IDF of length 1, as ``deniable.learning.soft_counts`` has it; how rare a word is comes from the texts learnt from."""
+    """Return TF-IDF of length 1, as ``deniable.learning.soft_counts`` has it; how rare a word is comes from
+    the texts learnt from."""
     held = torch.zeros(counts.shape[1], device=counts.device)
     for part in torch.split(learnt, 1024):
         held += counts[part].clamp(max=1.0).sum(0)
-    return torch.nn.functional.normalize(counts * (torch.log((1.0 + len(learnt)) / (1.0 + held)) + 1.0), dim=1)
+    return torch.nn.functional.normalize(
+        counts * (torch.log((1.0 + len(learnt)) / (1.0 + held)) + 1.0), dim=1
+    )
 
 
 def standardised(features: torch.Tensor, learnt: torch.Tensor) -> torch.Tensor:
@@ -37,14 +43,18 @@ def mean_vectors(counts: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
 
 
 def fit(features: torch.Tensor, labels: torch.Tensor, strengths: Sequence[float]) -> list[torch.Tensor]:
-    """Return the weights, the last row without penalty, of multinomial logistic regressions with the loss of scikit-learn, one a strength.
+    """Return the weights, the last row without penalty, of multinomial logistic regressions with the loss of
+    scikit-learn, one a strength.
 
-    Newton's method, whose steps conjugate gradients solve for; all strengths go together, as the time is that of reading the features. A
-    card waits for its processor once a step of Newton only: L-BFGS asks it for a number some ten times a step.
+    Newton's method, whose steps conjugate gradients solve for; all strengths go together, as the time is that
+    of reading the features. A card waits for its processor once a step of Newton only: L-BFGS asks it for a
+    number some ten times a step.
     """
     classes, device = int(labels.max()) + 1, features.device
     # The library has one vector for two classes, in place of two opposite ones.
-    penalty = torch.tensor([(2.0 if classes == 2 else 1.0) / each for each in strengths], device=device)[None, :, None]
+    penalty = torch.tensor([(2.0 if classes == 2 else 1.0) / each for each in strengths], device=device)[
+        None, :, None
+    ]
     penalty = penalty.repeat(features.shape[1] + 1, 1, 1)
     penalty[-1] = 0.0
     wanted = torch.nn.functional.one_hot(labels, classes).to(features.dtype)[:, None]
@@ -81,7 +91,8 @@ def fit(features: torch.Tensor, labels: torch.Tensor, strengths: Sequence[float]
 
 
 def _solved(product: Callable[[torch.Tensor], torch.Tensor], right: torch.Tensor) -> torch.Tensor:
-    """Return x with product(x) = right, nearly, for each strength, by conjugate gradients; where they have arrived they stay."""
+    """Return x with product(x) = right, nearly, for each strength, by conjugate gradients; where they have
+    arrived they stay."""
 
     def together(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
         return (one * other).sum((0, 2), keepdim=True)
@@ -102,10 +113,12 @@ def _solved(product: Callable[[torch.Tensor], torch.Tensor], right: torch.Tensor
 
 
 class Span:
-    """Texts as numbers in the space that the texts learnt from span: as many numbers as there are texts, where words are more.
+    """Texts as numbers in the space that the texts learnt from span: as many numbers as there are texts,
+    where words are more.
 
-    A model with a squared penalty has weights in that space, and all it needs are the products of texts. An orthonormal basis of the space
-    keeps these, so that the same model is learnt, and every step is the same but for rounding.
+    A model with a squared penalty has weights in that space, and all it needs are the products of texts. An
+    orthonormal basis of the space keeps these, so that the same model is learnt, and every step is the same
+    but for rounding.
     """
 
     def __init__(self, learnt: torch.Tensor) -> None:
@@ -121,10 +134,13 @@ class Span:
         return self.learnt if self.factor is None else self.factor.float()
 
     def of(self, features: torch.Tensor) -> torch.Tensor:
-        """Return the coordinates of texts; those of texts not learnt from lack what lies outside the space, where all weights are 0."""
+        """Return the coordinates of texts; those of texts not learnt from lack what lies outside the space,
+        where all weights are 0."""
         if self.factor is None:
             return features
-        found: torch.Tensor = torch.linalg.solve_triangular(self.factor, _products(self.learnt, features), upper=False)
+        found: torch.Tensor = torch.linalg.solve_triangular(
+            self.factor, _products(self.learnt, features), upper=False
+        )
         return found.T.float()
 
 
@@ -149,24 +165,35 @@ class Split:
     learnt: torch.Tensor
     judged: torch.Tensor
 
-    def learn(self, features: torch.Tensor, kind: str, *, others: dict[str, torch.Tensor] | None = None) -> dict[str, float]:
-        """Return accuracies of a linear model: ``both`` with the fixed regularisation, ``chosen`` with that chosen on validation texts.
+    def learn(
+        self, features: torch.Tensor, kind: str, *, others: dict[str, torch.Tensor] | None = None
+    ) -> dict[str, float]:
+        """Return accuracies of a linear model: ``both`` with the fixed regularisation, ``chosen`` with that
+        chosen on validation texts.
 
         ``others`` are features that the model, having learnt from these, is judged on as well.
         """
-        order = torch.randperm(len(self.learnt), generator=torch.Generator().manual_seed(0)).to(self.learnt.device)
+        order = torch.randperm(len(self.learnt), generator=torch.Generator().manual_seed(0)).to(
+            self.learnt.device
+        )
         cut = int(VALIDATED * len(order))
         checked, first = self.learnt[order[:cut]], self.learnt[order[cut:]]
         made = self._made(features, kind, first)
         span = Span(made[first])
         shown, models = span.of(made[checked]), fit(span.own(), self.labels[first], STRENGTHS[kind])
-        reached = {at: accuracy(model, shown, self.labels[checked]) for at, model in zip(STRENGTHS[kind], models, strict=True)}
+        reached = {
+            at: accuracy(model, shown, self.labels[checked])
+            for at, model in zip(STRENGTHS[kind], models, strict=True)
+        }
         best = max(reached, key=lambda strength: (reached[strength], -strength))
         made = self._made(features, kind, self.learnt)
         span = Span(made[self.learnt])
         shown = span.of(made[self.judged])
         fixed, chosen = fit(span.own(), self.labels[self.learnt], (FIXED[kind], best))
-        found = {name: accuracy(model, shown, self.labels[self.judged]) for name, model in (("both", fixed), ("chosen", chosen))}
+        found = {
+            name: accuracy(model, shown, self.labels[self.judged])
+            for name, model in (("both", fixed), ("chosen", chosen))
+        }
         found |= {"strength": best, "validation": reached[best]}
         for name, other in (others or {}).items():
             shown = span.of(self._made(other, kind, self.learnt)[self.judged])

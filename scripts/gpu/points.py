@@ -1,8 +1,10 @@
-"""P(y | x) of the paper's mechanism by points that all words share, on a GPU: ``deniable.channel.points`` with whole matrices.
+"""P(y | x) of the paper's mechanism by points that all words share, on a GPU: ``deniable.channel.points``
+with whole matrices.
 
-Points z are drawn around all input words, frequent ones more often, and some are kept of each output y, the word nearest to them. A point
-speaks of every word: K(z | x)/q(z) = exp(-ε‖z - φ(x)‖) / Σ w(x')·exp(-ε‖z - φ(x')‖), w being the share of the points that were drawn
-around a word. Its mean over the points of y, times the share of all points that fell to y, is P(y | x).
+Points z are drawn around all input words, frequent ones more often, and some are kept of each output y, the
+word nearest to them. A point speaks of every word: K(z | x)/q(z) = exp(-ε‖z - φ(x)‖) / Σ w(x')·exp(-ε‖z -
+φ(x')‖), w being the share of the points that were drawn around a word. Its mean over the points of y, times
+the share of all points that fell to y, is P(y | x).
 """
 
 from __future__ import annotations
@@ -28,9 +30,11 @@ class Effort:
 
 @dataclass(frozen=True)
 class Points:
-    """Points by output: ``slots[s, i]`` is the place in ``points`` of point s of ``outputs[i]``, of which there are ``kept[i]``.
+    """Points by output: ``slots[s, i]`` is the place in ``points`` of point s of ``outputs[i]``, of which
+    there are ``kept[i]``.
 
-    Outputs come by falling number of points, so that those with a point s are the first ones. ``shares`` are those of all points drawn.
+    Outputs come by falling number of points, so that those with a point s are the first ones. ``shares`` are
+    those of all points drawn.
     """
 
     points: torch.Tensor
@@ -50,7 +54,8 @@ def chances_by_points(
     *,
     unknown: bool,
 ) -> torch.Tensor:
-    """Return P(y | x), a row for each vector of ``starts``, which go by rank, the last one being that of ⊥ if ``unknown``.
+    """Return P(y | x), a row for each vector of ``starts``, which go by rank, the last one being that of ⊥ if
+    ``unknown``.
 
     ``released`` says which words can come out.
     """
@@ -59,10 +64,14 @@ def chances_by_points(
     return chances_from(points, starts, weights, epsilon, released)
 
 
-def draws_of_each(inputs: int, mean: int, device: torch.device, *, unknown: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the share of all points that is drawn around each input, half of it even and half by rank, and how many those are.
+def draws_of_each(
+    inputs: int, mean: int, device: torch.device, *, unknown: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the share of all points that is drawn around each input, half of it even and half by rank, and
+    how many those are.
 
-    ⊥, which comes last where it is among them, stands for many words and has as many points as the most frequent one.
+    ⊥, which comes last where it is among them, stands for many words and has as many points as the most
+    frequent one.
     """
     ranks = 1.0 / torch.arange(1, inputs + 1, device=device, dtype=torch.float64)
     if unknown:
@@ -85,7 +94,9 @@ def _drawn(
     points, found = [], []
     for part in torch.split(torch.repeat_interleave(drawn), _POINTS_AT_ONCE):
         noise = torch.randn(len(part), dimension, device=device, generator=generator)
-        lengths = torch._standard_gamma(torch.full((len(part), 1), float(dimension), device=device), generator=generator)
+        lengths = torch._standard_gamma(
+            torch.full((len(part), 1), float(dimension), device=device), generator=generator
+        )
         noise *= lengths / (epsilon * noise.norm(dim=1, keepdim=True))
         noise += starts[part]
         points.append(noise)
@@ -102,10 +113,18 @@ def _drawn(
     place[outputs] = torch.arange(len(outputs), device=device)
     slots = torch.zeros((most, len(outputs)), dtype=torch.long, device=device)
     slots[rank[rank < most], place[of_each[order]]] = torch.arange(len(order), device=device)
-    return Points(torch.cat(points)[order], outputs, slots, counts[outputs].clamp(max=most), counts[outputs].double() / len(of_each))
+    return Points(
+        torch.cat(points)[order],
+        outputs,
+        slots,
+        counts[outputs].clamp(max=most),
+        counts[outputs].double() / len(of_each),
+    )
 
 
-def chances_from(points: Points, starts: torch.Tensor, weights: torch.Tensor, epsilon: float, released: torch.Tensor) -> torch.Tensor:
+def chances_from(
+    points: Points, starts: torch.Tensor, weights: torch.Tensor, epsilon: float, released: torch.Tensor
+) -> torch.Tensor:
     """Return P(y | x) from points by output."""
     found = torch.zeros((len(starts), len(released)), device=starts.device)
     squares, logs = (starts * starts).sum(1), weights.log().float()
@@ -118,7 +137,12 @@ def chances_from(points: Points, starts: torch.Tensor, weights: torch.Tensor, ep
         for layer in range(int(kept[0])):
             having = int((kept > layer).sum())
             own = points.points[points.slots[layer, first : first + having]]
-            far = torch.addmm(squares[None], own, starts.T, alpha=-2.0).add_((own * own).sum(1, keepdim=True)).clamp_(min=0.0).sqrt_()
+            far = (
+                torch.addmm(squares[None], own, starts.T, alpha=-2.0)
+                .add_((own * own).sum(1, keepdim=True))
+                .clamp_(min=0.0)
+                .sqrt_()
+            )
             total[:having] += torch.softmax(far.mul_(-epsilon).add_(logs), 1)
         found[:, points.outputs[part]] = (total * means[part, None] / weights.float()).T
     found *= (1.0 - _EVEN) / found.sum(1, keepdim=True).clamp(min=1e-30)

@@ -1,13 +1,15 @@
-"""What a receiver and an attacker read from released words, with whole matrices on a GPU: for experiments, where the product takes minutes.
+"""What a receiver and an attacker read from released words, with whole matrices on a GPU: for experiments,
+where the product takes minutes.
 
-The sums are those of ``deniable.decoding``: Bayes' rule, the iterative Bayesian update stopped by held-out records, forward–backward over
-bigrams. Here no candidate is left out: the posterior of a released word is over all input words. ``Receiver`` gives features for linear
-models (models.py), ``Attacker`` says what is named.
+The sums are those of ``deniable.decoding``: Bayes' rule, the iterative Bayesian update stopped by held-out
+records, forward–backward over bigrams. Here no candidate is left out: the posterior of a released word is
+over all input words. ``Receiver`` gives features for linear models (models.py), ``Attacker`` says what is
+named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +51,8 @@ class Texts:
 
 
 class Attacker:
-    """A Bayes attacker who knows the true frequencies of the words of the texts, and the channel; ``kinds`` are -1 where there is none."""
+    """A Bayes attacker who knows the true frequencies of the words of the texts, and the channel; ``kinds``
+    are -1 where there is none."""
 
     def __init__(self, drawing: Drawing, texts: Texts, kinds: Ids) -> None:
         self.drawing, self.device = drawing, drawing.device
@@ -59,7 +62,9 @@ class Attacker:
         having = torch.where(self.kinds >= 0, self.shares, 0.0)
         self.content = having / having.sum()
         self.of_kind = torch.zeros((int(self.kinds.max()) + 1, len(self.inputs)), device=self.device)
-        self.of_kind[self.kinds.clamp(min=0), torch.arange(len(self.inputs), device=self.device)] = self.content
+        self.of_kind[self.kinds.clamp(min=0), torch.arange(len(self.inputs), device=self.device)] = (
+            self.content
+        )
         places = np.full(texts.words + 1, -1, dtype=np.int64)
         places[self.inputs] = np.arange(len(self.inputs))
         self.places = torch.tensor(places, device=self.device)
@@ -67,7 +72,8 @@ class Attacker:
         self.true = self.places[torch.tensor(self.sample, device=self.device, dtype=torch.long)]
 
     def guesses(self, chances: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the place of the likeliest input, and the likeliest kind, of each output; ``chances`` has a row for each of the inputs."""
+        """Return the place of the likeliest input, and the likeliest kind, of each output; ``chances`` has a
+        row for each of the inputs."""
         best = torch.full((chances.shape[1],), -1.0, device=self.device)
         which = torch.zeros(chances.shape[1], dtype=torch.long, device=self.device)
         for start in range(0, len(chances), 2048):
@@ -79,14 +85,20 @@ class Attacker:
         """Return the expected shares of words and of kinds that it names: judged on draws of their own."""
         word, kind = self.guesses(chances)
         if not self.drawing.exact:
-            # As many draws of a word as it is frequent: a few of each would leave the answer to those of the most frequent ones.
+            # As many draws of a word as it is frequent: a few of each would leave the answer to those of the
+            # most frequent ones.
             fresh = self.drawing.release(self.sample, epsilon)
             having = self.kinds[self.true] >= 0
-            right, of_kind = (word[fresh] == self.true).float(), (kind[fresh] == self.kinds[self.true])[having].float()
+            right, of_kind = (
+                (word[fresh] == self.true).float(),
+                (kind[fresh] == self.kinds[self.true])[having].float(),
+            )
             return {"word": float(right.mean()), "kind": float(of_kind.mean())}
         rows = torch.arange(len(word), device=self.device)
         sure = torch.zeros(len(self.inputs), device=self.device).index_add_(0, word, chances[word, rows])
-        same = torch.stack([(row * (kind == number)).sum() for row, number in zip(chances, self.kinds, strict=True)])
+        same = torch.stack(
+            [(row * (kind == number)).sum() for row, number in zip(chances, self.kinds, strict=True)]
+        )
         return {"word": float((sure * self.shares).sum()), "kind": float((same * self.content).sum())}
 
     def named(self, chances: torch.Tensor, texts: Texts, released: torch.Tensor) -> dict[str, float]:
@@ -110,7 +122,8 @@ class Receiver:
         self.start = torch.tensor(start / start.sum(), device=chances.device, dtype=torch.float64)
 
     def learn_shares(self, counts: torch.Tensor, *, weight: float) -> tuple[torch.Tensor, int]:
-        """Return the shares of input words behind a release, and in how many steps; every fifth text says when to stop."""
+        """Return the shares of input words behind a release, and in how many steps; every fifth text says
+        when to stop."""
         everything = counts[:, : self.words].double().sum(0)
         held = counts[::HELD_OUT, : self.words].double().sum(0)
         learnt, shares = everything - held, self.start
@@ -132,7 +145,9 @@ class Receiver:
         """Return the id of the likeliest input behind each output."""
         best, which = self.chances.new_full((self.words,), -1.0), self.inputs.new_zeros(self.words)
         for start in range(0, len(self.chances), 2048):
-            top, where = (self.chances[start : start + 2048] * shares[start : start + 2048, None].float()).max(0)
+            top, where = (
+                self.chances[start : start + 2048] * shares[start : start + 2048, None].float()
+            ).max(0)
             which, best = torch.where(top > best, self.inputs[where + start], which), torch.maximum(top, best)
         return which
 
@@ -159,15 +174,24 @@ class Receiver:
 
 
 class InContext:
-    """Reads whole texts: forward–backward over bigrams of public text that back off to the shares of input words."""
+    """Reads whole texts: forward–backward over bigrams of public text that back off to the shares of input
+    words."""
 
     def __init__(self, inputs: Ids, shares: torch.Tensor, bigrams: Any, texts: Texts) -> None:
         follows = bigrams.follows.tocsr()[inputs][:, inputs].tocoo()
         self.texts, self.shares, device = texts, shares, shares.device
         self.inputs = torch.tensor(inputs, device=device)
-        steps = torch.tensor(bigrams.backing_off[inputs], device=device, dtype=torch.float32)[:, None] * shares[None]
-        places = tuple(torch.tensor(np.asarray(each), device=device, dtype=torch.long) for each in (follows.row, follows.col))
-        self.steps = steps.index_put_(places, torch.tensor(follows.data, device=device, dtype=torch.float32), accumulate=True)
+        steps = (
+            torch.tensor(bigrams.backing_off[inputs], device=device, dtype=torch.float32)[:, None]
+            * shares[None]
+        )
+        places = tuple(
+            torch.tensor(np.asarray(each), device=device, dtype=torch.long)
+            for each in (follows.row, follows.col)
+        )
+        self.steps = steps.index_put_(
+            places, torch.tensor(follows.data, device=device, dtype=torch.float32), accumulate=True
+        )
         there = torch.full((texts.words + 1,), -1, dtype=torch.long, device=device)
         there[self.inputs] = torch.arange(len(inputs), device=device)
         self.true = there[torch.tensor(texts.ids, device=device, dtype=torch.long)]
@@ -184,8 +208,11 @@ class InContext:
             right += found
         return right / len(self.texts.ids), whole
 
-    def _read(self, chances: torch.Tensor, released: torch.Tensor) -> Iterator[tuple[torch.Tensor, int, torch.Tensor]]:
-        """Yield some texts at a time: which they are, how many of their words are named, and how often each input is expected in each."""
+    def _read(
+        self, chances: torch.Tensor, released: torch.Tensor
+    ) -> Iterator[tuple[torch.Tensor, int, torch.Tensor]]:
+        """Yield some texts at a time: which they are, how many of their words are named, and how often each
+        input is expected in each."""
         lengths, starts = np.diff(self.texts.offsets), self.texts.offsets[:-1]
         order = np.argsort(lengths, kind="stable")
         by_output = chances.T.contiguous()
@@ -201,7 +228,9 @@ class InContext:
     def _of_some(
         self, by_output: torch.Tensor, released: torch.Tensor, places: torch.Tensor, inside: torch.Tensor
     ) -> tuple[int, torch.Tensor]:
-        scaled: Callable[[torch.Tensor], torch.Tensor] = lambda each: each / each.sum(1, keepdim=True).clamp(min=1e-30)  # noqa: E731
+        def scaled(each: torch.Tensor) -> torch.Tensor:
+            return each / each.sum(1, keepdim=True).clamp(min=1e-30)
+
         seen = [by_output[released[places[:, step]]] for step in range(places.shape[1])]
         forward = [scaled(self.shares * seen[0])]
         for step in range(1, len(seen)):

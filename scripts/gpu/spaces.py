@@ -37,13 +37,17 @@ def spaces(glove: Path | None) -> dict[str, tuple[str, Vectors]]:
         wide, origin = _enlarged(read_glove(glove)[1], 400_000), "GloVe 840B, enlarged with jittered copies"
     return {
         "400,000 x 300": (origin, wide),
-        "400,000 x 50": ("the built-in GloVe 6B, enlarged with jittered copies", _enlarged(built_in, 400_000)),
+        "400,000 x 50": (
+            "the built-in GloVe 6B, enlarged with jittered copies",
+            _enlarged(built_in, 400_000),
+        ),
         "50,000 x 50": ("the built-in GloVe 6B", built_in),
     }
 
 
 def _enlarged(vectors: Vectors, size: int) -> Vectors:
-    """Return the vectors, then copies with noise of 5 % of the standard deviation, as benchmarks/peers/material.py makes them."""
+    """Return the vectors, then copies with noise of 5 % of the standard deviation, as
+    benchmarks/peers/material.py makes them."""
     rng = np.random.default_rng(0)
     larger = np.resize(vectors, (size, vectors.shape[1])).astype(np.float32)
     larger[len(vectors) :] += np.float32(JITTER * vectors.std()) * rng.standard_normal(
@@ -57,19 +61,27 @@ def _made_mixture(size: int, dimension: int) -> Vectors:
     rng = np.random.default_rng(0)
     centres = rng.standard_normal((2000, dimension), dtype=np.float32)
     vectors = centres[rng.integers(0, 2000, size)] + rng.standard_normal((size, dimension), dtype=np.float32)
-    vectors *= (6.6 * np.exp(0.25 * rng.standard_normal(size)) / np.linalg.norm(vectors, axis=1))[:, None].astype(np.float32)
+    vectors *= (6.6 * np.exp(0.25 * rng.standard_normal(size)) / np.linalg.norm(vectors, axis=1))[
+        :, None
+    ].astype(np.float32)
     return vectors
 
 
 def embedding_of(vectors: Vectors) -> Embedding:
     """Return an embedding without names."""
     none = np.array([], dtype=np.int64)
-    return Embedding.from_checked(range(len(vectors)), vectors, vectors.mean(axis=0), name="measured", shadowed=none)  # type: ignore[arg-type]
+    return Embedding.from_checked(
+        range(len(vectors)), vectors, vectors.mean(axis=0), name="measured", shadowed=none
+    )  # type: ignore[arg-type]
 
 
 def noisy(embedding: Embedding, epsilon: float, count: int) -> Vectors:
     """Return noisy points of random words, with noise of the card."""
     ids = np.random.default_rng(2).integers(0, len(embedding), count)
     spent = torch.full((count,), epsilon, dtype=torch.float64, device=DEVICE)
-    noise = card_noise(torch.device(DEVICE)).launch().noise(RadialNoise(lengths="gamma", dimension=embedding.dimension), spent)
+    noise = (
+        card_noise(torch.device(DEVICE))
+        .launch()
+        .noise(RadialNoise(lengths="gamma", dimension=embedding.dimension), spent)
+    )
     return (noise.cpu().numpy() + embedding.rows(ids)).astype(np.float32)

@@ -1,4 +1,5 @@
-"""Words per second on the card: the product's own search, and what stands beside it (cuBLAS, torch, the processor)."""
+"""Words per second on the card: the product's own search, and what stands beside it (cuBLAS, torch, the
+processor)."""
 
 from __future__ import annotations
 
@@ -21,11 +22,15 @@ from scripts.gpu.spaces import EPSILONS, TARGETS, noisy
 
 
 def ceiling() -> dict[str, float]:
-    """Return what cuBLAS reaches: a square product, and products of our sizes, all scores written; with rows as they are, and padded."""
+    """Return what cuBLAS reaches: a square product, and products of our sizes, all scores written; with rows
+    as they are, and padded."""
     a, b = (torch.randn(8192 // SMALL, 8192 // SMALL, device=DEVICE, dtype=KIND) for _ in range(2))
     rates = {"tflops": 2 * (8192 // SMALL) ** 3 / seconds(lambda: a @ b, times=10) / 1e12}
     for words, dimension in ((400_000, 300), (400_000, 50), (50_000, 50)):
-        for width, kind in ((dimension, ""), (-(-dimension // 64) * 64, " padded")):  # cuBLAS is slow with rows that are not aligned
+        for width, kind in (
+            (dimension, ""),
+            (-(-dimension // 64) * 64, " padded"),
+        ):  # cuBLAS is slow with rows that are not aligned
             queries = torch.randn(16_384 // SMALL, width, device=DEVICE, dtype=KIND)
             vectors = torch.randn(words // SMALL, width, device=DEVICE, dtype=KIND)
             out = torch.empty(16_384 // SMALL, words // SMALL, device=DEVICE, dtype=KIND)
@@ -37,7 +42,8 @@ def ceiling() -> dict[str, float]:
 
 
 def measure_space(name: str, origin: str, embedding: Embedding, limit: float) -> dict[str, Any]:
-    """Return words per second, ids in and ids out, and the share of what cuBLAS reaches; words are compared with the float32 form."""
+    """Return words per second, ids in and ids out, and the share of what cuBLAS reaches; words are compared
+    with the float32 form."""
     epsilon = EPSILONS[embedding.dimension]
     if DEVICE == "cuda":
         torch.cuda.reset_peak_memory_stats()
@@ -54,22 +60,36 @@ def measure_space(name: str, origin: str, embedding: Embedding, limit: float) ->
         mechanism.perturb(ids, source)
         row["words_per_second"].append(count / (time.perf_counter() - begin))
     speed = median(row["words_per_second"])
-    row |= {"share_of_cublas": speed / limit, "met": speed >= TARGETS[name], "tiles_again": search.tiles_scored_again}
+    row |= {
+        "share_of_cublas": speed / limit,
+        "met": speed >= TARGETS[name],
+        "tiles_again": search.tiles_scored_again,
+    }
     if DEVICE == "cuda":
         row["memory"] = torch.cuda.max_memory_allocated()
-    say(f"{name}, {origin}: {speed:,.0f} words/s, ids to ids, {speed / limit:.0%} of cuBLAS alone; target {TARGETS[name]:,.0f}")
+    say(
+        f"{name}, {origin}: {speed:,.0f} words/s, ids to ids, {speed / limit:.0%} of cuBLAS alone; target "
+        f"{TARGETS[name]:,.0f}"
+    )
     for size in (1, 100, 10_000, 100_000)[: 1 if REHEARSAL else 4]:
-        row["batches"][size] = size / seconds(lambda size=size: mechanism.perturb(ids[:size], source), times=5)  # type: ignore[misc]
+        row["batches"][size] = size / seconds(
+            lambda size=size: mechanism.perturb(ids[:size], source), times=5
+        )  # type: ignore[misc]
     say(f"{name}: by batch { ({size: f'{speed:,.0f}' for size, speed in row['batches'].items()}) }")
     spent = torch.full(((1 << 16) // SMALL,), epsilon, dtype=torch.float64, device=DEVICE)
     noise = RadialNoise(lengths="gamma", dimension=embedding.dimension)
-    row["noise_alone"] = len(spent) / seconds(lambda: card_noise(torch.device(DEVICE)).launch().noise(noise, spent))
+    row["noise_alone"] = len(spent) / seconds(
+        lambda: card_noise(torch.device(DEVICE)).launch().noise(noise, spent)
+    )
     say(f"{name}: noise alone {row['noise_alone']:,.0f} words/s")
     queries = noisy(embedding, epsilon, 16_384 // SMALL)
     old = GpuNeighbours(embedding, device=DEVICE)
     row["float32_form"] = len(queries) / seconds(lambda: old.nearest(queries))
     same = int((old.nearest(queries) == search.nearest(queries)).sum())
-    say(f"{name}: torch's float32 form {row['float32_form']:,.0f} words/s; {same:,} of {len(queries):,} words are the same")
+    say(
+        f"{name}: torch's float32 form {row['float32_form']:,.0f} words/s; {same:,} of {len(queries):,} "
+        "words are the same"
+    )
     row["same_as_float32_form"] = [same, len(queries)]
     asked = queries[:2048]
     exact = _exact_on_card(embedding, asked)
@@ -82,32 +102,47 @@ def _exact_on_card(embedding: Embedding, queries: Vectors) -> Any:
     """Return the nearest words by float64 products, all scores looked at."""
     vectors = torch.from_numpy(np.array(embedding.vectors)).to(DEVICE).double()
     halves = 0.5 * vectors.square().sum(dim=1)
-    parts = [(part.double() @ vectors.T - halves).argmax(dim=1) for part in torch.split(torch.from_numpy(queries).to(DEVICE), 512)]
+    parts = [
+        (part.double() @ vectors.T - halves).argmax(dim=1)
+        for part in torch.split(torch.from_numpy(queries).to(DEVICE), 512)
+    ]
     return torch.cat(parts).cpu().numpy()
 
 
 def torch_flat(embedding: Embedding) -> dict[str, Any]:
-    """Return the words per second of PyTorch alone: float32 products, half squares taken off, the largest score, in the fastest blocks.
+    """Return the words per second of PyTorch alone: float32 products, half squares taken off, the largest
+    score, in the fastest blocks.
 
-    It proves nothing: a word is wrong where float32 does not tell two words apart. So it is the fastest exact search to be had without a
-    proof, all scores written to memory.
+    It proves nothing: a word is wrong where float32 does not tell two words apart. So it is the fastest exact
+    search to be had without a proof, all scores written to memory.
     """
     vectors = torch.from_numpy(np.array(embedding.vectors)).to(DEVICE)
     halves = 0.5 * vectors.square().sum(dim=1)
     queries = torch.from_numpy(noisy(embedding, EPSILONS[embedding.dimension], 16_384 // SMALL)).to(DEVICE)
 
     def search(rows: int) -> torch.Tensor:
-        return torch.cat([torch.addmm(halves, part, vectors.T, beta=-1.0).argmax(dim=1) for part in torch.split(queries, rows)])
+        return torch.cat(
+            [
+                torch.addmm(halves, part, vectors.T, beta=-1.0).argmax(dim=1)
+                for part in torch.split(queries, rows)
+            ]
+        )
 
     speeds = {rows: len(queries) / seconds(lambda rows=rows: search(rows)) for rows in (512, 2048, 8192)}  # type: ignore[misc]
     rows, speed = max(speeds.items(), key=lambda each: each[1])
-    same = int((search(rows)[:2048].cpu().numpy() == _exact_on_card(embedding, queries[:2048].cpu().numpy())).sum())
-    say(f"torch's float32 products alone, {rows} at a time: {speed:,.0f} words/s; {same:,} of {len(queries[:2048]):,} words are right")
+    same = int(
+        (search(rows)[:2048].cpu().numpy() == _exact_on_card(embedding, queries[:2048].cpu().numpy())).sum()
+    )
+    say(
+        f"torch's float32 products alone, {rows} at a time: {speed:,.0f} words/s; {same:,} of "
+        f"{len(queries[:2048]):,} words are right"
+    )
     return {"words_per_second": speed, "rows": rows, "same_as_float64": [same, len(queries[:2048])]}
 
 
 def on_processor(embedding: Embedding) -> dict[str, Any]:
-    """Return the words per second of the processor of the same machine, by the native scan where it is there."""
+    """Return the words per second of the processor of the same machine, by the native scan where it is
+    there."""
     search = best_neighbours(embedding)
     queries = noisy(embedding, EPSILONS[embedding.dimension], 2048)
     speed = len(queries) / seconds(lambda: search.nearest(queries), times=1)

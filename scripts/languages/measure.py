@@ -5,9 +5,10 @@
     python -m scripts.languages.measure calibration --data ../shared/data/languages --page japanese.html
     python -m scripts.languages.page
 
-Each part is written into docs/experiments/languages.json beside the others. ``cutting`` takes seconds, ``utility`` some ten minutes of
-one core, ``calibration`` two minutes. The data are gold-segmented sentences (Universal Dependencies), labelled texts and public vectors:
-docs/guide/languages.md says which. Embeddings are added as users add them, in a folder of their own that is removed at the end.
+Each part is written into docs/experiments/languages.json beside the others. ``cutting`` takes seconds,
+``utility`` some ten minutes of one core, ``calibration`` two minutes. The data are gold-segmented sentences
+(Universal Dependencies), labelled texts and public vectors: docs/guide/languages.md says which. Embeddings
+are added as users add them, in a folder of their own that is removed at the end.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ Span = tuple[int, int]
 
 def main() -> None:
     """Measure one part and write it beside the others."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("part", choices=("cutting", "utility", "calibration"))
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--page", type=Path, help="where to write the page of the calibration")
@@ -78,7 +81,9 @@ def main() -> None:
         else:
             measured = calibration_of(given.data, given.page)
     results = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {}
-    OUT.write_text(json.dumps({**results, given.part: measured}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    OUT.write_text(
+        json.dumps({**results, given.part: measured}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
 
 
 def open_vectors(data: Path, language: str) -> Embedding | None:
@@ -99,10 +104,13 @@ def read_gold(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def measure_cutting(data: Path, language: str) -> dict[str, Any]:
-    """Return how the words of the sentences agree with gold, by the plain rules and by those of the vocabulary."""
+    """Return how the words of the sentences agree with gold, by the plain rules and by those of the
+    vocabulary."""
     embedding = open_vectors(data, language)
     gold = list(read_gold(data / GOLD[language]))
-    vocabulary = embedding or Embedding(["'s", "n't"], [[0.0], [1.0]])  # an English one in effect, where there are no vectors
+    vocabulary = embedding or Embedding(
+        ["'s", "n't"], [[0.0], [1.0]]
+    )  # an English one in effect, where there are no vectors
     asked_for = vocabulary.language_rules
     found = {"rules": compare(vocabulary, gold)} if asked_for is not None else {}
     vocabulary.cut_plainly()
@@ -118,14 +126,21 @@ def measure_cutting(data: Path, language: str) -> dict[str, Any]:
 
 def gold_known(embedding: Embedding, gold: Iterable[tuple[str, list[str]]]) -> float:
     """Return the share of gold words that the vocabulary holds as they are."""
-    words = [normalise(word).lower() for _, gold_words in gold for word in gold_words if _LETTER_OR_DIGIT.search(word)]
+    words = [
+        normalise(word).lower()
+        for _, gold_words in gold
+        for word in gold_words
+        if _LETTER_OR_DIGIT.search(word)
+    ]
     return round(sum(word in embedding.index for word in words) / len(words), 4)
 
 
 def compare(vocabulary: Embedding, gold: Iterable[tuple[str, list[str]]]) -> dict[str, float]:
-    """Return precision, recall and F1 of boundaries and words, the number of words, and the share that the vocabulary knows.
+    """Return precision, recall and F1 of boundaries and words, the number of words, and the share that the
+    vocabulary knows.
 
-    A boundary is a place where a word starts or ends. Gold words without a letter or a digit are left out, as the cutter leaves them out.
+    A boundary is a place where a word starts or ends. Gold words without a letter or a digit are left out, as
+    the cutter leaves them out.
     """
     cutter, lookup = Cutter(vocabulary), Lookup(vocabulary)
     boundaries, words = Agreement(), Agreement()
@@ -135,10 +150,17 @@ def compare(vocabulary: Embedding, gold: Iterable[tuple[str, list[str]]]) -> dic
         ids = lookup.ids(cut)
         known, total = known + sum(i != vocabulary.unknown_id for i in ids), total + len(ids)
         ours = spans_of(cut, gaps)
-        theirs = gold_spans(cutter, "".join(gap + word for gap, word in zip(gaps, [*cut, ""], strict=True)), gold_words)
+        theirs = gold_spans(
+            cutter, "".join(gap + word for gap, word in zip(gaps, [*cut, ""], strict=True)), gold_words
+        )
         words.add(set(ours), set(theirs))
         boundaries.add({end for span in ours for end in span}, {end for span in theirs for end in span})
-    return {**boundaries.scores("boundary"), **words.scores("word"), "words": total, "known": round(known / total, 4)}
+    return {
+        **boundaries.scores("boundary"),
+        **words.scores("word"),
+        "words": total,
+        "known": round(known / total, 4),
+    }
 
 
 def spans_of(words: list[str], gaps: list[str]) -> list[Span]:
@@ -181,24 +203,34 @@ class Agreement:
         """Return precision, recall and F1, named after what was compared."""
         precision, recall = self._shared / self._ours, self._shared / self._theirs
         f1 = 2 * precision * recall / (precision + recall) if self._shared else 0.0
-        return {f"{what}_precision": round(precision, 4), f"{what}_recall": round(recall, 4), f"{what}_f1": round(f1, 4)}
+        return {
+            f"{what}_precision": round(precision, 4),
+            f"{what}_recall": round(recall, 4),
+            f"{what}_f1": round(f1, 4),
+        }
 
 
 def utility_of(data: Path, language: str) -> dict[str, Any]:
-    """Return what a classifier learns from releases of labelled texts, cut by the rules of the vocabulary and by the plain ones."""
+    """Return what a classifier learns from releases of labelled texts, cut by the rules of the vocabulary and
+    by the plain ones."""
     embedding = open_vectors(data, language)
     if embedding is None:
         raise SystemExit(f"there are no vectors for {language!r}")
     average = AverageUnchanged(embedding)
     epsilons = [round(average.epsilon(share), 3) for share in SHARES]
-    measure = partial(measure_utility, text_column="text", label_column="label", runs=RUNS, texts=MOST_TEXTS, decode=False)
+    measure = partial(
+        measure_utility, text_column="text", label_column="label", runs=RUNS, texts=MOST_TEXTS, decode=False
+    )
     measured: dict[str, Any] = {"epsilons": epsilons, "shares": list(SHARES)}
     for rules in ("rules", "plain") if embedding.language_rules is not None else ("plain",):
         if rules == "plain":
             embedding.cut_plainly()
         found = measure(data / LABELLED[language], embedding=embedding, epsilons=epsilons)
         received = found.at("both")
-        measured[rules] = {"texts": found.about.texts, "changed": [round(point.changed, 4) for point in received]}
+        measured[rules] = {
+            "texts": found.about.texts,
+            "changed": [round(point.changed, 4) for point in received],
+        }
         for score, ending in SCORES.items():
             measured[rules] |= {
                 f"majority{ending}": round(found.majority[score], 4),
@@ -213,7 +245,9 @@ def calibration_of(data: Path, page: Path | None) -> dict[str, Any]:
     embedding = open_vectors(data, "ja")
     assert embedding is not None
     sentences = ("先生は薬が良く効くと言った。", "駅から近くて便利なホテルでした。")
-    files = None if page is None else Files(page=page, sentences=sentences, words=("医者", "東京", "美味しい"))
+    files = (
+        None if page is None else Files(page=page, sentences=sentences, words=("医者", "東京", "美味しい"))
+    )
     chosen = calibrate(embedding, targets=Targets(max_unchanged=0.5, quantile=0.95), sample=1000, files=files)
     average = AverageUnchanged(embedding)
     epsilons = [round(average.epsilon(share), 2) for share in (0.05, *SHARES, 0.95)]

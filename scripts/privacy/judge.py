@@ -1,4 +1,5 @@
-"""Let the auditor judge the rank counts that scripts/privacy/train.py brought back, and write the result as JSON.
+"""Let the auditor judge the rank counts that scripts/privacy/train.py brought back, and write the result as
+JSON.
 
 Usage: python -m scripts.privacy.judge PREPARED RESULT.json RESULTS [RESULTS ...]
 """
@@ -37,7 +38,9 @@ def main() -> None:
         targets=tuple(tuple(split) for split in plan_file["targets"]),
         shadows=tuple(tuple(split) for split in plan_file["shadows"]),
     )
-    conditions = [name for name in plan_file["conditions"] if all(job.name in counts for job in plan.jobs([name]))]
+    conditions = [
+        name for name in plan_file["conditions"] if all(job.name in counts for job in plan.jobs([name]))
+    ]
     missing = sorted(set(plan_file["conditions"]) - set(conditions))
     if missing:
         print(f"not complete, left out: {', '.join(missing)}")
@@ -59,7 +62,10 @@ def main() -> None:
         for question, adversaries in questions.items():
             for adversary, found in adversaries.items():
                 finer = finer_ranks[condition][question][adversary].mean.auc
-                print(f"{condition:32} {question:16} {adversary:9} AUC {found.mean.auc:.3f} (finer ranks {finer:.3f})")
+                print(
+                    f"{condition:32} {question:16} {adversary:9} AUC {found.mean.auc:.3f} (finer ranks "
+                    f"{finer:.3f})"
+                )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The tables and the figure of docs/experiments/privacy.md, from the results beside it.
 
-membership.json and membership-baselines.json are written by scripts/privacy/judge.py; membership-decoded.json and authorship-*.json by
-``deniable lab membership`` and ``deniable lab authorship --save``.
+membership.json and membership-baselines.json are written by scripts/privacy/judge.py; membership-decoded.json
+and authorship-*.json by ``deniable lab membership`` and ``deniable lab authorship --save``.
 """
 
 from __future__ import annotations
@@ -71,7 +71,11 @@ def read(name: str) -> Found:
 def of_kind(data: Found, kind: str) -> list[tuple[float, Found]]:
     """Return ε and what was found for each release of a kind."""
     facts = data["facts"].items()
-    return [(about["epsilon"], data["protocol"][name]) for name, about in facts if about["kind"] == kind and name in data["protocol"]]
+    return [
+        (about["epsilon"], data["protocol"][name])
+        for name, about in facts
+        if about["kind"] == kind and name in data["protocol"]
+    ]
 
 
 def judged(name: str, found: Found) -> list[str]:
@@ -81,10 +85,19 @@ def judged(name: str, found: Found) -> list[str]:
 
 
 def original(data: Found, baselines: Found) -> str:
-    """Return what the auditor reaches of original text, of the baselines, and at the ε of the paper's table."""
+    """Return what the auditor reaches of original text, of the baselines, and at the ε of the paper's
+    table."""
     rows = [judged("original text", data["protocol"]["original"]["original text"]["plain"])]
-    rows += [judged(name, found["released text"]["plain"]) for name, found in baselines["protocol"].items() if name != "original"]
-    plain = {name: facts["epsilon"] for name, facts in data["facts"].items() if facts["kind"] == "d_χ" and name in data["protocol"]}
+    rows += [
+        judged(name, found["released text"]["plain"])
+        for name, found in baselines["protocol"].items()
+        if name != "original"
+    ]
+    plain = {
+        name: facts["epsilon"]
+        for name, facts in data["facts"].items()
+        if facts["kind"] == "d_χ" and name in data["protocol"]
+    }
     name = min(plain, key=lambda name: abs(plain[name] - NEAREST_TO))
     return table(JUDGED, [*rows, judged(name, data["protocol"][name]["released text"]["plain"])])
 
@@ -102,9 +115,15 @@ def about_original(baselines: Found) -> str:
 
 def curve(data: Found) -> str:
     """Return the AUC of both adversaries, asked about original and about released text."""
-    asked = [(question, who) for question in ("original text", "released text") for who in ("plain", "adaptive")]
+    asked = [
+        (question, who) for question in ("original text", "released text") for who in ("plain", "adaptive")
+    ]
     rows = [
-        [name, percent_fixed(facts["changed"]), *(auc(data["protocol"][name][question][who]) for question, who in asked)]
+        [
+            name,
+            percent_fixed(facts["changed"]),
+            *(auc(data["protocol"][name][question][who]) for question, who in asked),
+        ]
         for name, facts in data["facts"].items()
         if name in data["protocol"]
     ]
@@ -116,10 +135,28 @@ def as_in_the_paper(data: Found) -> str:
     rows = []
     for name, facts in data["facts"].items():
         if facts["kind"] == "d_χ" and name in data["protocol"]:
-            found, finer = (data[how][name]["as in the paper"]["plain"] for how in ("protocol", "finer_ranks"))
-            paper = next((f"{value:.2f}" for epsilon, value in PAPER_AUC.items() if abs(epsilon - facts["epsilon"]) < 0.02), "–")
+            found, finer = (
+                data[how][name]["as in the paper"]["plain"] for how in ("protocol", "finer_ranks")
+            )
+            paper = next(
+                (
+                    f"{value:.2f}"
+                    for epsilon, value in PAPER_AUC.items()
+                    if abs(epsilon - facts["epsilon"]) < 0.02
+                ),
+                "–",
+            )
             scores = [f"{found['mean'][key]:.2f}" for key in SCORES[:3]]
-            rows.append([f"{facts['epsilon']:.2f}", percent_fixed(facts["changed"]), *scores, auc(found), auc(finer), paper])
+            rows.append(
+                [
+                    f"{facts['epsilon']:.2f}",
+                    percent_fixed(facts["changed"]),
+                    *scores,
+                    auc(found),
+                    auc(finer),
+                    paper,
+                ]
+            )
     head = ["ε", "words changed", *SCORES[:3], "AUC, 100 bins", "AUC, finer ranks", "AUC in the paper"]
     return table(head, rows)
 
@@ -132,11 +169,19 @@ def auc(found: Found) -> str:
 def decoded(result: object) -> str:
     """Return what the auditor reaches of models of decoded text, beside models of text as released."""
     assert isinstance(result, MembershipResult)
-    asked = [(question, who) for question in ("original text", "released text") for who in ("plain", "adaptive")]
+    asked = [
+        (question, who) for question in ("original text", "released text") for who in ("plain", "adaptive")
+    ]
     rows = []
     for name, facts in result.facts.items():
         scores = [result.protocol[name][question][who] for question, who in asked]
-        rows.append([name, percent_fixed(facts.changed), *(f"{each.mean.auc:.2f} ± {each.spread.auc:.2f}" for each in scores)])
+        rows.append(
+            [
+                name,
+                percent_fixed(facts.changed),
+                *(f"{each.mean.auc:.2f} ± {each.spread.auc:.2f}" for each in scores),
+            ]
+        )
     shown = {"original text": "original text", "released text": "its own text"}
     return table(["text", "words changed", *(f"{who}, {shown[question]}" for question, who in asked)], rows)
 
@@ -162,12 +207,23 @@ def auc_figure(data: dict[str, Any]) -> Figure:
     ):
         values = [found[question]["adaptive"]["mean"]["auc"] for _, found in rows]
         axes.plot([epsilon for epsilon, _ in rows], values, marker=mark, markersize=3.5, label=label)
-    names = [name for name, about in data["facts"].items() if about["kind"] == "d_χ" and name in data["finer_ranks"]]
+    names = [
+        name
+        for name, about in data["facts"].items()
+        if about["kind"] == "d_χ" and name in data["finer_ranks"]
+    ]
     values = [data["finer_ranks"][name]["as in the paper"]["plain"]["mean"]["auc"] for name in names]
     axes.plot(
-        [data["facts"][name]["epsilon"] for name in names], values, "--", marker="d", markersize=3.5, label="members noised, others not"
+        [data["facts"][name]["epsilon"] for name in names],
+        values,
+        "--",
+        marker="d",
+        markersize=3.5,
+        label="members noised, others not",
     )
-    axes.plot(list(PAPER_AUC), list(PAPER_AUC.values()), ":", color=MUTED, marker=".", label="printed in the paper")
+    axes.plot(
+        list(PAPER_AUC), list(PAPER_AUC.values()), ":", color=MUTED, marker=".", label="printed in the paper"
+    )
     axes.axhline(0.5, color=MUTED, linewidth=0.8)
     axes.set_xlabel("ε")
     axes.set_ylabel("AUC of the auditor")

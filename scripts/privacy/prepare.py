@@ -1,10 +1,12 @@
-"""Make what the membership experiment needs on the machine with the accelerator: users' texts as numbers, and the embedding.
+"""Make what the membership experiment needs on the machine with the accelerator: users' texts as numbers, and
+the embedding.
 
 Usage: python -m scripts.privacy.prepare DATA OUTPUT [--embedding glove-840b] [--wordnet FOLDER]
 
-DATA is the Ubuntu IRC set as JSON Lines (user, text); the embedding must be installed. OUTPUT becomes a folder with
-``texts.npz`` (integer codes of words: original text and the baselines'), ``vectors.npy``, ``unknown.npy`` and ``about.json``. The
-releases themselves are drawn by scripts/privacy/train.py from an explicit seed.
+DATA is the Ubuntu IRC set as JSON Lines (user, text); the embedding must be installed. OUTPUT becomes a
+folder with ``texts.npz`` (integer codes of words: original text and the baselines'), ``vectors.npy``,
+``unknown.npy`` and ``about.json``. The releases themselves are drawn by scripts/privacy/train.py from an
+explicit seed.
 """
 
 from __future__ import annotations
@@ -43,7 +45,11 @@ def main() -> None:
     parser.add_argument("--embedding", default="glove-840b")
     parser.add_argument("--wordnet", type=Path, help="the dict folder of WordNet, for the semantic baseline")
     parser.add_argument("--no-baselines", action="store_true")
-    parser.add_argument("--no-embedding", action="store_true", help="leave out what releases need: for a run of the baselines alone")
+    parser.add_argument(
+        "--no-embedding",
+        action="store_true",
+        help="leave out what releases need: for a run of the baselines alone",
+    )
     parser.add_argument("--users", type=int, default=400)
     parser.add_argument("--min-texts", type=int, default=65)
     parser.add_argument("--max-texts", type=int, default=150)
@@ -64,9 +70,18 @@ def main() -> None:
     if not options.no_embedding:
         np.save(options.output / "vectors.npy", embedding.vectors)
         np.save(options.output / "unknown.npy", embedding.unknown)
-    np.savez_compressed(options.output / "texts.npz", **pack({name: coder.streams(texts) for name, texts in made.items()}))  # type: ignore[arg-type]
-    details = {"name": embedding.name, "fingerprint": embedding.fingerprint, "words": len(embedding), "dimension": embedding.dimension}
-    (options.output / "about.json").write_text(json.dumps({"data": volume, "embedding": details, "seed": SEED}, indent=1))
+    np.savez_compressed(
+        options.output / "texts.npz", **pack({name: coder.streams(texts) for name, texts in made.items()})
+    )  # type: ignore[arg-type]
+    details = {
+        "name": embedding.name,
+        "fingerprint": embedding.fingerprint,
+        "words": len(embedding),
+        "dimension": embedding.dimension,
+    }
+    (options.output / "about.json").write_text(
+        json.dumps({"data": volume, "embedding": details, "seed": SEED}, indent=1)
+    )
 
 
 def _others(data: LabelledTexts, chosen: set[str]) -> dict[str, list[str]]:
@@ -81,7 +96,9 @@ def _others(data: LabelledTexts, chosen: set[str]) -> dict[str, list[str]]:
     return others
 
 
-def _baselines(users: Users, others: dict[str, list[str]], wordnet: Path | None, folder: Path) -> dict[str, Users]:
+def _baselines(
+    users: Users, others: dict[str, list[str]], wordnet: Path | None, folder: Path
+) -> dict[str, Users]:
     """Return what the baselines make of the texts; they search and count in the texts of other people.
 
     What is finished is kept in the folder, so that an interrupted run is continued by the same command.

@@ -1,7 +1,9 @@
-"""Draw the releases of the membership experiment where there is an accelerator: NumPy and PyTorch are all that is there.
+"""Draw the releases of the membership experiment where there is an accelerator: NumPy and PyTorch are all
+that is there.
 
-The mechanism is the product's own; only its search is this file's, by brute force on the accelerator. The noise comes from
-explicit seeds, so that a published experiment can be repeated: this is no release of anybody's text.
+The mechanism is the product's own; only its search is this file's, by brute force on the accelerator. The
+noise comes from explicit seeds, so that a published experiment can be repeated: this is no release of
+anybody's text.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ SCALE = 17.1677
 PAPER_GRID = [round(x / SCALE, 4) for x in range(100, 1001, 100)]
 """The paper's ε for GloVe 300d; the paper prints them rounded."""
 BELOW_THE_GRID = [round(x / SCALE, 4) for x in (25, 50, 75)]
-"""This embedding has fewer words, so that they stay themselves at smaller ε: three points more show where the curve begins."""
+"""This embedding has fewer words, so that they stay themselves at smaller ε: three points more show where the
+curve begins."""
 MOST_UNCHANGED = 0.5
 MOST_EXPOSED = 0.95
 RAYS = 200
@@ -59,11 +62,16 @@ def load(folder: Path) -> Embedding:
     """Return the embedding that was carried along; its words have no names here."""
     vectors = np.load(folder / "vectors.npy")
     shadowed = np.array([], dtype=np.int64)
-    return Embedding.from_checked(range(len(vectors)), vectors, np.load(folder / "unknown.npy"), name="carried", shadowed=shadowed)  # type: ignore[arg-type]
+    return Embedding.from_checked(
+        range(len(vectors)), vectors, np.load(folder / "unknown.npy"), name="carried", shadowed=shadowed
+    )  # type: ignore[arg-type]
 
 
-def releases(embedding: Embedding, original: Streams, device: torch.device, grid: list[float]) -> dict[str, tuple[Streams, dict[str, Any]]]:
-    """Return by name what d_χ-privacy releases at every ε, without and with protection of exposed words, and facts about it."""
+def releases(
+    embedding: Embedding, original: Streams, device: torch.device, grid: list[float]
+) -> dict[str, tuple[Streams, dict[str, Any]]]:
+    """Return by name what d_χ-privacy releases at every ε, without and with protection of exposed words, and
+    facts about it."""
     torch.set_float32_matmul_precision("highest")
     search = TorchNeighbours(embedding.vectors, device)
     stays = unchanged(embedding, grid, device)
@@ -76,25 +84,35 @@ def releases(embedding: Embedding, original: Streams, device: torch.device, grid
         if len(exposed) > MOST_EXPOSED * len(embedding):
             continue
         facts = {"kind": "d_χ, protected", "epsilon": epsilon, "words_mapped": len(exposed)}
-        wanted.append((f"d_χ protected ε = {epsilon:.4g}", epsilon, protected(embedding, exposed, device), facts))
+        wanted.append(
+            (f"d_χ protected ε = {epsilon:.4g}", epsilon, protected(embedding, exposed, device), facts)
+        )
     words = original.tokens != END
-    ids = np.where(original.tokens <= len(embedding), original.tokens - 1, embedding.unknown_id)[words].astype(np.int64)
+    ids = np.where(original.tokens <= len(embedding), original.tokens - 1, embedding.unknown_id)[
+        words
+    ].astype(np.int64)
 
-    def draw(task: tuple[int, tuple[str, float, Embedding, dict[str, Any]]]) -> tuple[str, tuple[Streams, dict[str, Any]]]:
+    def draw(
+        task: tuple[int, tuple[str, float, Embedding, dict[str, Any]]],
+    ) -> tuple[str, tuple[Streams, dict[str, Any]]]:
         number, (name, epsilon, space, facts) = task
         mechanism = Multivariate(space, epsilon=epsilon)
         mechanism.__dict__["neighbours"] = search
         drawn = mechanism.perturb(space.stands_in(ids), InsecureSeededRandomness(insecure_seed=SEED + number))
         tokens = original.tokens.copy()
         tokens[words] = drawn + 1
-        return name, (Streams(tokens=tokens, offsets=original.offsets), {**facts, "changed": float((drawn != ids).mean())})
+        return name, (
+            Streams(tokens=tokens, offsets=original.offsets),
+            {**facts, "changed": float((drawn != ids).mean())},
+        )
 
     with ThreadPoolExecutor(8) as pool:  # the noise is drawn by the processor, one condition a thread
         return dict(pool.map(draw, enumerate(wanted)))
 
 
 def unchanged(embedding: Embedding, grid: list[float], device: torch.device) -> NDArray[np.float64]:
-    """Return N_w of every word at every ε (ε, words), from rays shared by all words (see deniable.channel.rays.rays)."""
+    """Return N_w of every word at every ε (ε, words), from rays shared by all words (see
+    deniable.channel.rays.rays)."""
     generator = torch.Generator(device="cpu").manual_seed(SEED)
     directions = torch.randn((RAYS, embedding.dimension), generator=generator).to(device)
     directions /= directions.norm(dim=1, keepdim=True)
@@ -115,10 +133,15 @@ def unchanged(embedding: Embedding, grid: list[float], device: torch.device) -> 
 
 
 def protected(embedding: Embedding, exposed: NDArray[np.int64], device: torch.device) -> Embedding:
-    """Return the embedding with every exposed word going in as its nearest word that is not (calibration/protection.py)."""
+    """Return the embedding with every exposed word going in as its nearest word that is not
+    (calibration/protection.py)."""
     mapped = np.arange(len(embedding) + 1, dtype=np.int64)
     free = np.setdiff1d(np.arange(len(embedding)), exposed)
     if len(exposed):
-        mapped[exposed] = free[TorchNeighbours(embedding.vectors[free], device).nearest(embedding.vectors[exposed])]
+        mapped[exposed] = free[
+            TorchNeighbours(embedding.vectors[free], device).nearest(embedding.vectors[exposed])
+        ]
     known: dict[str, Any] = {"shadowed": embedding.shadowed, "protection": mapped}
-    return Embedding.from_checked(embedding.words, embedding.vectors, embedding.unknown, name="carried, protected", **known)
+    return Embedding.from_checked(
+        embedding.words, embedding.vectors, embedding.unknown, name="carried, protected", **known
+    )

@@ -1,4 +1,5 @@
-"""Writes the released and the public part of each data set of the experiments on purposes, and words as numbers."""
+"""Writes the released and the public part of each data set of the experiments on purposes, and words as
+numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +12,22 @@ from typing import Any
 
 FEWEST_OF_A_CLASS = 100
 NEGATIONS = {"not", "n't", "no", "never", "nothing", "none", "nor", "neither", "without"}
-QUESTIONS = ("what", "how", "can", "is", "does", "do", "who", "why", "when", "should", "will", "are", "where", "which")
+QUESTIONS = (
+    "what",
+    "how",
+    "can",
+    "is",
+    "does",
+    "do",
+    "who",
+    "why",
+    "when",
+    "should",
+    "will",
+    "are",
+    "where",
+    "which",
+)
 Record = dict[str, Any]
 
 
@@ -23,7 +39,10 @@ def prepare(sets: Path, into: Path) -> None:
         with lzma.open(sets / path, "rt", encoding="utf-8") as lines:
             records = [json.loads(line) for line in lines]
         texts = [f"{each.get('title', '')} {each[text]}".split() for each in records]
-        return [{"label": each[label], "text": " ".join(words[:most])} for each, words in zip(records, texts, strict=True)]
+        return [
+            {"label": each[label], "text": " ".join(words[:most])}
+            for each, words in zip(records, texts, strict=True)
+        ]
 
     def write(name: str, records: list[Record]) -> None:
         with lzma.open(into / f"{name}.jsonl.xz", "wt", encoding="utf-8") as file:
@@ -60,9 +79,14 @@ def prepare(sets: Path, into: Path) -> None:
         authors = {author for author, _ in Counter(each["label"] for each in records).most_common(20)}
         write(name, [each for each in records if each["label"] in authors])
     write_text("public-news", rows("reuters_c50/c50.jsonl.xz", "author", most=10_000))
-    # Purposes that word vectors do not have along a line: the kind of a question hangs on one function word, and this label on two words.
+    # Purposes that word vectors do not have along a line: the kind of a question hangs on one function word,
+    # and this label on two words.
     kinds = _often(
-        [each | {"label": kind} for each in rows("insuranceqa/v2_questions.jsonl.xz", "domain", "question") if (kind := _question(each))]
+        [
+            each | {"label": kind}
+            for each in rows("insuranceqa/v2_questions.jsonl.xz", "domain", "question")
+            if (kind := _question(each))
+        ]
     )
     random.Random(6).shuffle(kinds)
     write("public-questions", kinds[:4000])
@@ -75,12 +99,20 @@ def prepare(sets: Path, into: Path) -> None:
     write("public-negation", reviews[:3000])
     write("negation", reviews[3000:])
     # Public texts of another distribution of labels, and as many of an even one.
-    for name, records, shares in (("reviews", imdb[:12_000], (2700, 300)), ("topic", news[:2000], (490, 70, 70, 70))):
+    for name, records, shares in (
+        ("reviews", imdb[:12_000], (2700, 300)),
+        ("topic", news[:2000], (490, 70, 70, 70)),
+    ):
         labels = sorted({each["label"] for each in records})
         even = [sum(shares) // len(shares)] * len(shares)
         for kind, counts in (("even", even), ("skewed", shares)):
             write(
-                f"public-{name}-{kind}", [each for label, count in zip(labels, counts, strict=True) for each in _of(records, label)[:count]]
+                f"public-{name}-{kind}",
+                [
+                    each
+                    for label, count in zip(labels, counts, strict=True)
+                    for each in _of(records, label)[:count]
+                ],
             )
 
 

@@ -2,9 +2,10 @@
 
     python -m scripts.purpose.directions --data DATA -o docs/experiments/purpose-directions.json
 
-DATA is made by ``scripts.purpose.measure prepare``. Directions are learnt from one half of public texts, and the labels of the other half
-told from mean vectors in the shaped space, with noise twice as wide as words are spread along the first principal axis: about what a
-private ε makes of each word. No text that is released anywhere on the page has a part in that.
+DATA is made by ``scripts.purpose.measure prepare``. Directions are learnt from one half of public texts, and
+the labels of the other half told from mean vectors in the shaped space, with noise twice as wide as words are
+spread along the first principal axis: about what a private ε makes of each word. No text that is released
+anywhere on the page has a part in that.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ NOISE, DIMENSION, STRENGTH, MOST_TEXTS = 2.0, 16, 2.0, 4_000
 
 def main() -> None:
     """Measure, and write after each public set."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args()
@@ -72,7 +75,8 @@ def choices(source: Embedding, data: Path) -> Iterator[list[dict[str, Any]]]:
 
 
 def _told_in_noise(features: Floats, lengths: Floats, labels: list[str], noise: float) -> float:
-    """Return how many labels are told from means of noisy words, by a model that learnt from such means; five times."""
+    """Return how many labels are told from means of noisy words, by a model that learnt from such means; five
+    times."""
     told = []
     for seed in range(5):
         rng = np.random.default_rng(seed)
@@ -86,7 +90,9 @@ def _told_in_noise(features: Floats, lengths: Floats, labels: list[str], noise: 
 
 
 def _public(data: Path, purpose: str) -> PublicTexts:
-    return read_public(data / f"{PUBLIC[purpose][0]}.jsonl.xz", text_column="text", label_column="label", kind="classes")
+    return read_public(
+        data / f"{PUBLIC[purpose][0]}.jsonl.xz", text_column="text", label_column="label", kind="classes"
+    )
 
 
 @contextmanager

@@ -26,7 +26,8 @@ _FURTHEST = 40
 
 @apply_style
 def frontier(rows: list[Row]) -> Figure:
-    """Return the figure: what is reached by the reading that does best on validation texts, a panel for each purpose."""
+    """Return the figure: what is reached by the reading that does best on validation texts, a panel for each
+    purpose."""
     figure, axes = new_figure(2, 4, width=10.4, height=5.4)
     panels, found = axes.flatten(), Found(rows)
     for panel, data in zip(panels, _DRAWN, strict=False):
@@ -46,7 +47,9 @@ def frontier(rows: list[Row]) -> Figure:
 
 def _draw(panel: Axes, rows: list[Row]) -> None:
     for number, ((space, mechanism), (label, marker)) in enumerate(_SERIES.items()):
-        own = [row for row in rows if (row.space, row.mechanism) == (space.format(PURPOSES[row.data]), mechanism)]
+        own = [
+            row for row in rows if (row.space, row.mechanism) == (space.format(PURPOSES[row.data]), mechanism)
+        ]
         if own:
             named, reached = zip(*sorted((row.named, row.best()) for row in own), strict=True)
             panel.plot(named, reached, marker=marker, markersize=4, label=label, color=f"C{number}")

@@ -1,15 +1,18 @@
-"""Measures what a space made for a purpose keeps: accuracy at equal attackers, for the paper's, reduced and shaped spaces.
+"""Measures what a space made for a purpose keeps: accuracy at equal attackers, for the paper's, reduced and
+shaped spaces.
 
-    python -m scripts.purpose.measure prepare DATASETS --into DATA            # released and public parts of the public data sets
-    python -m scripts.purpose.measure spaces --data DATA --into WORK          # spaces, kinds of words, words as numbers; needs glove-840b
-    python -m scripts.purpose.measure measure --into WORK --device cuda --workers 4
-    python -m scripts.purpose.measure collect --into WORK -o docs/experiments/purpose.json
+    python -m scripts.purpose.measure prepare DATASETS --into DATA            # released and public parts of
+    the public data sets python -m scripts.purpose.measure spaces --data DATA --into WORK          # spaces,
+    kinds of words, words as numbers; needs glove-840b python -m scripts.purpose.measure measure --into WORK
+    --device cuda --workers 4 python -m scripts.purpose.measure collect --into WORK -o
+    docs/experiments/purpose.json
 
-``measure`` finds for every setting (settings.py) where the attacker names 8, 17 or 33 % of all words, or the wanted share of the
-kinds of words, or, in context, 10 %; releases with the product, three times; decodes, learns and judges on a GPU (scripts.gpu).
-It can be stopped and goes on. What ``--known FILE`` holds is not measured again, and ``collect`` puts it beside what is new; without the
-option it is the committed file, and with ``--known /dev/null`` nothing is known. ``spaces --known FILE`` makes what the rest needs.
-``--only WORD`` takes the settings whose name holds a word, ``--first N`` the first N that are left.
+``measure`` finds for every setting (settings.py) where the attacker names 8, 17 or 33 % of all words, or the
+wanted share of the kinds of words, or, in context, 10 %; releases with the product, three times; decodes,
+learns and judges on a GPU (scripts.gpu). It can be stopped and goes on. What ``--known FILE`` holds is not
+measured again, and ``collect`` puts it beside what is new; without the option it is the committed file, and
+with ``--known /dev/null`` nothing is known. ``spaces --known FILE`` makes what the rest needs. ``--only
+WORD`` takes the settings whose name holds a word, ``--first N`` the first N that are left.
 """
 
 from __future__ import annotations
@@ -49,7 +52,9 @@ KINDS, MOST_FREQUENT = 100, 150
 
 def main() -> None:
     """Do what the first word says."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     for name in ("prepare", "spaces", "measure", "worker", "collect"):
         command = commands.add_parser(name)
@@ -67,8 +72,11 @@ def main() -> None:
         if name == "collect":
             command.add_argument("-o", "--output", type=Path, required=True)
         if name != "prepare":
-            # Other experiments take their spaces from here as well, so that all are made if nothing else is said.
-            command.add_argument("--known", type=Path, default=KEPT if name != "spaces" and KEPT.exists() else None)
+            # Other experiments take their spaces from here as well, so that all are made if nothing else is
+            # said.
+            command.add_argument(
+                "--known", type=Path, default=KEPT if name != "spaces" and KEPT.exists() else None
+            )
     given = parser.parse_args()
     if getattr(given, "known", None) and not given.known.exists():
         parser.error(f"--known {given.known}: there is no such file")
@@ -80,11 +88,16 @@ def main() -> None:
 
 
 def make_all(given: argparse.Namespace) -> None:
-    """Put the spaces into the store; write the kinds of words, the texts as numbers and the bigrams of public text: each in a process."""
+    """Put the spaces into the store; write the kinds of words, the texts as numbers and the bigrams of public
+    text: each in a process."""
     asked = _asked(given)
-    jobs: list[tuple[Any, ...]] = [(_write_kinds, given.into)] if not (given.into / "kinds.npz").exists() else []
+    jobs: list[tuple[Any, ...]] = (
+        [(_write_kinds, given.into)] if not (given.into / "kinds.npz").exists() else []
+    )
     spaces: dict[str, list[str]] = {}
-    for space in sorted({each.space for each in asked} - {"default", SOURCE} - {each.name for each in store.installed()}):
+    for space in sorted(
+        {each.space for each in asked} - {"default", SOURCE} - {each.name for each in store.installed()}
+    ):
         spaces.setdefault(space.partition("-")[0], []).append(space)
     contexts = {(IN_CONTEXT[each.data], each.vocabulary) for each in asked if each.level == "context"}
     jobs += [(_write_bigrams, given.data, given.into, *each) for each in sorted(contexts)]
@@ -93,7 +106,10 @@ def make_all(given: argparse.Namespace) -> None:
         (_make_spaces, given.data, purpose, spaces[purpose])
         for purpose in sorted(spaces, key=lambda each: "sentiment" not in str(PUBLIC.get(each)))
     ]
-    jobs += [(_write_texts, given.data, given.into, *each) for each in sorted({(each.data, each.vocabulary) for each in asked})]
+    jobs += [
+        (_write_texts, given.data, given.into, *each)
+        for each in sorted({(each.data, each.vocabulary) for each in asked})
+    ]
     with ProcessPoolExecutor(given.workers) as pool:
         for running in [pool.submit(*job) for job in jobs]:
             print(running.result(), flush=True)
@@ -105,7 +121,10 @@ def _make_spaces(data: Path, purpose: str, spaces: list[str]) -> str:
         for space in spaces:
             store.save(reduce(source, int(space.split("-")[1])), space)
         return f"{spaces} {time.time() - began:.0f} s"
-    public = [read_public(data / f"{name}.jsonl.xz", text_column="text", label_column="label") for name in PUBLIC[purpose]]
+    public = [
+        read_public(data / f"{name}.jsonl.xz", text_column="text", label_column="label")
+        for name in PUBLIC[purpose]
+    ]
     learnt = [learn_directions(source, each) for each in public]
     for space in spaces:
         _, dimension, strength = space.split("-")
@@ -131,7 +150,15 @@ def _write_bigrams(data: Path, into: Path, public: str, vocabulary: str) -> str:
     if not path.exists():
         found = read_bigrams(Embedding.open(vocabulary), data / f"{public}.txt.xz")
         pairs = found.follows.tocoo()
-        np.savez(path, row=pairs.row, col=pairs.col, data=pairs.data, backing_off=found.backing_off, alone=found.alone, counts=found.counts)
+        np.savez(
+            path,
+            row=pairs.row,
+            col=pairs.col,
+            data=pairs.data,
+            backing_off=found.backing_off,
+            alone=found.alone,
+            counts=found.counts,
+        )
     return f"{path.name} {time.time() - began:.0f} s"
 
 

@@ -1,4 +1,5 @@
-"""The tables and the figure of docs/experiments/purpose.md: an accuracy each, by the reading that does best on validation texts."""
+"""The tables and the figure of docs/experiments/purpose.md: an accuracy each, by the reading that does best
+on validation texts."""
 
 from __future__ import annotations
 
@@ -97,10 +98,18 @@ def public_texts_table(rows: list[Row]) -> str:
             own = [found.at(data, space, level) for level in levels]
             there = next((row for row in own if row), None)
             if there:
-                label = "for its own purpose" if is_shaped(data, there.space) else there.label.removeprefix("**shaped** 16 × 2 ")
+                label = (
+                    "for its own purpose"
+                    if is_shaped(data, there.space)
+                    else there.label.removeprefix("**shaped** 16 × 2 ")
+                )
                 label = "not shaped: built-in, 50d" if space == "default" else label
                 cells.append([DATA[data], label, *(f"{row.best():.1f}" if row else "–" for row in own)])
-    return table(["data", "space, shaped 16 × 2", *(level_name(MAIN[0], level) for level in levels)], cells, align="llr")
+    return table(
+        ["data", "space, shaped 16 × 2", *(level_name(MAIN[0], level) for level in levels)],
+        cells,
+        align="llr",
+    )
 
 
 def _shown(own: list[Row | None]) -> list[str]:
@@ -116,13 +125,25 @@ def words_table(found: list[dict[str, Any]]) -> str:
     for each in found:
         above = f"{each['above_half'] * each['words']:,.0f} of {each['words']:,}"
         shares = [f"{100 * each['mean']:.1f} %", f"{100 * each['largest']:.0f} %", above]
-        rows.append([DATA[each["data"]], _space(each), f"{100 * each['named']:.0f} %", f"{each['epsilon']:g}", *shares])
-    return table(["data", "space", "names", "ε", "N_w, mean", "N_w, worst word", "words above ½"], rows, align="llr")
+        rows.append(
+            [
+                DATA[each["data"]],
+                _space(each),
+                f"{100 * each['named']:.0f} %",
+                f"{each['epsilon']:g}",
+                *shares,
+            ]
+        )
+    return table(
+        ["data", "space", "names", "ε", "N_w, mean", "N_w, worst word", "words above ½"], rows, align="llr"
+    )
 
 
 def samples_table(found: list[dict[str, Any]]) -> str:
     """Return what sample texts became."""
-    samples = [[_space(each), *sample] for each in found if each["level"] == SMALLEST for sample in each["samples"]]
+    samples = [
+        [_space(each), *sample] for each in found if each["level"] == SMALLEST for sample in each["samples"]
+    ]
     return table(["space", "text", "released"], samples)
 
 
@@ -135,6 +156,13 @@ def penalties_table(public: list[dict[str, Any]]) -> str:
     penalties = list(public[0]["accuracy"])
     means = {penalty: mean(each["accuracy"][penalty] for each in public) for penalty in penalties}
     best = max(means.values())
-    rows = [[_SETS[each["name"]], f"{each['texts']:,}", *(f"{100 * each['accuracy'][name]:.1f}" for name in penalties)] for each in public]
+    rows = [
+        [
+            _SETS[each["name"]],
+            f"{each['texts']:,}",
+            *(f"{100 * each['accuracy'][name]:.1f}" for name in penalties),
+        ]
+        for each in public
+    ]
     shown = [f"**{100 * each:.1f}**" if each == best else f"{100 * each:.1f}" for each in means.values()]
     return table(["public texts", "number", *penalties], [*rows, ["**mean**", "", *shown]], align="lr")

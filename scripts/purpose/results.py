@@ -1,4 +1,5 @@
-"""The kept results of purpose.measure (docs/experiments/purpose.json): what is there, what is not, and how new ones join."""
+"""The kept results of purpose.measure (docs/experiments/purpose.json): what is there, what is not, and how
+new ones join."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ def read_results(path: Path) -> list[Result]:
 
 def write_results(path: Path, results: list[Result]) -> None:
     """Write results, a line each."""
-    path.write_text("[\n" + ",\n".join(json.dumps(_rounded(each)) for each in results) + "\n]\n", encoding="utf-8")
+    path.write_text(
+        "[\n" + ",\n".join(json.dumps(_rounded(each)) for each in results) + "\n]\n", encoding="utf-8"
+    )
 
 
 def setting_of(result: Result) -> Setting:
@@ -41,7 +44,8 @@ def not_measured(results: list[Result]) -> list[Setting]:
 
 
 def merged(known: list[Result], new: list[Result]) -> list[Result]:
-    """Return all results in order of worth, a new one in place of a known one; those of settings no longer asked for come last."""
+    """Return all results in order of worth, a new one in place of a known one; those of settings no longer
+    asked for come last."""
     found = {setting_of(each): each for each in [*known, *new]}
     order = [each for each in settings() if each in found]
     return [found[each] for each in [*order, *(each for each in found if each not in set(order))]]

@@ -1,4 +1,5 @@
-"""What docs/experiments/purpose.json holds: one row for each data set, space, mechanism and level of an attacker."""
+"""What docs/experiments/purpose.json holds: one row for each data set, space, mechanism and level of an
+attacker."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ CLOSE = 0.3
 
 @dataclass(frozen=True)
 class Row:
-    """One data set in one space by one mechanism where an attacker reaches one level: means of the runs, in %."""
+    """One data set in one space by one mechanism where an attacker reaches one level: means of the runs, in
+    %."""
 
     data: str
     space: str
@@ -58,7 +60,10 @@ class Row:
 
     def chosen(self, beginning: str = "") -> str:
         """Return the reading that does best on validation texts, of those whose name begins so."""
-        return max((name for name in self.validation if name.startswith(beginning)), key=lambda name: self.validation[name])
+        return max(
+            (name for name in self.validation if name.startswith(beginning)),
+            key=lambda name: self.validation[name],
+        )
 
     def best(self, beginning: str = "") -> float:
         """Return the accuracy by that reading."""
@@ -66,21 +71,34 @@ class Row:
 
 
 def read_rows(results: list[Result]) -> list[Row]:
-    """Return a row for each result with releases in spaces as they are shaped now, in the order of ``place``."""
-    return sorted((_row(result) for result in results if result["releases"] and not shaped_before(result)), key=place)
+    """Return a row for each result with releases in spaces as they are shaped now, in the order of
+    ``place``."""
+    return sorted(
+        (_row(result) for result in results if result["releases"] and not shaped_before(result)), key=place
+    )
 
 
 def place(row: Row) -> tuple[int, int, int, int, str]:
     """Return where a row stands: by data and level, the shaped space first, other mechanisms last."""
     plain = {"default": 3, SOURCE: 4}.get(row.space, 2 if row.space.startswith("reduced") else 1)
     rank = 0 if is_shaped(row.data, row.space) else plain
-    return list(DATA).index(row.data), LEVELS.index(row.level), list(MECHANISMS).index(row.mechanism), rank, row.space
+    return (
+        list(DATA).index(row.data),
+        LEVELS.index(row.level),
+        list(MECHANISMS).index(row.mechanism),
+        rank,
+        row.space,
+    )
 
 
 def _row(result: Result) -> Row:
     releases = result["releases"]
     # At other levels a receiver read in context, who knows less.
-    contexts = [each["named_in_context"] for each in releases if "named_in_context" in each] if result["level"] == "context" else []
+    contexts = (
+        [each["named_in_context"] for each in releases if "named_in_context" in each]
+        if result["level"] == "context"
+        else []
+    )
 
     def runs(reading: str, by: str) -> list[float]:
         return [100.0 * each["accuracy"][reading][by] for each in releases]

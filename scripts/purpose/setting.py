@@ -1,4 +1,5 @@
-"""One data set in one space by one mechanism on a GPU: where an attacker reaches a level, and what a receiver learns there."""
+"""One data set in one space by one mechanism on a GPU: where an attacker reaches a level, and what a receiver
+learns there."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ class SettingOnCard:
         with np.load(into / f"texts-{setting.data}-{setting.vocabulary}.npz") as found:
             self.passages = Passages(ids=found["ids"], offsets=found["offsets"], drawn=found["drawn"])
             self.labels = found["labels"]
-        self.texts = Texts(self.passages.ids.astype(np.int64), self.passages.offsets, self.labels, len(self.embedding))
+        self.texts = Texts(
+            self.passages.ids.astype(np.int64), self.passages.offsets, self.labels, len(self.embedding)
+        )
         self.drawing = Drawing(self.embedding, setting.mechanism, device)
         self.attacker = Attacker(self.drawing, self.texts, read_kinds(into / "kinds.npz", self.embedding))
         self.range = typical_scale(self.drawing)
@@ -56,7 +59,9 @@ class SettingOnCard:
         if setting.space not in ("default", SOURCE):
             source = Embedding.open(SOURCE)
             vectors["source vectors"] = np.vstack([source.vectors, source.unknown[None]])
-        self.vectors = {name: torch.tensor(each.astype(np.float32), device=device) for name, each in vectors.items()}
+        self.vectors = {
+            name: torch.tensor(each.astype(np.float32), device=device) for name, each in vectors.items()
+        }
 
     def measure(self, setting: Setting) -> dict[str, Any]:
         """Return what is named and what is learnt at the ε of a level, in three runs."""
@@ -114,11 +119,14 @@ class SettingOnCard:
         if not reached[0] < wanted < reached[-1]:
             return None, None
         at = float(np.interp(wanted * (0.9 if reading == "context" else 1.0), reached, logs))
-        # The attacker knows which words occur: their rows are enough to come near, and all rows, as receivers have them, to arrive.
+        # The attacker knows which words occur: their rows are enough to come near, and all rows, as receivers
+        # have them, to arrive.
         tried: list[tuple[float, float]] = []
         for _ in range(MOST_TRIES):
             epsilon = float(f"{np.exp(at):.4g}")
-            tried.append((at, self._names(reading, self.drawing.chances(self.attacker.inputs, epsilon, FINE), epsilon)))
+            tried.append(
+                (at, self._names(reading, self.drawing.chances(self.attacker.inputs, epsilon, FINE), epsilon))
+            )
             if abs(tried[-1][1] - wanted) < CLOSE:
                 break
             at = _next(tried, wanted)
@@ -138,22 +146,37 @@ class SettingOnCard:
         """Release, decode, learn and judge once."""
         parts = result["parts"]
         mechanism = self.mechanism(self.embedding, epsilon=epsilon)
-        released = torch.tensor(draw(self.passages, mechanism, threads=threads()).ids.astype(np.int64), device=self.device)
+        released = torch.tensor(
+            draw(self.passages, mechanism, threads=threads()).ids.astype(np.int64), device=self.device
+        )
         self._lap(parts, "release")
-        found: dict[str, Any] = {"run": run, "changed": float((released.cpu().numpy() != self.texts.ids).mean())}
+        found: dict[str, Any] = {
+            "run": run,
+            "changed": float((released.cpu().numpy() != self.texts.ids).mean()),
+        }
         found |= self.attacker.named(chances[self.attacker.inputs], self.texts, released)
         if setting.level == "context" and run == 1:
-            found["named_in_context"] = self._context_attacker().named(chances[self.attacker.inputs], released)
+            found["named_in_context"] = self._context_attacker().named(
+                chances[self.attacker.inputs], released
+            )
         counts = self.texts.counts(released)
         receiver = Receiver(chances, self.inputs, shares_of_all(self.embedding), len(self.embedding))
         shares, found["steps"] = receiver.learn_shares(counts, weight=0.0 if self.drawing.exact else WEIGHT)
         true = torch.tensor(self.texts.shares, device=self.device)
         out = counts.double().sum(0) / counts.double().sum()
-        found["frequencies"] = {"released": float(0.5 * (out - true).abs().sum()), "decoded": float(0.5 * (shares - true).abs().sum())}
+        found["frequencies"] = {
+            "released": float(0.5 * (out - true).abs().sum()),
+            "decoded": float(0.5 * (shares - true).abs().sum()),
+        }
         expected = receiver.expected(counts, shares)
         self._lap(parts, "decode")
         versions = {"released": counts, "decoded": expected}
-        if run == 1 and setting.space == "default" and isinstance(setting.level, float) and setting.data in IN_CONTEXT:
+        if (
+            run == 1
+            and setting.space == "default"
+            and isinstance(setting.level, float)
+            and setting.data in IN_CONTEXT
+        ):
             found["named_by_receiver"] = self._right(receiver.likeliest(shares)[released])
             found["named_in_context"], versions["context"] = self._in_context(chances, released, counts)
             self._lap(parts, "context")
@@ -176,16 +199,25 @@ class SettingOnCard:
 
     def split(self, run: int) -> Split:
         """Return which texts are learnt from and judged in a run."""
-        learnt, judged = (torch.tensor(each, device=self.device) for each in stratified_split(self.labels, HELD_OUT, seed=run))
+        learnt, judged = (
+            torch.tensor(each, device=self.device)
+            for each in stratified_split(self.labels, HELD_OUT, seed=run)
+        )
         return Split(self.labels_there, learnt, judged)
 
     def by_vectors(self, split: Split, counts: torch.Tensor, name: str) -> dict[str, float]:
         """Return accuracies by mean vectors."""
         return split.learn(mean_vectors(counts, self.vectors[name]), "vectors")
 
-    def _in_context(self, chances: torch.Tensor, released: torch.Tensor, counts: torch.Tensor) -> tuple[float, torch.Tensor]:
-        """Return what a receiver with a public text names in context, and the words it expects; of the words that ``decode`` considers."""
-        bigrams, inputs = self._bigrams(), np.append(np.arange(min(SUPPORT, len(self.embedding))), len(self.embedding))
+    def _in_context(
+        self, chances: torch.Tensor, released: torch.Tensor, counts: torch.Tensor
+    ) -> tuple[float, torch.Tensor]:
+        """Return what a receiver with a public text names in context, and the words it expects; of the words
+        that ``decode`` considers."""
+        bigrams, inputs = (
+            self._bigrams(),
+            np.append(np.arange(min(SUPPORT, len(self.embedding))), len(self.embedding)),
+        )
         rows = chances[torch.tensor(inputs, device=self.device)]
         receiver = Receiver(rows, inputs, shares_of_all(self.embedding, bigrams)[inputs], len(self.embedding))
         shares, _ = receiver.learn_shares(counts, weight=0.0 if self.drawing.exact else WEIGHT)
@@ -208,7 +240,12 @@ class SettingOnCard:
         with np.load(self.into / f"{IN_CONTEXT[self.setting.data]}-{self.setting.vocabulary}.npz") as found:
             size = len(self.embedding) + 1
             follows = coo_array((found["data"], (found["row"], found["col"])), shape=(size, size))
-            return Bigrams(follows=follows, backing_off=found["backing_off"], alone=found["alone"], counts=found["counts"])
+            return Bigrams(
+                follows=follows,
+                backing_off=found["backing_off"],
+                alone=found["alone"],
+                counts=found["counts"],
+            )
 
     def _lap(self, parts: dict[str, float], name: str) -> None:
         parts[name] = round(parts.get(name, 0.0) + time.time() - self._clock, 1)
@@ -226,7 +263,8 @@ def _next(tried: list[tuple[float, float]], wanted: float) -> float:
 
 
 def read_kinds(path: Path, embedding: Embedding) -> Ids:
-    """Return the kind of each word of the embedding, and of ⊥; -1 for the most frequent words and for those without a kind."""
+    """Return the kind of each word of the embedding, and of ⊥; -1 for the most frequent words and for those
+    without a kind."""
     with np.load(path) as found:
         known = dict(zip(found["words"].tolist(), found["kinds"].tolist(), strict=True))
     return np.array([known.get(word, -1) for word in embedding.words] + [-1], dtype=np.int64)

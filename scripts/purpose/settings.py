@@ -5,7 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SOURCE = "glove-840b"
-SHAPES = [(16, 2.0), (8, 2.0), (32, 2.0), (16, 1.0), (16, 4.0), (8, 1.0), (8, 4.0), (32, 1.0), (32, 4.0), (16, 8.0)]
+SHAPES = [
+    (16, 2.0),
+    (8, 2.0),
+    (32, 2.0),
+    (16, 1.0),
+    (16, 4.0),
+    (8, 1.0),
+    (8, 4.0),
+    (32, 1.0),
+    (32, 4.0),
+    (16, 8.0),
+]
 PURPOSES = {  # the purpose of each data set, learnt from texts of another set, or of a disjoint part
     "sst2": "sentiment",
     "mr": "sentiment",
@@ -51,8 +62,8 @@ OTHER_PURPOSE = {"sst2": "topic-16-2", "agnews": "sentiment-16-2"}
 class Setting:
     """One data set released in one space by one mechanism, where the attacker reaches a level.
 
-    A level is a share of words that a context-free attacker names, "kind" for the share of kinds that is asked for, or "context" for what
-    an attacker in context names.
+    A level is a share of words that a context-free attacker names, "kind" for the share of kinds that is
+    asked for, or "context" for what an attacker in context names.
     """
 
     data: str
@@ -72,12 +83,14 @@ class Setting:
 
     @property
     def vocabulary(self) -> str:
-        """The embedding that says which words are known: reduced and shaped spaces have the words of their source."""
+        """The embedding that says which words are known: reduced and shaped spaces have the words of their
+        source."""
         return "default" if self.space == "default" else SOURCE
 
 
 def settings() -> list[Setting]:
-    """Return all settings, those that matter most first; neighbours of one data set, space and mechanism share what they need."""
+    """Return all settings, those that matter most first; neighbours of one data set, space and mechanism
+    share what they need."""
     found: list[Setting] = []
 
     def add(data: str, space: str, *levels: float | str, mechanism: str = "multivariate") -> None:

@@ -30,9 +30,18 @@ def _cells(row: Row) -> list[str]:
     context = "–" if row.in_context is None else f"{row.in_context:.1f} %"
     shares = [f"{row.named:.1f} %", f"{row.kind:.1f} %", context, f"{row.epsilon:g}"]
     best = row.chosen()
-    readings = [("–" if name not in row.accuracy else f"{row.accuracy[name]:.1f}", name == best) for name in READINGS]
+    readings = [
+        ("–" if name not in row.accuracy else f"{row.accuracy[name]:.1f}", name == best) for name in READINGS
+    ]
     reached = [f"**{text}**" if bold else text for text, bold in readings]
-    return [DATA[row.data], level_name(row.data, row.level), row.label, *shares, *reached, f"{row.spread[best]:.1f}"]
+    return [
+        DATA[row.data],
+        level_name(row.data, row.level),
+        row.label,
+        *shares,
+        *reached,
+        f"{row.spread[best]:.1f}",
+    ]
 
 
 def unperturbed_table(rows: list[Row]) -> str:
@@ -42,6 +51,18 @@ def unperturbed_table(rows: list[Row]) -> str:
     cells = []
     for row in sorted(spaces.values(), key=lambda row: (list(DATA).index(row.data), place(row)[3:])):
         label = space_name(row.data, row.space)
-        learnt = [f"{row.original[name]:.1f}" if name in row.original else "–" for name in ("words", "vectors", "source vectors")]
-        cells.append([DATA[row.data], label, f"{row.majority:.1f}", f"{row.blind:.1f} %", f"{row.kind_blind:.1f} %", *learnt])
+        learnt = [
+            f"{row.original[name]:.1f}" if name in row.original else "–"
+            for name in ("words", "vectors", "source vectors")
+        ]
+        cells.append(
+            [
+                DATA[row.data],
+                label,
+                f"{row.majority:.1f}",
+                f"{row.blind:.1f} %",
+                f"{row.kind_blind:.1f} %",
+                *learnt,
+            ]
+        )
     return table(head, cells, align="llr")

@@ -1,9 +1,11 @@
-"""Measures what a map of the space does to single words: how many keep themselves, and what sample texts become.
+"""Measures what a map of the space does to single words: how many keep themselves, and what sample texts
+become.
 
     python -m scripts.purpose.words docs/experiments/purpose.json -o docs/experiments/purpose-words.json
 
-It takes the spaces of ``purpose.measure spaces`` and, from its results, the ε at which the attacker names 8 and 33 % of the words, where
-they were measured. N_w is the share of releases of a word that are the word itself: a word without neighbours keeps itself at every ε.
+It takes the spaces of ``purpose.measure spaces`` and, from its results, the ε at which the attacker names 8
+and 33 % of the words, where they were measured. N_w is the share of releases of a word that are the word
+itself: a word without neighbours keeps itself at every ε.
 """
 
 from __future__ import annotations
@@ -44,13 +46,17 @@ WORDS_AT_ONCE = 4096
 
 def main() -> None:
     """Measure every space at every level, and write after each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("results", type=Path)
     parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args()
     results = json.loads(given.results.read_text(encoding="utf-8"))
-    found: list[dict[str, Any]] = json.loads(given.output.read_text(encoding="utf-8")) if given.output.exists() else []
+    found: list[dict[str, Any]] = (
+        json.loads(given.output.read_text(encoding="utf-8")) if given.output.exists() else []
+    )
     done = {(each["data"], each["space"], each["level"]) for each in found}
     for data, spaces in SPACES.items():
         for space in spaces:
@@ -61,21 +67,34 @@ def main() -> None:
                 if there is None:
                     continue
                 epsilon, named = there
-                found.append(measure(data, space, epsilon, given.draws) | {"level": level, "named": round(named, 4)})
-                given.output.write_text("[\n" + ",\n".join(json.dumps(each) for each in found) + "\n]\n", encoding="utf-8")
+                found.append(
+                    measure(data, space, epsilon, given.draws) | {"level": level, "named": round(named, 4)}
+                )
+                given.output.write_text(
+                    "[\n" + ",\n".join(json.dumps(each) for each in found) + "\n]\n", encoding="utf-8"
+                )
                 print(json.dumps(found[-1]), flush=True)
 
 
-def at_level(results: list[dict[str, Any]], data: str, space: str, level: float) -> tuple[float, float] | None:
-    """Return the ε at which the attacker names this share of the words, and what it named of the releases; None if it was not measured."""
+def at_level(
+    results: list[dict[str, Any]], data: str, space: str, level: float
+) -> tuple[float, float] | None:
+    """Return the ε at which the attacker names this share of the words, and what it named of the releases;
+    None if it was not measured."""
     for result in results:
-        if (result["name"], result["embedding"]["name"], result["mechanism"], result["level"]) == (data, space, "multivariate", level):
+        if (result["name"], result["embedding"]["name"], result["mechanism"], result["level"]) == (
+            data,
+            space,
+            "multivariate",
+            level,
+        ):
             return result["epsilon"], mean(release["named"] for release in result["releases"])
     return None
 
 
 def measure(data: str, space: str, epsilon: float, draws: int) -> dict[str, Any]:
-    """Return how many words keep themselves in one space at one ε, which do most, and what the sample texts become."""
+    """Return how many words keep themselves in one space at one ε, which do most, and what the sample texts
+    become."""
     embedding = Embedding.open(space)
     kept = share_kept(embedding, epsilon, draws)
     worst = np.argsort(-kept, kind="stable")[:10]
@@ -101,7 +120,9 @@ def share_kept(embedding: Embedding, epsilon: float, draws: int) -> Floats:
     for first in range(0, len(embedding), WORDS_AT_ONCE):
         words = np.arange(first, min(first + WORDS_AT_ONCE, len(embedding)), dtype=np.int32)
         ids = np.repeat(words, draws)
-        one = Passages(ids=ids, offsets=np.array([0, len(ids)], dtype=np.int64), drawn=np.ones(len(ids), dtype=np.bool_))
+        one = Passages(
+            ids=ids, offsets=np.array([0, len(ids)], dtype=np.int64), drawn=np.ones(len(ids), dtype=np.bool_)
+        )
         kept[words] = (draw(one, mechanism, threads=threads()).ids == ids).reshape(-1, draws).mean(axis=1)
     return kept
 

@@ -17,11 +17,16 @@ TASKS = {"agnews": "news topics", "sst2": "film reviews"}
 
 
 def measured() -> str:
-    """Return the module: for each task what guessing and a classifier get right, on original text and on released text by ε."""
+    """Return the module: for each task what guessing and a classifier get right, on original text and on
+    released text by ε."""
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
     tasks = []
     for data, name in TASKS.items():
-        found = [row for row in read_rows(results) if (row.data, row.space, row.mechanism) == (data, "default", "multivariate")]
+        found = [
+            row
+            for row in read_rows(results)
+            if (row.data, row.space, row.mechanism) == (data, "default", "multivariate")
+        ]
         rows = [
             {
                 "epsilon": row.epsilon,
@@ -31,10 +36,15 @@ def measured() -> str:
             }
             for row in sorted(found, key=lambda row: row.epsilon)
         ]
-        guessing, original = round(found[0].majority / 100, 3), round(max(found[0].original.values()) / 100, 3)
+        guessing, original = (
+            round(found[0].majority / 100, 3),
+            round(max(found[0].original.values()) / 100, 3),
+        )
         tasks.append({"name": name, "guessing": guessing, "original": original, "rows": rows})
     used = next(each["embedding"] for each in results if each["embedding"]["name"] == "default")
-    content = json.dumps({"fingerprint": used["fingerprint"], "mechanism": "multivariate", "tasks": tasks}, indent=2)
+    content = json.dumps(
+        {"fingerprint": used["fingerprint"], "mechanism": "multivariate", "tasks": tasks}, indent=2
+    )
     head = "// Written by scripts/service/figures.py from docs/experiments; a test fails when they differ."
     return f"{head}\nexport const measured = {content};\n"
 

@@ -20,7 +20,10 @@ from deniable.service.server import make_server
 from deniable.service.settings import Jobs, Settings
 
 FIGURES = Path(__file__).resolve().parents[2] / "docs" / "figures"
-PICTURES = {"service-light.png": ("light", 1280, 1040, 1.0), "service-dark-phone.png": ("dark", 360, 760, 1.5)}
+PICTURES = {
+    "service-light.png": ("light", 1280, 1040, 1.0),
+    "service-dark-phone.png": ("dark", 360, 760, 1.5),
+}
 
 
 def main() -> None:
@@ -34,11 +37,16 @@ def main() -> None:
         opened = open_browser(Path(place, "profile"))
         try:
             for name, (theme, width, height, scale) in PICTURES.items():
-                opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]})
+                opened.execute_cdp_cmd(
+                    "Emulation.setEmulatedMedia",
+                    {"features": [{"name": "prefers-color-scheme", "value": theme}]},
+                )
                 size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 600}
                 opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
                 opened.get(f"http://127.0.0.1:{listening.getsockname()[1]}/")
-                while "of" not in opened.execute_script("return document.getElementById('fact-attacker').textContent"):
+                while "of" not in opened.execute_script(
+                    "return document.getElementById('fact-attacker').textContent"
+                ):
                     time.sleep(0.1)
                 opened.save_screenshot(str(FIGURES / name))
         finally:
@@ -61,7 +69,9 @@ def open_browser(profile: Path) -> Any:
     ):
         options.add_argument(flag)
     options.add_argument(f"--user-data-dir={profile}")
-    return webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=str(shutil.which("chromedriver"))))
+    return webdriver.Chrome(
+        options=options, service=webdriver.ChromeService(executable_path=str(shutil.which("chromedriver")))
+    )
 
 
 if __name__ == "__main__":

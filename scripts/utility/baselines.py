@@ -1,9 +1,11 @@
-"""Write docs/experiments/utility-baselines.json: what the models of the three tasks are compared with, and what no model can pass.
+"""Write docs/experiments/utility-baselines.json: what the models of the three tasks are compared with, and
+what no model can pass.
 
 Usage: python -m scripts.utility.baselines --imdb DATA --enron DATA --insuranceqa DATA
 
-For IMDb and Enron: the majority class, and TF-IDF with logistic regression. For InsuranceQA: BM25 over the same pools, and the share
-of the test questions whose pool holds a right answer at all, since top-1 and MRR cannot be higher.
+For IMDb and Enron: the majority class, and TF-IDF with logistic regression. For InsuranceQA: BM25 over the
+same pools, and the share of the test questions whose pool holds a right answer at all, since top-1 and MRR
+cannot be higher.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ PLACE = Path(__file__).resolve().parents[2] / "docs" / "experiments" / "utility-
 
 def main() -> None:
     """Read the data sets that are given and write what was found, beside what was found before."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for name in TASKS:
         parser.add_argument(f"--{name}", type=Path)
     given = {name: path for name, path in vars(parser.parse_args()).items() if path is not None}
@@ -49,7 +53,14 @@ def baseline(task: Task) -> dict[str, Any]:
     else:
         found["answers"] = len(task.answers)
         found["pools_with_a_right_answer"] = {
-            str(size): float(np.mean([not set(pool).isdisjoint(right) for pool, right in zip(pools, task.test.answers, strict=True)]))
+            str(size): float(
+                np.mean(
+                    [
+                        not set(pool).isdisjoint(right)
+                        for pool, right in zip(pools, task.test.answers, strict=True)
+                    ]
+                )
+            )
             for size, pools in task.test.pools.items()
         }
     return found
@@ -58,10 +69,14 @@ def baseline(task: Task) -> dict[str, Any]:
 def linear(task: Classification) -> dict[str, float]:
     """Return the scores of TF-IDF and logistic regression on the unperturbed texts."""
     words = [words_of(text) for part in (task.train, task.test) for text in part.texts]
-    nothing = Passages(ids=np.array([], dtype=np.int32), offsets=np.zeros(1, dtype=np.int64), drawn=np.array([], dtype=bool))
+    nothing = Passages(
+        ids=np.array([], dtype=np.int32), offsets=np.zeros(1, dtype=np.int64), drawn=np.array([], dtype=bool)
+    )
     version, labels = Version(words=words, passages=nothing), np.array(task.train.labels + task.test.labels)
     learnt, judged = np.arange(len(task.train)), np.arange(len(task.train), len(words))
-    return class_scores(LinearLearner().learn(version, learnt, labels, seed=0)(version, judged), labels[judged])
+    return class_scores(
+        LinearLearner().learn(version, learnt, labels, seed=0)(version, judged), labels[judged]
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""The tables and figures of docs/experiments/utility.md, from the results of ``deniable lab reproduce`` beside it."""
+"""The tables and figures of docs/experiments/utility.md, from the results of ``deniable lab reproduce``
+beside it."""
 
 from __future__ import annotations
 
@@ -25,8 +26,14 @@ def tables() -> dict[str, str]:
     experiments, after_tan = read(RESULTS), read(AFTER_TAN)
     unchanged = read_unchanged()
     return {
-        **{each.name: markdown_table(each.points, unchanged[each.embedding["fingerprint"]]) for each in experiments},
-        **{f"{each.name} after Tan": markdown_table(each.points, unchanged[each.embedding["fingerprint"]]) for each in after_tan},
+        **{
+            each.name: markdown_table(each.points, unchanged[each.embedding["fingerprint"]])
+            for each in experiments
+        },
+        **{
+            f"{each.name} after Tan": markdown_table(each.points, unchanged[each.embedding["fingerprint"]])
+            for each in after_tan
+        },
         "binary": lost_on_imdb(experiments, unchanged),
         "compared": compared(experiments, unchanged),
     }
@@ -34,7 +41,9 @@ def tables() -> dict[str, str]:
 
 def draw() -> None:
     """Draw a figure for each task and embedding."""
-    baselines: dict[str, Any] = json.loads((EXPERIMENTS / "utility-baselines.json").read_text(encoding="utf-8"))
+    baselines: dict[str, Any] = json.loads(
+        (EXPERIMENTS / "utility-baselines.json").read_text(encoding="utf-8")
+    )
     unchanged = read_unchanged()
     for experiment in read(RESULTS):
         entry, baseline = TASKS[experiment.task], baselines[experiment.task]
@@ -69,7 +78,8 @@ def read_unchanged() -> Unchanged:
 
 
 def lost_on_imdb(experiments: list[Experiment], unchanged: Unchanged) -> str:
-    """Return how many points of accuracy each run on IMDb lost against the unperturbed model of the same run."""
+    """Return how many points of accuracy each run on IMDb lost against the unperturbed model of the same
+    run."""
     rows = []
     for experiment in (each for each in experiments if each.task == "imdb"):
         train, test = experiment.losses("train", "accuracy"), experiment.losses("test", "accuracy")
@@ -78,7 +88,9 @@ def lost_on_imdb(experiments: list[Experiment], unchanged: Unchanged) -> str:
             share = f"{shares[epsilon]:.3f}" if epsilon in shares else ""
             lost = [_lost(found.get(epsilon)) for found in (train, test)]
             rows.append([f"{experiment.embedding['dimension']}d", f"{epsilon:g}", share, *lost])
-    return table(["embedding", "ε", "average N_w", "lost at training time", "lost at test time"], rows, align="lr")
+    return table(
+        ["embedding", "ε", "average N_w", "lost at training time", "lost at test time"], rows, align="lr"
+    )
 
 
 def compared(experiments: list[Experiment], unchanged: Unchanged) -> str:
@@ -94,7 +106,11 @@ def compared(experiments: list[Experiment], unchanged: Unchanged) -> str:
                 losses = experiment.losses(at, score).get(epsilon)
                 cells.append("not run" if not losses else percent_fixed(fmean(losses) / clean))
         rows.append([f"{epsilon:g}", f"{unchanged[large[0].embedding['fingerprint']][epsilon]:.3f}", *cells])
-    head = ["ε", "average N_w", *(f"{each.task} at {at} time" for each in large for at in ("training", "test"))]
+    head = [
+        "ε",
+        "average N_w",
+        *(f"{each.task} at {at} time" for each in large for at in ("training", "test")),
+    ]
     return table(head, rows, align="r")
 
 

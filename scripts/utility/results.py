@@ -42,7 +42,8 @@ class Experiment:
         return points_of(TaskOutcome.from_dict(outcome) for outcome in self.outcomes)
 
     def losses(self, at: str, score: str) -> dict[float, list[float]]:
-        """Return by ε what each run lost against the unperturbed model of the same run (the same seed), where there is one."""
+        """Return by ε what each run lost against the unperturbed model of the same run (the same seed), where
+        there is one."""
         clean = {o["run"]: o["scores"][score] for o in self.outcomes if o["at"] == "nowhere"}
         found: dict[float, list[float]] = defaultdict(list)
         for o in self.outcomes:
@@ -53,7 +54,8 @@ class Experiment:
 
 @dataclass(frozen=True, kw_only=True)
 class Gathered:
-    """Results of our recipes, results of training after Tan et al., and how many of neither recipe were refused."""
+    """Results of our recipes, results of training after Tan et al., and how many of neither recipe were
+    refused."""
 
     ours: list[dict[str, Any]]
     after_tan: list[dict[str, Any]]
@@ -75,9 +77,18 @@ def gather(places: Iterable[Path]) -> Gathered:
                 continue
             kept = ours if recipe == recipes[task] else after_tan
             kept[
-                list(TASKS).index(task), embedding["fingerprint"], outcome["data"], outcome["at"], outcome["epsilon"] or 0, outcome["run"]
+                list(TASKS).index(task),
+                embedding["fingerprint"],
+                outcome["data"],
+                outcome["at"],
+                outcome["epsilon"] or 0,
+                outcome["run"],
             ] = outcome
-    return Gathered(ours=[ours[key] for key in sorted(ours)], after_tan=[after_tan[key] for key in sorted(after_tan)], refused=refused)
+    return Gathered(
+        ours=[ours[key] for key in sorted(ours)],
+        after_tan=[after_tan[key] for key in sorted(after_tan)],
+        refused=refused,
+    )
 
 
 def experiments_of(outcomes: list[dict[str, Any]]) -> list[Experiment]:
@@ -88,12 +99,19 @@ def experiments_of(outcomes: list[dict[str, Any]]) -> list[Experiment]:
     groups: dict[tuple[int, int, str], list[dict[str, Any]]] = defaultdict(list)
     for outcome in outcomes:
         embedding = outcome["embedding"]
-        groups[list(TASKS).index(outcome["task"]), -embedding["dimension"], embedding["fingerprint"]].append(outcome)
+        groups[list(TASKS).index(outcome["task"]), -embedding["dimension"], embedding["fingerprint"]].append(
+            outcome
+        )
     found = []
     for key in sorted(groups):
         group = groups[key]
-        if len({json.dumps({name: outcome[name] for name in SHARED}, sort_keys=True) for outcome in group}) != 1:
-            raise ValueError(f"{group[0]['task']}: the results were made in different ways and cannot be put together")
+        if (
+            len({json.dumps({name: outcome[name] for name in SHARED}, sort_keys=True) for outcome in group})
+            != 1
+        ):
+            raise ValueError(
+                f"{group[0]['task']}: the results were made in different ways and cannot be put together"
+            )
         found.append(Experiment(task=group[0]["task"], embedding=group[0]["embedding"], outcomes=group))
     return found
 
@@ -114,8 +132,17 @@ def main() -> None:
     """Keep the results of the folders or .tgz files that are named."""
     found = gather(Path(name) for name in sys.argv[1:])
     for outcomes, path in ((found.ours, RESULTS), (found.after_tan, AFTER_TAN)):
-        path.write_text(json.dumps(outcomes, ensure_ascii=False, separators=(",", ":")).replace('},{"task"', '},\n{"task"') + "\n")
-    print(f"{len(found.ours)} results, {len(found.after_tan)} after Tan et al., {found.refused} refused: another recipe", file=sys.stderr)
+        path.write_text(
+            json.dumps(outcomes, ensure_ascii=False, separators=(",", ":")).replace(
+                '},{"task"', '},\n{"task"'
+            )
+            + "\n"
+        )
+    print(
+        f"{len(found.ours)} results, {len(found.after_tan)} after Tan et al., {found.refused} refused: "
+        "another recipe",
+        file=sys.stderr,
+    )
 
 
 if __name__ == "__main__":

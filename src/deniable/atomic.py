@@ -1,11 +1,13 @@
-"""Files that appear under their name only when they are complete: written beside it, brought to the disk, then renamed.
+"""Files that appear under their name only when they are complete: written beside it, brought to the disk,
+then renamed.
 
-Where a file may go is checked here too, so that long work can ask before it starts; and files are locked here, by locks that end with the
-process that holds them, however it ends.
+Where a file may go is checked here too, so that long work can ask before it starts; and files are locked
+here, by locks that end with the process that holds them, however it ends.
 
-Whoever opens the name finds all of the new content or all of the old, also after a crash. A file is written as a draft: a hidden
-file beside it under a name of its own, so several processes may write the same file at once, and the last one wins. A process
-that is killed leaves its draft behind; the next one to write that file sweeps it away once it is too old to be anybody's.
+Whoever opens the name finds all of the new content or all of the old, also after a crash. A file is written
+as a draft: a hidden file beside it under a name of its own, so several processes may write the same file at
+once, and the last one wins. A process that is killed leaves its draft behind; the next one to write that file
+sweeps it away once it is too old to be anybody's.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ def beside(path: Path, ending: str) -> Path:
 def check_place(path: Path, advice: str = "name another file") -> None:
     """Do nothing if a file can be written there. Long work asks before it starts.
 
-    :raises RecordError: if it is a folder or a device, or its folder is not there; ``advice`` says what to do about a device.
+    :raises RecordError: if it is a folder or a device, or its folder is not there; ``advice`` says what to do
+        about a device.
     """
     if path.is_dir():
         raise RecordError(path, "is a folder; name a file")
@@ -52,7 +55,8 @@ def check_place(path: Path, advice: str = "name another file") -> None:
 
 
 def open_plain_file(path: Path) -> IO[bytes]:
-    """Open a file for reading that should be a plain one, or a link to one: a pipe under its name must not keep us waiting.
+    """Open a file for reading that should be a plain one, or a link to one: a pipe under its name must not
+    keep us waiting.
 
     :raises OSError: if it cannot be opened, or is anything else.
     """
@@ -63,10 +67,14 @@ def open_plain_file(path: Path) -> IO[bytes]:
     return os.fdopen(descriptor, "rb")
 
 
-def read_plain_file(path: Path, *, longest: int, what: str, error: Callable[[Path, str], Exception], pipe: bool = False) -> bytes:
-    """Return the content of a plain file of at most ``longest`` bytes, or raise what ``error`` makes of the path and the problem.
+def read_plain_file(
+    path: Path, *, longest: int, what: str, error: Callable[[Path, str], Exception], pipe: bool = False
+) -> bytes:
+    """Return the content of a plain file of at most ``longest`` bytes, or raise what ``error`` makes of the
+    path and the problem.
 
-    ``what`` it should be is said of a file that is longer. With ``pipe`` it may be a pipe, too, which is waited for.
+    ``what`` it should be is said of a file that is longer. With ``pipe`` it may be a pipe, too, which is
+    waited for.
     """
     try:
         with path.open("rb") if pipe else open_plain_file(path) as file:
@@ -99,7 +107,9 @@ def check_apart(source: str, *paths: Path) -> None:
             raise RecordError(path, f"the folder {path.parent} is not there; make it first")
         if path.resolve() in seen:
             raise RecordError(path, "would be written twice; name another file")
-        if path.resolve() == Path(source).resolve() or (path.exists() and Path(source).exists() and path.samefile(source)):
+        if path.resolve() == Path(source).resolve() or (
+            path.exists() and Path(source).exists() and path.samefile(source)
+        ):
             raise RecordError(path, "is the input itself; name another file")
         seen.add(path.resolve())
 
@@ -110,8 +120,8 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
 
     A ``private`` file is readable by its owner only.
 
-    :raises OSError: if the name is that of a device or a pipe, which a file must not take the place of, or the file cannot be made,
-        written or renamed; the name then holds what it held before.
+    :raises OSError: if the name is that of a device or a pipe, which a file must not take the place of, or
+        the file cannot be made, written or renamed; the name then holds what it held before.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError(errno.EINVAL, "is a device or a pipe, and not a file", str(path))
@@ -135,7 +145,8 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """Open a regular file and return its descriptor: never through a link, and without waiting for the other end of a pipe.
+    """Open a regular file and return its descriptor: never through a link, and without waiting for the other
+    end of a pipe.
 
     A new file is readable by its owner only, unless ``mode`` says otherwise.
 
@@ -154,7 +165,9 @@ def open_for_writing(path: Path, mode: str) -> IO[bytes]:
     :raises OSError: if it cannot be opened so.
     """
     try:
-        return cast(IO[bytes], open(path, mode, opener=lambda name, flags: open_regular(Path(name), flags, 0o666)))
+        return cast(
+            IO[bytes], open(path, mode, opener=lambda name, flags: open_regular(Path(name), flags, 0o666))
+        )
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise OSError(errno.ELOOP, _IS_A_LINK, str(path)) from None
@@ -162,7 +175,8 @@ def open_for_writing(path: Path, mode: str) -> IO[bytes]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for files of our own, and the folder that it lies in, where they are missing; neither may be a link.
+    """Make a folder for files of our own, and the folder that it lies in, where they are missing; neither may
+    be a link.
 
     :raises OSError: if one is, or cannot be made.
     """
@@ -173,7 +187,8 @@ def make_folder(folder: Path) -> None:
 
 
 def keep_private(descriptor: int) -> bool:
-    """Make an open file readable by its owner only, whatever its mode was; return False if it is somebody else's."""
+    """Make an open file readable by its owner only, whatever its mode was; return False if it is somebody
+    else's."""
     try:
         os.fchmod(descriptor, 0o600)
     except PermissionError:  # also where a file system has no such modes
@@ -250,7 +265,8 @@ def _sync(path: Path, flags: int) -> None:
 
 
 def lock(file: IO[bytes] | int, *, wait: bool) -> bool:
-    """Lock an open file or descriptor until it is closed; return whether it is locked: without ``wait``, another may prevent it."""
+    """Lock an open file or descriptor until it is closed; return whether it is locked: without ``wait``,
+    another may prevent it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -261,7 +277,8 @@ def lock(file: IO[bytes] | int, *, wait: bool) -> bool:
 def lock_within(file: IO[bytes] | int, seconds: float) -> bool:
     """Lock an open file or descriptor until it is closed; return whether it could be locked in that time.
 
-    For locks that are only held by a process that is there: the workers of one that was killed hold its locks until they notice.
+    For locks that are only held by a process that is there: the workers of one that was killed hold its locks
+    until they notice.
     """
     until = time.monotonic() + seconds
     while not lock(file, wait=False):

@@ -1,4 +1,5 @@
-"""Compressed files, told by their first bytes when they are read and by the ending of their name when they are written."""
+"""Compressed files, told by their first bytes when they are read and by the ending of their name when they
+are written."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from typing import BinaryIO, cast
 from deniable.atomic import open_regular
 
 BYTES_TO_TELL = 10
-"""How many first bytes tell the compression; fewer are enough if the file has no more, or its first line ends there."""
+"""How many first bytes tell the compression; fewer are enough if the file has no more, or its first line ends
+there."""
 
 DAMAGE = (EOFError, MemoryError, OSError, ValueError, lzma.LZMAError, zlib.error)
 """What the libraries raise when compressed data is damaged."""
@@ -23,12 +25,14 @@ ENDINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".zstd":
 
 _BYTES_AT_ONCE = 1 << 20
 _FIRST_BYTES = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
-# "BZh" and a digit could begin a text. What follows is the mark of a block, or of the end if there is no block.
+# "BZh" and a digit could begin a text. What follows is the mark of a block, or of the end if there is no
+# block.
 _BZIP2_MARKS = (b"1AY&SY", b"\x17rE8P\x90")
 
 
 def compression_of(start: bytes) -> str | None:
-    """Return which compression the first bytes of a file stand for: "gzip", "bzip2", "xz", "zstd", or None for none."""
+    """Return which compression the first bytes of a file stand for: "gzip", "bzip2", "xz", "zstd", or None
+    for none."""
     if start[:3] == b"BZh" and b"1" <= start[3:4] <= b"9" and start[4:10] in _BZIP2_MARKS:
         return "bzip2"
     return next((kind for magic, kind in _FIRST_BYTES.items() if start.startswith(magic)), None)
@@ -40,7 +44,8 @@ def compression_for(path: Path) -> str | None:
 
 
 def has_grown_too_far(decompressed: int, compressed: int) -> bool:
-    """Return whether data has grown beyond what records do: a few bytes of bzip2, xz or Zstandard can stand for terabytes."""
+    """Return whether data has grown beyond what records do: a few bytes of bzip2, xz or Zstandard can stand
+    for terabytes."""
     return decompressed > max(_MOST_GROWN, _MOST_RATIO * compressed)
 
 
@@ -64,7 +69,8 @@ def decompress(stream: BinaryIO, kind: str | None) -> BinaryIO:
 
 
 def compress(data: bytes, kind: str | None) -> bytes:
-    """Return the data as one complete member (frame); members laid end to end are a valid file of their kind."""
+    """Return the data as one complete member (frame); members laid end to end are a valid file of their
+    kind."""
     if kind == "gzip":
         import gzip
 
@@ -83,7 +89,8 @@ def compress(data: bytes, kind: str | None) -> bytes:
 
 
 def repack(packed: Path, finished: Path, kind: str) -> None:
-    """Write a compressed file anew, as one member (frame) whose bytes depend on the content alone, whatever members it was packed in.
+    """Write a compressed file anew, as one member (frame) whose bytes depend on the content alone, whatever
+    members it was packed in.
 
     :raises OSError: if it cannot be written, or something is there under the name of the finished file.
     """

@@ -26,9 +26,9 @@
     └── RecordError             a file of records cannot be read or written
         └── ResumeError         a partial output does not belong to this job      exit code 2
 
-Every message says what was wrong, where, and what to do about it. Messages never hold private text: not a word of
-a record, not a noisy vector, not a score. What they quote from a file (a name, a word) is written so that it cannot act on
-a terminal: see ``printable``.
+Every message says what was wrong, where, and what to do about it. Messages never hold private text: not a
+word of a record, not a noisy vector, not a score. What they quote from a file (a name, a word) is written so
+that it cannot act on a terminal: see ``printable``.
 """
 
 from __future__ import annotations
@@ -42,15 +42,19 @@ _MOST_SHOWN = 50
 
 
 def printable(name: object, *, keep_lines: bool = False) -> str:
-    """Return a name or a text with everything that is not shown as a character of its own written out, such as ``\\x1b``.
+    """Return a name or a text with everything that is not shown as a character of its own written out, such
+    as ``\\x1b``.
 
-    Control characters, separators of lines and marks of direction are written out; line feeds only stay with ``keep_lines``.
+    Control characters, separators of lines and marks of direction are written out; line feeds only stay with
+    ``keep_lines``.
     """
     text = str(name)
     if text.isprintable():
         return text
     kept = "\n" if keep_lines else ""
-    return "".join(c if c.isprintable() or c in kept else c.encode("unicode_escape").decode("ascii") for c in text)
+    return "".join(
+        c if c.isprintable() or c in kept else c.encode("unicode_escape").decode("ascii") for c in text
+    )
 
 
 class DeniableError(Exception):
@@ -59,14 +63,19 @@ class DeniableError(Exception):
     exit_code: int = 1
 
     def __init__(self, *args: object) -> None:
-        super().__init__(*(printable(each, keep_lines=True) if isinstance(each, str) else each for each in args))
+        super().__init__(
+            *(printable(each, keep_lines=True) if isinstance(each, str) else each for each in args)
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Make it possible to raise the error in another process than the one that waits for it: by its message, not its parameters."""
+        """Make it possible to raise the error in another process than the one that waits for it: by its
+        message, not its parameters."""
         return _raised_elsewhere, (type(self), self.args, vars(self))
 
 
-def _raised_elsewhere(kind: type[DeniableError], args: tuple[object, ...], attributes: dict[str, object]) -> DeniableError:
+def _raised_elsewhere(
+    kind: type[DeniableError], args: tuple[object, ...], attributes: dict[str, object]
+) -> DeniableError:
     error = kind.__new__(kind, *args)
     vars(error).update(attributes)
     return error
@@ -75,12 +84,15 @@ def _raised_elsewhere(kind: type[DeniableError], args: tuple[object, ...], attri
 class _ErrorInFile(DeniableError):
     """What is wrong with a file.
 
-    Attributes: ``source`` (path or description), ``line`` (1-based, if lines make sense there) and ``problem``.
+    Attributes: ``source`` (path or description), ``line`` (1-based, if lines make sense there) and
+    ``problem``.
     """
 
     begins: str = ""
 
-    def __init__(self, source: str | Path, problem: str, *, line: int | None = None, advice: str = "") -> None:
+    def __init__(
+        self, source: str | Path, problem: str, *, line: int | None = None, advice: str = ""
+    ) -> None:
         where = str(source) if line is None else f"{source}, line {line:,}"
         super().__init__(f"{self.begins}{where}: {problem}{advice}")
         self.source = str(source)
@@ -106,7 +118,8 @@ class InvalidParameter(DeniableError, ValueError):
 class UndecidedColumns(InvalidParameter):
     """Columns that nobody named would be released as they are.
 
-    Attributes: ``source``, and ``columns``: each by its name, with what it looks like or why it is not judged.
+    Attributes: ``source``, and ``columns``: each by its name, with what it looks like or why it is not
+    judged.
     """
 
     def __init__(self, source: str | Path, columns: dict[str, str], *, judged: str = "") -> None:
@@ -115,7 +128,8 @@ class UndecidedColumns(InvalidParameter):
         listed = ", ".join(shown[:_MOST_SHOWN]) + more
         DeniableError.__init__(
             self,
-            f"{source}: say what becomes of {listed}. Leave a column out with --drop, release it as it is with --keep, or privatize it "
+            f"{source}: say what becomes of {listed}. Leave a column out with --drop, release it as it is "
+            "with --keep, or privatize it "
             f"with --column. None of these was released.{judged}",
         )
         self.source = str(source)
@@ -145,7 +159,8 @@ class EmbeddingNotFound(EmbeddingError):
 
     def __init__(self, name: str, installed: list[str]) -> None:
         super().__init__(
-            f"no embedding named {name!r}; installed: {', '.join(installed)}. Add one: deniable embeddings add FILE --name {name}"
+            f"no embedding named {name!r}; installed: {', '.join(installed)}. Add one: deniable embeddings "
+            f"add FILE --name {name}"
         )
         self.name = name
         self.installed = installed
@@ -158,7 +173,8 @@ class EmbeddingExists(EmbeddingError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"an embedding named {name!r} is installed already; choose another name or remove it: deniable embeddings remove {name}"
+            f"an embedding named {name!r} is installed already; choose another name or remove it: deniable "
+            f"embeddings remove {name}"
         )
         self.name = name
 
@@ -166,7 +182,8 @@ class EmbeddingExists(EmbeddingError):
 class MalformedEmbedding(_ErrorInFile, EmbeddingError, ValueError):
     """A file is not a usable embedding.
 
-    Attributes: ``source`` (path or description), ``line`` (1-based, if lines make sense there) and ``problem``.
+    Attributes: ``source`` (path or description), ``line`` (1-based, if lines make sense there) and
+    ``problem``.
     """
 
 
@@ -174,14 +191,20 @@ class DamagedCalibration(_ErrorInFile):
     """The files of a stored calibration are not what was written."""
 
     def __init__(self, source: str | Path, problem: str) -> None:
-        super().__init__(source, problem, advice="; the stored calibration is damaged: remove its folder and calibrate again")
+        super().__init__(
+            source,
+            problem,
+            advice="; the stored calibration is damaged: remove its folder and calibrate again",
+        )
 
 
 class DamagedChannel(_ErrorInFile):
     """The files of a stored channel are not what was written."""
 
     def __init__(self, source: str | Path, problem: str) -> None:
-        super().__init__(source, problem, advice="; the stored channel is damaged: remove its folder, and it is made again")
+        super().__init__(
+            source, problem, advice="; the stored channel is damaged: remove its folder, and it is made again"
+        )
 
 
 class DamagedDecoder(_ErrorInFile, ValueError):
@@ -199,7 +222,8 @@ class CalibrationInProgress(DeniableError):
     def __init__(self, source: str | Path, embedding: str, process: int | None) -> None:
         by = "another process" if process is None else f"process {process}"
         super().__init__(
-            f"{source}: this calibration of {embedding!r} is being computed by {by}; wait until it is done and run the same command again, "
+            f"{source}: this calibration of {embedding!r} is being computed by {by}; wait until it is done "
+            "and run the same command again, "
             "which reads what was found, or stop that one: this one then goes on from there"
         )
         self.source = str(source)
@@ -211,7 +235,8 @@ class TargetsNotMet(DeniableError):
 
 
 class UnusableAuditData(_ErrorInFile, ValueError):
-    """The data given to an audit cannot answer its question: too few people, too few texts, nothing to tell apart."""
+    """The data given to an audit cannot answer its question: too few people, too few texts, nothing to tell
+    apart."""
 
 
 class MalformedCard(_ErrorInFile, ValueError):
@@ -239,7 +264,8 @@ class RandomnessError(DeniableError):
 
 
 class TaskDataError(_ErrorInFile):
-    """A file of an experiment (a data set, a result, a cached perturbation) is missing, cut off or not what it should be.
+    """A file of an experiment (a data set, a result, a cached perturbation) is missing, cut off or not what
+    it should be.
 
     Attributes: ``source``, ``line`` (1-based, if lines make sense there) and ``problem``.
     """
@@ -273,8 +299,10 @@ class UnknownWord(DeniableError, ValueError):
 
     def __init__(self, *, record: int, position: int) -> None:
         super().__init__(
-            f"record {record:,}, word {position:,}: unknown to the embedding, and unknown='error' says to stop; "
-            "neither this record nor any after it was released. Choose another policy (perturb, redact, drop) or another embedding"
+            f"record {record:,}, word {position:,}: unknown to the embedding, and unknown='error' says to "
+            "stop; "
+            "neither this record nor any after it was released. Choose another policy (perturb, redact, "
+            "drop) or another embedding"
         )
         self.record = record
         self.position = position
@@ -286,7 +314,9 @@ class RecordError(DeniableError):
     Attributes: ``source`` and ``record`` (1-based, if known).
     """
 
-    def __init__(self, source: str | Path, problem: str, *, record: int | None = None, line: int | None = None) -> None:
+    def __init__(
+        self, source: str | Path, problem: str, *, record: int | None = None, line: int | None = None
+    ) -> None:
         where = printable(source)
         if line is not None:
             where += f", line {line:,}"

@@ -1,4 +1,5 @@
-"""How an optional library is installed here. No package index has deniable, and anybody could register the name there."""
+"""How an optional library is installed here. No package index has deniable, and anybody could register the
+name there."""
 
 from __future__ import annotations
 
@@ -8,11 +9,15 @@ import shlex
 from pathlib import Path
 
 if not hasattr(os, "O_CLOEXEC"):  # every import of deniable comes through here
-    raise ImportError("deniable runs on Linux and macOS: this system cannot open files in the way that it needs, so nothing was released")
+    raise ImportError(
+        "deniable runs on Linux and macOS: this system cannot open files in the way that it needs, so "
+        "nothing was released"
+    )
 
 
 def install_command(extra: str) -> str:
-    """Return the command that adds the libraries of ``extra``, from the checkout or wheel that deniable was installed from."""
+    """Return the command that adds the libraries of ``extra``, from the checkout or wheel that deniable was
+    installed from."""
     from importlib.metadata import PackageNotFoundError, distribution  # slow to load, and hardly ever needed
 
     try:
@@ -21,7 +26,10 @@ def install_command(extra: str) -> str:
         origin = {}
     source = _local(origin.get("url", ""))
     if source is None:
-        return f"pip install '.[{extra}]' in a checkout of deniable, or 'WHEEL[{extra}]' with the path of its wheel"
+        return (
+            f"pip install '.[{extra}]' in a checkout of deniable, or 'WHEEL[{extra}]' with the path of "
+            "its wheel"
+        )
     editable = "-e " if origin.get("dir_info", {}).get("editable") else ""
     return f"pip install {editable}{shlex.quote(f'{source}[{extra}]')}"
 

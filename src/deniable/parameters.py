@@ -14,17 +14,19 @@ SMALLEST_EPSILON = 1e-200
 """Below this, noise of scale 1/ε comes near the largest float64 and could overflow."""
 
 STARTING_EPSILON = 6.0
-"""Where to begin with the built-in embedding and the default mechanism; docs/guide/choosing-epsilon.md gives the reason."""
+"""Where to begin with the built-in embedding and the default mechanism; docs/guide/choosing-epsilon.md gives
+the reason."""
 
 FURTHEST_POINT = 1e24
 """A mechanism pulls points back along their ray that have a coordinate beyond this."""
 
 FURTHEST_QUERY = 1e25
-"""With vectors no longer than 10¹² (``embeddings.content``), no score of fewer than 1,000 dimensions overflows float32; the mechanism stays
-ten times below."""
+"""With vectors no longer than 10¹² (``embeddings.content``), no score of fewer than 1,000 dimensions
+overflows float32; the mechanism stays ten times below."""
 
 LONGEST_VECTOR = 1e12
-"""Vectors beyond this length are refused: their squared distances leave no room for those of others in float32."""
+"""Vectors beyond this length are refused: their squared distances leave no room for those of others in
+float32."""
 
 _ROWS_AT_ONCE = 16_384
 
@@ -32,7 +34,8 @@ _ROWS_AT_ONCE = 16_384
 def validated_epsilon(value: object, name: str = "epsilon") -> float:
     """Return ``value`` as a float if it is a finite number greater than zero.
 
-    :raises InvalidParameter: for NaN, infinity, zero, negative numbers, booleans and anything that is not a number.
+    :raises InvalidParameter: for NaN, infinity, zero, negative numbers, booleans and anything that is not a
+        number.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidParameter(name, value, "must be a number greater than 0, such as 6")
@@ -43,7 +46,9 @@ def validated_epsilon(value: object, name: str = "epsilon") -> float:
     if not (math.isfinite(number) and number > 0):
         raise InvalidParameter(name, value, "must be a finite number greater than 0, such as 6")
     if number < SMALLEST_EPSILON:
-        raise InvalidParameter(name, value, f"is too small: noise this large cannot be represented (at least {SMALLEST_EPSILON})")
+        raise InvalidParameter(
+            name, value, f"is too small: noise this large cannot be represented (at least {SMALLEST_EPSILON})"
+        )
     return number
 
 
@@ -57,7 +62,8 @@ def validated_epsilons(values: object, count: int) -> Floats:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidParameter("epsilon", type(values).__name__, problem) from None
-    # A budget per record is divided by the record's words, so these may lie below the smallest ε a user may choose.
+    # A budget per record is divided by the record's words, so these may lie below the smallest ε a user may
+    # choose.
     if array.shape != (count,) or not (np.isfinite(array) & (array >= SMALLEST_EPSILON * 1e-20)).all():
         raise InvalidParameter("epsilon", f"array of shape {array.shape}", problem)
     return array
@@ -107,9 +113,11 @@ def checked_queries(queries: Vectors, dimension: int) -> Vectors:
     """
     queries = np.ascontiguousarray(queries, dtype=np.float32)
     if queries.ndim != 2 or queries.shape[1] != dimension:
-        raise InvalidParameter("queries", queries.shape, f"must be a table of points with {dimension} coordinates each")
-    # A NaN would lose every comparison and return a word that has nothing to do with the point. The message must
-    # not say which value it was: queries are noisy vectors.
+        raise InvalidParameter(
+            "queries", queries.shape, f"must be a table of points with {dimension} coordinates each"
+        )
+    # A NaN would lose every comparison and return a word that has nothing to do with the point. The message
+    # must not say which value it was: queries are noisy vectors.
     if not np.isfinite(queries).all() or (queries.size and np.abs(queries).max() > FURTHEST_QUERY):
         raise InvalidParameter("queries", "<hidden>", f"must be finite numbers of at most {FURTHEST_QUERY:g}")
     return queries

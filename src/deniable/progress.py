@@ -1,6 +1,7 @@
 """Progress of long work: a bar with rate and time left on a terminal, plain lines when piped.
 
-Long work also asks, even inside one text, whether it has to end: whoever started it says so with ``interrupted_by``.
+Long work also asks, even inside one text, whether it has to end: whoever started it says so with
+``interrupted_by``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ _interrupt: ContextVar[Callable[[], None] | None] = ContextVar("interrupt", defa
 
 @contextmanager
 def interrupted_by(check: Callable[[], None]) -> Iterator[None]:
-    """Have all work of this thread call ``check`` again and again, also inside a long text. What it raises ends the work."""
+    """Have all work of this thread call ``check`` again and again, also inside a long text. What it raises
+    ends the work."""
     before = _interrupt.set(check)
     try:
         yield
@@ -48,7 +50,15 @@ class Progress:
     ``done`` at the start is work that an earlier run did: it counts for the bar, not for the rate.
     """
 
-    def __init__(self, label: str, *, total: int | None = None, done: int = 0, unit: str = "records", stream: TextIO | None = None) -> None:
+    def __init__(
+        self,
+        label: str,
+        *,
+        total: int | None = None,
+        done: int = 0,
+        unit: str = "records",
+        stream: TextIO | None = None,
+    ) -> None:
         self._label = label
         self._unit = unit
         self._total = total
@@ -65,7 +75,9 @@ class Progress:
             self._bar = _Bar(self._label, self._unit, self._stream)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Take the bar down."""
         if self._bar is not None:
             self._bar.close()
@@ -85,7 +97,11 @@ class Progress:
         if self._bar is not None:
             self._bar.draw(self._done, self._total, self._rate_and_rest(now))
         else:
-            print(f"{self._label}: {self._position()}, {self._rate_and_rest(now)}", file=self._stream, flush=True)
+            print(
+                f"{self._label}: {self._position()}, {self._rate_and_rest(now)}",
+                file=self._stream,
+                flush=True,
+            )
 
     def follow(self, done: int, total: int | None = None) -> None:
         """Report work whose first report is what an earlier run did, before anything is done now."""
@@ -107,7 +123,8 @@ class Progress:
 
 
 def part_of(report: Report, place: int, count: int) -> Report:
-    """Return a report of one of ``count`` equal parts of the work; the last is told again if there are more of them."""
+    """Return a report of one of ``count`` equal parts of the work; the last is told again if there are more
+    of them."""
     place = min(place, count - 1)
 
     def report_part(done: int, total: int) -> None:
@@ -118,7 +135,8 @@ def part_of(report: Report, place: int, count: int) -> Report:
 
 
 class Stages:
-    """Progress of work that goes through its units several times: each pass has a bar, a rate and a time left of its own."""
+    """Progress of work that goes through its units several times: each pass has a bar, a rate and a time left
+    of its own."""
 
     def __init__(self, label: str, *, unit: str = "records", stream: TextIO | None = None) -> None:
         self._label, self._unit, self._stream = label, unit, stream
@@ -129,18 +147,22 @@ class Stages:
         """Wait for the first report."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Take the bar down, if there is one."""
         self.close()
 
     def close(self) -> None:
-        """Take the bar down, if there is one; the next report puts it up again. Two bars on one terminal would overwrite each other."""
+        """Take the bar down, if there is one; the next report puts it up again. Two bars on one terminal
+        would overwrite each other."""
         if self._pass is not None:
             self._pass.__exit__(None, None, None)
             self._pass = None
 
     def report(self, done: int, total: int) -> None:
-        """Say how many units of this pass are done, of how many; a report of no more than the last one begins the next pass."""
+        """Say how many units of this pass are done, of how many; a report of no more than the last one begins
+        the next pass."""
         if self._pass is not None and done <= self._reached:
             self.close()
         if self._pass is None:

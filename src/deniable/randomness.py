@@ -1,20 +1,22 @@
 """Noise, and where it comes from.
 
-``SecureRandomness`` is the default everywhere: AES-128 in counter mode, keyed from the operating system. The guarantee
-is about what an adversary can compute from the output, so a generator whose next numbers can be worked out from the
-last ones (numpy's default PCG64, Mersenne Twister) keeps no promise.
+``SecureRandomness`` is the default everywhere: AES-128 in counter mode, keyed from the operating system. The
+guarantee is about what an adversary can compute from the output, so a generator whose next numbers can be
+worked out from the last ones (numpy's default PCG64, Mersenne Twister) keeps no promise.
 
-``InsecureSeededRandomness`` exists for tests and published experiments only. Who knows the seed can undo the noise.
+``InsecureSeededRandomness`` exists for tests and published experiments only. Who knows the seed can undo the
+noise.
 
-What is drawn from them is noise with density proportional to exp(-ε‖z‖) in n dimensions. In polar form this is r^(n-1)·exp(-εr) dr on the
-radius times the uniform distribution on the sphere: the radius is Gamma(n) with scale 1/ε, the direction is a normalised standard normal
-vector (section 2.6 of the paper).
+What is drawn from them is noise with density proportional to exp(-ε‖z‖) in n dimensions. In polar form this
+is r^(n-1)·exp(-εr) dr on the radius times the uniform distribution on the sphere: the radius is Gamma(n) with
+scale 1/ε, the direction is a normalised standard normal vector (section 2.6 of the paper).
 
-Shaped by an invertible matrix A, the noise A·z has density proportional to exp(-ε‖A⁻¹x‖) = exp(-ε·√(xᵀS⁻¹x)) with S = AAᵀ:
-the change of variables only adds the constant factor 1/|det A|.
+Shaped by an invertible matrix A, the noise A·z has density proportional to exp(-ε‖A⁻¹x‖) = exp(-ε·√(xᵀS⁻¹x))
+with S = AAᵀ: the change of variables only adds the constant factor 1/|det A|.
 
-Such noise, and normal noise, is a length times a direction. ``RadialNoise`` says so as data: a mechanism that releases the word nearest
-to it declares it, and the channel then follows each direction through all lengths (``channel.rays``).
+Such noise, and normal noise, is a length times a direction. ``RadialNoise`` says so as data: a mechanism that
+releases the word nearest to it declares it, and the channel then follows each direction through all lengths
+(``channel.rays``).
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ _forks = 0
 
 
 def _wiped_on_fork() -> mmap.mmap | None:
-    """Return memory that the kernel empties in every copy of this process, however the copy is made; None where there is none."""
+    """Return memory that the kernel empties in every copy of this process, however the copy is made; None
+    where there is none."""
     if not sys.platform.startswith("linux"):
         return None
     try:
@@ -67,7 +70,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def this_process() -> tuple[int, int]:
-    """Return what changes in a copy of this process: by Python's fork hook, by the page that is wiped, or by the process id."""
+    """Return what changes in a copy of this process: by Python's fork hook, by the page that is wiped, or by
+    the process id."""
     if _page is not None and not _page[0]:
         _count_fork()
         _page[0] = 1
@@ -75,7 +79,8 @@ def this_process() -> tuple[int, int]:
 
 
 def copies_are_noticed() -> bool:
-    """Return whether every copy of this process notices that it is one; otherwise a key may serve for one draw only."""
+    """Return whether every copy of this process notices that it is one; otherwise a key may serve for one
+    draw only."""
     return _page is not None
 
 
@@ -87,11 +92,14 @@ def fresh_key() -> bytes:
     try:
         return secrets.token_bytes(32)
     except Exception as error:
-        raise RandomnessError(f"no secure random numbers ({type(error).__name__}: {error}); nothing was released") from error
+        raise RandomnessError(
+            f"no secure random numbers ({type(error).__name__}: {error}); nothing was released"
+        ) from error
 
 
 class _FromGenerator(ABC):
-    """What sources that draw from a numpy generator have in common. Which generator, is asked at every draw."""
+    """What sources that draw from a numpy generator have in common. Which generator, is asked at every
+    draw."""
 
     __slots__ = ()
 
@@ -119,12 +127,13 @@ class _FromGenerator(ABC):
 class SecureRandomness(_FromGenerator):
     """A cryptographic source that is never shared between threads or processes.
 
-    Every thread draws from a generator of its own under a key of its own. A copy of the process notices that it is one and takes a
-    fresh key, so that workers never repeat one another's noise: by Python's fork hook, by its process id, and, where neither
-    changes (a clone by other code into another namespace of process ids), by a page of memory that the kernel empties in every copy.
-    Where the kernel has no such page, a key serves for one draw only. A snapshot of a whole virtual machine that is started twice
-    is not noticed. The source has no state that could be saved: pickling and copying raise. When a key is needed and the operating
-    system gives no entropy, ``RandomnessError`` is raised and no word is released.
+    Every thread draws from a generator of its own under a key of its own. A copy of the process notices that
+    it is one and takes a fresh key, so that workers never repeat one another's noise: by Python's fork hook,
+    by its process id, and, where neither changes (a clone by other code into another namespace of process
+    ids), by a page of memory that the kernel empties in every copy. Where the kernel has no such page, a key
+    serves for one draw only. A snapshot of a whole virtual machine that is started twice is not noticed. The
+    source has no state that could be saved: pickling and copying raise. When a key is needed and the
+    operating system gives no entropy, ``RandomnessError`` is raised and no word is released.
     """
 
     __slots__ = ("_local",)
@@ -146,7 +155,10 @@ class SecureRandomness(_FromGenerator):
         return generator
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("SecureRandomness cannot be pickled or copied: a copy would repeat the noise. Make a new one where it is used")
+        raise TypeError(
+            "SecureRandomness cannot be pickled or copied: a copy would repeat the noise. Make a new one "
+            "where it is used"
+        )
 
 
 class InsecureSeededRandomness(_FromGenerator):
@@ -168,7 +180,10 @@ class InsecureSeededRandomness(_FromGenerator):
 
     def _generator(self) -> np.random.Generator:
         if self._process != this_process():
-            raise RandomnessError("a seeded source was carried into a forked process, where it would repeat noise; make one there")
+            raise RandomnessError(
+                "a seeded source was carried into a forked process, where it would repeat noise; make one "
+                "there"
+            )
         return self._seeded
 
     def describe(self) -> Mapping[str, Any]:
@@ -180,19 +195,22 @@ class InsecureSeededRandomness(_FromGenerator):
 
 
 def _fresh_secure_generator() -> np.random.Generator:
-    # randomgen's seed= falls back to a hash of time and process id when no entropy is there; key= with our own call
-    # to the operating system fails instead.
+    # randomgen's seed= falls back to a hash of time and process id when no entropy is there; key= with our
+    # own call to the operating system fails instead.
     try:
         from randomgen import AESCounter
 
         return np.random.Generator(AESCounter(key=secrets.randbits(128)))
     except Exception as error:
-        raise RandomnessError(f"no secure random numbers ({type(error).__name__}: {error}); nothing was released") from error
+        raise RandomnessError(
+            f"no secure random numbers ({type(error).__name__}: {error}); nothing was released"
+        ) from error
 
 
 @dataclass(frozen=True, kw_only=True)
 class RadialNoise:
-    """Noise in n dimensions that is a random length divided by ε times a direction g, uniform on the sphere, or times A·g.
+    """Noise in n dimensions that is a random length divided by ε times a direction g, uniform on the sphere,
+    or times A·g.
 
     The length is Gamma(n, 1) or χ_n, as ``lengths`` says; ``shape`` is the matrix A, if there is one.
     """
@@ -202,7 +220,9 @@ class RadialNoise:
     shape: Floats | None = field(default=None, repr=False)
 
 
-def multivariate_noise(randomness: Randomness, epsilon: float | Floats, tokens: int, dimension: int) -> Floats:
+def multivariate_noise(
+    randomness: Randomness, epsilon: float | Floats, tokens: int, dimension: int
+) -> Floats:
     """Return (tokens, dimension) independent noise vectors.
 
     ``epsilon`` is one number for all tokens or one per token; both are taken as validated.
@@ -210,8 +230,8 @@ def multivariate_noise(randomness: Randomness, epsilon: float | Floats, tokens: 
     noise = randomness.normals(tokens, dimension)
     norms = row_norms(noise)
     radii = randomness.gammas(tokens, dimension)
-    # A zero normal vector has probability 0 in theory and 2^-53-ish per coordinate in practice: in one dimension that
-    # can happen, and 0/0 would release garbage. Its direction is then the first axis.
+    # A zero normal vector has probability 0 in theory and 2^-53-ish per coordinate in practice: in one
+    # dimension that can happen, and 0/0 would release garbage. Its direction is then the first axis.
     degenerate = norms == 0.0
     if degenerate.any():
         noise[degenerate, 0] = 1.0
@@ -221,10 +241,11 @@ def multivariate_noise(randomness: Randomness, epsilon: float | Floats, tokens: 
 
 
 def shaped_noise(randomness: Randomness, epsilon: float | Floats, tokens: int, shape: Floats) -> Floats:
-    """Return noise vectors with density proportional to exp(-ε‖A⁻¹x‖), ``shape`` being the symmetric matrix A.
+    """Return noise vectors with density proportional to exp(-ε‖A⁻¹x‖), ``shape`` being the symmetric matrix
+    A.
 
-    The matrix product may round the last bit differently in batches of another size: a keyed release repeats its words but for
-    points that lie within 10⁻¹⁵ of their length from a border between two words.
+    The matrix product may round the last bit differently in batches of another size: a keyed release repeats
+    its words but for points that lie within 10⁻¹⁵ of their length from a border between two words.
     """
     shaped: Floats = multivariate_noise(randomness, epsilon, tokens, len(shape)) @ shape
     return shaped
@@ -233,8 +254,9 @@ def shaped_noise(randomness: Randomness, epsilon: float | Floats, tokens: int, s
 def row_norms(vectors: Floats) -> Floats:
     """Return the length of each row, the same to the last bit on every machine.
 
-    The right half of the squares is added to the left half, element by element, until one column is left. Sums by a library
-    run in an order that depends on the processor, and a keyed release must give the same word everywhere.
+    The right half of the squares is added to the left half, element by element, until one column is left.
+    Sums by a library run in an order that depends on the processor, and a keyed release must give the same
+    word everywhere.
     """
     squares = vectors * vectors
     width = squares.shape[1]

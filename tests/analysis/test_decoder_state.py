@@ -29,7 +29,9 @@ def learnt(release: MadeRelease) -> Learnt:
     return DecoderState.learn(release.card, release.texts, directions=DIRECTIONS, support=120)
 
 
-def test_what_is_opened_again_decodes_as_what_was_learnt(release: MadeRelease, learnt: Learnt, tmp_path: Path) -> None:
+def test_what_is_opened_again_decodes_as_what_was_learnt(
+    release: MadeRelease, learnt: Learnt, tmp_path: Path
+) -> None:
     state, decoder = learnt
     state.save(tmp_path / "learnt.npz")
     copies = [pickle.loads(pickle.dumps(state)), DecoderState.load(tmp_path / "learnt.npz")]
@@ -46,7 +48,12 @@ def test_words_that_were_kept_and_marks_for_unknown_ones_are_known_again(release
     from deniable import Embedding, InsecureSeededRandomness, Multivariate, Privatizer
 
     noise = InsecureSeededRandomness(insecure_seed=2)
-    private = Privatizer(Multivariate(Embedding.open("made"), epsilon=4), unknown="redact", keep_words=["word1"], randomness=noise)
+    private = Privatizer(
+        Multivariate(Embedding.open("made"), epsilon=4),
+        unknown="redact",
+        keep_words=["word1"],
+        randomness=noise,
+    )
     texts = private.many([f"{text} strange" for text in release.originals])
     state, decoder = DecoderState.learn(private.card, texts, directions=DIRECTIONS)
     assert counted_words(decoder)[-1] == "word299"
@@ -56,10 +63,14 @@ def test_words_that_were_kept_and_marks_for_unknown_ones_are_known_again(release
     assert opened.posterior("word1")[0].word == "word1"
 
 
-def test_a_public_text_must_be_the_same_where_the_decoder_is_opened(release: MadeRelease, tmp_path: Path) -> None:
+def test_a_public_text_must_be_the_same_where_the_decoder_is_opened(
+    release: MadeRelease, tmp_path: Path
+) -> None:
     public = tmp_path / "public.txt"
     public.write_text("\n".join(release.originals))
-    state, decoder = DecoderState.learn(release.card, release.texts[:100], public=public, directions=DIRECTIONS)
+    state, decoder = DecoderState.learn(
+        release.card, release.texts[:100], public=public, directions=DIRECTIONS
+    )
     assert state.open().many(release.texts[:5]) == decoder.many(release.texts[:5])
     moved = tmp_path / "moved.txt"
     public.rename(moved)
@@ -69,11 +80,15 @@ def test_a_public_text_must_be_the_same_where_the_decoder_is_opened(release: Mad
     moved.write_text("word1 word2")
     with pytest.raises(InvalidParameter, match="is another text here"):
         state.at(public=moved).open()
-    unread, _ = DecoderState.learn(release.card, release.texts[:100], public=moved, directions=DIRECTIONS, context=False)
+    unread, _ = DecoderState.learn(
+        release.card, release.texts[:100], public=moved, directions=DIRECTIONS, context=False
+    )
     assert unread.public is None
 
 
-def test_words_are_counted_in_order_and_listed_by_how_often_they_are_expected(release: MadeRelease, learnt: Learnt) -> None:
+def test_words_are_counted_in_order_and_listed_by_how_often_they_are_expected(
+    release: MadeRelease, learnt: Learnt
+) -> None:
     decoder = learnt[1]
     counts, words = count_words(decoder, release.texts).toarray(), counted_words(decoder)
     assert words == [*(f"word{i}" for i in range(120)), "[unknown]"]
@@ -87,7 +102,9 @@ def test_words_are_counted_in_order_and_listed_by_how_often_they_are_expected(re
         count_words(decoder, [], least=2)
 
 
-def test_a_decoder_is_taken_as_it_is_and_a_card_learns_from_the_texts(release: MadeRelease, learnt: Learnt) -> None:
+def test_a_decoder_is_taken_as_it_is_and_a_card_learns_from_the_texts(
+    release: MadeRelease, learnt: Learnt
+) -> None:
     state, decoder = learnt
     assert decoder_from(decoder, release.texts, {}) is decoder
     assert decoder_from(state, release.texts, {}).many(release.texts) == decoder.many(release.texts)
@@ -150,7 +167,9 @@ def letters(text: str) -> Any:
         ({"about": np.array([255, 254], dtype=np.uint8)}, "is no learnt decoder"),
     ],
 )
-def test_a_file_that_is_not_what_was_saved_is_refused(learnt: Learnt, tmp_path: Path, changed: dict[str, Any], problem: str) -> None:
+def test_a_file_that_is_not_what_was_saved_is_refused(
+    learnt: Learnt, tmp_path: Path, changed: dict[str, Any], problem: str
+) -> None:
     path = tmp_path / "learnt.npz"
     path.write_bytes(packed(learnt[0]))
     assert DecoderState.load(path).to_bytes() == learnt[0].to_bytes()
@@ -160,10 +179,17 @@ def test_a_file_that_is_not_what_was_saved_is_refused(learnt: Learnt, tmp_path: 
 
 
 def test_a_file_of_another_format_or_with_another_card_is_refused(learnt: Learnt, tmp_path: Path) -> None:
-    path, content = tmp_path / "learnt.npz", np.load(io.BytesIO(learnt[0].to_bytes()))["about"].tobytes().decode()
+    path, content = (
+        tmp_path / "learnt.npz",
+        np.load(io.BytesIO(learnt[0].to_bytes()))["about"].tobytes().decode(),
+    )
     for changed, error, problem in (
         (content.replace('"decoder":1', '"decoder":2'), DamagedDecoder, "format 2 is not known"),
-        (content.replace('"directions":100', '"directions":10000000000'), DamagedDecoder, "is no learnt decoder"),
+        (
+            content.replace('"directions":100', '"directions":10000000000'),
+            DamagedDecoder,
+            "is no learnt decoder",
+        ),
         (content.replace('"public":null', '"public":"a"'), DamagedDecoder, "without its digest"),
         (content.replace('\\"kind\\"', '\\"kinds\\"'), MalformedCard, "is no card"),
     ):

@@ -64,7 +64,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say(epsilon: float) -> None:
 
 
 def covered_as_received(epsilon: float, releases: int, *, narrower: float = 1.0) -> tuple[float, float]:
-    """Return how often intervals hold the truth, of frequent and of rare words, if all is learnt from the release as a receiver does."""
+    """Return how often intervals hold the truth, of frequent and of rare words, if all is learnt from the
+    release as a receiver does."""
     from scipy.sparse import csr_array
 
     mechanism = ChosenMechanism()
@@ -79,7 +80,11 @@ def covered_as_received(epsilon: float, releases: int, *, narrower: float = 1.0)
         counts = csr_array((np.ones(len(released)), released, starts), shape=(RECORDS, WORDS))
         held_out = counts[::5].sum(axis=0)
         learnt = learn_shares(
-            channel, counts.sum(axis=0) - held_out, held_out=held_out, start=first_shares(channel), weight=0.1 * len(released)
+            channel,
+            counts.sum(axis=0) - held_out,
+            held_out=held_out,
+            start=first_shares(channel),
+            weight=0.1 * len(released),
         )
         found = FrequencyEstimator(channel, learnt.shares, observed=counts.sum(axis=0)).estimate(counts)
         found = replace(found, errors=narrower * found.errors)
@@ -113,7 +118,9 @@ def test_groups_are_estimated_as_each_by_itself() -> None:
     channel = make_channel(EMBEDDING, epsilon=3.0, directions=100)
     random = np.random.default_rng(1)
     counts = csr_array(random.poisson(0.2, (60, WORDS)).astype(float))
-    estimator = FrequencyEstimator(channel, random.dirichlet(np.ones(len(channel))), observed=counts.sum(axis=0))
+    estimator = FrequencyEstimator(
+        channel, random.dirichlet(np.ones(len(channel))), observed=counts.sum(axis=0)
+    )
     records = np.arange(60)
     groups = [np.flatnonzero(records % 4 == number) for number in range(3)]
     together = estimator.estimate_groups(counts, groups)
@@ -125,20 +132,31 @@ def test_groups_are_estimated_as_each_by_itself() -> None:
         assert (found.total, found.records) == (expected.total, expected.records)
 
 
-def covered_in_many_words(channel: Channel, used: Ids, *, releases: int, narrower: float = 1.0) -> tuple[float, float]:
-    """Return how often intervals hold the truth, of words in use and of others, in text of few words among many that are like them."""
+def covered_in_many_words(
+    channel: Channel, used: Ids, *, releases: int, narrower: float = 1.0
+) -> tuple[float, float]:
+    """Return how often intervals hold the truth, of words in use and of others, in text of few words among
+    many that are like them."""
     from scipy.sparse import csr_array
 
-    made, random, number = ChosenMechanism()(channel.embedding, epsilon=channel.epsilon), np.random.default_rng(2), 6_000
+    made, random, number = (
+        ChosenMechanism()(channel.embedding, epsilon=channel.epsilon),
+        np.random.default_rng(2),
+        6_000,
+    )
     hits, seen, size = np.zeros(2), np.zeros(2), len(channel.embedding)
     for release in range(releases):
         ids = np.repeat(used, random.multinomial(number, random.dirichlet(np.full(len(used), 2.0))))
         random.shuffle(ids)
         released = Draws(made, seed=release).of_each(ids)
-        counts = csr_array((np.ones(number), released, np.arange(0, number + 1, 20)), shape=(number // 20, size))
+        counts = csr_array(
+            (np.ones(number), released, np.arange(0, number + 1, 20)), shape=(number // 20, size)
+        )
         counts.sum_duplicates()
         total, held_out = counts.sum(axis=0), counts[::5].sum(axis=0)
-        learnt = learn_shares(channel, total - held_out, held_out=held_out, start=first_shares(channel), weight=0.1 * number).shares
+        learnt = learn_shares(
+            channel, total - held_out, held_out=held_out, start=first_shares(channel), weight=0.1 * number
+        ).shares
         text = np.repeat(channel.inputs, np.random.default_rng(3).multinomial(100_000, learnt))
         rehearsal = np.bincount(Draws(made, seed=11).of_each(text), minlength=size).astype(float)
         found = FrequencyEstimator(channel, learnt, observed=total, rehearsal=rehearsal).estimate(counts)
@@ -156,7 +174,9 @@ def no_word_can_have_been_used(channel: Channel, _observed: Floats) -> Floats:
 
 def test_intervals_hold_the_truth_in_text_of_few_words_among_many() -> None:
     random = np.random.default_rng(2)
-    vectors = np.tile(random.standard_normal((120, 8)), (10, 1)) + 0.3 * random.standard_normal((1_200, 8))  # each has nine neighbours
+    vectors = np.tile(random.standard_normal((120, 8)), (10, 1)) + 0.3 * random.standard_normal(
+        (1_200, 8)
+    )  # each has nine neighbours
     embedding = Embedding([f"w{i}" for i in range(1_200)], vectors)
     channel = make_channel(embedding, epsilon=10.0, directions=40, keep=False)
     assert channel.method == "points"
@@ -168,10 +188,34 @@ def test_intervals_hold_the_truth_in_text_of_few_words_among_many() -> None:
 
 
 @pytest.mark.slow
-def test_intervals_hold_the_truth_in_text_of_few_words_of_the_built_in_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_intervals_hold_the_truth_in_text_of_few_words_of_the_built_in_vocabulary(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     embedding = Embedding.open()
-    channel = make_channel(embedding, epsilon=8.0, inputs=np.append(np.arange(2_000), embedding.unknown_id), directions=500, keep=False)
-    words = ["the", "and", "was", "is", "come", "room", "my", "to", "for", "we", "food", "friends", "i", "good", "clean"]
+    channel = make_channel(
+        embedding,
+        epsilon=8.0,
+        inputs=np.append(np.arange(2_000), embedding.unknown_id),
+        directions=500,
+        keep=False,
+    )
+    words = [
+        "the",
+        "and",
+        "was",
+        "is",
+        "come",
+        "room",
+        "my",
+        "to",
+        "for",
+        "we",
+        "food",
+        "friends",
+        "i",
+        "good",
+        "clean",
+    ]
     used = np.array([*(embedding.index[word] for word in words), embedding.unknown_id])
     in_use, others = covered_in_many_words(channel, used, releases=3)
     assert in_use >= 0.9

@@ -1,4 +1,5 @@
-"""What a receiver notices in the words alone: good releases pass whatever text went in, wrong ones are noticed from so many words on."""
+"""What a receiver notices in the words alone: good releases pass whatever text went in, wrong ones are
+noticed from so many words on."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 
 WORDS = 600
 SPACE = Embedding(
-    [f"word{i:03d}x" for i in range(WORDS)], np.random.default_rng(0).standard_normal((WORDS, 6)).astype(np.float32), name="middle"
+    [f"word{i:03d}x" for i in range(WORDS)],
+    np.random.default_rng(0).standard_normal((WORDS, 6)).astype(np.float32),
+    name="middle",
 )
 ZIPF = 1.0 / np.arange(1, WORDS + 1) / (1.0 / np.arange(1, WORDS + 1)).sum()
 MECHANISMS = {"multivariate": 5.0, "randomized-response": 5.0, "santext": 3.0}
@@ -47,12 +50,15 @@ def original(words: int, seed: int, shares: Floats = ZIPF) -> Ids:
 
 
 def release(words: Ids, mechanism: str, epsilon: float, seed: int = 0) -> Ids:
-    # Not the seed of the text: one generator for both would choose words and what they become by the same numbers.
+    # Not the seed of the text: one generator for both would choose words and what they become by the same
+    # numbers.
     return Draws(ChosenMechanism(name=mechanism)(SPACE, epsilon=epsilon), seed=1_000 + seed).of_each(words)
 
 
 def evidence(channel: Channel, words: Ids, *, seed: int = 0) -> float:
-    return evidence_against(channel, np.bincount(words, minlength=len(channel.embedding)).astype(np.float64), seed=seed)
+    return evidence_against(
+        channel, np.bincount(words, minlength=len(channel.embedding)).astype(np.float64), seed=seed
+    )
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -68,11 +74,15 @@ def test_what_an_estimated_channel_gets_wrong_is_no_alarm(text: str, monkeypatch
     """Mutant: without room for the errors of a channel good releases of a few words are refused."""
     for directions in (10, 20, 50):
         rough = make_channel(SPACE, epsilon=5.0, directions=directions, keep=False)
-        released = [release(original(20_000, seed, TEXTS[text]), "multivariate", 5.0, seed=seed) for seed in range(3)]
+        released = [
+            release(original(20_000, seed, TEXTS[text]), "multivariate", 5.0, seed=seed) for seed in range(3)
+        ]
         with monkeypatch.context() as patched:
             assert max(evidence(rough, words) for words in released) < MOST_EVIDENCE
             patched.setattr(likeness, "_ERRORS", 0.0)
-            assert (max(evidence(rough, words) for words in released) > MOST_EVIDENCE) == (text != "frequent words")
+            assert (max(evidence(rough, words) for words in released) > MOST_EVIDENCE) == (
+                text != "frequent words"
+            )
 
 
 @pytest.mark.parametrize(
@@ -85,15 +95,25 @@ def test_what_an_estimated_channel_gets_wrong_is_no_alarm(text: str, monkeypatch
     ],
 )
 def test_releases_of_a_single_word_are_no_alarm(
-    mechanism: str, words: int, dimension: int, epsilon: float, directions: int, monkeypatch: pytest.MonkeyPatch
+    mechanism: str,
+    words: int,
+    dimension: int,
+    epsilon: float,
+    directions: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The error of one row is seen as a whole. Mutant: without room for it good releases are refused."""
     vectors = np.random.default_rng(0).standard_normal((words, dimension)).astype(np.float32)
-    space, chosen = Embedding([f"word{i:04d}x" for i in range(words)], vectors, name="other"), ChosenMechanism(name=mechanism)
+    space, chosen = (
+        Embedding([f"word{i:04d}x" for i in range(words)], vectors, name="other"),
+        ChosenMechanism(name=mechanism),
+    )
     channel = make_channel(space, chosen, epsilon=epsilon, directions=directions, keep=False)
     assert (channel.method == "points") == (words >= 1_000)
     draws = Draws(chosen(space, epsilon=epsilon), seed=77)
-    released = [draws.of(word, 20_000) for word in np.random.default_rng(5).choice(words, 8, replace=False).tolist()]
+    released = [
+        draws.of(word, 20_000) for word in np.random.default_rng(5).choice(words, 8, replace=False).tolist()
+    ]
     assert max(evidence(channel, each) for each in released) < MOST_EVIDENCE
     monkeypatch.setattr(likeness, "_ERRORS", 0.0)
     assert max(evidence(channel, each) for each in released) > MOST_EVIDENCE
@@ -118,7 +138,11 @@ def test_the_original_of_a_release_by_randomised_response_is_noticed(channels: d
 
 def test_chance_exceeds_the_evidence_no_oftener_than_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mutant: words that are judged by their own frequencies seem to be no release far too often."""
-    space = Embedding([f"w{i}x" for i in range(60)], np.random.default_rng(1).standard_normal((60, 3)).astype(np.float32), name="sixty")
+    space = Embedding(
+        [f"w{i}x" for i in range(60)],
+        np.random.default_rng(1).standard_normal((60, 3)).astype(np.float32),
+        name="sixty",
+    )
     channel = make_channel(space, ChosenMechanism(name="santext"), epsilon=2.0, keep=False)
     monkeypatch.setattr(likeness, "_CUT_ERROR", 0.0)  # this one is exact
     outputs, chances = channel.row(5)
@@ -134,14 +158,18 @@ def test_chance_exceeds_the_evidence_no_oftener_than_it_says(monkeypatch: pytest
 
 
 def test_stopping_early_is_safe() -> None:
-    """The evidence after any number of steps is no more than after all of them. Mutant: one that leaves out how far the best mix may be."""
+    """The evidence after any number of steps is no more than after all of them. Mutant: one that leaves out
+    how far the best mix may be."""
     rng = np.random.default_rng(3)
     chances = rng.dirichlet(np.full(9, 0.1), size=50)
     judged, shares = rng.integers(1, 40, 9).astype(np.float64), rng.dirichlet(np.ones(9))
     given = by_steps(chances, judged, judged / judged.sum(), 20_000)
     for steps in (1, 3, 10, 100):
         assert by_steps(chances, judged, judged / judged.sum(), steps) <= given + likeness._CLOSE_ENOUGH
-        assert by_steps(chances, judged, shares, steps) <= by_steps(chances, judged, shares, 20_000) + likeness._CLOSE_ENOUGH
+        assert (
+            by_steps(chances, judged, shares, steps)
+            <= by_steps(chances, judged, shares, 20_000) + likeness._CLOSE_ENOUGH
+        )
 
 
 def by_steps(chances: Floats, judged: Floats, shares: Floats, steps: int) -> float:
@@ -157,7 +185,9 @@ def test_a_text_is_always_judged_alike(channels: dict[str, Channel]) -> None:
 
 def test_a_text_that_would_not_fit_in_memory_is_judged(channels: dict[str, Channel]) -> None:
     """Mutant: a list of all its words would have ten thousand million."""
-    counts = np.bincount(release(original(30_000, 6), "multivariate", 5.0), minlength=WORDS).astype(np.float64)
+    counts = np.bincount(release(original(30_000, 6), "multivariate", 5.0), minlength=WORDS).astype(
+        np.float64
+    )
     assert evidence_against(channels["multivariate"], 350_000.0 * counts) < MOST_EVIDENCE
 
 

@@ -36,11 +36,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def original(records: int, *, seed: int = 1, favourite: int = 0) -> list[str]:
-    """Return texts in which words are the rarer the later they stand, and one more frequent than all others."""
+    """Return texts in which words are the rarer the later they stand, and one more frequent than all
+    others."""
     rng = np.random.default_rng(seed)
     shares = 1.0 / np.arange(1, WORDS + 1)
     shares[favourite] += 1.5
-    return [" ".join(NAMES[i] for i in rng.choice(WORDS, 12, p=shares / shares.sum())) for _ in range(records)]
+    return [
+        " ".join(NAMES[i] for i in rng.choice(WORDS, 12, p=shares / shares.sum())) for _ in range(records)
+    ]
 
 
 def make_private(**settings: object) -> Privatizer:
@@ -55,15 +58,21 @@ def released(records: int = 400, **settings: object) -> tuple[list[str | None], 
 def test_the_shares_that_are_learnt_are_nearer_to_the_truth_than_those_released() -> None:
     texts, card = released(1500)
     received = receive(card, texts, directions=400)
-    true = np.bincount([NAMES.index(word) for text in original(1500) for word in text.split()], minlength=WORDS) / (1500 * 12)
-    out = np.bincount([NAMES.index(word) for text in texts for word in (text or "").split()], minlength=WORDS) / (1500 * 12)
+    true = np.bincount(
+        [NAMES.index(word) for text in original(1500) for word in text.split()], minlength=WORDS
+    ) / (1500 * 12)
+    out = np.bincount(
+        [NAMES.index(word) for text in texts for word in (text or "").split()], minlength=WORDS
+    ) / (1500 * 12)
     learnt = np.zeros(WORDS + 1)
     learnt[received.decoder.channel.inputs] = received.learnt.shares
     assert np.abs(learnt[:WORDS] - true).sum() < 0.65 * np.abs(out - true).sum()
     assert received.counts.words == 1500 * 12
 
 
-def test_the_same_card_gives_the_same_numbers_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_card_gives_the_same_numbers_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     texts, card = released()
     path = tmp_path / "card.json"
     card.write(path)
@@ -90,13 +99,16 @@ def test_text_that_was_not_released_is_refused() -> None:
 def test_a_release_is_decoded_and_its_original_is_refused() -> None:
     texts, card = released(1000)
     receive(card, texts, directions=400)
-    with pytest.raises(NotThisRelease, match="not as Multivariate at ε = 4 releases them: whatever text went in"):
+    with pytest.raises(
+        NotThisRelease, match="not as Multivariate at ε = 4 releases them: whatever text went in"
+    ):
         receive(card, original(1000), directions=400)
     receive(card, original(1000), directions=400, check=False)
 
 
 def test_releases_of_a_few_answers_again_and_again_are_decoded() -> None:
-    """Mutant: words compared with those released anew from the shares learnt, which are spread twice, refused most of such releases."""
+    """Mutant: words compared with those released anew from the shares learnt, which are spread twice, refused
+    most of such releases."""
     private = make_private()
     answers = [f"{NAMES[3]} {NAMES[20]}", f"{NAMES[7]}", f"{NAMES[11]} {NAMES[30]} {NAMES[3]}"]
     for _ in range(10):
@@ -142,7 +154,10 @@ def test_kept_and_redacted_words_are_read_as_the_policies_release_them() -> None
 def test_a_rehearsed_release_keeps_the_words_that_the_release_kept() -> None:
     texts, card = released(200, keep_words=[NAMES[1]])
     received = receive(card, texts, directions=200)
-    kept, other = (rehearse(received, (received.decoder.channel.inputs == word).astype(np.float64), words=10) for word in (1, 2))
+    kept, other = (
+        rehearse(received, (received.decoder.channel.inputs == word).astype(np.float64), words=10)
+        for word in (1, 2)
+    )
     assert kept[1] == kept.sum() > 0, "text of this word alone stays what it is"
     assert 0 < other[2] < other.sum()
 
@@ -151,7 +166,10 @@ def test_the_support_is_what_was_asked_for(tmp_path: Path) -> None:
     _, card = released(1)
     space = embedding_of()
     assert open_channel(card, space, support=10, directions=20).inputs.tolist() != list(range(WORDS + 1))
-    assert sorted(open_channel(card, space, support=10, directions=20).inputs.tolist()) == [*range(10), space.unknown_id]
+    assert sorted(open_channel(card, space, support=10, directions=20).inputs.tolist()) == [
+        *range(10),
+        space.unknown_id,
+    ]
     public = tmp_path / "public.txt"
     public.write_text(f"{NAMES[30]} {NAMES[31]} {NAMES[30]}\n{NAMES[31]} {NAMES[2]}\n")
     texts, card = released(100)
@@ -160,7 +178,9 @@ def test_the_support_is_what_was_asked_for(tmp_path: Path) -> None:
     assert len(inputs) == 26
 
 
-def test_a_channel_for_few_words_is_coarser_and_one_of_single_columns_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_channel_for_few_words_is_coarser_and_one_of_single_columns_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(rows, "FEWEST_INPUTS", 2)
     card, space = make_private().card, embedding_of()
     asked = open_channel(card, space, outputs=np.arange(3), words=20)
@@ -225,11 +245,15 @@ def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
     assert not decoded.exists()
 
 
-def test_a_target_of_another_format_is_refused_before_the_channel_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_of_another_format_is_refused_before_the_channel_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, card = released(1)
     out = tmp_path / "out.csv"
     out.write_text(f"text\n{NAMES[0]}\n")
-    monkeypatch.setattr("deniable.analysis.decoded_files.receive", lambda *_, **__: pytest.fail("long work was begun"))
+    monkeypatch.setattr(
+        "deniable.analysis.decoded_files.receive", lambda *_, **__: pytest.fail("long work was begun")
+    )
     with pytest.raises(InvalidParameter):
         decode_file(out, tmp_path / "decoded.parquet", card, column="text")
 
@@ -286,7 +310,9 @@ def test_an_embedding_in_memory_cuts_by_the_rules_that_the_card_names() -> None:
     received = receive(before.card, texts, embedding=embedding, directions=100)
     assert received.decoder.channel.embedding.language_rules is None
     assert embedding.language_rules is not None  # the caller's own is left as it is
-    now = receive(Privatizer(Multivariate(embedding, epsilon=EPSILON)).card, texts, embedding=embedding, directions=100)
+    now = receive(
+        Privatizer(Multivariate(embedding, epsilon=EPSILON)).card, texts, embedding=embedding, directions=100
+    )
     assert now.decoder.channel.embedding.language_rules is not None
 
 

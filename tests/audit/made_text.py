@@ -1,6 +1,8 @@
-"""Made texts for attackers: words that follow from one another, words in any order, pairs of opposite words; and a mutant for them.
+"""Made texts for attackers: words that follow from one another, words in any order, pairs of opposite words;
+and a mutant for them.
 
-The mutant is right for every word by itself, so ``audit bound`` cannot refute it: it stands here and not in ``wrong``.
+The mutant is right for every word by itself, so ``audit bound`` cannot refute it: it stands here and not in
+``wrong``.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ def follow_one_another(words: int, documents: int, length: int, *, seed: int) ->
 
 
 def follow_at_a_distance(words: int, documents: int, length: int, *, seed: int) -> list[Ids]:
-    """Return documents in which each word follows from the one before the last, and says nothing of the next."""
+    """Return documents in which each word follows from the one before the last, and says nothing of the
+    next."""
     random = np.random.default_rng(seed)
     found = []
     for _ in range(documents):
@@ -69,7 +72,11 @@ def opposite_pairs(words: int, documents: int, length: int, *, seed: int) -> lis
 def opposites(words: int, dimension: int) -> Embedding:
     """Return an embedding in which the words 2i and 2i + 1 have opposite vectors."""
     half = np.random.default_rng(0).standard_normal((words // 2, dimension))
-    return Embedding([f"w{i}" for i in range(words)], np.stack([half, -half], axis=1).reshape(words, dimension), name="opposites")
+    return Embedding(
+        [f"w{i}" for i in range(words)],
+        np.stack([half, -half], axis=1).reshape(words, dimension),
+        name="opposites",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,20 +106,36 @@ class Attack:
         return self.in_context_of(100)
 
     def in_context_of(self, candidates: int) -> InContext:
-        return InContext(self.channel, first_shares(self.channel, self.model), self.model, candidates=candidates)
+        return InContext(
+            self.channel, first_shares(self.channel, self.model), self.model, candidates=candidates
+        )
 
 
-def prepare(embedding: Embedding, public: list[Ids], attacked: list[Ids], *, epsilon: float, mechanism: str = "multivariate") -> Attack:
+def prepare(
+    embedding: Embedding,
+    public: list[Ids],
+    attacked: list[Ids],
+    *,
+    epsilon: float,
+    mechanism: str = "multivariate",
+) -> Attack:
     """Return what attackers need who have read the public documents."""
     model = count_bigrams(public, len(embedding) + 1)
     assert model is not None
-    text = make_attacked_text(embedding, [" ".join(embedding.words[i] for i in document) for document in attacked], source=Path("made"))
-    channel = make_channel(embedding, ChosenMechanism(name=mechanism), epsilon=epsilon, directions=400, keep=False)
+    text = make_attacked_text(
+        embedding,
+        [" ".join(embedding.words[i] for i in document) for document in attacked],
+        source=Path("made"),
+    )
+    channel = make_channel(
+        embedding, ChosenMechanism(name=mechanism), epsilon=epsilon, directions=400, keep=False
+    )
     return Attack(embedding=embedding, text=text, model=model, channel=channel)
 
 
 class SharedNoise(Multivariate):
-    """Each second word gets the noise of the word before it: right for every word by itself, and wrong for a text."""
+    """Each second word gets the noise of the word before it: right for every word by itself, and wrong for a
+    text."""
 
     def noise(self, source: Randomness, epsilon: Floats) -> Floats:
         noise = super().noise(source, epsilon)

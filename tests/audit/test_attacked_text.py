@@ -1,4 +1,5 @@
-"""What is read of the text that is attacked and of the public text, so that an attacker learns from one and is judged on the other."""
+"""What is read of the text that is attacked and of the public text, so that an attacker learns from one and
+is judged on the other."""
 
 from __future__ import annotations
 
@@ -24,12 +25,14 @@ SMALL = InversionEffort.of(10, points=16, draws=10, places=300, support=200, dir
 def test_words_fall_into_groups_by_what_they_are() -> None:
     names = ["the", "of", "anna", "rome", "went", "1984", "x2", *(f"w{i}" for i in range(11_000))]
     embedding = Embedding(names, np.random.default_rng(0).standard_normal((len(names), 2)), name="made")
-    text = make_attacked_text(embedding, ["The cat went: Rome of Anna, 1984 w9 w10900", "went of Anna"], source=Path("made"))
+    text = make_attacked_text(
+        embedding, ["The cat went: Rome of Anna, 1984 w9 w10900", "went of Anna"], source=Path("made")
+    )
     shares = np.append(1.0 / np.arange(1, len(names) + 1), 0.0)
     shares[[2, 3]] = 1e-4  # 150 others are more frequent, but fewer than 10,000
     found = [GROUPS[group] for group in text.groups(embedding, shares)]
     assert found == [
-        "frequent", "unknown", "frequent", "others", "frequent", "names", "numbers", "numbers", "numbers", "frequent", "frequent", "names",
+        "frequent", "unknown", "frequent", "others", "frequent", "names", "numbers", "numbers", "numbers", "frequent", "frequent", "names",  # noqa: E501
     ]  # fmt: skip
 
 
@@ -53,11 +56,15 @@ def test_public_documents_to_learn_from_come_from_all_of_the_file(tmp_path: Path
     path.write_text("".join(f"w{i // 100} w{i % 10} w{i // 10 % 10}\n" for i in range(400)), encoding="utf-8")
 
     def shadow_of(seed: int) -> Shadow:
-        public, _ = read_public_text(random_embedding(30, 2), path, hold_back=False, places=100, seed=seed, shadow_words=10_000)
+        public, _ = read_public_text(
+            random_embedding(30, 2), path, hold_back=False, places=100, seed=seed, shadow_words=10_000
+        )
         assert public.shadow is not None
         return public.shadow
 
-    firsts, again, other = ([int(document[0]) for document in shadow_of(seed).documents] for seed in (0, 0, 1))
+    firsts, again, other = (
+        [int(document[0]) for document in shadow_of(seed).documents] for seed in (0, 0, 1)
+    )
     assert len(firsts) == 200, "at most half of the text"
     assert set(firsts[:40]) == {0, 1, 2, 3}
     assert again == firsts
@@ -67,8 +74,12 @@ def test_public_documents_to_learn_from_come_from_all_of_the_file(tmp_path: Path
 def test_what_is_to_be_learnt_from_is_not_counted_while_learning(tmp_path: Path) -> None:
     path = tmp_path / "public.txt"
     lines = [f"w{i} w{i}" for i in range(29)]
-    path.write_text("\n".join([*lines, "", *map(str.upper, lines)]), encoding="utf-8")  # every document stands there twice
-    public, _ = read_public_text(random_embedding(30, 2), path, hold_back=False, places=100, seed=0, shadow_words=9)
+    path.write_text(
+        "\n".join([*lines, "", *map(str.upper, lines)]), encoding="utf-8"
+    )  # every document stands there twice
+    public, _ = read_public_text(
+        random_embedding(30, 2), path, hold_back=False, places=100, seed=0, shadow_words=9
+    )
     assert public.shadow is not None
     chosen = [int(document[0]) for document in public.shadow.documents]
     assert len(chosen) == len(set(chosen)) == 5, "until there are nine words or more"
@@ -109,7 +120,9 @@ class Learns:
 def test_too_short_a_public_text_leaves_nothing_to_learn_from(tmp_path: Path) -> None:
     path = tmp_path / "public.txt"
     path.write_text("w1 w2 w3\n", encoding="utf-8")
-    public, _ = read_public_text(random_embedding(30, 2), path, hold_back=False, places=100, seed=0, shadow_words=10)
+    public, _ = read_public_text(
+        random_embedding(30, 2), path, hold_back=False, places=100, seed=0, shadow_words=10
+    )
     assert public.shadow is None
     own = tmp_path / "own.txt"
     own.write_text("w4 w5\n", encoding="utf-8")
@@ -144,12 +157,21 @@ def test_of_long_documents_parts_are_attacked_and_documents_with_listed_words_ar
     documents = [" ".join(f"w{(number + place) % 200}" for place in range(250)) for number in range(40)]
     documents += ["w250 w1", " ".join(["w2"] * 300 + ["w251"] + ["w3"] * 300)]
     listed = np.array([250, 251])
-    text = make_attacked_text(embedding, documents, source=Path("made"), places=1_000, random=np.random.default_rng(1), listed=listed)
+    text = make_attacked_text(
+        embedding,
+        documents,
+        source=Path("made"),
+        places=1_000,
+        random=np.random.default_rng(1),
+        listed=listed,
+    )
     assert {len(document) for document in text.documents[: text.sampled]} <= {2, 100}
     assert 1_000 <= text.places < 1_100
     assert {int(word) for word in listed} <= set(text.ids.tolist())
     assert not np.isin(text.ids[: text.places], listed).any()
     added = text.documents[text.sampled :]
     assert sorted(map(len, added)) == [2, 100]
-    without = make_attacked_text(embedding, documents, source=Path("made"), places=1_000, random=np.random.default_rng(1))
+    without = make_attacked_text(
+        embedding, documents, source=Path("made"), places=1_000, random=np.random.default_rng(1)
+    )
     assert without.sampled == len(without.documents)

@@ -22,7 +22,15 @@ from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.mechanisms import RandomizedResponse
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.purpose import reduce
-from tests.audit.made_text import Attack, SharedNoise, follow_one_another, opposite_pairs, opposites, prepare, shuffle
+from tests.audit.made_text import (
+    Attack,
+    SharedNoise,
+    follow_one_another,
+    opposite_pairs,
+    opposites,
+    prepare,
+    shuffle,
+)
 from tests.support.strategies import random_embedding
 
 WORDS = 100
@@ -56,7 +64,9 @@ def apart(stronger: AttackerFinding, weaker: AttackerFinding) -> bool:
 
 def test_where_words_follow_from_context_the_contextual_attacker_wins_by_far(chained: Attack) -> None:
     mechanism = Multivariate(chained.embedding, epsilon=2.0)
-    blind, alone, context = (chained.judge(mechanism, each) for each in (chained.blind, chained.alone, chained.in_context))
+    blind, alone, context = (
+        chained.judge(mechanism, each) for each in (chained.blind, chained.alone, chained.in_context)
+    )
     assert apart(alone, blind)
     assert apart(context, alone)
     assert context.word.first.value > alone.word.first.value + 0.3
@@ -75,9 +85,16 @@ def test_where_the_order_says_nothing_the_contextual_attacker_gains_nothing(shuf
 def test_where_nothing_is_released_nobody_gains(chained: Attack) -> None:
     embedding = chained.embedding
     public = follow_one_another(WORDS, 400, 25, seed=1)
-    nothing = prepare(embedding, public, follow_one_another(WORDS, 60, 25, seed=2), epsilon=1e-9, mechanism="randomized-response")
+    nothing = prepare(
+        embedding,
+        public,
+        follow_one_another(WORDS, 60, 25, seed=2),
+        epsilon=1e-9,
+        mechanism="randomized-response",
+    )
     blind, alone, context = (
-        nothing.judge(RandomizedResponse(embedding, epsilon=1e-9), each) for each in (nothing.blind, nothing.alone, nothing.in_context)
+        nothing.judge(RandomizedResponse(embedding, epsilon=1e-9), each)
+        for each in (nothing.blind, nothing.alone, nothing.in_context)
     )
     assert blind.word.first == alone.word.first
     assert blind.kind == alone.kind
@@ -86,20 +103,32 @@ def test_where_nothing_is_released_nobody_gains(chained: Attack) -> None:
 
 def test_a_mechanism_that_shares_noise_between_neighbours_is_caught_in_context_only() -> None:
     embedding = opposites(500, 3)
-    attack = prepare(embedding, opposite_pairs(500, 300, 20, seed=1), opposite_pairs(500, 80, 20, seed=2), epsilon=3.0)
+    attack = prepare(
+        embedding, opposite_pairs(500, 300, 20, seed=1), opposite_pairs(500, 80, 20, seed=2), epsilon=3.0
+    )
     found = {
         (name, kind.__name__): attack.judge(kind(embedding, epsilon=3.0), attacker)
         for kind in (Multivariate, SharedNoise)
         for name, attacker in (("alone", attack.alone), ("context", attack.in_context))
     }
-    assert not apart(found["alone", "SharedNoise"], found["alone", "Multivariate"]), "each word by itself is treated as promised"
+    assert not apart(found["alone", "SharedNoise"], found["alone", "Multivariate"]), (
+        "each word by itself is treated as promised"
+    )
     assert apart(found["context", "SharedNoise"], found["context", "Multivariate"])
-    assert found["context", "SharedNoise"].word.first.value > 1.5 * found["context", "Multivariate"].word.first.value
+    assert (
+        found["context", "SharedNoise"].word.first.value
+        > 1.5 * found["context", "Multivariate"].word.first.value
+    )
 
 
 def test_what_is_attacked_is_not_read_in_the_public_text(tmp_path: Path) -> None:
-    public, effort = public_file(tmp_path), InversionEffort.of(10, points=16, draws=10, places=300, support=60, directions=60)
-    result = audit_inversion(random_embedding(60, 3), epsilons=[2.0], public=public, text=public, effort=effort)
+    public, effort = (
+        public_file(tmp_path),
+        InversionEffort.of(10, points=16, draws=10, places=300, support=60, directions=60),
+    )
+    result = audit_inversion(
+        random_embedding(60, 3), epsilons=[2.0], public=public, text=public, effort=effort
+    )
     assert result.text is not None
     assert (result.text.documents, result.text.left_out) == (15, 15)
     assert result.text.public_words == 185 * 20
@@ -110,14 +139,19 @@ def test_what_is_attacked_is_not_read_in_the_public_text(tmp_path: Path) -> None
 
 def test_kinds_of_mapped_vectors_are_said_to_be_such(tmp_path: Path) -> None:
     source = random_embedding(60, 3)
-    public, effort = public_file(tmp_path), InversionEffort.of(5, points=8, draws=5, places=200, support=60, directions=30)
+    public, effort = (
+        public_file(tmp_path),
+        InversionEffort.of(5, points=8, draws=5, places=200, support=60, directions=30),
+    )
     without = audit_inversion(reduce(source, 2), epsilons=[2.0], public=public, effort=effort)
     assert without.text is not None
     assert without.text.kinds_mapped is True
     assert MAPPED_KINDS in finding(without)
     assert "clusters of mapped vectors" in audit_page([without]).html()
     store.save(source, "source")
-    stored = audit_inversion(reduce(Embedding.open("source"), 2), epsilons=[2.0], public=public, effort=effort)
+    stored = audit_inversion(
+        reduce(Embedding.open("source"), 2), epsilons=[2.0], public=public, effort=effort
+    )
     assert stored.text is not None
     assert stored.text.kinds_mapped is None
     assert "kinds_mapped" not in stored.to_dict()["text"]
@@ -128,7 +162,9 @@ def test_kinds_of_mapped_vectors_are_said_to_be_such(tmp_path: Path) -> None:
 def public_file(folder: Path) -> Path:
     path = folder / "public.txt"
     documents = follow_one_another(60, 200, 20, seed=1)
-    path.write_text("\n".join(" ".join(f"w{i}" for i in document) for document in documents), encoding="utf-8")
+    path.write_text(
+        "\n".join(" ".join(f"w{i}" for i in document) for document in documents), encoding="utf-8"
+    )
     return path
 
 
@@ -172,7 +208,13 @@ def test_who_takes_the_release_as_it_stands_wins_where_the_public_text_misleads(
     listed.write_text("w70\nw71\n", encoding="utf-8")
     effort = replace(SMALL, support=50)
     result = audit_inversion(
-        random_embedding(100, 3), epsilons=[1e6], public=public_file(tmp_path), text=own, words=[listed], effort=effort, acceptable=0.5
+        random_embedding(100, 3),
+        epsilons=[1e6],
+        public=public_file(tmp_path),
+        text=own,
+        words=[listed],
+        effort=effort,
+        acceptable=0.5,
     )
     found = result.results[0]
     assert found.best is not None
@@ -187,7 +229,8 @@ def test_who_takes_the_release_as_it_stands_wins_where_the_public_text_misleads(
     assert all(each.word.first.value == 0.0 for each in found.attackers if each.name != NEAREST_WORD)
     assert finding(result).startswith(
         "The best attacker we have names every word "
-        "(100.0 % by taking the released word as it stands, 0.0 % each by itself, 0.0 % blindly) at ε = 1e+06."
+        "(100.0 % by taking the released word as it stands, 0.0 % each by itself, 0.0 % blindly) at ε = "
+        "1e+06."
     )
     assert result.largest_acceptable_epsilon is None
     earlier = replace(found, attackers=tuple(each for each in found.attackers if each.name != NEAREST_WORD))
@@ -214,7 +257,9 @@ def test_a_result_from_before_there_were_attackers_of_text_is_read(tmp_path: Pat
 def test_a_text_of_ones_own_is_attacked_by_who_read_all_of_the_public_text(tmp_path: Path) -> None:
     own = tmp_path / "own.txt"
     own.write_text("w1 w10 w73\nzork w2\n", encoding="utf-8")
-    result = audit_inversion(random_embedding(60, 3), epsilons=[2.0], public=public_file(tmp_path), text=own, effort=SMALL)
+    result = audit_inversion(
+        random_embedding(60, 3), epsilons=[2.0], public=public_file(tmp_path), text=own, effort=SMALL
+    )
     assert result.text is not None
     assert (result.text.source, result.text.documents, result.text.places) == ("own.txt", 2, 5)
     assert result.text.unknown == pytest.approx(0.4)
@@ -226,9 +271,16 @@ def test_unknown_words_count_neither_for_an_attacker_nor_against_it(tmp_path: Pa
     random, path = np.random.default_rng(0), tmp_path / "public.txt"
     documents = [" ".join(f"zork w{word} gnusto" for word in random.permutation(20)) for _ in range(200)]
     path.write_text("\n".join(documents), encoding="utf-8")
-    epsilons, effort = [1e-6, 1e3], InversionEffort.of(60, points=16, draws=10, places=1_200, support=20, directions=60)
+    epsilons, effort = (
+        [1e-6, 1e3],
+        InversionEffort.of(60, points=16, draws=10, places=1_200, support=20, directions=60),
+    )
     result = audit_inversion(
-        random_embedding(20, 3), ChosenMechanism(name="randomized-response"), epsilons=epsilons, public=path, effort=effort
+        random_embedding(20, 3),
+        ChosenMechanism(name="randomized-response"),
+        epsilons=epsilons,
+        public=path,
+        effort=effort,
     )
     assert result.text is not None
     assert result.text.unknown == pytest.approx(2 / 3, abs=0.01)
@@ -249,12 +301,18 @@ def test_a_text_without_a_known_word_is_refused(tmp_path: Path) -> None:
     own = tmp_path / "own.txt"
     own.write_text("zork gnusto\n", encoding="utf-8")
     with pytest.raises(UnusableAuditData, match="none of the words"):
-        audit_inversion(random_embedding(60, 2), epsilons=[1.0], public=public_file(tmp_path), text=own, effort=SMALL)
+        audit_inversion(
+            random_embedding(60, 2), epsilons=[1.0], public=public_file(tmp_path), text=own, effort=SMALL
+        )
 
 
 @pytest.mark.parametrize(
     ("wrong", "name"),
-    [({"text": Path("a")}, "text"), ({"words": [Path("a")]}, "words"), ({"public": Path("a"), "corpus": Path("b")}, "corpus")],
+    [
+        ({"text": Path("a")}, "text"),
+        ({"words": [Path("a")]}, "words"),
+        ({"public": Path("a"), "corpus": Path("b")}, "corpus"),
+    ],
 )
 def test_what_needs_a_public_text_says_so(wrong: dict[str, Path], name: str) -> None:
     with pytest.raises(InvalidParameter, match=name):
@@ -265,14 +323,27 @@ def test_a_list_of_strangers_is_refused(tmp_path: Path) -> None:
     strange = tmp_path / "strange.txt"
     strange.write_text("zork\n", encoding="utf-8")
     with pytest.raises(UnusableAuditData, match="none of its words"):
-        audit_inversion(random_embedding(60, 2), epsilons=[1.0], public=public_file(tmp_path), words=[strange])
+        audit_inversion(
+            random_embedding(60, 2), epsilons=[1.0], public=public_file(tmp_path), words=[strange]
+        )
 
 
 def test_the_command_attacks_text_and_prints_the_best_attacker(tmp_path: Path) -> None:
     store.save(random_embedding(60, 3), "tiny", source="a test")
     drugs = tmp_path / "drugs.txt"
     drugs.write_text("w31\nw32\n", encoding="utf-8")
-    sizes = ["--words-per-band", "10", "--points", "16", "--places", "200", "--support", "60", "--directions", "60"]
+    sizes = [
+        "--words-per-band",
+        "10",
+        "--points",
+        "16",
+        "--places",
+        "200",
+        "--support",
+        "60",
+        "--directions",
+        "60",
+    ]
     arguments = ["audit", "inversion", "-e", "1.5", "--embedding", "tiny", "-q", *sizes]
     run = CliRunner()
     shown = run.invoke(app, [*arguments, "--public", str(public_file(tmp_path)), "--words", str(drugs)])

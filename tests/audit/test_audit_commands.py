@@ -28,7 +28,9 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def texts_file(folder: Path, *, users: int = 8, each: int = 5, column: str = "user") -> Path:
     rng = np.random.default_rng(0)
     rows = [
-        f"u{user}," + " ".join(f"w{word}" for word in rng.integers(7 * user, 7 * user + 5, 6)) for user in range(users) for _ in range(each)
+        f"u{user}," + " ".join(f"w{word}" for word in rng.integers(7 * user, 7 * user + 5, 6))
+        for user in range(users)
+        for _ in range(each)
     ]
     file = folder / "texts.csv"
     file.write_text(f"{column},text\n" + "\n".join(rows) + "\n")
@@ -45,7 +47,21 @@ def failure(*arguments: str) -> BaseException:
 def test_bound_prints_and_saves_what_it_found(tiny: Path) -> None:
     saved = tiny / "bound.json"
     result = run.invoke(
-        app, ["audit", "bound", "-e", "2", "--embedding", "tiny", "--draws", "400", "--own-draws", "100", "--save", str(saved)]
+        app,
+        [
+            "audit",
+            "bound",
+            "-e",
+            "2",
+            "--embedding",
+            "tiny",
+            "--draws",
+            "400",
+            "--own-draws",
+            "100",
+            "--save",
+            str(saved),
+        ],
     )
     assert result.exit_code == 0, result.output
     assert "Not refuted" in result.output
@@ -83,24 +99,32 @@ def test_inversion_gives_json_and_a_report_of_several_results(tiny: Path) -> Non
 
 def test_authorship_reads_a_file_of_the_user(tiny: Path) -> None:
     file = texts_file(tiny, column="author")
-    result = run.invoke(app, ["lab", "authorship", str(file), "-e", "1e6", "--embedding", "tiny", "--json", "-q"])
+    result = run.invoke(
+        app, ["lab", "authorship", str(file), "-e", "1e6", "--embedding", "tiny", "--json", "-q"]
+    )
     assert result.exit_code == 0, result.output
     answer = json.loads(result.stdout)
     assert answer["original"]["value"] == answer["released"][0]["learnt_from_original"]["value"] == 1.0
 
 
-@pytest.mark.parametrize("audit", [["authorship", "--author-column", "2"], ["membership", "--user-column", "2"]])
+@pytest.mark.parametrize(
+    "audit", [["authorship", "--author-column", "2"], ["membership", "--user-column", "2"]]
+)
 def test_how_to_read_the_file_can_be_said(tiny: Path, audit: list[str]) -> None:
     pytest.importorskip("torch")
     file = tiny / "a.data"
     file.write_bytes("the é;one\n".encode("latin-1"))
     reading = ["--format", "csv", "--delimiter", ";", "--no-header", "--encoding", "latin-1"]
-    result = run.invoke(app, ["lab", *audit, str(file), "-e", "1", "--embedding", "tiny", "-q", *reading, "--column", "1"])
+    result = run.invoke(
+        app, ["lab", *audit, str(file), "-e", "1", "--embedding", "tiny", "-q", *reading, "--column", "1"]
+    )
     assert isinstance(result.exception, UnusableAuditData), "read, and found to be too little"
     for left_out in (slice(0, 2), slice(2, 4), slice(4, 5), slice(5, 7)):
         less = list(reading)
         del less[left_out]
-        result = run.invoke(app, ["lab", *audit, str(file), "-e", "1", "--embedding", "tiny", "-q", *less, "--column", "1"])
+        result = run.invoke(
+            app, ["lab", *audit, str(file), "-e", "1", "--embedding", "tiny", "-q", *less, "--column", "1"]
+        )
         assert isinstance(result.exception, InvalidParameter | RecordError)
 
 
@@ -137,7 +161,11 @@ def test_membership_reads_a_file_of_the_user(tiny: Path) -> None:
         (["membership", "FILE", "-e", "1", "--user-column", "nobody"], InvalidParameter, "nobody"),
         (["membership", "FILE", "-e", "1", "--min-texts", "50"], UnusableAuditData, "0 users"),
         (["membership", "FILE", "-e", "0"], InvalidParameter, "epsilon"),
-        (["authorship", "FILE", "-e", "1", "--author-column", "user", "--min-texts", "50"], UnusableAuditData, "0 authors"),
+        (
+            ["authorship", "FILE", "-e", "1", "--author-column", "user", "--min-texts", "50"],
+            UnusableAuditData,
+            "0 authors",
+        ),
         (["authorship", "FILE", "-e", "1"], InvalidParameter, "author"),
         (["inversion", "-e", "1", "--mechanism", "magic"], InvalidParameter, "magic"),
         (["inversion", "-e", "1", "--acceptable", "7"], InvalidParameter, "acceptable"),
@@ -145,9 +173,14 @@ def test_membership_reads_a_file_of_the_user(tiny: Path) -> None:
         (["report", "FILE", "-o", "OUT"], RecordError, "not the result of an audit"),
     ],
 )
-def test_bad_data_and_bad_options_get_one_clear_message(arguments: list[str], error: type[DeniableError], says: str, tiny: Path) -> None:
+def test_bad_data_and_bad_options_get_one_clear_message(
+    arguments: list[str], error: type[DeniableError], says: str, tiny: Path
+) -> None:
     file = texts_file(tiny)
-    given = [str(file) if part == "FILE" else str(tiny / "out.html") if part == "OUT" else part for part in arguments]
+    given = [
+        str(file) if part == "FILE" else str(tiny / "out.html") if part == "OUT" else part
+        for part in arguments
+    ]
     named = [] if arguments[0] == "report" else ["--embedding", "tiny"]
     caught = failure(*given, *named)
     assert isinstance(caught, error), caught

@@ -21,5 +21,11 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 
 
 def test_importing_the_audits_loads_none_of_them() -> None:
-    loaded = "import sys, deniable.audit; print([name for name in sys.modules if name.startswith('deniable.audit.')])"
-    assert subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout == "[]\n"
+    loaded = (
+        "import sys, deniable.audit; print([name for name in sys.modules if "
+        "name.startswith('deniable.audit.')])"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout
+        == "[]\n"
+    )

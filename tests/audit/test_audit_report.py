@@ -48,8 +48,23 @@ def share(value: float) -> Share:
 
 def bound(*, refuted: bool = False) -> BoundResult:
     pair = WordPair(first="w0", second="w1", promised=0.4, shown=0.9 if refuted else None)
-    place = BoundPlace(space="spread, 1d", dimension=1, words=3, draws_per_word=10, pairs_judged=1, refuted=refuted, worst_pairs=(pair,))
-    return BoundResult(**head("bound"), epsilon=3.0, refuted=refuted, level=1e-4, places=(place,), not_proven="A pass is not a proof.")
+    place = BoundPlace(
+        space="spread, 1d",
+        dimension=1,
+        words=3,
+        draws_per_word=10,
+        pairs_judged=1,
+        refuted=refuted,
+        worst_pairs=(pair,),
+    )
+    return BoundResult(
+        **head("bound"),
+        epsilon=3.0,
+        refuted=refuted,
+        level=1e-4,
+        places=(place,),
+        not_proven="A pass is not a proof.",
+    )
 
 
 def inversion(largest: float | None = 1.0) -> InversionResult:
@@ -60,13 +75,26 @@ def inversion(largest: float | None = 1.0) -> InversionResult:
             prior_guess=0.05,
             bayes=Estimate(value=value, standard_error=0.01),
             nearest_word=Estimate(value=value, standard_error=0.01),
-            bands=(BandFinding(ranks="1 to 100", share_of_text=1.0, bayes=share(value), nearest_word=share(value)),),
-            repeats=tuple(RepeatFinding(releases=m, majority=share(value), bayes=None if m > 1 else share(value)) for m in (1, 3)),
+            bands=(
+                BandFinding(
+                    ranks="1 to 100", share_of_text=1.0, bayes=share(value), nearest_word=share(value)
+                ),
+            ),
+            repeats=tuple(
+                RepeatFinding(releases=m, majority=share(value), bayes=None if m > 1 else share(value))
+                for m in (1, 3)
+            ),
             at_risk=(WordAtRisk(word="<b>hockey", bayes=share(1.0)),),
         )
         for epsilon, value in ((1.0, 0.1), (5.0, 0.8))
     )
-    return InversionResult(**head("inversion"), frequencies="by rank", acceptable=0.2, largest_acceptable_epsilon=largest, results=found)
+    return InversionResult(
+        **head("inversion"),
+        frequencies="by rank",
+        acceptable=0.2,
+        largest_acceptable_epsilon=largest,
+        results=found,
+    )
 
 
 def attacked_text() -> InversionResult:
@@ -76,15 +104,36 @@ def attacked_text() -> InversionResult:
         return Success(first=share(value), within_ten=share(value))
 
     def attacker(name: str, value: float) -> AttackerFinding:
-        groups = (GroupFinding(group="names", places=10, word=success(value)), GroupFinding(group="numbers", places=0, word=None))
-        lists = (ListFinding(name="<i>drugs", words=3, places=4, word=success(value), found=share(value), rightly=None),)
+        groups = (
+            GroupFinding(group="names", places=10, word=success(value)),
+            GroupFinding(group="numbers", places=0, word=None),
+        )
+        lists = (
+            ListFinding(
+                name="<i>drugs", words=3, places=4, word=success(value), found=share(value), rightly=None
+            ),
+        )
         return AttackerFinding(
-            name=name, knows="which words follow", seconds=1.0, word=success(value), kind=success(value), groups=groups, lists=lists
+            name=name,
+            knows="which words follow",
+            seconds=1.0,
+            word=success(value),
+            kind=success(value),
+            groups=groups,
+            lists=lists,
         )
 
     result = inversion()
     attackers = (attacker(BLIND, 0.05), attacker(ALONE, 0.12), attacker(IN_CONTEXT, 0.17))
-    text = AttackedTextSummary(source="own.txt", documents=2, places=10, unknown=0.1, kinds=100, public="public.txt", public_words=900)
+    text = AttackedTextSummary(
+        source="own.txt",
+        documents=2,
+        places=10,
+        unknown=0.1,
+        kinds=100,
+        public="public.txt",
+        public_words=900,
+    )
     return replace(result, results=(replace(result.results[0], attackers=attackers),), text=text)
 
 
@@ -140,10 +189,18 @@ def test_the_page_says_what_was_tried_and_which_epsilon_is_acceptable() -> None:
 def test_the_page_leads_with_the_best_attacker_and_says_what_each_knew() -> None:
     page = audit_page([bound(), attacked_text()])
     assert page.lead.startswith(
-        "The best attacker we have names 1 word in 6 (17.0 % in context, 12.0 % each by itself, 5.0 % blindly) at ε = 1"
+        "The best attacker we have names 1 word in 6 (17.0 % in context, 12.0 % each by itself, 5.0 % "
+        "blindly) at ε = 1"
     )
     html = page.html()
-    order = ["The best attacker", "<svg", "What each attacker knew", "Your lists", "What this does not prove", "Does the mechanism keep"]
+    order = [
+        "The best attacker",
+        "<svg",
+        "What each attacker knew",
+        "Your lists",
+        "What this does not prove",
+        "Does the mechanism keep",
+    ]
     places = [html.index(part) for part in order]
     assert places == sorted(places)
     assert "which words follow" in html
@@ -156,21 +213,31 @@ def test_the_page_says_what_share_of_the_text_the_headline_leaves_out() -> None:
     attackers = tuple(replace(each, word=known) for each in result.results[0].attackers)
     html = audit_page([replace(result, results=(replace(result.results[0], attackers=attackers),))]).html()
     assert "of the words that the embedding knows. It does not know 10 % of the text" in html
-    assert "Saying so counts as naming the word here" in audit_page([result]).html(), "an older result counted all words"
+    assert "Saying so counts as naming the word here" in audit_page([result]).html(), (
+        "an older result counted all words"
+    )
 
 
 def test_an_attack_whose_interval_says_nothing_is_not_a_finding() -> None:
     result = attacked_text()
     few = Success(first=Share(value=1.0, low=0.398, high=1.0, tries=4), within_ten=share(1.0))
     found = result.results[0]
-    of_kinds = replace(result, results=(replace(found, attackers=tuple(replace(each, kind=few) for each in found.attackers)),))
+    of_kinds = replace(
+        result,
+        results=(replace(found, attackers=tuple(replace(each, kind=few) for each in found.attackers)),),
+    )
     said = finding(of_kinds)
     assert "Too few places were attacked" in said
     assert "39.8 % to 100.0 %" in said
     assert "every time" not in said
     assert "names the kind of a word, among 100 kinds" in finding(result)
-    of_words = replace(result, results=(replace(found, attackers=tuple(replace(each, word=few) for each in found.attackers)),))
-    assert finding(of_words).startswith("Too few words were attacked to say how many the best attacker we have names: 39.8 % to 100.0 %")
+    of_words = replace(
+        result,
+        results=(replace(found, attackers=tuple(replace(each, word=few) for each in found.attackers)),),
+    )
+    assert finding(of_words).startswith(
+        "Too few words were attacked to say how many the best attacker we have names: 39.8 % to 100.0 %"
+    )
     beside = replace(of_words, results=(*of_words.results, replace(found, epsilon=9.0)))
     assert finding(beside).startswith("The best attacker we have names 1 word in 6")
 
@@ -191,12 +258,16 @@ def test_the_advice_hears_every_attacker_and_says_why_an_epsilon_fails() -> None
     result = attacked_text()
     found = result.results[0]
     assert found.at_most == pytest.approx(0.37), "the upper end of the intervals of those who attack the text"
-    assert "The upper end of the 95 % interval counts" in finding(replace(result, largest_acceptable_epsilon=None))
+    assert "The upper end of the 95 % interval counts" in finding(
+        replace(result, largest_acceptable_epsilon=None)
+    )
     assert "The upper end" not in finding(result), "as saved, it advises this very ε"
     assert authorship().released[0].at_most > authorship().released[0].success
     drawn = replace(found, bayes=Estimate(value=0.3, standard_error=0.01))
     assert drawn.success == 0.3
-    assert "more is named than of this text: 30.0 % ± 1.0 at ε = 1" in finding(replace(result, results=(drawn,)))
+    assert "more is named than of this text: 30.0 % ± 1.0 at ε = 1" in finding(
+        replace(result, results=(drawn,))
+    )
 
 
 def test_the_best_attacker_of_drawn_words_is_the_one_that_names_most() -> None:
@@ -217,7 +288,10 @@ def test_the_best_attacker_of_drawn_words_is_the_one_that_names_most() -> None:
 def test_the_better_attacker_counts_for_bands_and_for_words_at_risk() -> None:
     result = at(6.0, 0.139, None)
     band = BandFinding(ranks="1 to 100", share_of_text=1.0, bayes=share(0.1), nearest_word=share(0.4))
-    risk = (WordAtRisk(word="hockey", bayes=share(0.2), nearest_word=share(0.6)), WordAtRisk(word="gmina", bayes=share(0.0)))
+    risk = (
+        WordAtRisk(word="hockey", bayes=share(0.2), nearest_word=share(0.6)),
+        WordAtRisk(word="gmina", bayes=share(0.0)),
+    )
     found = replace(result.results[0], bands=(band,), at_risk=risk)
     overall, _, at_risk = tables(replace(result, results=(found,)))
     assert overall.rows[0][-1] == "40.0 %"
@@ -230,13 +304,17 @@ def test_the_page_says_how_many_public_documents_were_left_out() -> None:
     result = attacked_text()
     assert result.text is not None
     assert "left out" not in audit_page([result]).html()
-    assert "1,200 more were left out" in audit_page([replace(result, text=replace(result.text, left_out=1_200))]).html()
+    assert (
+        "1,200 more were left out"
+        in audit_page([replace(result, text=replace(result.text, left_out=1_200))]).html()
+    )
 
 
 def test_an_older_result_without_running_text_leads_with_words_by_themselves() -> None:
     page = audit_page([inversion()])
     assert page.lead.startswith(
-        "The best attacker we have names 1 word in 10 (10.0 % each by itself, 5.0 % blindly) at ε = 1 and 8 words in 10"
+        "The best attacker we have names 1 word in 10 (10.0 % each by itself, 5.0 % blindly) at ε = 1 and 8 "
+        "words in 10"
     )
 
 
@@ -254,21 +332,34 @@ def test_decoded_text_stands_beside_released_text_on_the_page() -> None:
 
 
 def test_one_point_is_no_curve() -> None:
-    alone = replace(inversion(), results=(replace(inversion().results[0], repeats=inversion().results[0].repeats[:1]),))
+    alone = replace(
+        inversion(), results=(replace(inversion().results[0], repeats=inversion().results[0].repeats[:1]),)
+    )
     for result in (membership(), authorship(), alone):
         html = audit_page([result]).html()
         assert html.count("<svg") == 0
         assert f"Only ε = {'1' if result is alone else '2'} was tried, and one point is no curve" in html
-    assert "one point is no curve" not in audit_page([bound(), inversion(), membership(epsilons=(2.0, 4.0)), attacked_text()]).html()
+    assert (
+        "one point is no curve"
+        not in audit_page([bound(), inversion(), membership(epsilons=(2.0, 4.0)), attacked_text()]).html()
+    )
 
 
 def test_a_page_of_audits_that_do_not_speak_of_one_release_says_so() -> None:
     html = audit_page([bound(), inversion(), membership()]).html()
-    assert "different values of ε: bound at ε = 3; inversion at ε = 1, 5; membership at ε = 2. They have no ε in common" in html
+    assert (
+        "different values of ε: bound at ε = 3; inversion at ε = 1, 5; membership at ε = 2. They have no ε "
+        "in common" in html
+    )
     shared = audit_page([inversion(), membership(epsilons=(2.0, 5.0))]).html()
     assert "They have only ε = 5 in common" in shared
-    other = replace(authorship(), embedding=replace(authorship().embedding, name="other", fingerprint="0" * 32))
-    assert "of different mechanisms or embeddings: multivariate on &lt;tiny&gt;" in audit_page([membership(), other]).html()
+    other = replace(
+        authorship(), embedding=replace(authorship().embedding, name="other", fingerprint="0" * 32)
+    )
+    assert (
+        "of different mechanisms or embeddings: multivariate on &lt;tiny&gt;"
+        in audit_page([membership(), other]).html()
+    )
     same: list[list[AuditResult]] = [[inversion()], [membership(), authorship()]]
     for alike in same:
         assert "different" not in audit_page(alike).html().replace("differently", "")
@@ -287,7 +378,8 @@ def test_results_of_one_audit_are_told_apart_and_none_is_lost() -> None:
     page = audit_page([bound(), at(3.0, 0.15, 3.0), second])
     html = page.html()
     assert page.lead.startswith(
-        "The best attacker we have names 1 word in 7 (15.0 % each by itself, 5.0 % blindly) at ε = 3 and 1 word in 3 "
+        "The best attacker we have names 1 word in 7 (15.0 % each by itself, 5.0 % blindly) at ε = 3 and 1 "
+        "word in 3 "
     )
     assert "4 is the largest at which every attack" in page.lead
     assert "bound at ε = 3; inversion at ε = 3; inversion at ε = 4, 8. They have only ε = 3 in common" in html
@@ -295,14 +387,21 @@ def test_results_of_one_audit_are_told_apart_and_none_is_lost() -> None:
     assert "acceptable for inversion at ε = 4, 8 (at most 0.2)" in html
     assert "Can the words be guessed at ε = 3?" in html
     assert "Can the words be guessed at ε = 4, 8?" in html
-    assert "different values of ε" not in audit_page([at(3.0, 0.15, 3.0), second]).html(), "one audit at several ε is no mixture"
+    assert "different values of ε" not in audit_page([at(3.0, 0.15, 3.0), second]).html(), (
+        "one audit at several ε is no mixture"
+    )
 
 
 def test_results_of_one_audit_at_one_epsilon_are_told_apart_by_what_differs() -> None:
     first = at(6.0, 0.15, 6.0)
     text = replace(attacked_text(), results=(replace(attacked_text().results[0], epsilon=6.0),))
     others = (replace(first, seed=1), replace(first, mechanism="santext"), text, first)
-    marks = (("seed 0", "seed 1"), ("multivariate", "santext"), ("drawn words", "own.txt"), ("number 1", "number 2"))
+    marks = (
+        ("seed 0", "seed 1"),
+        ("multivariate", "santext"),
+        ("drawn words", "own.txt"),
+        ("number 1", "number 2"),
+    )
     for other, (one, another) in zip(others, marks, strict=True):
         html = audit_page([bound(), first, other]).html()
         for mark in (one, another):
@@ -314,9 +413,13 @@ def test_the_page_leads_with_the_strongest_attacker_of_all_results() -> None:
     both = [at(6.0, 0.1, 6.0), at(6.0, 0.25, None)]
     for results in (both, both[::-1]):
         page = audit_page(results)
-        assert page.lead.startswith("The best attacker we have names 1 word in 4 (25.0 % each by itself, 5.0 % blindly) at ε = 6. ")
+        assert page.lead.startswith(
+            "The best attacker we have names 1 word in 4 (25.0 % each by itself, 5.0 % blindly) at ε = 6. "
+        )
         assert "At none of the values of ε" in page.lead, "it is acceptable in one result only"
-        assert "The best attacker here names 1 word in 10 " in page.html(), "each section says what its own result found"
+        assert "The best attacker here names 1 word in 10 " in page.html(), (
+            "each section says what its own result found"
+        )
     between = audit_page([inversion(), at(3.0, 0.9, None)]).lead
     assert [f"at ε = {epsilon}" in between for epsilon in (1, 3, 5)] == [True, True, True]
     assert "9 words in 10 (90.0 % each by itself" in between
@@ -360,7 +463,9 @@ def test_every_table_has_as_many_cells_as_columns(result: AuditResult) -> None:
     assert all(len(row) == len(table.columns) for table in found for row in table.rows)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"audit": "magic"}', "\x00", '{"audit": "bound", "version": "0"}'])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"audit": "magic"}', "\x00", '{"audit": "bound", "version": "0"}']
+)
 def test_files_that_are_no_results_are_refused(content: str, tmp_path: Path) -> None:
     file = tmp_path / "result.json"
     file.write_text(content)

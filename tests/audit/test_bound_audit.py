@@ -32,7 +32,10 @@ def make(kind: Any, embedding: Embedding, epsilon: float) -> Mechanism:
 
 
 def refuted(kind: Any, *, seed: int = 1, draws: int = 40_000, epsilon: float = 3.0) -> bool:
-    return any(place.refuted for place in attempts(partial(make, kind), OWN, epsilon, seed=seed, draws=draws, own_draws=500))
+    return any(
+        place.refuted
+        for place in attempts(partial(make, kind), OWN, epsilon, seed=seed, draws=draws, own_draws=500)
+    )
 
 
 @pytest.mark.parametrize("kind", WRONG)
@@ -42,7 +45,9 @@ def test_a_wrong_mechanism_is_refuted(kind: Any) -> None:
 
 def test_half_the_noise_is_found_in_every_dimension_and_through_the_text() -> None:
     found = [
-        place.tried.space for place in attempts(partial(make, HalfTheNoise), OWN, 0.7, seed=0, draws=20_000, own_draws=500) if place.refuted
+        place.tried.space
+        for place in attempts(partial(make, HalfTheNoise), OWN, 0.7, seed=0, draws=20_000, own_draws=500)
+        if place.refuted
     ]
     assert {"1d", "2d", "3d"} <= {name.rpartition(", ")[2] for name in found}
     assert any(name.endswith("as text") for name in found)
@@ -68,7 +73,16 @@ def test_a_wrong_mechanism_is_refuted_whatever_the_seed(kind: Any, seed: int) ->
 
 
 def test_a_mechanism_that_promises_no_ratio_has_nothing_to_refute() -> None:
-    found = list(attempts(lambda embedding, epsilon: Gaussian(embedding, epsilon=epsilon), OWN, 3.0, seed=0, draws=200, own_draws=100))
+    found = list(
+        attempts(
+            lambda embedding, epsilon: Gaussian(embedding, epsilon=epsilon),
+            OWN,
+            3.0,
+            seed=0,
+            draws=200,
+            own_draws=100,
+        )
+    )
     assert all(finding.promised < math.inf for place in found for finding in place.findings)
     assert not any(place.refuted for place in found)
 
@@ -79,13 +93,23 @@ def test_every_place_is_counted() -> None:
 
 
 def test_the_same_seed_finds_the_same() -> None:
-    once, again = (list(attempts(partial(make, RenormalisedMahalanobis), OWN, 2.0, seed=7, draws=400, own_draws=100)) for _ in range(2))
+    once, again = (
+        list(attempts(partial(make, RenormalisedMahalanobis), OWN, 2.0, seed=7, draws=400, own_draws=100))
+        for _ in range(2)
+    )
     assert once == again
 
 
 def test_the_result_says_what_was_found_in_every_place(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
-    result = audit_bound(OWN, epsilon=2.0, draws=100, own_draws=50, seed=3, report=lambda done, total: seen.append((done, total)))
+    result = audit_bound(
+        OWN,
+        epsilon=2.0,
+        draws=100,
+        own_draws=50,
+        seed=3,
+        report=lambda done, total: seen.append((done, total)),
+    )
     assert len(result.places) == count_places(OWN)
     assert seen[-1] == (len(result.places), len(result.places))
     assert (result.refuted, result.mechanism, result.embedding.name) == (False, "multivariate", "random")

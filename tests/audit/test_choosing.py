@@ -1,6 +1,8 @@
-"""What attackers choose on shadow text keeps each as strong as the one before it, and lets it fall back where context says nothing.
+"""What attackers choose on shadow text keeps each as strong as the one before it, and lets it fall back where
+context says nothing.
 
-Each choice is also tried the other way: an attacker that trusts in full where it must not is the weaker one, so these tests can fail.
+Each choice is also tried the other way: an attacker that trusts in full where it must not is the weaker one,
+so these tests can fail.
 """
 
 from __future__ import annotations
@@ -41,16 +43,22 @@ def in_context(attack: Attack, trust: float) -> InContext:
 
 def by_model(attack: Attack, weights: Weights | None = None) -> ByLanguageModel:
     prior = first_shares(attack.channel, attack.model)
-    return ByLanguageModel(attack.in_context, attack.alone, attack.channel, prior, attack.model, MadeModel(), weights=weights)
+    return ByLanguageModel(
+        attack.in_context, attack.alone, attack.channel, prior, attack.model, MadeModel(), weights=weights
+    )
 
 
 def chosen_trust(attack: Attack, documents: list[Ids]) -> float:
     shadow = Shadow(documents=documents, bigrams=attack.model)
-    return in_context(attack, 1.0).choose_trust(shadow.release(Multivariate(attack.embedding, epsilon=EPSILON), seed=8, words=1_000))
+    return in_context(attack, 1.0).choose_trust(
+        shadow.release(Multivariate(attack.embedding, epsilon=EPSILON), seed=8, words=1_000)
+    )
 
 
 def test_bigrams_are_trusted_where_words_follow_one_another() -> None:
-    public, attacked, shadow = (follow_one_another(WORDS, count, 20, seed=seed) for count, seed in ((300, 1), (50, 2), (50, 3)))
+    public, attacked, shadow = (
+        follow_one_another(WORDS, count, 20, seed=seed) for count, seed in ((300, 1), (50, 2), (50, 3))
+    )
     attack = prepare(random_embedding(WORDS, 3), public, attacked, epsilon=EPSILON)
     trust = chosen_trust(attack, shadow)
     assert trust >= 0.75
@@ -62,32 +70,43 @@ def test_bigrams_are_trusted_where_words_follow_one_another() -> None:
 def test_bigrams_that_mislead_are_not_trusted_at_all() -> None:
     """The public text has an order, and the shadow, as the text that is attacked, has none."""
     public = follow_one_another(WORDS, 300, 20, seed=1)
-    attacked, shadow = (shuffle(follow_one_another(WORDS, 50, 20, seed=seed), seed=seed + 9) for seed in (2, 3))
+    attacked, shadow = (
+        shuffle(follow_one_another(WORDS, 50, 20, seed=seed), seed=seed + 9) for seed in (2, 3)
+    )
     attack = prepare(random_embedding(WORDS, 3), public, attacked, epsilon=EPSILON)
     trust = chosen_trust(attack, shadow)
     assert trust == 0.0
     mechanism = Multivariate(attack.embedding, epsilon=EPSILON)
-    alone, context, trusting = (attack.judge(mechanism, each) for each in (attack.alone, in_context(attack, trust), attack.in_context))
-    assert (context.word, context.kind) == (alone.word, alone.kind), "it is the attacker who reads word by word"
+    alone, context, trusting = (
+        attack.judge(mechanism, each) for each in (attack.alone, in_context(attack, trust), attack.in_context)
+    )
+    assert (context.word, context.kind) == (alone.word, alone.kind), (
+        "it is the attacker who reads word by word"
+    )
     assert trusting.word.first.high < alone.word.first.low, "and would have lost by trust"
 
 
 def test_a_model_counts_where_it_knows_how_texts_go_on_and_not_where_it_is_wrong() -> None:
     embedding = random_embedding(WORDS, 3)
     mechanism = Multivariate(embedding, epsilon=EPSILON)
-    ordered = [follow_at_a_distance(WORDS, count, 20, seed=seed) for count, seed in ((300, 1), (30, 2), (30, 3))]
+    ordered = [
+        follow_at_a_distance(WORDS, count, 20, seed=seed) for count, seed in ((300, 1), (30, 2), (30, 3))
+    ]
     attack = prepare(embedding, ordered[0], ordered[1], epsilon=EPSILON)
     shadow = Shadow(documents=ordered[2], bigrams=attack.model).release(mechanism, seed=8)
     weights = by_model(attack).choose_weights(shadow)
     assert weights.search >= 0.5
-    context, better = (attack.judge(mechanism, each) for each in (attack.in_context, by_model(attack, weights)))
+    context, better = (
+        attack.judge(mechanism, each) for each in (attack.in_context, by_model(attack, weights))
+    )
     assert better.word.first.low > context.word.first.high
     public, attacked, documents = (shuffle(each, seed=9) for each in ordered)
     attack = prepare(embedding, public, attacked, epsilon=EPSILON)
     shadow = Shadow(documents=documents, bigrams=attack.model).release(mechanism, seed=8)
     weights = by_model(attack).choose_weights(shadow)
     context, same, trusting = (
-        attack.judge(mechanism, each) for each in (attack.in_context, by_model(attack, weights), by_model(attack, Weights(0.8, 0.95)))
+        attack.judge(mechanism, each)
+        for each in (attack.in_context, by_model(attack, weights), by_model(attack, Weights(0.8, 0.95)))
     )
     assert weights.search == 0.0
     assert same.word.first == context.word.first
@@ -95,7 +114,9 @@ def test_a_model_counts_where_it_knows_how_texts_go_on_and_not_where_it_is_wrong
 
 
 @pytest.mark.parametrize("ordered", [True, False])
-def test_the_audit_chooses_so_and_no_attacker_falls_behind_the_one_before_it(tmp_path: Path, ordered: bool) -> None:
+def test_the_audit_chooses_so_and_no_attacker_falls_behind_the_one_before_it(
+    tmp_path: Path, ordered: bool
+) -> None:
     documents = [follow_at_a_distance(WORDS, count, 20, seed=seed) for count, seed in ((150, 1), (30, 2))]
     if not ordered:
         documents = [shuffle(each, seed=9) for each in documents]
@@ -104,7 +125,9 @@ def test_the_audit_chooses_so_and_no_attacker_falls_behind_the_one_before_it(tmp
         path.write_text("\n".join(" ".join(f"w{i}" for i in document) for document in some), encoding="utf-8")
     embedding, chosen = random_embedding(WORDS, 3), ChosenMechanism(name="multivariate")
     effort = TextEffort(places=600, support=WORDS, directions=200)
-    attack = TextAttack.prepare(embedding, paths[0], paths[1], effort=effort, seed=0, further=[LanguageModelAttack(model=MadeModel())])
+    attack = TextAttack.prepare(
+        embedding, paths[0], paths[1], effort=effort, seed=0, further=[LanguageModelAttack(model=MadeModel())]
+    )
     made = chosen(embedding, epsilon=EPSILON)
     found = attack.attack(made, attack.channel(made, chosen, seed=0), seed=0)
     assert [each.name for each in found] == [BLIND, NEAREST_WORD, ALONE, IN_CONTEXT, LANGUAGE_MODEL]
@@ -117,13 +140,17 @@ def test_the_audit_chooses_so_and_no_attacker_falls_behind_the_one_before_it(tmp
         assert abs(shares[3] - shares[1]) < 0.02
 
 
-def test_the_channel_of_attackers_who_do_not_learn_has_the_released_words_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_channel_of_attackers_who_do_not_learn_has_the_released_words_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("torch")
     monkeypatch.setattr(rows, "FEWEST_INPUTS", 10)
     paths = [tmp_path / "public.txt", tmp_path / "own.txt"]
     for path, count in zip(paths, (4, 1), strict=True):
         documents = follow_one_another(WORDS, count, 5, seed=count)
-        path.write_text("\n".join(" ".join(f"w{i}" for i in document) for document in documents), encoding="utf-8")
+        path.write_text(
+            "\n".join(" ".join(f"w{i}" for i in document) for document in documents), encoding="utf-8"
+        )
     embedding, chosen = random_embedding(WORDS, 3), ChosenMechanism(name="multivariate")
     made = chosen(embedding, epsilon=20.0)
     for learnt in (False, True):

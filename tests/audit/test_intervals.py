@@ -1,4 +1,5 @@
-"""Intervals of words in documents hold as often as they say, also where the words of a document resemble one another."""
+"""Intervals of words in documents hold as often as they say, also where the words of a document resemble one
+another."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ def drawn(seed: int, *, alike: bool) -> tuple[Flags, Ids]:
     """Return hits, three in ten over all; alike in a document, or each by itself."""
     random = np.random.default_rng(seed)
     chances = random.beta(3.0, 7.0, size=DOCUMENTS) if alike else np.full(DOCUMENTS, 0.3)
-    return random.random(DOCUMENTS * LENGTH) < np.repeat(chances, LENGTH), np.repeat(np.arange(DOCUMENTS), LENGTH)
+    return random.random(DOCUMENTS * LENGTH) < np.repeat(chances, LENGTH), np.repeat(
+        np.arange(DOCUMENTS), LENGTH
+    )
 
 
 def found(hits: Flags, documents: Ids) -> Share:
@@ -34,8 +37,13 @@ def test_intervals_hold_in_19_samples_of_20(alike: bool) -> None:
     held = np.mean([share.low <= 0.3 <= share.high for share in shares])
     assert held > 0.93
     if alike:
-        naive = [share_of(int(hits.sum()), len(hits)) for hits, _ in (drawn(seed, alike=True) for seed in range(600))]
-        assert np.mean([share.low <= 0.3 <= share.high for share in naive]) < 0.7, "so that the test can tell the two"
+        naive = [
+            share_of(int(hits.sum()), len(hits))
+            for hits, _ in (drawn(seed, alike=True) for seed in range(600))
+        ]
+        assert np.mean([share.low <= 0.3 <= share.high for share in naive]) < 0.7, (
+            "so that the test can tell the two"
+        )
 
 
 def test_they_are_hardly_wider_where_words_do_not_depend_on_their_document() -> None:
@@ -67,7 +75,9 @@ def test_a_single_document_says_next_to_nothing_and_no_words_nothing() -> None:
 def test_attackers_are_judged_by_document() -> None:
     """Thirty words of two documents say less than thirty words do."""
     one = follow_one_another(30, 1, 30, seed=1)[0]
-    attack = prepare(random_embedding(30, 3), follow_one_another(30, 50, 20, seed=2), [one[:15], one[15:]], epsilon=4.0)
+    attack = prepare(
+        random_embedding(30, 3), follow_one_another(30, 50, 20, seed=2), [one[:15], one[15:]], epsilon=4.0
+    )
     word = attack.judge(Multivariate(attack.embedding, epsilon=4.0), attack.alone).word.first
     assert word.tries == 30
     exact = share_of(round(word.value * word.tries), word.tries)

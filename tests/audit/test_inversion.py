@@ -49,7 +49,8 @@ def test_a_mechanism_that_never_changes_a_word_is_inverted_always() -> None:
 
 
 def test_the_advice_hears_who_takes_the_released_word_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An adversary whose estimate of the channel is worthless names little of a release in which every word stays."""
+    """An adversary whose estimate of the channel is worthless names little of a release in which every word
+    stays."""
     monkeypatch.setattr(BayesAdversary, "guesses", lambda _, outputs: np.full(len(outputs), 7))
     result = audit_inversion(random_embedding(80, 4), epsilons=[1e6], effort=SMALL, acceptable=0.5)
     found = result.results[0]
@@ -63,7 +64,12 @@ def test_the_advice_hears_who_takes_the_released_word_as_it_stands(monkeypatch: 
 def test_a_word_that_is_never_named_is_not_at_risk() -> None:
     """Blindly, the most frequent word is guessed always, and the other words never."""
     embedding = random_embedding(80, 4)
-    found = invert(RandomizedResponse(embedding, epsilon=1e-9), by_rank(embedding), seed=0, effort=InversionEffort(at_risk=20))
+    found = invert(
+        RandomizedResponse(embedding, epsilon=1e-9),
+        by_rank(embedding),
+        seed=0,
+        effort=InversionEffort(at_risk=20),
+    )
     assert found.at_risk[0].word == embedding.words[0]
     assert all(word.best.value > 0.0 for word in found.at_risk)
     assert 1 < len(found.at_risk) < 20
@@ -73,7 +79,9 @@ def test_a_mechanism_that_draws_uniformly_is_inverted_at_the_rate_of_the_prior()
     embedding = random_embedding(80, 4)
     prior = by_rank(embedding)
     uniform = RandomizedResponse(embedding, epsilon=1e-9)
-    found = invert(uniform, prior, seed=0, effort=InversionEffort(words_per_band=3_000, repeated_words=200, at_risk=2))
+    found = invert(
+        uniform, prior, seed=0, effort=InversionEffort(words_per_band=3_000, repeated_words=200, at_risk=2)
+    )
     assert found.channel == "exact probabilities"
     assert found.prior_guess == prior.max()
     # The guess is always the most frequent word, however often the same word is released.
@@ -98,7 +106,10 @@ def columns(channel: Columns, outputs: Ids) -> Floats:
 
 def test_the_channel_on_a_line_is_that_of_laplace_noise() -> None:
     epsilon = 0.8
-    found = columns(columns_of(Multivariate(line_embedding(-1.0, 0.0, 2.0), epsilon=epsilon), np.arange(3), seed=0), np.arange(3))
+    found = columns(
+        columns_of(Multivariate(line_embedding(-1.0, 0.0, 2.0), epsilon=epsilon), np.arange(3), seed=0),
+        np.arange(3),
+    )
     for word, place in enumerate((-1.0, 0.0, 2.0)):
         below = laplace(loc=place, scale=1 / epsilon).cdf(np.array([-0.5, 1.0]))
         assert found[:, word] == pytest.approx([below[0], below[1] - below[0], 1 - below[1]], abs=0.04)
@@ -107,7 +118,9 @@ def test_the_channel_on_a_line_is_that_of_laplace_noise() -> None:
 def test_rays_and_draws_tell_the_same_story() -> None:
     embedding, epsilon, outputs = random_embedding(30, 5), 3.0, np.arange(30)
     rays = columns(columns_of(Multivariate(embedding, epsilon=epsilon), outputs, seed=0), outputs)
-    drawn = columns(columns_of(SimulatedOnly(embedding, epsilon=epsilon), outputs, seed=1, draws=2_000), outputs)
+    drawn = columns(
+        columns_of(SimulatedOnly(embedding, epsilon=epsilon), outputs, seed=1, draws=2_000), outputs
+    )
     assert np.abs(rays - drawn).max() < 0.06
 
 
@@ -121,7 +134,10 @@ def test_the_exact_channel_is_what_the_mechanism_says() -> None:
 
 
 def test_mechanisms_without_rays_or_sums_are_simulated() -> None:
-    assert columns_of(Vickrey(random_embedding(20, 3), epsilon=2.0), np.arange(3), seed=0, draws=5).how == "5 draws of each word"
+    assert (
+        columns_of(Vickrey(random_embedding(20, 3), epsilon=2.0), np.arange(3), seed=0, draws=5).how
+        == "5 draws of each word"
+    )
 
 
 def test_a_protected_word_looks_like_the_word_that_stands_in_for_it() -> None:
@@ -142,7 +158,9 @@ def test_the_adversary_weighs_likelihood_by_frequency() -> None:
     outputs = np.array([0, 0])
     assert BayesAdversary(Fixed(), np.array([0.5, 0.5])).guesses(outputs).tolist() == [1, 1]
     assert BayesAdversary(Fixed(), np.array([0.9, 0.1])).guesses(outputs).tolist() == [0, 0]
-    repeated = BayesAdversary(Fixed(), np.array([0.8, 0.2])).guesses_from_repeats(np.zeros((1, 9), dtype=np.int64), (1, 9))
+    repeated = BayesAdversary(Fixed(), np.array([0.8, 0.2])).guesses_from_repeats(
+        np.zeros((1, 9), dtype=np.int64), (1, 9)
+    )
     assert (repeated[1].tolist(), repeated[9].tolist()) == ([0], [1])
 
 
@@ -153,7 +171,10 @@ def test_majority_takes_the_most_frequent_word_and_the_first_on_a_tie() -> None:
 def test_repeated_releases_help_the_adversary() -> None:
     embedding = random_embedding(60, 4)
     found = invert(
-        Multivariate(embedding, epsilon=2.5), by_rank(embedding), seed=1, effort=InversionEffort(repeated_words=60, points=64, at_risk=2)
+        Multivariate(embedding, epsilon=2.5),
+        by_rank(embedding),
+        seed=1,
+        effort=InversionEffort(repeated_words=60, points=64, at_risk=2),
     )
     votes = [row.majority.value for row in found.repeats]
     assert votes[-1] > votes[0] + 0.1
@@ -191,18 +212,29 @@ def test_shares_have_exact_intervals() -> None:
 
 @pytest.mark.parametrize(
     ("successes", "advised"),
-    [([0.1, 0.2, 0.3], 2.0), ([0.1, 0.3, 0.1], 1.0), ([0.3, 0.1, 0.1], None), ([0.1, float("nan"), 0.1], 1.0)],
+    [
+        ([0.1, 0.2, 0.3], 2.0),
+        ([0.1, 0.3, 0.1], 1.0),
+        ([0.3, 0.1, 0.1], None),
+        ([0.1, float("nan"), 0.1], 1.0),
+    ],
 )
 def test_no_epsilon_is_advised_after_one_that_fails(successes: list[float], advised: float | None) -> None:
-    found = [(AtEpsilon(epsilon=epsilon), success) for epsilon, success in zip((1.0, 2.0, 3.0), successes, strict=True)]
+    found = [
+        (AtEpsilon(epsilon=epsilon), success)
+        for epsilon, success in zip((1.0, 2.0, 3.0), successes, strict=True)
+    ]
     assert largest_acceptable(found[::-1], 0.2) == advised
 
 
 def test_the_advice_goes_by_the_upper_end_of_the_interval() -> None:
-    """Blindly 56 words in 100 are named: 0.65 is acceptable once enough words were attacked, and not before."""
+    """Blindly 56 words in 100 are named: 0.65 is acceptable once enough words were attacked, and not
+    before."""
     made: dict[str, Any] = {"epsilons": [1e-9], "acceptable": 0.65}
     embedding, uniform = line_embedding(0.0, 1.0), ChosenMechanism(name="randomized-response")
-    few, many = (audit_inversion(embedding, uniform, effort=InversionEffort.of(words), **made) for words in (30, 2_000))
+    few, many = (
+        audit_inversion(embedding, uniform, effort=InversionEffort.of(words), **made) for words in (30, 2_000)
+    )
     for result in (few, many):
         found = result.results[0]
         assert found.success == found.bayes.value < 0.65

@@ -1,4 +1,5 @@
-"""Attacks stay below the bounds that are proved, and a bound for another release is refuted by the same attacks."""
+"""Attacks stay below the bounds that are proved, and a bound for another release is refuted by the same
+attacks."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ MECHANISMS = [
 
 @pytest.mark.parametrize("epsilon", [0.8, 3.0])
 @pytest.mark.parametrize(("name", "options"), MECHANISMS)
-def test_no_attack_on_single_words_exceeds_the_bayes_bound_or_the_capacity(name: str, options: dict[str, Any], epsilon: float) -> None:
+def test_no_attack_on_single_words_exceeds_the_bayes_bound_or_the_capacity(
+    name: str, options: dict[str, Any], epsilon: float
+) -> None:
     embedding = random_embedding(60, 3)
     mechanism = ChosenMechanism(name=name, options=options)(embedding, epsilon=epsilon)
     for prior in (by_rank(embedding), np.full(60, 1 / 60)):
@@ -81,5 +84,10 @@ def test_the_result_and_its_tables_show_both_and_are_read_again(tmp_path: Path) 
 
 def test_nothing_is_proved_of_a_mechanism_of_ones_own() -> None:
     embedding = random_embedding(80, 4)
-    found = invert(SimulatedOnly(embedding, epsilon=1.0), by_rank(embedding), seed=0, effort=InversionEffort(words_per_band=20, points=8))
+    found = invert(
+        SimulatedOnly(embedding, epsilon=1.0),
+        by_rank(embedding),
+        seed=0,
+        effort=InversionEffort(words_per_band=20, points=8),
+    )
     assert found.bound is None

@@ -63,7 +63,9 @@ class _SeesTheInput(Multivariate):
         raise NotImplementedError
 
     def distances(self, points: Vectors) -> Floats:
-        gaps: Floats = np.linalg.norm(points[:, None, :].astype(np.float64) - self.embedding.vectors[None], axis=2)
+        gaps: Floats = np.linalg.norm(
+            points[:, None, :].astype(np.float64) - self.embedding.vectors[None], axis=2
+        )
         return gaps
 
 

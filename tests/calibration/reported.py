@@ -12,7 +12,16 @@ from deniable.calibration.choice import evaluate
 from deniable.calibration.report.findings import Findings, findings
 from deniable.calibration.result import Choice, Targets
 
-HOSTILE = ("<script>alert(1)</script>", "$x$", "日本語", "\x1b[31m", "a\u202eb", "{{ 7 * 7 }}", "&amp;", '"onload="alert(2)')
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "$x$",
+    "日本語",
+    "\x1b[31m",
+    "a\u202eb",
+    "{{ 7 * 7 }}",
+    "&amp;",
+    '"onload="alert(2)',
+)
 
 
 @functools.cache
@@ -29,5 +38,11 @@ def calibrated(rays: int = 60) -> RayCalibration:
 def found(*, epsilon: float | None = None, targets: Targets | None = None) -> Findings:
     """Return the findings, of a choice where ε is given."""
     calibration = calibrated()
-    choice: Choice | None = None if epsilon is None else evaluate(calibration, epsilon, targets or Targets(max_unchanged=0.5, quantile=0.8))
-    return findings(calibration, calibration, choice=choice, words=HOSTILE[:3], sentences=("w1 w2 <b>unknown</b>", "w3"))
+    choice: Choice | None = (
+        None
+        if epsilon is None
+        else evaluate(calibration, epsilon, targets or Targets(max_unchanged=0.5, quantile=0.8))
+    )
+    return findings(
+        calibration, calibration, choice=choice, words=HOSTILE[:3], sentences=("w1 w2 <b>unknown</b>", "w3")
+    )

@@ -43,7 +43,8 @@ class Ended:
 
 
 def run(*arguments: str) -> Ended:
-    """Run the command in this process, from the arguments to the exit code: starting Python anew takes longer than most of them."""
+    """Run the command in this process, from the arguments to the exit code: starting Python anew takes longer
+    than most of them."""
     buffers = [io.BytesIO(), io.BytesIO()]
     streams = [io.TextIOWrapper(buffer, encoding="utf-8", write_through=True) for buffer in buffers]
     with pytest.MonkeyPatch.context() as patch:
@@ -70,7 +71,17 @@ def test_targets_give_the_largest_epsilon_the_worst_words_and_a_receipt_that_quo
     answer = calibrated("--max-unchanged", "0.6", "--quantile", "0.9")
     assert answer["meets_the_targets"] is True
     assert answer["worst_words"][0]["word"] == "w7"
-    made = deniable("privatize", "--embedding", "small", "--max-unchanged", "0.6", "--quantile", "0.9", "--json", data="w1 w2\n")
+    made = deniable(
+        "privatize",
+        "--embedding",
+        "small",
+        "--max-unchanged",
+        "0.6",
+        "--quantile",
+        "0.9",
+        "--json",
+        data="w1 w2\n",
+    )
     assert made.returncode == 0, made.stderr
     receipt = json.loads(made.stderr[made.stderr.index("{") :])
     assert receipt["epsilon_per_word"] <= answer["epsilon"]
@@ -81,7 +92,10 @@ def test_targets_give_the_largest_epsilon_the_worst_words_and_a_receipt_that_quo
     options = ["--max-unchanged", "0.6", "--quantile", "0.9", "--once", "--settle", "0"]
     watched = run("watch", "in", "--out", "out", "--embedding", "small", *options)
     assert watched.returncode == 0, watched.stderr
-    assert json.loads(Path("out/a.txt.receipt.json").read_text())["epsilon_per_word"] == receipt["epsilon_per_word"]
+    assert (
+        json.loads(Path("out/a.txt.receipt.json").read_text())["epsilon_per_word"]
+        == receipt["epsilon_per_word"]
+    )
 
 
 def test_whoever_may_read_a_shared_embedding_may_read_what_is_noted_of_it() -> None:
@@ -111,7 +125,18 @@ def test_a_protected_word_that_comes_out_itself_too_often_misses_the_target() ->
     # From 0, the words at -1 and 1 come out with probability e^(-ε/2)/2 = 0.39 each, and 0 itself with 0.22.
     line = Embedding(["left", "middle", "right"], np.array([[-1.0], [0.0], [1.0]]), name="line")
     store.save(protect(line, np.array([0, 2])), "line")
-    made = run("calibrate", "--embedding", "line", "--rays", "2000", "--json", "--epsilon", "0.5", "--max-unchanged", "0.3")
+    made = run(
+        "calibrate",
+        "--embedding",
+        "line",
+        "--rays",
+        "2000",
+        "--json",
+        "--epsilon",
+        "0.5",
+        "--max-unchanged",
+        "0.3",
+    )
     assert made.returncode == 0, made.stderr
     answer = json.loads(made.stdout)
     assert answer["meets_the_targets"] is False
@@ -121,7 +146,9 @@ def test_a_protected_word_that_comes_out_itself_too_often_misses_the_target() ->
     assert "stay themselves more often" in refused.stderr
 
 
-def test_for_a_protected_embedding_another_epsilon_is_found_at_which_protected_words_meet_the_target_too() -> None:
+def test_for_a_protected_embedding_another_epsilon_is_found_at_which_protected_words_meet_the_target_too() -> (  # noqa: E501
+    None
+):
     places = np.array([[-10.0], [-0.02], [0.0], [0.02], [10.0]])
     store.save(protect(Embedding([*"abcde"], places, name="row"), np.array([0, 1, 3, 4])), "row")
     made = run("calibrate", "--embedding", "row", "--rays", "2000", "--json", "--max-unchanged", "0.3")
@@ -129,13 +156,18 @@ def test_for_a_protected_embedding_another_epsilon_is_found_at_which_protected_w
     answer = json.loads(made.stdout)
     assert answer["meets_the_targets"] is True
     assert answer["epsilon"] < 0.25  # the words that are not protected allow 35.7
-    assert {row["word"]: row["protected"] for row in answer["worst_words"]} == {**dict.fromkeys("abde", True), "c": False}
+    assert {row["word"]: row["protected"] for row in answer["worst_words"]} == {
+        **dict.fromkeys("abde", True),
+        "c": False,
+    }
     assert max(row["unchanged"] for row in answer["worst_words"]) <= 0.3
 
 
 def test_without_an_epsilon_protection_finds_the_one_at_which_few_words_need_it() -> None:
     alone = calibrated("--max-unchanged", "0.6")["epsilon"]
-    answer = calibrated("--max-unchanged", "0.6", "--protect", "nearest", "--most-protected", "0.05", "--as", "safe")
+    answer = calibrated(
+        "--max-unchanged", "0.6", "--protect", "nearest", "--most-protected", "0.05", "--as", "safe"
+    )
     made = answer["protected"]
     assert answer["epsilon"] > alone  # the isolated word no longer decides
     assert 1 <= made["words_mapped"] <= 6
@@ -145,7 +177,15 @@ def test_without_an_epsilon_protection_finds_the_one_at_which_few_words_need_it(
 
 def test_without_targets_there_is_a_table_and_every_word_is_written(tmp_path: Path) -> None:
     shown = run(
-        "calibrate", "--embedding", "small", "--rays", "50", "--parquet", str(tmp_path / "words.parquet"), "--csv", str(tmp_path / "w.csv")
+        "calibrate",
+        "--embedding",
+        "small",
+        "--rays",
+        "50",
+        "--parquet",
+        str(tmp_path / "words.parquet"),
+        "--csv",
+        str(tmp_path / "w.csv"),
     )
     assert shown.returncode == 0, shown.stderr
     assert "N_w mean" in shown.stdout
@@ -154,26 +194,48 @@ def test_without_targets_there_is_a_table_and_every_word_is_written(tmp_path: Pa
     assert not list(tmp_path.glob(".*"))
     table = pyarrow.parquet.read_table(tmp_path / "words.parquet")
     assert table.num_rows == 120 * 12
-    assert {"unchanged", "unchanged_draws", "distinct", "support", "H0", "H1", "H2", "Hinf"} <= set(table.column_names)
+    assert {"unchanged", "unchanged_draws", "distinct", "support", "H0", "H1", "H2", "Hinf"} <= set(
+        table.column_names
+    )
     counted, smooth = (np.asarray(table[name]) for name in ("unchanged_draws", "unchanged"))
     assert abs(counted.mean() / 50 - smooth.mean()) < 0.05  # one draw for each of 50 rays
     assert np.corrcoef(counted, smooth)[0, 1] > 0.9
     assert (tmp_path / "w.csv").read_text().count("\n") == 120 * 12 + 1
 
 
-def test_words_that_were_not_walked_have_no_spread_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_that_were_not_walked_have_no_spread_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("deniable.calibration.run.SAMPLED_WORDS", 30)
-    answer = calibrated("--epsilon", "2", "--epsilon", "4", "--parquet", str(tmp_path / "words.parquet"), "--csv", str(tmp_path / "w.csv"))
+    answer = calibrated(
+        "--epsilon",
+        "2",
+        "--epsilon",
+        "4",
+        "--parquet",
+        str(tmp_path / "words.parquet"),
+        "--csv",
+        str(tmp_path / "w.csv"),
+    )
     assert answer["words_walked"] == 30
     table = pyarrow.parquet.read_table(tmp_path / "words.parquet").to_pylist()
     assert len(table) == 2 * 120
     walked = [row for row in table if row["distinct"] is not None]
     assert len(walked) == 2 * 30
-    assert all((row["support"] is None) == (row["H1_error"] is None) == (row["distinct"] is None) for row in table)
-    alone = calibrated("--all-walks", "--epsilon", "2", "--epsilon", "4", "--parquet", str(tmp_path / "all.parquet"))
+    assert all(
+        (row["support"] is None) == (row["H1_error"] is None) == (row["distinct"] is None) for row in table
+    )
+    alone = calibrated(
+        "--all-walks", "--epsilon", "2", "--epsilon", "4", "--parquet", str(tmp_path / "all.parquet")
+    )
     assert "words_walked" not in alone
-    every = {(row["word"], row["epsilon"]): row for row in pyarrow.parquet.read_table(tmp_path / "all.parquet").to_pylist()}
-    assert all(every[row["word"], row["epsilon"]] == pytest.approx(row, abs=1e-8) for row in walked)  # walks end where 10⁻⁹ is left
+    every = {
+        (row["word"], row["epsilon"]): row
+        for row in pyarrow.parquet.read_table(tmp_path / "all.parquet").to_pylist()
+    }
+    assert all(
+        every[row["word"], row["epsilon"]] == pytest.approx(row, abs=1e-8) for row in walked
+    )  # walks end where 10⁻⁹ is left
     assert (tmp_path / "w.csv").read_text().count(",,") > 0
 
 
@@ -205,7 +267,9 @@ def test_a_list_of_words_and_a_sample_are_quick_looks(tmp_path: Path) -> None:
         (["--word", "absent"], 2, "is not a word of the embedding"),
     ],
 )
-def test_what_cannot_be_done_is_one_clear_message(tmp_path: Path, arguments: list[str], code: int, says: str) -> None:
+def test_what_cannot_be_done_is_one_clear_message(
+    tmp_path: Path, arguments: list[str], code: int, says: str
+) -> None:
     (tmp_path / "EMPTY").write_text("\n")
     arguments = [str(tmp_path / "EMPTY") if a == "EMPTY" else a for a in arguments]
     failed = run("calibrate", "--embedding", "small", "--rays", "50", *arguments)
@@ -225,7 +289,10 @@ def test_receipts_quote_n_w_and_s_w_after_any_run_over_all_words_and_never_fewer
         assert found.support is not None
         assert found.words_for_support == 120
         assert found.at_epsilon <= 1.5 * epsilon  # as fine as before S_w came in
-    assert run("calibrate", "--embedding", "small", "--rays", "20", "--epsilon", "2", "--json", "-q").returncode == 0
+    assert (
+        run("calibrate", "--embedding", "small", "--rays", "20", "--epsilon", "2", "--json", "-q").returncode
+        == 0
+    )
     assert json.loads(note.read_text()) == first
     note.write_text("{")
     calibrated("--max-unchanged", "0.6", "--quantile", "0.9")
@@ -239,12 +306,27 @@ def test_an_embedding_without_calibration_says_what_to_run() -> None:
 
 
 def test_targets_and_a_page_with_its_figures(tmp_path: Path) -> None:
-    arguments = ["--max-unchanged", "0.6", "--quantile", "0.9", "--report", "page.html", "--figures", "figures", "--word", "w1"]
+    arguments = [
+        "--max-unchanged",
+        "0.6",
+        "--quantile",
+        "0.9",
+        "--report",
+        "page.html",
+        "--figures",
+        "figures",
+        "--word",
+        "w1",
+    ]
     answer = calibrated(*arguments, "--example", "w1 w2 w3")
     assert answer["report"] == "page.html"
     page = (tmp_path / "page.html").read_text()
     assert f"At ε = {answer['epsilon']:g} the target is met" in page
-    names = {f"{name}.{ending}" for name in ("unchanged", "support", "histograms", "geometry") for ending in ("png", "svg")}
+    names = {
+        f"{name}.{ending}"
+        for name in ("unchanged", "support", "histograms", "geometry")
+        for ending in ("png", "svg")
+    }
     assert {path.name for path in (tmp_path / "figures").iterdir()} == names
 
 
@@ -255,11 +337,17 @@ def test_json_without_targets_writes_no_page_unless_asked(tmp_path: Path) -> Non
 
 def test_a_damaged_cache_is_one_clear_message(tmp_path: Path) -> None:
     calibrated("--max-unchanged", "0.6", "--quantile", "0.5")
-    (folder,) = (path for path in (tmp_path / "embeddings" / "small" / "calibrations").iterdir() if not (path / "distinct.npy").exists())
+    (folder,) = (
+        path
+        for path in (tmp_path / "embeddings" / "small" / "calibrations").iterdir()
+        if not (path / "distinct.npy").exists()
+    )
     with (folder / "radii.npy").open("r+b") as file:
         file.seek(-1, 2)
         file.write(b"?")
-    failed = run("calibrate", "--embedding", "small", "--rays", "100", "--max-unchanged", "0.6", "--quantile", "0.5")
+    failed = run(
+        "calibrate", "--embedding", "small", "--rays", "100", "--max-unchanged", "0.6", "--quantile", "0.5"
+    )
     assert failed.returncode == 1
     assert "the stored calibration is damaged: remove its folder and calibrate again" in failed.stderr
     assert failed.stderr.count("\n") == 1
@@ -286,10 +374,23 @@ main()
 def test_a_run_stopped_by_the_keyboard_is_continued_and_gives_the_same(home: Path) -> None:
     embedding = Embedding([f"w{i}" for i in range(700)], np.random.default_rng(1).standard_normal((700, 8)))
     store.save(embedding, "larger")
-    command = ["calibrate", "--embedding", "larger", "--rays", "1000", "--json", "--max-unchanged", "0.9", "--epsilon", "2"]
+    command = [
+        "calibrate",
+        "--embedding",
+        "larger",
+        "--rays",
+        "1000",
+        "--json",
+        "--max-unchanged",
+        "0.9",
+        "--epsilon",
+        "2",
+    ]
     command += ["--sample", "600"]  # three blocks of words
     folder = home / "embeddings" / "larger" / "calibrations"
-    stopped = subprocess.run([sys.executable, "-c", STOPPED, *command], capture_output=True, text=True, check=False)
+    stopped = subprocess.run(
+        [sys.executable, "-c", STOPPED, *command], capture_output=True, text=True, check=False
+    )
     assert stopped.returncode == 130
     assert not stopped.stdout
     assert "the same command goes on from there" in stopped.stderr

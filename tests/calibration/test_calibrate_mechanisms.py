@@ -1,4 +1,5 @@
-"""``deniable calibrate --mechanism``: every mechanism by name, and ``privatize --max-unchanged`` that uses what was found."""
+"""``deniable calibrate --mechanism``: every mechanism by name, and ``privatize --max-unchanged`` that uses
+what was found."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def calibrated(*arguments: str) -> dict[str, Any]:
-    made = run.invoke(app, ["calibrate", "--embedding", "small", "--rays", "100", "--json", "--quiet", *arguments])
+    made = run.invoke(
+        app, ["calibrate", "--embedding", "small", "--rays", "100", "--json", "--quiet", *arguments]
+    )
     assert made.exit_code == 0, made.output
     answer: dict[str, Any] = json.loads(made.stdout)
     return answer
@@ -38,7 +41,17 @@ def calibrated(*arguments: str) -> dict[str, Any]:
 def released(*arguments: str) -> dict[str, Any]:
     """Return the receipt of a release whose ε comes from a calibration."""
     Path("in.txt").write_text("w1 w2\n")
-    command = ["privatize", "in.txt", "-o", "out.txt", "--force", "--embedding", "small", "--json", *arguments]
+    command = [
+        "privatize",
+        "in.txt",
+        "-o",
+        "out.txt",
+        "--force",
+        "--embedding",
+        "small",
+        "--json",
+        *arguments,
+    ]
     made = run.invoke(app, command, catch_exceptions=False)
     assert made.exit_code == 0, made.output
     receipt: dict[str, Any] = json.loads(made.stdout)
@@ -46,7 +59,8 @@ def released(*arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "method"), [("santext", "exact"), ("line", "exact"), ("randomized-response", "exact"), ("gaussian", "rays")]
+    ("name", "method"),
+    [("santext", "exact"), ("line", "exact"), ("randomized-response", "exact"), ("gaussian", "rays")],
 )
 def test_another_mechanism_is_calibrated_and_then_used_to_release(name: str, method: str) -> None:
     with pytest.raises(InvalidParameter, match="is not calibrated for"):
@@ -75,7 +89,9 @@ def test_a_receipt_without_a_calibration_of_its_mechanism_quotes_none() -> None:
 
 def test_the_page_says_how_it_was_measured_and_what_is_promised() -> None:
     values = ["-e", "1", "-e", "6", "-e", "30"]
-    answer = calibrated("--mechanism", "vickrey", "-O", "t=0.5", "--sample", "10", *values, "--report", "page.html")
+    answer = calibrated(
+        "--mechanism", "vickrey", "-O", "t=0.5", "--sample", "10", *values, "--report", "page.html"
+    )
     assert answer["parameters"] == {"t": 0.5, "noise": "multivariate"}
     assert (answer["method"], len(answer["table"])) == ("simulation", 3)
     text = Path("page.html").read_text(encoding="utf-8")
@@ -95,15 +111,30 @@ def test_every_word_of_every_mechanism_can_be_written_to_a_file() -> None:
 
 
 def test_exposed_words_are_protected_under_another_mechanism() -> None:
-    answer = calibrated("--mechanism", "santext", "--max-unchanged", "0.6", "--epsilon", "4", "--protect", "nearest", "--as", "safe")
+    answer = calibrated(
+        "--mechanism",
+        "santext",
+        "--max-unchanged",
+        "0.6",
+        "--epsilon",
+        "4",
+        "--protect",
+        "nearest",
+        "--as",
+        "safe",
+    )
     made = answer["protected"]
     assert made["words_mapped"] >= 1
     assert made["exposed_words_left"] == 0
     assert made["largest_unchanged"] <= 0.6
 
 
-@pytest.mark.parametrize("wrong", [["--mechanism", "none"], ["--mechanism", "vickrey", "-O", "t=2"], ["-O", "t=0.5"]])
-def test_a_mechanism_that_cannot_be_is_refused_before_anything_is_measured(wrong: list[str], home: Path) -> None:
+@pytest.mark.parametrize(
+    "wrong", [["--mechanism", "none"], ["--mechanism", "vickrey", "-O", "t=2"], ["-O", "t=0.5"]]
+)
+def test_a_mechanism_that_cannot_be_is_refused_before_anything_is_measured(
+    wrong: list[str], home: Path
+) -> None:
     made = run.invoke(app, ["calibrate", "--embedding", "small", *wrong])
     assert isinstance(made.exception, InvalidParameter)
     assert not list(home.rglob("journal.txt"))

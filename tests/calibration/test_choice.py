@@ -59,17 +59,23 @@ def test_distinct_words_are_met_by_the_chosen_epsilon_and_missed_a_little_above(
     choice = choose(calibration, targets)
     assert choice.epsilon >= calibration.epsilons[5]
     for epsilon, enough in ((choice.epsilon, True), (choice.epsilon * 1.01, False)):
-        again = measure_by_rays(calibration.embedding, rays=200, epsilons=np.array([epsilon]), support=True, keep=False)
+        again = measure_by_rays(
+            calibration.embedding, rays=200, epsilons=np.array([epsilon]), support=True, keep=False
+        )
         found = evaluate(again, epsilon, targets)
         assert bool(len(found.failing) <= 150 - np.ceil(quantile * 150)) is enough
         if enough:
             assert choice.distinct is not None
             assert found.distinct is not None
-            assert np.array_equal(choice.distinct[np.argsort(calibration.ids)], found.distinct[np.argsort(again.ids)])
+            assert np.array_equal(
+                choice.distinct[np.argsort(calibration.ids)], found.distinct[np.argsort(again.ids)]
+            )
             assert set(calibration.ids[choice.failing]) == set(again.ids[found.failing])
 
 
-def test_an_epsilon_that_misses_the_target_on_all_words_is_not_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_epsilon_that_misses_the_target_on_all_words_is_not_returned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     calibration = counted()
     assert calibration.distinct is not None
     targets = Targets(min_distinct=int(calibration.distinct[:, 5].min()))
@@ -80,11 +86,15 @@ def test_an_epsilon_that_misses_the_target_on_all_words_is_not_returned(monkeypa
 
     monkeypatch.setattr(DistinctWords, "at_all", always_enough)
     choice = choose(calibration, targets)
-    again = measure_by_rays(calibration.embedding, rays=200, epsilons=np.array([choice.epsilon]), support=True, keep=False)
+    again = measure_by_rays(
+        calibration.embedding, rays=200, epsilons=np.array([choice.epsilon]), support=True, keep=False
+    )
     assert not len(evaluate(again, choice.epsilon, targets).failing)
 
 
-def test_an_epsilon_that_had_to_be_made_smaller_is_still_one_that_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_epsilon_that_had_to_be_made_smaller_is_still_one_that_can_be_typed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     calibration = measure_by_rays(random_embedding(30, 3), rays=50, keep=False)
     targets = Targets(max_unchanged=0.5)
     right = choose(calibration, targets).epsilon
@@ -108,7 +118,9 @@ def test_protecting_a_share_of_the_words_gives_a_larger_epsilon_and_names_them(s
 
 def test_a_share_of_protected_words_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="most_protected"):
-        choose_for_protection(measure_by_rays(line_embedding(0.0, 1.0), rays=10), Targets(max_unchanged=0.5), most_protected=1.0)
+        choose_for_protection(
+            measure_by_rays(line_embedding(0.0, 1.0), rays=10), Targets(max_unchanged=0.5), most_protected=1.0
+        )
 
 
 def test_rays_in_parts_give_the_same_calibration() -> None:
@@ -128,7 +140,14 @@ def test_targets_that_no_epsilon_meets_are_refused_with_the_words_in_the_way() -
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"max_unchanged": 0.0}, {"max_unchanged": 1.0}, {"min_distinct": 0}, {"quantile": 0.0}, {"quantile": 1.1}]
+    "wrong",
+    [
+        {"max_unchanged": 0.0},
+        {"max_unchanged": 1.0},
+        {"min_distinct": 0},
+        {"quantile": 0.0},
+        {"quantile": 1.1},
+    ],
 )
 def test_targets_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidParameter, match=next(iter(wrong))):
@@ -155,7 +174,9 @@ class Stopped(Exception):
     pass
 
 
-def test_an_interrupted_run_is_continued_and_gives_the_same(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_is_continued_and_gives_the_same(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("deniable.calibration.by_rays._PAIRS_AT_ONCE", 2000)
     embedding = random_embedding(100, 5)
     whole = measure_by_rays(embedding, rays=50, support=True, keep=False)
@@ -171,7 +192,9 @@ def test_an_interrupted_run_is_continued_and_gives_the_same(home: Path, monkeypa
     assert seen == [40, 80, 100]
     for name in ("ids", "radii", "distinct", "support", "entropies", "epsilons"):
         assert np.array_equal(getattr(whole, name), getattr(again, name))
-    measure_by_rays(embedding, rays=50, support=True, report=lambda done, total: pytest.fail("nothing was left to do"))
+    measure_by_rays(
+        embedding, rays=50, support=True, report=lambda done, total: pytest.fail("nothing was left to do")
+    )
 
 
 def test_progress_is_reported_before_the_tables_are_made(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +211,9 @@ def test_progress_is_reported_before_the_tables_are_made(home: Path, monkeypatch
     monkeypatch.setattr("deniable.channel.rays.rays.word_tables", make_tables)
     with pytest.raises(Stopped):
         measure_by_rays(random_embedding(100, 5), rays=50, report=stop)
-    measure_by_rays(random_embedding(100, 5), rays=50, report=lambda done, total: events.append(f"{done} of {total}"))
+    measure_by_rays(
+        random_embedding(100, 5), rays=50, report=lambda done, total: events.append(f"{done} of {total}")
+    )
     assert events == ["0 of 100", "0 of 100", "tables", "100 of 100"]
 
 

@@ -38,7 +38,9 @@ def clustered(words: int, dimension: int, seed: int = 1) -> Embedding:
     return Embedding([f"w{i}" for i in range(words)], vectors)
 
 
-def both(embedding: Embedding, mechanism: str = "multivariate", *, rays: int = 200) -> tuple[RayCalibration, RayCalibration]:
+def both(
+    embedding: Embedding, mechanism: str = "multivariate", *, rays: int = 200
+) -> tuple[RayCalibration, RayCalibration]:
     """Return a calibration of first breakpoints alone, and one that walked all words."""
     chosen = ChosenMechanism(name=mechanism)
     quick = measure_by_rays(embedding, mechanism=chosen, rays=rays, keep=False)
@@ -85,7 +87,9 @@ def test_the_choice_is_that_of_whole_walks(mechanism: str) -> None:
     assert walked.distinct is not None
     for quantile, (column, most) in product((1.0, 0.95, 0.5), ((3, 0.5), (8, None))):
         least = int(np.quantile(walked.distinct[:, column], 1.0 - quantile))
-        assert_same_choice(quick, walked, Targets(min_distinct=max(least, 1), max_unchanged=most, quantile=quantile))
+        assert_same_choice(
+            quick, walked, Targets(min_distinct=max(least, 1), max_unchanged=most, quantile=quantile)
+        )
 
 
 @pytest.mark.slow
@@ -148,6 +152,8 @@ def test_without_room_for_the_last_words_the_counts_are_the_same(monkeypatch: py
 def test_every_pass_is_reported() -> None:
     quick, _ = both(random_embedding(90, 5), rays=50)
     told: list[tuple[int, int]] = []
-    choose(quick, Targets(min_distinct=15, quantile=0.9), report=lambda done, total: told.append((done, total)))
+    choose(
+        quick, Targets(min_distinct=15, quantile=0.9), report=lambda done, total: told.append((done, total))
+    )
     assert (0, 90) in told
     assert (90, 90) in told

@@ -25,7 +25,10 @@ def test_it_is_what_all_distances_say() -> None:
 
 
 def test_two_embeddings_are_compared_on_their_common_words() -> None:
-    first, second = random_embedding(60, 3), Embedding([f"w{i}" for i in range(40, 100)], np.random.default_rng(1).normal(size=(60, 5)))
+    first, second = (
+        random_embedding(60, 3),
+        Embedding([f"w{i}" for i in range(40, 100)], np.random.default_rng(1).normal(size=(60, 5))),
+    )
     left, right = compare_geometry(first, second)
     assert left.words == right.words == 20
     assert left.neighbours == right.neighbours == (1, 5, 10)

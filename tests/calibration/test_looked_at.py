@@ -1,4 +1,5 @@
-"""What was looked at is named, and of words that were not looked at nothing is said but what a random sample can say."""
+"""What was looked at is named, and of words that were not looked at nothing is said but what a random sample
+can say."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ WORDS, ALONE = 120, (4, 31, 64)
 """The words at these places stay themselves at any ε of use; no sample below has one of them, and no list."""
 
 OF_ALL = re.compile(
-    r"\b(?:every word|all words|all 120 words|no word|any word|each word(?! of a text)|value to release with)\b", re.IGNORECASE
+    r"\b(?:every word|all words|all 120 words|no word|any word|each word(?! of a text)|value to release "
+    r"with)\b",
+    re.IGNORECASE,
 )
 
 
@@ -74,9 +77,13 @@ SAMPLE, LIST, BOTH = ("--sample", "25"), ("--words", "words.txt"), ("--words", "
         (BOTH, ("--max-unchanged", "0.5")),
     ],
 )
-def test_nothing_is_said_of_all_words_where_some_were_looked_at(looked_at: tuple[str, ...], asked: tuple[str, ...]) -> None:
+def test_nothing_is_said_of_all_words_where_some_were_looked_at(
+    looked_at: tuple[str, ...], asked: tuple[str, ...]
+) -> None:
     everything = said(*looked_at, *asked)
-    assert [everything[max(0, hit.start() - 40) : hit.end() + 40] for hit in OF_ALL.finditer(everything)] == []
+    assert [
+        everything[max(0, hit.start() - 40) : hit.end() + 40] for hit in OF_ALL.finditer(everything)
+    ] == []
 
 
 def test_figures_in_files_say_nothing_that_those_of_the_page_do_not_say() -> None:
@@ -103,11 +110,29 @@ def test_what_holds_for_some_words_is_false_of_others(small: Embedding) -> None:
     [
         (("--sample", "25"), "25 of 120 words, drawn at random", "the 25 words looked at"),
         (("--words", "words.txt"), "29 of 120 words, those asked for", "the 29 words looked at"),
-        (("--words", "words.txt", "--sample", "9"), "9 of 120 words, those asked for", "the 9 words looked at"),
+        (
+            ("--words", "words.txt", "--sample", "9"),
+            "9 of 120 words, those asked for",
+            "the 9 words looked at",
+        ),
     ],
 )
-def test_what_was_looked_at_is_named_on_the_page_the_terminal_and_in_json(arguments: tuple[str, ...], which: str, them: str) -> None:
-    command = ["calibrate", "--embedding", "small", "--rays", "40", "-q", "--max-unchanged", "0.5", "--report", "page.html", *arguments]
+def test_what_was_looked_at_is_named_on_the_page_the_terminal_and_in_json(
+    arguments: tuple[str, ...], which: str, them: str
+) -> None:
+    command = [
+        "calibrate",
+        "--embedding",
+        "small",
+        "--rays",
+        "40",
+        "-q",
+        "--max-unchanged",
+        "0.5",
+        "--report",
+        "page.html",
+        *arguments,
+    ]
     shown = CliRunner().invoke(app, command).stdout
     assert shown.splitlines()[0].startswith(f"small, multivariate: {which}")
     assert f"for each of {them}" in shown
@@ -126,7 +151,9 @@ def test_what_was_looked_at_is_named_on_the_page_the_terminal_and_in_json(argume
         assert answer["share_of_the_vocabulary_that_misses"]["at_most"] >= len(ALONE) / WORDS
         assert answer["share_of_the_vocabulary_that_misses"]["confidence"] == 0.95
         counted = answer["share_of_the_vocabulary_that_misses"]["words_counted_as_missing"]
-        assert f"{counted:,} of {them} may, by the error of their N_w" in shown, "what few rays leave open is said where the bound is"
+        assert f"{counted:,} of {them} may, by the error of their N_w" in shown, (
+            "what few rays leave open is said where the bound is"
+        )
         assert page.text.count(f"{counted:,} of {them} may, by the error of their N_w") == 2
         assert "miss the target by their estimated N_w" in page.text
 
@@ -162,9 +189,13 @@ def always(count: int) -> Callable[[float], int]:
 
 def test_the_bound_on_the_share_is_the_largest_that_the_sample_does_not_refute() -> None:
     for count, vocabulary, k in ((1, 10, 0), (5, 12, 2), (30, 40, 30), (40, 400, 3)):
-        found = bound_share(LookedAt(count=count, vocabulary=vocabulary, at_random=True), always(k), grows=True)
+        found = bound_share(
+            LookedAt(count=count, vocabulary=vocabulary, at_random=True), always(k), grows=True
+        )
         level = 0.05 / ((k + 1) * (k + 2)) / 2.0
-        possible = [m for m in range(k, vocabulary - count + k + 1) if hypergeom.cdf(k, vocabulary, m, count) > level]
+        possible = [
+            m for m in range(k, vocabulary - count + k + 1) if hypergeom.cdf(k, vocabulary, m, count) > level
+        ]
         assert found.at_most == max(possible) / vocabulary
         assert found.counted == k
     none = bound_share(LookedAt(count=300, vocabulary=50_000, at_random=True), lambda _: 0, grows=True)

@@ -39,13 +39,20 @@ def test_the_default_values_of_an_installed_embedding(installed: Embedding) -> N
     assert values == sorted(values)
 
 
-@pytest.mark.parametrize("name", ["mahalanobis", "gaussian", "vickrey", "santext", "line", "randomized-response"])
+@pytest.mark.parametrize(
+    "name", ["mahalanobis", "gaussian", "vickrey", "santext", "line", "randomized-response"]
+)
 def test_other_mechanisms_reach_the_share_too(name: str, two_kinds: Embedding) -> None:
     mechanism = ChosenMechanism(name=name)
     average = AverageUnchanged(two_kinds, mechanism)
     epsilon = average.epsilon(0.5)
     words = np.repeat(np.arange(40), 500)
-    drawn = float((mechanism(two_kinds, epsilon=epsilon).perturb(words, InsecureSeededRandomness(insecure_seed=1)) == words).mean())
+    drawn = float(
+        (
+            mechanism(two_kinds, epsilon=epsilon).perturb(words, InsecureSeededRandomness(insecure_seed=1))
+            == words
+        ).mean()
+    )
     assert average.at(epsilon) == pytest.approx(drawn, abs=0.03)
     # A table gives the value between two of its own, in a straight line: near, not exact.
     assert drawn == pytest.approx(0.5, abs=0.1)

@@ -1,4 +1,5 @@
-"""Every mechanism is calibrated: its numbers are those of its definition, and those of another mechanism or option are not."""
+"""Every mechanism is calibrated: its numbers are those of its definition, and those of another mechanism or
+option are not."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ Expected = Callable[[int, float], Floats]
 
 
 def _around(word: int, epsilon: float, lam: float | None = None) -> Floats:
-    return direct.points_around(E, word, direct.gamma_lengths(epsilon), None if lam is None else direct.mahalanobis_shape(E, lam))
+    return direct.points_around(
+        E, word, direct.gamma_lengths(epsilon), None if lam is None else direct.mahalanobis_shape(E, lam)
+    )
 
 
 def _santext_plus(word: int, epsilon: float) -> Floats:
@@ -51,7 +54,12 @@ def _custext(word: int, epsilon: float) -> Floats:
 
 
 MECHANISMS: dict[str, tuple[str, ChosenMechanism, ChosenMechanism, Expected]] = {
-    "multivariate": ("rays", ChosenMechanism(), ChosenMechanism(name="gaussian"), lambda w, e: direct.nearest_word(E, _around(w, e))),
+    "multivariate": (
+        "rays",
+        ChosenMechanism(),
+        ChosenMechanism(name="gaussian"),
+        lambda w, e: direct.nearest_word(E, _around(w, e)),
+    ),
     "mahalanobis": (
         "rays",
         ChosenMechanism(name="mahalanobis", options={"lam": 0.9}),
@@ -94,7 +102,12 @@ MECHANISMS: dict[str, tuple[str, ChosenMechanism, ChosenMechanism, Expected]] = 
         ChosenMechanism(name="santext-plus", options={"sensitive": ["w0"]}),
         _santext_plus,
     ),
-    "custext": ("exact", ChosenMechanism(name="custext", options={"k": 3}), ChosenMechanism(name="custext", options={"k": 6}), _custext),
+    "custext": (
+        "exact",
+        ChosenMechanism(name="custext", options={"k": 3}),
+        ChosenMechanism(name="custext", options={"k": 6}),
+        _custext,
+    ),
     "line": (
         "exact",
         ChosenMechanism(name="line", options={"lists": "2"}),
@@ -129,14 +142,20 @@ def measured(name: str, *, wrong: bool = False) -> Calibration:
 
 
 def off(found: Calibration, name: str) -> float:
-    """Return how far N_w is from the definition, in standard errors, at the word and ε where it is furthest."""
+    """Return how far N_w is from the definition, in standard errors, at the word and ε where it is
+    furthest."""
     furthest = 0.0
     for epsilon in EPSILONS:
         means, errors = found.unchanged(epsilon)
         for word, mean, error in zip(found.ids.tolist(), means, errors, strict=True):
             true = float(expected_of(name, word, epsilon)[1 if word == 6 else word])
-            spread = 0.0 if found.method == "exact" else max(float(error), math.sqrt(true * (1 - true) / DRAWS) / 5)
-            # The definitions are laid out on a grid of 10⁵ points, which sees a probability to about three digits.
+            spread = (
+                0.0
+                if found.method == "exact"
+                else max(float(error), math.sqrt(true * (1 - true) / DRAWS) / 5)
+            )
+            # The definitions are laid out on a grid of 10⁵ points, which sees a probability to about three
+            # digits.
             furthest = max(furthest, max(abs(float(mean) - true) - 1e-3, 0.0) / max(spread, 1e-4))
     return furthest
 
@@ -161,14 +180,19 @@ def test_support_and_entropies_are_those_of_the_definition(name: str) -> None:
             chances = np.sort(expected_of(name, word, epsilon))[::-1]
             enough = np.cumsum(chances)
             # Where 95 % falls on the edge of a word, the estimate may take one more or fewer.
-            fits = (enough >= 0.95 - 0.02)[found.support[row, column] - 1], (enough - chances < 0.95 + 0.02)[found.support[row, column] - 1]
+            fits = (
+                (enough >= 0.95 - 0.02)[found.support[row, column] - 1],
+                (enough - chances < 0.95 + 0.02)[found.support[row, column] - 1],
+            )
             assert all(fits)
             likely = chances[chances > 0.0]
             shannon = -float((likely * np.log2(likely)).sum())
             allowed = TOO_FAR * float(found.entropy_errors[row, column, 1]) + 0.01
             assert abs(float(found.entropies[row, column, 1]) - shannon) < allowed
             assert found.distinct[row, column] <= (chances > 0.0).sum()
-            assert found.distinct[row, column] >= (chances * DRAWS > 20).sum() - (found.method == "exact")  # rounded down
+            assert found.distinct[row, column] >= (chances * DRAWS > 20).sum() - (
+                found.method == "exact"
+            )  # rounded down
 
 
 @pytest.mark.parametrize("name", ["santext", "randomized-response", "custext", "vickrey"])
@@ -194,13 +218,21 @@ def test_distinct_words_can_be_aimed_at() -> None:
     choice = choose(calibration, Targets(min_distinct=20))
     assert choice.distinct is not None
     assert choice.distinct.min() >= 20
-    again = measure_table(embedding, ChosenMechanism(name="santext"), draws=200, epsilons=np.array([1.2 * choice.epsilon]), support=True)
+    again = measure_table(
+        embedding,
+        ChosenMechanism(name="santext"),
+        draws=200,
+        epsilons=np.array([1.2 * choice.epsilon]),
+        support=True,
+    )
     assert again.distinct is not None
     assert again.distinct.min() < 20
 
 
 def test_targets_that_no_epsilon_meets_name_the_words() -> None:
-    calibration = measure_table(E, ChosenMechanism(name="santext-plus", options={"sensitive": ["w0"]}), draws=10)
+    calibration = measure_table(
+        E, ChosenMechanism(name="santext-plus", options={"sensitive": ["w0"]}), draws=10
+    )
     with pytest.raises(TargetsNotMet, match="w3"):
         choose(calibration, Targets(max_unchanged=0.5))
 
@@ -215,7 +247,10 @@ def test_a_value_that_is_not_in_the_table_is_measured_when_asked_for() -> None:
 
 def test_draws_at_one_epsilon_do_not_depend_on_which_others_were_asked_for() -> None:
     vickrey = ChosenMechanism(name="vickrey")
-    both, alone = (measure_table(E, vickrey, draws=50, epsilons=np.array(grid), keep=False) for grid in ([0.5, 2.0], [2.0]))
+    both, alone = (
+        measure_table(E, vickrey, draws=50, epsilons=np.array(grid), keep=False)
+        for grid in ([0.5, 2.0], [2.0])
+    )
     assert np.array_equal(both.unchanged(2.0)[0], alone.unchanged(2.0)[0])
 
 
@@ -294,7 +329,11 @@ def test_the_two_kinds_answer_the_same_questions() -> None:
 
 def test_an_empty_vocabulary_of_words_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="no word to calibrate"):
-        measure_table(Embedding(["a", "b"], [[0.0], [1.0]]), ChosenMechanism(name="santext"), ids=np.array([], dtype=np.int64))
+        measure_table(
+            Embedding(["a", "b"], [[0.0], [1.0]]),
+            ChosenMechanism(name="santext"),
+            ids=np.array([], dtype=np.int64),
+        )
 
 
 def test_the_table_of_outputs_says_what_the_average_really_is() -> None:

@@ -1,4 +1,5 @@
-"""``deniable calibrate --device``: at given ε words are drawn on the device, and found as by rays; the search for an ε follows rays."""
+"""``deniable calibrate --device``: at given ε words are drawn on the device, and found as by rays; the search
+for an ε follows rays."""
 
 from __future__ import annotations
 
@@ -93,7 +94,9 @@ def test_what_draws_say_takes_no_place_of_what_rays_said() -> None:
 
 def test_protected_words_are_measured_on_the_device_too() -> None:
     targets = Targets(max_unchanged=0.99, min_distinct=2)
-    found = calibrate("small", targets=targets, epsilons=[EPSILON], draws=200, protect=Protection(by="unknown", name="safe"))
+    found = calibrate(
+        "small", targets=targets, epsilons=[EPSILON], draws=200, protect=Protection(by="unknown", name="safe")
+    )
     assert found.protected is not None
     assert found.protected.words_mapped >= 1
     assert found.protected.exposed_words_left == 0

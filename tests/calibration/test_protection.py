@@ -34,9 +34,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def stays_itself(mechanism: Mechanism, ids: Ids, *, rays: int) -> Floats:
-    """Return how often the words that stand in for these become them, the way ``deniable explain`` finds it."""
+    """Return how often the words that stand in for these become them, the way ``deniable explain`` finds
+    it."""
     found = output_distributions(mechanism, ids, draws=rays)
-    return np.array([each.probabilities[each.words == word].sum() for word, each in zip(ids.tolist(), found, strict=True)])
+    return np.array(
+        [each.probabilities[each.words == word].sum() for word, each in zip(ids.tolist(), found, strict=True)]
+    )
 
 
 def lonely() -> Embedding:
@@ -125,9 +128,13 @@ def test_a_note_counts_how_often_a_protected_word_comes_out_itself(line: Embeddi
 def line() -> Embedding:
     """Return three words on a line, the outer ones protected by the middle one.
 
-    From there, each of the outer ones comes out with probability e^(-ε/2)/2, and the middle one with 1 - e^(-ε/2).
+    From there, each of the outer ones comes out with probability e^(-ε/2)/2, and the middle one with 1 -
+    e^(-ε/2).
     """
-    safe = protect(Embedding(["left", "middle", "right"], np.array([[-1.0], [0.0], [1.0]]), name="line"), np.array([0, 2]))
+    safe = protect(
+        Embedding(["left", "middle", "right"], np.array([[-1.0], [0.0], [1.0]]), name="line"),
+        np.array([0, 2]),
+    )
     assert safe.stands_in(np.arange(3)).tolist() == [1, 1, 1]
     return safe
 
@@ -139,21 +146,40 @@ def test_n_w_of_a_protected_word_is_how_often_it_comes_out_itself(line: Embeddin
         means, errors = calibration.unchanged(epsilon)
         outer, middle = np.exp(-epsilon / 2) / 2, 1.0 - np.exp(-epsilon / 2)
         assert means[rows] == pytest.approx([outer, middle, outer], abs=0.02)
-        assert calibration.unchanged_or_stand_in(epsilon)[rows] == pytest.approx([max(outer, middle), middle, max(outer, middle)], abs=0.02)
+        assert calibration.unchanged_or_stand_in(epsilon)[rows] == pytest.approx(
+            [max(outer, middle), middle, max(outer, middle)], abs=0.02
+        )
         assert (np.abs(means[rows] - [outer, middle, outer]) <= 5.0 * errors[rows] + 1e-6).all()
     assert calibration.protected[rows].tolist() == [True, False, True]
 
 
-def test_the_files_and_the_worst_words_show_that_and_mark_protected_words(line: Embedding, tmp_path: Path) -> None:
+def test_the_files_and_the_worst_words_show_that_and_mark_protected_words(
+    line: Embedding, tmp_path: Path
+) -> None:
     calibration = measure_by_rays(line, rays=4000, keep=False)
     write_words(calibration, [0.5, 3.0], csv=tmp_path / "words.csv", parquet=tmp_path / "words.parquet")
-    found = {(row["word"], row["epsilon"]): row for row in pyarrow.parquet.read_table(tmp_path / "words.parquet").to_pylist()}
+    found = {
+        (row["word"], row["epsilon"]): row
+        for row in pyarrow.parquet.read_table(tmp_path / "words.parquet").to_pylist()
+    }
     assert found["left", 3.0]["unchanged"] == pytest.approx(np.exp(-1.5) / 2, abs=0.02)
     assert found["left", 3.0]["unchanged_draws"] / 4000 == pytest.approx(np.exp(-1.5) / 2, abs=0.03)
     assert found["middle", 3.0]["unchanged_draws"] / 4000 == pytest.approx(1.0 - np.exp(-1.5), abs=0.03)
-    assert {word: row["protected"] for (word, _), row in found.items()} == {"left": True, "middle": False, "right": True}
-    assert (tmp_path / "words.csv").read_text().splitlines()[0].startswith('"word","protected","epsilon","unchanged"')
-    worst = {row.word: row for row in worst_words(calibration, evaluate(calibration, 3.0, Targets(max_unchanged=0.9)))}
+    assert {word: row["protected"] for (word, _), row in found.items()} == {
+        "left": True,
+        "middle": False,
+        "right": True,
+    }
+    assert (
+        (tmp_path / "words.csv")
+        .read_text()
+        .splitlines()[0]
+        .startswith('"word","protected","epsilon","unchanged"')
+    )
+    worst = {
+        row.word: row
+        for row in worst_words(calibration, evaluate(calibration, 3.0, Targets(max_unchanged=0.9)))
+    }
     assert worst["right"].unchanged == pytest.approx(np.exp(-1.5) / 2, abs=0.02)
     assert (worst["right"].protected, worst["middle"].protected) == (True, False)
 
@@ -162,18 +188,24 @@ def test_the_files_and_the_worst_words_show_that_and_mark_protected_words(line: 
 def test_the_largest_epsilon_counts_protected_words_which_need_not_stay_more_often_when_it_grows(
     line: Embedding, min_distinct: int | None
 ) -> None:
-    # The middle word meets a target N below -2 ln(1 - N), and the outer ones above -2 ln(2 N): for 0.6, any ε up to 1.833.
-    calibration = measure_by_rays(line, rays=2000, support=min_distinct is not None, epsilons=np.geomspace(0.1, 5.0, 8), keep=False)
+    # The middle word meets a target N below -2 ln(1 - N), and the outer ones above -2 ln(2 N): for 0.6, any ε
+    # up to 1.833.
+    calibration = measure_by_rays(
+        line, rays=2000, support=min_distinct is not None, epsilons=np.geomspace(0.1, 5.0, 8), keep=False
+    )
     choice = choose(calibration, Targets(max_unchanged=0.6, min_distinct=min_distinct))
     assert choice.epsilon == pytest.approx(1.833, rel=1e-3 if min_distinct is None else 0.05)
     assert len(choice.failing) == 0
 
 
 def test_where_protected_words_stand_in_the_way_a_smaller_epsilon_is_found() -> None:
-    # All go in as the middle word, which meets the target up to -100 ln(0.7) = 35.7. There, and far below, the words beside it come out
-    # themselves too often: (e^(-0.01 ε) - e^(-5.01 ε))/2 is 0.3 at ε = 0.184. Below 0.102 the outermost do.
+    # All go in as the middle word, which meets the target up to -100 ln(0.7) = 35.7. There, and far below,
+    # the words beside it come out themselves too often: (e^(-0.01 ε) - e^(-5.01 ε))/2 is 0.3 at ε = 0.184.
+    # Below 0.102 the outermost do.
     places = np.array([[-10.0], [-0.02], [0.0], [0.02], [10.0]])
-    safe = protect(Embedding(["west", "left", "middle", "right", "east"], places, name="row"), np.array([0, 1, 3, 4]))
+    safe = protect(
+        Embedding(["west", "left", "middle", "right", "east"], places, name="row"), np.array([0, 1, 3, 4])
+    )
     calibration, targets = measure_by_rays(safe, rays=4000, keep=False), Targets(max_unchanged=0.3)
     choice = choose(calibration, targets)
     assert choice.epsilon == pytest.approx(0.184, rel=0.1)
@@ -183,13 +215,17 @@ def test_where_protected_words_stand_in_the_way_a_smaller_epsilon_is_found() -> 
 
 
 def test_where_protected_words_stand_in_the_way_at_every_epsilon_it_is_said(line: Embedding) -> None:
-    with pytest.raises(TargetsNotMet, match=r"protected words come out themselves too often \(at .*(left|right)"):
+    with pytest.raises(
+        TargetsNotMet, match=r"protected words come out themselves too often \(at .*(left|right)"
+    ):
         choose(measure_by_rays(line, rays=500, keep=False), Targets(max_unchanged=0.3))
 
 
 def test_the_page_marks_protected_words(line: Embedding) -> None:
     calibration = measure_by_rays(line, rays=200, support=True, keep=False)
-    page = calibration_page(findings(calibration, calibration, epsilons=[3.0], words=("left",), sentences=("left right",))).html()
+    page = calibration_page(
+        findings(calibration, calibration, epsilons=[3.0], words=("left",), sentences=("left right",))
+    ).html()
     assert "how often they come out themselves" in page
     assert ">protected</th>" in page
     assert "They can be protected" not in page  # it is protected already
@@ -200,7 +236,9 @@ def test_the_page_marks_protected_words(line: Embedding) -> None:
 
 
 @pytest.mark.parametrize(("name", "options"), [("vickrey", {"t": 1.0}), ("custext", {"k": 2})])
-def test_a_table_counts_how_often_a_protected_word_comes_out_itself(name: str, options: dict[str, float]) -> None:
+def test_a_table_counts_how_often_a_protected_word_comes_out_itself(
+    name: str, options: dict[str, float]
+) -> None:
     pair = Embedding(["one", "other"], np.array([[0.0, 0.0], [1.0, 0.0]]), name="pair")
     safe, selected = protect(pair, np.array([0])), ChosenMechanism(name=name, options=options)
     found = measure_table(safe, selected, draws=500, epsilons=np.array([0.01, 50.0]), keep=False)

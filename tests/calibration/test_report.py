@@ -9,7 +9,13 @@ from deniable import Embedding, InvalidParameter
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.report.calibration_page import calibration_page
 from deniable.calibration.report.examples import AVERAGES, SENTENCES, example_releases, sample_outputs
-from deniable.calibration.report.figures import LABELS, _epsilon_axis, geometry_figure, histograms, unchanged_curves
+from deniable.calibration.report.figures import (
+    LABELS,
+    _epsilon_axis,
+    geometry_figure,
+    histograms,
+    unchanged_curves,
+)
 from deniable.calibration.report.findings import SHOWN_AVERAGES, findings
 from deniable.calibration.result import Targets
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -28,7 +34,12 @@ def test_the_page_without_targets_is_sound_whatever_the_words_are() -> None:
     assert "<script>alert(1)</script>" in page.text
     assert "\\u{202e}" in page.text
     assert "{{ 7 * 7 }}" in page.text
-    for heading in ("What happens to a text", "The words that are least protected", "What this page does not say", "How it was measured"):
+    for heading in (
+        "What happens to a text",
+        "The words that are least protected",
+        "What this page does not say",
+        "How it was measured",
+    ):
         assert heading in page.text
 
 
@@ -43,7 +54,9 @@ def test_the_page_with_targets_says_first_whether_they_are_met() -> None:
 def test_the_curves_are_those_of_the_calibration() -> None:
     made = found()
     axes = unchanged_curves(made).axes[0]
-    drawn = {line.get_label(): np.asarray(line.get_ydata()) for line in axes.lines if line.get_label() in LABELS}
+    drawn = {
+        line.get_label(): np.asarray(line.get_ydata()) for line in axes.lines if line.get_label() in LABELS
+    }
     assert list(drawn) == list(LABELS)
     for place, curve in enumerate(made.curves):
         means, _ = made.calibration.unchanged(curve.epsilon)
@@ -58,7 +71,9 @@ def test_the_range_goes_from_all_words_changed_to_none() -> None:
     assert calibration.unchanged(span[0])[0].mean() < 0.2  # the words that lie alone stay at any ε
     assert calibration.unchanged(span[-1])[0].mean() > 0.98
     for share in (0.3, 0.6):
-        assert calibration.unchanged(calibration.epsilon_reaching(share))[0].mean() == pytest.approx(share, abs=0.01)
+        assert calibration.unchanged(calibration.epsilon_reaching(share))[0].mean() == pytest.approx(
+            share, abs=0.01
+        )
     assert [curve.average for curve in found().shown] == sorted(curve.average for curve in found().shown)
     assert len(found().shown) <= len(SHOWN_AVERAGES)
 
@@ -93,7 +108,10 @@ def test_examples_are_released_by_the_mechanism_or_left_out() -> None:
     assert example_releases(embedding, ChosenMechanism(), [1.0]) == []
     before, after = example_releases(embedding, ChosenMechanism(), [1e9], ("w1 w2",))
     assert before.texts == after.texts == ("w1 w2",)
-    hidden = [example_releases(embedding, ChosenMechanism(), [0.5], ("w1 w2 w3 w4 w5 w6",))[1].texts for _ in range(3)]
+    hidden = [
+        example_releases(embedding, ChosenMechanism(), [0.5], ("w1 w2 w3 w4 w5 w6",))[1].texts
+        for _ in range(3)
+    ]
     assert len(set(hidden)) > 1
     vocabulary = sorted({word for sentence in SENTENCES for word in sentence.split()})
     english = Embedding(vocabulary, np.random.default_rng(0).standard_normal((len(vocabulary), 3)))
@@ -102,7 +120,9 @@ def test_examples_are_released_by_the_mechanism_or_left_out() -> None:
 
 def test_words_that_stayed_are_marked() -> None:
     calibration = calibrated()
-    page = calibration_page(findings(calibration, calibration, epsilons=[1e6], words=("w1",), sentences=("w1 w2",)))
+    page = calibration_page(
+        findings(calibration, calibration, epsilons=[1e6], words=("w1",), sentences=("w1 w2",))
+    )
     assert page.html().count('<u class="stayed">') == 2
 
 
@@ -120,7 +140,9 @@ def test_two_geometries_share_a_scale_that_shows_both() -> None:
         both = geometry_figure(*(geometry(each) for each in order))
         assert len(both.axes) == 2
         assert both.axes[0].get_ylim() == both.axes[1].get_ylim()
-        drawn = [value for panel in both.axes for line in panel.lines for value in np.asarray(line.get_ydata())]
+        drawn = [
+            value for panel in both.axes for line in panel.lines for value in np.asarray(line.get_ydata())
+        ]
         assert both.axes[0].get_ylim()[0] == 0.0
         assert max(drawn) < both.axes[0].get_ylim()[1]
         assert "<i>small</i>" in both.axes[order.index(small)].get_title("left")
@@ -128,7 +150,15 @@ def test_two_geometries_share_a_scale_that_shows_both() -> None:
 
 @pytest.mark.parametrize(
     ("share", "said"),
-    [(0.0, "0 %"), (1.0, "100 %"), (1e-9, "under 0.01 %"), (0.999999, "over 99.99 %"), (0.05, "5 %"), (0.123, "12 %"), (0.9951, "99.51 %")],
+    [
+        (0.0, "0 %"),
+        (1.0, "100 %"),
+        (1e-9, "under 0.01 %"),
+        (0.999999, "over 99.99 %"),
+        (0.05, "5 %"),
+        (0.123, "12 %"),
+        (0.9951, "99.51 %"),
+    ],
 )
 def test_shares_are_never_rounded_to_always_or_never(share: float, said: str) -> None:
     assert percent(share) == said

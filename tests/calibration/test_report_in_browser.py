@@ -8,7 +8,10 @@ from deniable.calibration.report.calibration_page import calibration_page
 from tests.calibration.reported import found
 from tests.report.browser import at_width, browser, requests_of
 
-SIZES = "return [...document.querySelectorAll('figure svg')].map(f => [f.getBoundingClientRect().width, f.getBoundingClientRect().height])"
+SIZES = (
+    "return [...document.querySelectorAll('figure svg')].map(f => [f.getBoundingClientRect().width, "
+    "f.getBoundingClientRect().height])"
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +28,9 @@ def test_the_page_is_seen_and_asks_for_nothing(page: Path, tmp_path: Path) -> No
             opened.get(page.as_uri())
             assert requests_of(opened, page.as_uri()) == [page.as_uri()]
             assert opened.get_log("browser") == []
-            assert opened.execute_script("return document.documentElement.scrollWidth <= window.innerWidth"), f"scrolls at {width}"
+            assert opened.execute_script(
+                "return document.documentElement.scrollWidth <= window.innerWidth"
+            ), f"scrolls at {width}"
             sizes = opened.execute_script(SIZES)
             assert len(sizes) == 4
             assert all(300 <= wide <= width and high > 100 for wide, high in sizes), sizes
@@ -35,7 +40,10 @@ def test_the_page_is_seen_and_asks_for_nothing(page: Path, tmp_path: Path) -> No
 
 def test_the_check_finds_a_page_that_loads_scrolls_or_speaks(tmp_path: Path) -> None:
     bad = tmp_path / "bad.html"
-    bad.write_text('<!doctype html><img src="absent.png"><div style="width: 3000px">x</div><script>console.error("so")</script>')
+    bad.write_text(
+        '<!doctype html><img src="absent.png"><div style="width: '
+        '3000px">x</div><script>console.error("so")</script>'
+    )
     with browser(tmp_path / "profile") as opened:
         at_width(opened, 390)
         opened.get(bad.as_uri())

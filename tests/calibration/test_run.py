@@ -34,7 +34,9 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Embedding:
 
 def printed(*arguments: str) -> dict[str, Any]:
     """Return what the command prints as JSON."""
-    made = CliRunner().invoke(app, ["calibrate", "--embedding", "small", "--rays", "40", "--json", "-q", *arguments])
+    made = CliRunner().invoke(
+        app, ["calibrate", "--embedding", "small", "--rays", "40", "--json", "-q", *arguments]
+    )
     assert made.exit_code == 0, made.output
     answer: dict[str, Any] = json.loads(made.stdout)
     return answer
@@ -49,7 +51,9 @@ def as_json(result: CalibrationResult) -> dict[str, Any]:
 def test_a_call_returns_what_the_command_prints(name: str) -> None:
     mechanism = ChosenMechanism(name=name)
     with_targets = calibrate("small", mechanism=mechanism, targets=TARGETS, draws=40)
-    assert as_json(with_targets) == printed("--mechanism", name, "--max-unchanged", "0.6", "--quantile", "0.9")
+    assert as_json(with_targets) == printed(
+        "--mechanism", name, "--max-unchanged", "0.6", "--quantile", "0.9"
+    )
     assert with_targets.epsilon == as_json(with_targets)["epsilon"]
     without = calibrate("small", mechanism=mechanism, epsilons=[1.0, 2.0], draws=40)
     assert as_json(without) == printed("--mechanism", name, "-e", "1", "-e", "2")
@@ -70,7 +74,12 @@ def test_some_words_are_looked_at_without_a_note_and_all_of_them_with_one(small:
 
 
 def test_protection_makes_an_embedding_that_meets_the_targets() -> None:
-    result = calibrate("small", targets=Targets(max_unchanged=0.6), draws=40, protect=Protection(name="safe", most_protected=0.1))
+    result = calibrate(
+        "small",
+        targets=Targets(max_unchanged=0.6),
+        draws=40,
+        protect=Protection(name="safe", most_protected=0.1),
+    )
     assert result.protected is not None
     assert result.choice is not None
     assert result.protected.words_mapped == len(result.choice.failing) >= 1
@@ -80,8 +89,21 @@ def test_protection_makes_an_embedding_that_meets_the_targets() -> None:
 
 def test_files_are_written_and_named_in_the_result() -> None:
     drawn: list[int] = []
-    files = Files(csv=Path("words.csv"), page=Path("page.html"), figures=Path("figures"), words=("w1",), sentences=("w1 w2",))
-    result = calibrate("small", targets=TARGETS, draws=20, sample=20, files=files, report_page=lambda done, _: drawn.append(done))
+    files = Files(
+        csv=Path("words.csv"),
+        page=Path("page.html"),
+        figures=Path("figures"),
+        words=("w1",),
+        sentences=("w1 w2",),
+    )
+    result = calibrate(
+        "small",
+        targets=TARGETS,
+        draws=20,
+        sample=20,
+        files=files,
+        report_page=lambda done, _: drawn.append(done),
+    )
     assert result.page == Path("page.html")
     assert result.figures is not None
     assert all(path.is_file() for path in (Path("words.csv"), Path("page.html"), *result.figures))
@@ -102,9 +124,21 @@ def test_files_are_written_and_named_in_the_result() -> None:
         ({"files": Files(words=("absent",))}, InvalidParameter, "is not a word of the embedding"),
         ({"files": Files(csv=Path("absent/words.csv"))}, RecordError, "is not there"),
         ({"protect": Protection(name="safe")}, InvalidParameter, "needs a target"),
-        ({"protect": Protection(name="safe"), "targets": TARGETS, "sample": 5}, InvalidParameter, "all words"),
-        ({"protect": Protection(name="safe"), "targets": TARGETS, "epsilons": [1.0, 2.0]}, InvalidParameter, "at most one"),
-        ({"protect": Protection(name="safe", by="magic"), "targets": TARGETS}, InvalidParameter, "nearest or unknown"),  # type: ignore[arg-type]
+        (
+            {"protect": Protection(name="safe"), "targets": TARGETS, "sample": 5},
+            InvalidParameter,
+            "all words",
+        ),
+        (
+            {"protect": Protection(name="safe"), "targets": TARGETS, "epsilons": [1.0, 2.0]},
+            InvalidParameter,
+            "at most one",
+        ),
+        (
+            {"protect": Protection(name="safe", by="magic"), "targets": TARGETS},
+            InvalidParameter,
+            "nearest or unknown",
+        ),  # type: ignore[arg-type]
         ({"protect": Protection(name="small"), "targets": TARGETS}, EmbeddingExists, "small"),
     ],
 )

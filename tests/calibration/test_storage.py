@@ -1,4 +1,5 @@
-"""Calibrations on disk: of two processes one computes and the other is told so, and what somebody else has written is not believed."""
+"""Calibrations on disk: of two processes one computes and the other is told so, and what somebody else has
+written is not believed."""
 
 from __future__ import annotations
 
@@ -45,7 +46,19 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Embedding:
 
 
 def test_a_second_run_is_refused_while_the_first_computes_which_is_not_disturbed(small: Embedding) -> None:
-    command = [sys.executable, "-m", "deniable", "calibrate", "--embedding", "small", "--rays", "50", "--max-unchanged", "0.6", "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "deniable",
+        "calibrate",
+        "--embedding",
+        "small",
+        "--rays",
+        "50",
+        "--max-unchanged",
+        "0.6",
+        "--json",
+    ]
     ended: list[subprocess.CompletedProcess[str]] = []
 
     def meanwhile(done: int, total: int) -> None:
@@ -131,7 +144,10 @@ def test_ids_that_no_word_has_are_refused_though_the_checksum_fits(finished: Pat
         ("settings.json", b"\xff\xfe"),
         ("journal.txt", b"0 " + b"9" * 5000 + b" 00000000\n"),
         ("ids.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"'" + b" " * 15),
-        ("ids.npy", b"\x93NUMPY\x01\x00v\x00{'descr': '<i8', 'fortran_order': False, 'shape': (6,), }".ljust(128)),
+        (
+            "ids.npy",
+            b"\x93NUMPY\x01\x00v\x00{'descr': '<i8', 'fortran_order': False, 'shape': (6,), }".ljust(128),
+        ),
         ("radii.npy", b""),
     ],
 )

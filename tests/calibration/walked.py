@@ -1,4 +1,5 @@
-"""The choice of ε by distinct words with whole walks in float64 at every step: slow, and what the fast search is held against."""
+"""The choice of ε by distinct words with whole walks in float64 at every step: slow, and what the fast search
+is held against."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ STEPS, TURNS, BEYOND = 12, 2, 1.25
 
 
 def choose_by_walks(calibration: RayCalibration, targets: Targets) -> Choice | None:
-    """Return the largest ε that meets the targets, of a calibration that walked all words; None if there is none."""
+    """Return the largest ε that meets the targets, of a calibration that walked all words; None if there is
+    none."""
     tried = (evaluate(calibration, e, targets) for e in sorted(calibration.epsilons.tolist(), reverse=True))
     best = next((choice for choice in tried if choice.meets_targets), None)
     if best is None:
@@ -28,13 +30,19 @@ def choose_by_walks(calibration: RayCalibration, targets: Targets) -> Choice | N
     passing: list[float] = []
     for _ in range(TURNS):
         steps = np.geomspace(low, high, STEPS + 1)
-        good = np.flatnonzero(_failures(calibration, targets, steps[1:]) <= _allowed(calibration, targets)) + 1
+        good = (
+            np.flatnonzero(_failures(calibration, targets, steps[1:]) <= _allowed(calibration, targets)) + 1
+        )
         passing += steps[good].tolist()
         if len(good) and good[-1] == STEPS:
             break
-        low, high = (float(steps[good[-1]]), float(steps[good[-1] + 1])) if len(good) else (low, float(steps[1]))
+        low, high = (
+            (float(steps[good[-1]]), float(steps[good[-1] + 1])) if len(good) else (low, float(steps[1]))
+        )
     for epsilon in sorted({max(round_down(e), best.epsilon) for e in passing}, reverse=True):
-        if (found := evaluate(calibration, epsilon, targets, distinct=count_by_walks(calibration, epsilon))).meets_targets:
+        if (
+            found := evaluate(calibration, epsilon, targets, distinct=count_by_walks(calibration, epsilon))
+        ).meets_targets:
             return found
     return best
 
@@ -52,7 +60,9 @@ def count_by_walks(calibration: RayCalibration, epsilon: float) -> Ids:
     )
     again = replace(measured, at_random=calibration.at_random)
     assert again.distinct is not None
-    counts: Ids = again.distinct[np.argsort(again.ids)[np.searchsorted(np.sort(again.ids), calibration.ids)], 0]
+    counts: Ids = again.distinct[
+        np.argsort(again.ids)[np.searchsorted(np.sort(again.ids), calibration.ids)], 0
+    ]
     return counts.astype(np.int64)
 
 
@@ -60,7 +70,9 @@ def _failures(calibration: RayCalibration, targets: Targets, epsilons: Floats) -
     assert targets.min_distinct is not None
     draws, least = calibration.length.draws(calibration.draws), targets.min_distinct
     engine = RadialRays(calibration.embedding, calibration.noise, rays=calibration.draws)
-    walks = engine.envelopes(calibration.ids, furthest=furthest_radius(float(epsilons.min()), calibration.length, draws))
+    walks = engine.envelopes(
+        calibration.ids, furthest=furthest_radius(float(epsilons.min()), calibration.length, draws)
+    )
     fails = np.array([[distinct_words(walk, float(e), draws) < least for e in epsilons] for walk in walks])
     if targets.max_unchanged is not None:
         stays = np.stack([calibration.unchanged_or_stand_in(float(e)) for e in epsilons], axis=1)

@@ -43,14 +43,18 @@ def columns(channel: Channel, outputs: Ids) -> Floats:
 
 def counted(outputs: Ids, draws: int = 20_000) -> Floats:
     """Return the same by counting draws of every input."""
-    source, found = Draws(Multivariate(EMBEDDING, epsilon=EPSILON), seed=77), np.empty((len(outputs), WORDS + 1))
+    source, found = (
+        Draws(Multivariate(EMBEDDING, epsilon=EPSILON), seed=77),
+        np.empty((len(outputs), WORDS + 1)),
+    )
     for word in range(WORDS + 1):
         found[:, word] = np.bincount(source.of(word, draws), minlength=WORDS)[outputs] / draws
     return found
 
 
 def mean_log_chance(likely: Floats, truth: Floats) -> float:
-    """Return the mean log-probability that a reader gives to the word that went in, weighted as draws of an even prior fall."""
+    """Return the mean log-probability that a reader gives to the word that went in, weighted as draws of an
+    even prior fall."""
     posterior = likely / likely.sum(axis=1, keepdims=True)
     return float((truth * np.log(np.maximum(posterior, 1e-12))).sum() / truth.sum())
 
@@ -66,7 +70,9 @@ def test_columns_are_those_that_draws_give_and_wrong_ones_are_not() -> None:
     assert mean_log_chance(ours, truth) > best - 0.03
     assert mean_log_chance(np.roll(ours, 1, axis=0), truth) < best - 0.5, "the columns of other outputs"
     assert mean_log_chance(np.ones_like(ours), truth) < best - 0.5, "nothing known"
-    assert channel.output_shares(np.full(len(channel), 1.0 / len(channel)))[ASKED] == pytest.approx(truth.mean(axis=1), rel=0.2)
+    assert channel.output_shares(np.full(len(channel), 1.0 / len(channel)))[ASKED] == pytest.approx(
+        truth.mean(axis=1), rel=0.2
+    )
 
 
 def test_seldom_outputs_get_points_around_the_words_near_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,8 +93,12 @@ def test_seldom_outputs_get_points_around_the_words_near_them(monkeypatch: pytes
 
 def test_it_stays_off_the_disk_and_many_outputs_get_the_whole_channel() -> None:
     assert make_channel(EMBEDDING, epsilon=EPSILON, outputs=ASKED).asked is not None
-    assert not work_folder(EMBEDDING, "channels").exists() or not list(work_folder(EMBEDDING, "channels").iterdir())
-    many = make_channel(EMBEDDING, epsilon=EPSILON, outputs=np.arange(WORDS // 2 + 1), directions=20, keep=False)
+    assert not work_folder(EMBEDDING, "channels").exists() or not list(
+        work_folder(EMBEDDING, "channels").iterdir()
+    )
+    many = make_channel(
+        EMBEDDING, epsilon=EPSILON, outputs=np.arange(WORDS // 2 + 1), directions=20, keep=False
+    )
     assert many.asked is None
     assert many.knows(np.arange(WORDS)).all()
 
@@ -97,7 +107,12 @@ def test_a_decoder_refuses_words_that_were_not_asked_for() -> None:
     decoder = Decoder(make_channel(EMBEDDING, epsilon=EPSILON, outputs=ASKED))
     known, other = EMBEDDING.words[17], EMBEDDING.words[18]
     assert decoder(known)
-    for ask in (decoder, decoder.posterior, lambda text: decoder.expected_counts([text]), lambda text: decoder.expected_vectors([text])):
+    for ask in (
+        decoder,
+        decoder.posterior,
+        lambda text: decoder.expected_counts([text]),
+        lambda text: decoder.expected_vectors([text]),
+    ):
         with pytest.raises(InvalidParameter, match="every_word=True"):
             ask(other)
 
@@ -110,12 +125,16 @@ def test_kept_words_still_come_out_as_they_are() -> None:
     assert channel.rest[17] < 1e-6
 
 
-def test_what_rows_do_not_list_of_the_asked_outputs_is_spread_over_these(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_rows_do_not_list_of_the_asked_outputs_is_spread_over_these(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     whole = make_channel(EMBEDDING, epsilon=EPSILON, outputs=ASKED)
     monkeypatch.setattr(making, "MOST_OUTPUTS", 2)
     cut = make_channel(EMBEDDING, epsilon=EPSILON, outputs=ASKED)
     even = np.full(len(cut), 1.0 / len(cut))
     assert np.diff(cut.starts).max() == 2
-    assert cut.output_shares(even)[ASKED].sum() == pytest.approx(whole.output_shares(even)[ASKED].sum(), rel=0.02)
+    assert cut.output_shares(even)[ASKED].sum() == pytest.approx(
+        whole.output_shares(even)[ASKED].sum(), rel=0.02
+    )
     listed_alone = dataclasses.replace(cut, dropped=None)
     assert listed_alone.output_shares(even)[ASKED].sum() < 0.97 * whole.output_shares(even)[ASKED].sum()

@@ -1,4 +1,5 @@
-"""A channel by draws on a GPU has the form and, within its error, the numbers of that by rays; it is kept apart from it on the disk."""
+"""A channel by draws on a GPU has the form and, within its error, the numbers of that by rays; it is kept
+apart from it on the disk."""
 
 from __future__ import annotations
 
@@ -31,7 +32,10 @@ CARDS: dict[Embedding, MadeCard] = {}
 @pytest.fixture(autouse=True)
 def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-    monkeypatch.setattr("deniable.neighbours.selection._search_on", lambda embedding, _: CARDS.setdefault(embedding, MadeCard(embedding)))
+    monkeypatch.setattr(
+        "deniable.neighbours.selection._search_on",
+        lambda embedding, _: CARDS.setdefault(embedding, MadeCard(embedding)),
+    )
     set_device("cuda")
     yield
     set_device(None)
@@ -44,7 +48,9 @@ def furthest(first: Floats, second: Floats) -> float:
 
 
 def test_rows_by_draws_are_those_by_rays_within_their_error() -> None:
-    by_draws, at_once = make_channels(EMBEDDING, epsilons=[EPSILON, 3.0], directions=DRAWS, keep=False, on_card=True)
+    by_draws, at_once = make_channels(
+        EMBEDDING, epsilons=[EPSILON, 3.0], directions=DRAWS, keep=False, on_card=True
+    )
     by_rays = make_channel(EMBEDDING, epsilon=EPSILON, directions=DRAWS, keep=False)
     assert (by_draws.method, by_draws.directions, by_rays.method) == ("simulation", DRAWS, "rays")
     assert sorted(by_draws.inputs.tolist()) == sorted(by_rays.inputs.tolist())
@@ -52,21 +58,34 @@ def test_rows_by_draws_are_those_by_rays_within_their_error() -> None:
     assert furthest(dense(by_draws), dense(by_rays)) < 0.1 < furthest(dense(at_once), dense(by_rays))
     CARDS[EMBEDDING] = MadeCard(EMBEDDING, too_strong=1.5)
     set_device("cuda")
-    assert furthest(dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=DRAWS, keep=False, on_card=True)), dense(by_rays)) > 0.1
+    assert (
+        furthest(
+            dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=DRAWS, keep=False, on_card=True)),
+            dense(by_rays),
+        )
+        > 0.1
+    )
 
 
 def test_a_protected_word_is_drawn_as_its_stand_in() -> None:
     safe = protect(EMBEDDING, np.array([4]))
     matrix = dense(make_channel(safe, epsilon=EPSILON, directions=DRAWS, keep=False, on_card=True))
     assert furthest(matrix[[4]], matrix[safe.stands_in(np.array([4]))]) < 0.1
-    assert furthest(matrix[[4]], dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=DRAWS, keep=False))[[4]]) > 0.1
+    assert (
+        furthest(
+            matrix[[4]], dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=DRAWS, keep=False))[[4]]
+        )
+        > 0.1
+    )
 
 
 def test_what_is_kept_says_where_it_was_drawn_and_is_not_drawn_again() -> None:
     first = make_channel(EMBEDDING, epsilon=EPSILON, directions=50, on_card=True)
     drawn = CARDS[EMBEDDING].draws
     assert drawn == 50 * (WORDS + 1)
-    assert (dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=50, on_card=True)) == dense(first)).all()
+    assert (
+        dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=50, on_card=True)) == dense(first)
+    ).all()
     assert CARDS[EMBEDDING].draws == drawn
     assert make_channel(EMBEDDING, epsilon=EPSILON, directions=50).method == "rays"
     kept = [(folder / "settings.json").read_text() for folder in work_folder(EMBEDDING, "channels").iterdir()]
@@ -75,7 +94,9 @@ def test_what_is_kept_says_where_it_was_drawn_and_is_not_drawn_again() -> None:
 
 @pytest.mark.parametrize(("name", "method"), [("santext", "exact"), ("vickrey", "simulation")])
 def test_a_mechanism_without_radial_noise_is_measured_as_ever(name: str, method: str) -> None:
-    channel = make_channel(EMBEDDING, ChosenMechanism(name=name), epsilon=EPSILON, directions=50, keep=False, on_card=True)
+    channel = make_channel(
+        EMBEDDING, ChosenMechanism(name=name), epsilon=EPSILON, directions=50, keep=False, on_card=True
+    )
     assert channel.method == method
     assert not sum(card.draws for card in CARDS.values())
 
@@ -99,7 +120,9 @@ def test_sums_over_points_are_those_of_the_processor(name: str, monkeypatch: pyt
     mechanism = ChosenMechanism(name=name)
     on_processor = make_channel(EMBEDDING, mechanism, epsilon=EPSILON, directions=50, keep=False)
     set_device("cpu")
-    monkeypatch.setattr("deniable.channel.rows.ProcessorSums", lambda *_: pytest.fail("the device was asked for"))
+    monkeypatch.setattr(
+        "deniable.channel.rows.ProcessorSums", lambda *_: pytest.fail("the device was asked for")
+    )
     monkeypatch.setattr("deniable.channel.card_sums._PAIRS_AT_ONCE", 7 * WORDS)
     on_card = make_channel(EMBEDDING, mechanism, epsilon=EPSILON, directions=50, keep=False, on_card=True)
     assert on_card.method == on_processor.method == "points"
@@ -114,5 +137,7 @@ def test_columns_are_summed_on_the_device_that_was_asked_for(monkeypatch: pytest
     columns = columns_of(Multivariate(EMBEDDING, epsilon=EPSILON), outputs, seed=1)
     on_processor = np.stack(list(columns.columns(outputs)))
     set_device("cpu")
-    monkeypatch.setattr("deniable.channel.columns.ProcessorSums", lambda *_: pytest.fail("the device was asked for"))
+    monkeypatch.setattr(
+        "deniable.channel.columns.ProcessorSums", lambda *_: pytest.fail("the device was asked for")
+    )
     assert np.stack(list(columns.columns(outputs))) == pytest.approx(on_processor, rel=1e-4, abs=1e-8)

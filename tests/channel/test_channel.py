@@ -1,4 +1,5 @@
-"""The channel as one matrix: equal to each mechanism's own distribution, on disk as in memory, and continued where it was cut off."""
+"""The channel as one matrix: equal to each mechanism's own distribution, on disk as in memory, and continued
+where it was cut off."""
 
 from __future__ import annotations
 
@@ -40,7 +41,10 @@ def dense(channel: Channel) -> Floats:
     return matrix
 
 
-@pytest.mark.parametrize("name", ["multivariate", "mahalanobis", "gaussian", "santext", "tem", "custext", "line", "randomized-response"])
+@pytest.mark.parametrize(
+    "name",
+    ["multivariate", "mahalanobis", "gaussian", "santext", "tem", "custext", "line", "randomized-response"],
+)
 def test_rows_are_what_the_mechanism_says_of_a_word(name: str) -> None:
     mechanism = ChosenMechanism(name=name, options={"k": 5} if name == "custext" else {})
     channel = make_channel(EMBEDDING, mechanism, epsilon=2.0, directions=300)
@@ -61,9 +65,16 @@ def test_rows_are_what_the_mechanism_says_of_a_word(name: str) -> None:
 def test_rows_by_draws_are_shares_of_fresh_draws(name: str) -> None:
     mechanism = ChosenMechanism(name=name)
     matrix = dense(make_channel(EMBEDDING, mechanism, epsilon=2.0, directions=4_000))
-    released = mechanism(EMBEDDING, epsilon=2.0).perturb(np.full(40_000, 3), InsecureSeededRandomness(insecure_seed=5))
-    wrong = mechanism(EMBEDDING, epsilon=1.0).perturb(np.full(40_000, 3), InsecureSeededRandomness(insecure_seed=5))
-    apart, too_far = (np.abs(matrix[3] - np.bincount(each, minlength=WORDS) / len(each)).sum() / 2 for each in (released, wrong))
+    released = mechanism(EMBEDDING, epsilon=2.0).perturb(
+        np.full(40_000, 3), InsecureSeededRandomness(insecure_seed=5)
+    )
+    wrong = mechanism(EMBEDDING, epsilon=1.0).perturb(
+        np.full(40_000, 3), InsecureSeededRandomness(insecure_seed=5)
+    )
+    apart, too_far = (
+        np.abs(matrix[3] - np.bincount(each, minlength=WORDS) / len(each)).sum() / 2
+        for each in (released, wrong)
+    )
     assert apart < 0.06 < too_far
 
 
@@ -79,12 +90,19 @@ def test_sums_over_inputs_and_outputs_are_those_of_the_matrix(monkeypatch: pytes
     channel = make_channel(EMBEDDING, epsilon=2.0, directions=100)
     matrix, random = dense(channel), np.random.default_rng(0)
     prior, weights = random.random(WORDS + 1), random.random((WORDS, 3))
-    for numbers, parts in ((1 << 22, 16), (7, 16), (7, 1), (100, 5)):  # a few rows at a time, by several threads, give the same
+    for numbers, parts in (
+        (1 << 22, 16),
+        (7, 16),
+        (7, 1),
+        (100, 5),
+    ):  # a few rows at a time, by several threads, give the same
         monkeypatch.setattr("deniable.channel.channel._NUMBERS_AT_ONCE", numbers)
         monkeypatch.setattr("deniable.channel.channel._PARTS", parts)
         assert channel.output_shares(prior[channel.inputs]) == pytest.approx(prior @ matrix, rel=1e-12)
         assert channel.pulled_back(weights) == pytest.approx((matrix @ weights)[channel.inputs], rel=1e-12)
-        assert channel.pulled_back(weights[:, 0]) == pytest.approx((matrix @ weights[:, 0])[channel.inputs], rel=1e-12)
+        assert channel.pulled_back(weights[:, 0]) == pytest.approx(
+            (matrix @ weights[:, 0])[channel.inputs], rel=1e-12
+        )
     for output, column in zip((0, 11), channel.columns(np.array([0, 11])), strict=True):
         assert column == pytest.approx(matrix[channel.inputs, output])
 
@@ -96,7 +114,14 @@ def test_the_number_of_threads_changes_no_number(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv("DENIABLE_THREADS", str(count))
         channel = make_channel(EMBEDDING, epsilon=2.0, directions=100)
         prior = np.random.default_rng(0).random(len(channel))
-        made.append((channel.rest, channel.background, channel.output_shares(prior), channel.pulled_back(prior[:WORDS])))
+        made.append(
+            (
+                channel.rest,
+                channel.background,
+                channel.output_shares(prior),
+                channel.pulled_back(prior[:WORDS]),
+            )
+        )
     for others in made[1:]:
         assert all((one == other).all() for one, other in zip(made[0], others, strict=True))
 
@@ -104,10 +129,17 @@ def test_the_number_of_threads_changes_no_number(monkeypatch: pytest.MonkeyPatch
 def test_rows_that_list_nothing_leave_everything_out() -> None:
     channel = make_channel(EMBEDDING, epsilon=2.0, inputs=np.array([3, 9, 12]), directions=100)
     ends = channel.starts[[0, 0, 2, 2]]  # the second row has what two had
-    bare = replace(channel, starts=ends, outputs=channel.outputs[: ends[-1]], chances=channel.chances[: ends[-1]] * np.float32(0.5))
+    bare = replace(
+        channel,
+        starts=ends,
+        outputs=channel.outputs[: ends[-1]],
+        chances=channel.chances[: ends[-1]] * np.float32(0.5),
+    )
     assert bare.rest[[0, 2]].tolist() == [1.0, 1.0]
     assert bare.pulled_back(np.ones(WORDS)) == pytest.approx(np.ones(3), rel=1e-12)
-    none = replace(channel, starts=np.zeros(4, dtype=np.int64), outputs=channel.outputs[:0], chances=channel.chances[:0])
+    none = replace(
+        channel, starts=np.zeros(4, dtype=np.int64), outputs=channel.outputs[:0], chances=channel.chances[:0]
+    )
     assert none.rest.tolist() == [1.0, 1.0, 1.0]
 
 
@@ -121,11 +153,15 @@ def test_some_rows_are_those_of_the_whole() -> None:
 def test_sparse_matrices_hold_outputs_as_the_disk_does() -> None:
     channel = make_channel(EMBEDDING, epsilon=2.0, directions=100)
     found = [channel.by_output, channel.listed(np.arange(3)), *(block for _, block in channel.blocks())]
-    assert {each.indices.dtype for each in found} == {np.dtype(np.int32)}  # in 64 bits they take a copy, and a third more memory
+    assert {each.indices.dtype for each in found} == {
+        np.dtype(np.int32)
+    }  # in 64 bits they take a copy, and a third more memory
 
 
 def test_only_the_inputs_that_are_asked_for_have_rows() -> None:
-    channel = make_channel(EMBEDDING, epsilon=2.0, inputs=np.array([9, 3, 3, EMBEDDING.unknown_id]), directions=100)
+    channel = make_channel(
+        EMBEDDING, epsilon=2.0, inputs=np.array([9, 3, 3, EMBEDDING.unknown_id]), directions=100
+    )
     assert sorted(channel.inputs.tolist()) == [3, 9, EMBEDDING.unknown_id]
     whole = make_channel(EMBEDDING, epsilon=2.0, directions=100)
     assert channel.row(9)[0].tolist() == whole.row(9)[0].tolist()

@@ -1,4 +1,5 @@
-"""Columns by points that all words share: what the definition says of the same points, near the truth, and more than rays tell."""
+"""Columns by points that all words share: what the definition says of the same points, near the truth, and
+more than rays tell."""
 
 from __future__ import annotations
 
@@ -52,11 +53,15 @@ def by_definition(found: SharedPoints, outputs: Ids, weights: Floats | None = No
     weights, answer = found.weights if weights is None else weights, []
     for output in outputs:
         place = int(np.flatnonzero(found.outputs == output)[0])
-        own = np.stack([layer.points[place] for layer in found.layers if place < len(layer.own)]).astype(np.float64)
+        own = np.stack([layer.points[place] for layer in found.layers if place < len(layer.own)]).astype(
+            np.float64
+        )
         far = ((own[:, None, :] - found.inputs.astype(np.float64)) ** 2).sum(axis=2)
         logs = -far if found.squared else -np.sqrt(far)
         ratios = logs - logsumexp(logs, b=weights, axis=1)[:, None]
-        answer.append(np.log(found.counts[place] / found.draws) + logsumexp(ratios, axis=0) - np.log(len(own)))
+        answer.append(
+            np.log(found.counts[place] / found.draws) + logsumexp(ratios, axis=0) - np.log(len(own))
+        )
     return np.stack(answer)
 
 
@@ -68,7 +73,8 @@ def test_columns_are_those_of_the_definition_in_float64(name: str, epsilon: floa
     found, direct = columns(channel, outputs), by_definition(channel.points, outputs)
     told = direct > -80.0  # float32 tells these from 0
     assert told.any(axis=1).all()
-    # Logarithms: 1e-4 of the probabilities. A point that is the word's own vector is less than 0.002 away from it in float32, not 0.
+    # Logarithms: 1e-4 of the probabilities. A point that is the word's own vector is less than 0.002 away
+    # from it in float32, not 0.
     at_a_word = np.isin(outputs, channel.points.outputs[channel.points.layers[0].own < 0.1])[:, None]
     assert found[told & ~at_a_word] == pytest.approx(direct[told & ~at_a_word], abs=1e-4)
     assert found[told] == pytest.approx(direct[told], abs=2e-3)
@@ -76,7 +82,9 @@ def test_columns_are_those_of_the_definition_in_float64(name: str, epsilon: floa
     assert (found[1] == found[3]).all()
 
 
-def test_only_points_of_the_outputs_are_kept_and_all_of_them_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_points_of_the_outputs_are_kept_and_all_of_them_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     outputs = np.array([0, 5, 249])
     monkeypatch.setattr(allocation, "LEAST_MET", 0)  # the same points for all
     some = PointColumns(made("multivariate"), outputs, points=40, seed=1)
@@ -96,16 +104,25 @@ def test_on_a_line_they_are_those_of_laplace_noise() -> None:
     embedding = Embedding([f"w{i}" for i in range(120)], places[:, None], unknown=np.zeros(1))
     borders = np.concatenate([[-np.inf], (places[1:] + places[:-1]) / 2, [np.inf]])
     true = np.diff(laplace(loc=places[:, None], scale=1 / 0.8).cdf(borders), axis=1).T
-    found = np.exp(columns(PointColumns(Multivariate(embedding, epsilon=0.8), np.arange(120), points=300, seed=0), np.arange(120)))
+    found = np.exp(
+        columns(
+            PointColumns(Multivariate(embedding, epsilon=0.8), np.arange(120), points=300, seed=0),
+            np.arange(120),
+        )
+    )
     assert np.abs(found - true).sum(axis=0).max() / 2 < 0.06
     assert np.abs(found.T - true).sum(axis=0).max() / 2 > 0.2, "rows and columns exchanged"
 
 
 def read(channel: Columns | Floats, truth: Ids, outputs: Ids) -> tuple[float, float]:
     """Return the mean of log P(x | y) of the words that went in, and how many of them an attacker names."""
-    found = (columns(channel, ALL) if not isinstance(channel, np.ndarray) else channel)[outputs] + np.log(by_rank(EMBEDDING))
+    found = (columns(channel, ALL) if not isinstance(channel, np.ndarray) else channel)[outputs] + np.log(
+        by_rank(EMBEDDING)
+    )
     posterior = found - logsumexp(found, axis=1)[:, None]
-    return float(posterior[np.arange(len(truth)), truth].mean()), float((found.argmax(axis=1) == truth).mean())
+    return float(posterior[np.arange(len(truth)), truth].mean()), float(
+        (found.argmax(axis=1) == truth).mean()
+    )
 
 
 def released(name: str = "multivariate") -> tuple[Ids, Ids]:
@@ -146,11 +163,15 @@ def test_wrong_columns_are_told_from_right_ones(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("name", ["multivariate", "gaussian"])
-def test_an_output_without_points_is_known_by_its_own_vector(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_output_without_points_is_known_by_its_own_vector(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(allocation, "SPREAD_DRAWS", WORDS)
     monkeypatch.setattr(allocation, "LEAST_MET", 0)
     safe = protect(EMBEDDING, np.array([240]))
-    channel = PointColumns(made(name, safe, epsilon=1e-3), ALL, points=1, seed=0)  # far noise: most cells are missed
+    channel = PointColumns(
+        made(name, safe, epsilon=1e-3), ALL, points=1, seed=0
+    )  # far noise: most cells are missed
     missed = channel.points.outputs[channel.points.counts == 1]
     assert 240 in missed
     found = columns(channel, ALL)
@@ -162,7 +183,9 @@ def test_an_output_without_points_is_known_by_its_own_vector(name: str, monkeypa
     assert far[columns(near, np.array([240]))[0].argmax()] == far.min()
 
 
-def test_points_are_taken_where_there_are_many_words_and_float32_tells_distances(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_points_are_taken_where_there_are_many_words_and_float32_tells_distances(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(rows, "FEWEST_INPUTS", WORDS)
     outputs = np.array([1, 2])
     few = random_embedding(WORDS - 1, 3)

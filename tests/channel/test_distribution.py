@@ -13,7 +13,13 @@ from tests.mechanisms import definitions as direct
 from tests.mechanisms.every import NAMES, every
 from tests.support.strategies import random_embedding
 
-METHODS = {"Multivariate": "rays", "Mahalanobis": "rays", "Gaussian": "rays", "Vickrey": "simulation", "RankSmoothing": "simulation"}
+METHODS = {
+    "Multivariate": "rays",
+    "Mahalanobis": "rays",
+    "Gaussian": "rays",
+    "Vickrey": "simulation",
+    "RankSmoothing": "simulation",
+}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -27,12 +33,18 @@ def test_every_mechanism_answers_and_says_how(name: str) -> None:
 
 
 RAYS: dict[str, tuple[Callable[[Embedding], Mechanism], Callable[[Embedding, int], Floats]]] = {
-    "multivariate": (lambda e: Multivariate(e, epsilon=1.3), lambda e, w: direct.points_around(e, w, direct.gamma_lengths(1.3))),
+    "multivariate": (
+        lambda e: Multivariate(e, epsilon=1.3),
+        lambda e, w: direct.points_around(e, w, direct.gamma_lengths(1.3)),
+    ),
     "mahalanobis": (
         lambda e: Mahalanobis(e, epsilon=1.3, lam=0.9),
         lambda e, w: direct.points_around(e, w, direct.gamma_lengths(1.3), direct.mahalanobis_shape(e, 0.9)),
     ),
-    "gaussian": (lambda e: Gaussian(e, epsilon=1.3), lambda e, w: direct.points_around(e, w, direct.chi_lengths(1.3))),
+    "gaussian": (
+        lambda e: Gaussian(e, epsilon=1.3),
+        lambda e, w: direct.points_around(e, w, direct.chi_lengths(1.3)),
+    ),
 }
 
 

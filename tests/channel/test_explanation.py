@@ -30,7 +30,10 @@ def test_the_shares_are_those_of_the_mechanism() -> None:
 
 def test_neighbours_come_nearest_first_without_the_word_itself() -> None:
     explanation = explain_word(Multivariate(line_embedding(-1.0, 0.0, 2.0), epsilon=3), "b", draws=10)
-    assert [(n.word, n.distance, n.bound) for n in explanation.neighbours] == [("a", 1.0, 3.0), ("c", 2.0, 6.0)]
+    assert [(n.word, n.distance, n.bound) for n in explanation.neighbours] == [
+        ("a", 1.0, 3.0),
+        ("c", 2.0, 6.0),
+    ]
 
 
 def test_an_unknown_word_is_explained_as_the_unknown_word() -> None:
@@ -65,7 +68,17 @@ def test_the_command_shows_a_table_and_gives_json() -> None:
 
 def test_several_words_and_files_of_words_are_one_table_of_those_that_stay_most_first(tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text("Hockey\nzorblatt7\nNew York\n", encoding="utf-8")
-    given = ["explain", "the", "hockey", "--words", str(tmp_path / "names.txt"), "--epsilon", "6", "--draws", "100"]
+    given = [
+        "explain",
+        "the",
+        "hockey",
+        "--words",
+        str(tmp_path / "names.txt"),
+        "--epsilon",
+        "6",
+        "--draws",
+        "100",
+    ]
     data = json.loads(deniable(*given, "--json").stdout)
     assert [each["word"] for each in data] == ["the", "hockey", "zorblatt7", "new", "york"]
     assert [each["known"] for each in data] == [True, True, False, True, True]
@@ -80,7 +93,11 @@ def test_a_word_of_a_list_is_explained_as_it_is_alone() -> None:
     mechanism = make_mechanism("santext", random_embedding(40, 3), epsilon=2)
     alone = [explain_word(mechanism, word, draws=10) for word in ("w3", "w5")]
     for found, expected in zip(explain_words(mechanism, ["w3 w5", "w3"], draws=10), alone, strict=True):
-        assert (found.word, found.outcomes, found.neighbours) == (expected.word, expected.outcomes, expected.neighbours)
+        assert (found.word, found.outcomes, found.neighbours) == (
+            expected.word,
+            expected.outcomes,
+            expected.neighbours,
+        )
     with pytest.raises(InvalidParameter, match="no word to explain"):
         explain_words(mechanism, [" "])
 
@@ -103,7 +120,9 @@ def test_wrong_usage_is_one_clear_message_and_exit_code_2(arguments: list[str], 
     assert "Traceback" not in failed.stderr
 
 
-@pytest.mark.parametrize(("name", "method"), [("santext", "exact"), ("mahalanobis", "rays"), ("rank-smoothing", "simulation")])
+@pytest.mark.parametrize(
+    ("name", "method"), [("santext", "exact"), ("mahalanobis", "rays"), ("rank-smoothing", "simulation")]
+)
 def test_every_kind_of_mechanism_is_explained_and_says_how(name: str, method: str) -> None:
     mechanism = make_mechanism(name, random_embedding(40, 3), epsilon=2)
     explanation = explain_word(mechanism, "w3", draws=300)
@@ -111,19 +130,25 @@ def test_every_kind_of_mechanism_is_explained_and_says_how(name: str, method: st
     assert explanation.mechanism == type(mechanism).__name__
     assert explanation.unchanged is not None
     assert [neighbour.bound for neighbour in explanation.neighbours] == [
-        mechanism.log_bound(3, mechanism.embedding.index[neighbour.word]) for neighbour in explanation.neighbours
+        mechanism.log_bound(3, mechanism.embedding.index[neighbour.word])
+        for neighbour in explanation.neighbours
     ]
 
 
 def test_a_bound_that_there_is_not_is_none_in_json() -> None:
     explanation = explain_word(CusText(random_embedding(40, 3), epsilon=2, k=4), "w3", draws=10)
-    bounds = {neighbour["bound"] for neighbour in json.loads(json.dumps(explanation.to_dict(), allow_nan=False))["neighbours"]}
+    bounds = {
+        neighbour["bound"]
+        for neighbour in json.loads(json.dumps(explanation.to_dict(), allow_nan=False))["neighbours"]
+    }
     assert None in bounds
     assert bounds <= {None, 2.0}
 
 
 @pytest.mark.parametrize("by", ["nearest", "unknown"])
-def test_a_protected_word_is_said_to_go_in_as_another(by: Literal["nearest", "unknown"], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_protected_word_is_said_to_go_in_as_another(
+    by: Literal["nearest", "unknown"], capsys: pytest.CaptureFixture[str]
+) -> None:
     from deniable.calibration.protection import protect
     from deniable.cli.explain import _show
 

@@ -1,4 +1,5 @@
-"""A stored channel whose numbers somebody else has written, checksums included, is refused: they are positions in arrays."""
+"""A stored channel whose numbers somebody else has written, checksums included, is refused: they are
+positions in arrays."""
 
 from __future__ import annotations
 
@@ -29,14 +30,17 @@ def opened(root: Path) -> AbstractContextManager[ChannelFolder]:
 def folder(tmp_path: Path) -> Path:
     with opened(tmp_path) as channel:
         for count in (4, 2):
-            channel.append([Row(outputs=np.array([1, 2, 19]), chances=np.array([0.5, 0.2, 0.1])) for _ in range(count)])
+            channel.append(
+                [Row(outputs=np.array([1, 2, 19]), chances=np.array([0.5, 0.2, 0.1])) for _ in range(count)]
+            )
         return channel.folder
 
 
 def forge(folder: Path, change: Callable[[Numbers], None]) -> None:
     """Change the numbers, and write a journal of one block that fits them."""
     numbers: Numbers = {
-        name: np.fromfile(folder / name, dtype=kind) for name, kind in (("lengths", "<i4"), ("outputs", "<i4"), ("chances", "<f4"))
+        name: np.fromfile(folder / name, dtype=kind)
+        for name, kind in (("lengths", "<i4"), ("outputs", "<i4"), ("chances", "<f4"))
     }
     change(numbers)
     crc = 0

@@ -1,7 +1,9 @@
-"""A process that has everything imported and forks the ``deniable`` command on request: to start Python takes longer than the command.
+"""A process that has everything imported and forks the ``deniable`` command on request: to start Python takes
+longer than the command.
 
-Reads requests, one JSON object a line: {"argv": [...], "cwd": path, "env": {...}, "files": [standard input, output, error]}. The
-content of the first file comes to the command through a pipe. Answers each with the exit status, or minus the signal.
+Reads requests, one JSON object a line: {"argv": [...], "cwd": path, "env": {...}, "files": [standard input,
+output, error]}. The content of the first file comes to the command through a pipe. Answers each with the exit
+status, or minus the signal.
 """
 
 from __future__ import annotations

@@ -29,7 +29,9 @@ def test_a_device_that_is_not_there_is_refused(command: list[str]) -> None:
     assert device_in_use() is None
 
 
-@pytest.mark.parametrize("command", [["privatize", "x", "-o", "y", "-e", "6"], ["watch", ".", "--out", "x", "-e", "6"]])
+@pytest.mark.parametrize(
+    "command", [["privatize", "x", "-o", "y", "-e", "6"], ["watch", ".", "--out", "x", "-e", "6"]]
+)
 def test_workers_do_not_share_a_device(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     chosen: list[str] = []
     monkeypatch.setattr("deniable.neighbours.set_device", chosen.append)

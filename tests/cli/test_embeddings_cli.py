@@ -60,7 +60,9 @@ def test_first_and_duplicates_are_passed_on(tmp_path: Path) -> None:
     path.write_bytes(b"a 1 2\na 3 4\nb 5 6\nc 7 8\n")
     refused = run("add", str(path), "--name", "x")
     assert isinstance(refused.exception, MalformedEmbedding)
-    added = facts("add", str(path), "--name", "x", "--duplicates", "first", "--first", "2", "--format", "glove")
+    added = facts(
+        "add", str(path), "--name", "x", "--duplicates", "first", "--first", "2", "--format", "glove"
+    )
     assert (added["words"], added["repeated"]) == (2, 1)
 
 
@@ -99,7 +101,20 @@ def test_restrict_counts_absent_words(file: str, tmp_path: Path) -> None:
     keep, exclude = tmp_path / "keep.txt", tmp_path / "exclude.txt"
     keep.write_text("of\nand\nzzz\n")
     exclude.write_text("and\n")
-    made = facts("restrict", "small", "--as", "less", "--keep", str(keep), "--exclude", str(exclude), "--common", "default", "--first", "5")
+    made = facts(
+        "restrict",
+        "small",
+        "--as",
+        "less",
+        "--keep",
+        str(keep),
+        "--exclude",
+        str(exclude),
+        "--common",
+        "default",
+        "--first",
+        "5",
+    )
     assert (made["words"], made["absent_from_keep"], made["absent_from_exclude"]) == (1, 1, 0)
     assert made["source"].startswith("restricted from small (")
     assert list(Embedding.open("less").words) == ["of"]

@@ -30,7 +30,10 @@ def test_a_column_with_one_slip_is_named(asked: str) -> None:
         find_header_columns([asked], ["id", "Comment"], "in.csv")
 
 
-@pytest.mark.parametrize(("asked", "name"), [("comet", "Comment"), ("tag", "tab"), ("comment", "concern"), ("diagnosis", "prognosis")])
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [("comet", "Comment"), ("tag", "tab"), ("comment", "concern"), ("diagnosis", "prognosis")],
+)
 def test_a_column_with_two_slips_or_a_short_name_is_not_guessed_at(asked: str, name: str) -> None:
     with pytest.raises(InvalidParameter) as caught:
         find_header_columns([asked], ["id", name], "in.csv")
@@ -42,7 +45,18 @@ def test_a_key_with_one_slip_is_named_and_text_inside_an_object_is_named_by_its_
     (tmp_path / "in.jsonl").write_text('{"comment": "fox", "visit": {"note": "fox"}}\n')
     done = run("privatize", tmp_path / "in.jsonl", "-c", "coment", "-e", "6", "-o", tmp_path / "out.jsonl")
     assert "did you mean comment?" in str(done.exception)
-    done = run("privatize", tmp_path / "in.jsonl", "-c", "visit", "--keep", "comment", "-e", "6", "-o", tmp_path / "out.jsonl")
+    done = run(
+        "privatize",
+        tmp_path / "in.jsonl",
+        "-c",
+        "visit",
+        "--keep",
+        "comment",
+        "-e",
+        "6",
+        "-o",
+        tmp_path / "out.jsonl",
+    )
     assert "it is an object: name a text in it by its path, such as visit.text" in str(done.exception)
     assert "fox" not in str(done.exception)
 
@@ -73,7 +87,9 @@ def test_a_decimal_comma_is_named(tmp_path: Path, written: str, advice: str) -> 
 
 
 def test_a_number_in_place_of_a_mechanism_gets_the_right_call() -> None:
-    with pytest.raises(InvalidParameter, match=r"Privatizer\(Multivariate\(Embedding\.open\(\), epsilon=6\)\)"):
+    with pytest.raises(
+        InvalidParameter, match=r"Privatizer\(Multivariate\(Embedding\.open\(\), epsilon=6\)\)"
+    ):
         Privatizer(6)  # type: ignore[arg-type]
 
 
@@ -95,7 +111,11 @@ def test_nan_is_a_missing_text() -> None:
     ],
 )
 def test_ctrl_c_says_how_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], stopped: str, said: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    stopped: str,
+    said: str,
 ) -> None:
     from deniable.cli.app import main
 
@@ -103,10 +123,14 @@ def test_ctrl_c_says_how_to_go_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(stopped, interrupted)
-    monkeypatch.setattr("deniable.cli.privatize._drop_output", lambda: None)  # standard output is a file of pytest's here
+    monkeypatch.setattr(
+        "deniable.cli.privatize._drop_output", lambda: None
+    )  # standard output is a file of pytest's here
     monkeypatch.chdir(tmp_path)
     Path("in.csv").write_text("text\nmy doctor said\n")
-    monkeypatch.setattr(sys, "argv", ["deniable", "privatize", "in.csv", "-c", "text", "-e", "6", "-o", "out.csv"])
+    monkeypatch.setattr(
+        sys, "argv", ["deniable", "privatize", "in.csv", "-c", "text", "-e", "6", "-o", "out.csv"]
+    )
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 130

@@ -37,7 +37,9 @@ def test_two_embeddings_are_measured_on_their_common_words() -> None:
 
 
 def test_averages_of_several_embeddings_are_of_the_same_words(tmp_path: Path) -> None:
-    made = run("compare", "flat", "deep", "--json", "-q", "--rays", "40", "--sample", "30", "--figures", "drawn")
+    made = run(
+        "compare", "flat", "deep", "--json", "-q", "--rays", "40", "--sample", "30", "--figures", "drawn"
+    )
     assert made.exit_code == 0, made.output
     rows = json.loads(made.stdout)
     assert len(rows) == 2 * 12

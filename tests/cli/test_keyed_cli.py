@@ -42,10 +42,25 @@ def test_a_key_is_made_used_named_in_the_receipt_and_never_shown(command: Comman
     assert (command.folder / "my.key").stat().st_mode & 0o777 == 0o600
     assert run(command, "key", "show", "my.key").stdout.strip() == fingerprint
     secret = (command.folder / "my.key").read_text().split()[-1]
-    (command.folder / "in.csv").write_text("id,text\n" + "".join(f"{i},the quick brown fox\n" for i in range(50)))
+    (command.folder / "in.csv").write_text(
+        "id,text\n" + "".join(f"{i},the quick brown fox\n" for i in range(50))
+    )
     outputs = []
     for name, more in (("a.csv", []), ("b.csv", ["--workers", "2"])):
-        options = ["in.csv", "-c", "text", "--epsilon", "1", "--key-file", "my.key", "--record-id", "id", "-o", name, *more]
+        options = [
+            "in.csv",
+            "-c",
+            "text",
+            "--epsilon",
+            "1",
+            "--key-file",
+            "my.key",
+            "--record-id",
+            "id",
+            "-o",
+            name,
+            *more,
+        ]
         code, _, said = command.run(*options)
         assert code == 0, said
         assert secret not in said
@@ -54,7 +69,7 @@ def test_a_key_is_made_used_named_in_the_receipt_and_never_shown(command: Comman
         assert json.loads(receipt)["randomness"]["key"] == fingerprint
         assert secret not in receipt
     assert outputs[0] == outputs[1]
-    code, released, _ = command.run("--epsilon", "1", "--key-file", "my.key", "--format", "csv", "-c", "text", *KEPT, "--record-id", "id",
+    code, released, _ = command.run("--epsilon", "1", "--key-file", "my.key", "--format", "csv", "-c", "text", *KEPT, "--record-id", "id",  # noqa: E501
                                     data=(command.folder / "in.csv").read_bytes())  # fmt: skip
     assert (code, released) == (0, outputs[0])
 
@@ -66,12 +81,18 @@ def test_wrong_uses_of_a_key_give_one_line_and_exit_code_2(command: Command) -> 
     (command.folder / "in.csv").write_text("id,text\n1,fox\n")
     file = ["in.csv", "-c", "text", "-o", "out.csv"]
     cases: list[tuple[list[str], str]] = [
-        ([*file, "--key-file", "absent.key"], "key file absent.key: is not there; make it with `deniable key new FILE`"),
+        (
+            [*file, "--key-file", "absent.key"],
+            "key file absent.key: is not there; make it with `deniable key new FILE`",
+        ),
         ([*file, "--key-file", "open.key"], "others than its owner have access to it (mode 0644)"),
         ([*file, "--key-file", "in.csv"], "others than its owner"),
         ([*file, "--key-file", "my.key", "--record-id", "absent"], "none of that name"),
         ([*file, "--record-id", "id"], "need a --key-file"),
-        ([*file, "--key-file", "my.key", "--record-id", "id", "--consistent-by", "id"], "one of --record-id and --consistent-by"),
+        (
+            [*file, "--key-file", "my.key", "--record-id", "id", "--consistent-by", "id"],
+            "one of --record-id and --consistent-by",
+        ),
         ([*file, "--key-file", "my.key", "--insecure-seed", "1"], "one of --key-file and --insecure-seed"),
         (["--key-file", "my.key"], "standard input is a stream"),
         (["in.csv", "-c", "text", "--workers", "2"], "--workers needs an --output"),
@@ -140,7 +161,21 @@ def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
 def test_watch_goes_on_after_a_kill_and_ends_with_ctrl_c(command: Command) -> None:
     for name in ("inbox", "outbox"):
         (command.folder / name).mkdir()
-    argv = [*MAIN, "watch", "inbox", "--out", "outbox", "--embedding", "tiny", "-e", "1e6", "--settle", "0", "--every", "0.1"]
+    argv = [
+        *MAIN,
+        "watch",
+        "inbox",
+        "--out",
+        "outbox",
+        "--embedding",
+        "tiny",
+        "-e",
+        "1e6",
+        "--settle",
+        "0",
+        "--every",
+        "0.1",
+    ]
     for round_, end in enumerate((signal.SIGKILL, signal.SIGINT)):
         (command.folder / "inbox" / f"{round_}.txt").write_text(f"the fox word{round_}\n")
         process = subprocess.Popen(argv, cwd=command.folder, env=command.environment, stderr=subprocess.PIPE)
@@ -154,4 +189,8 @@ def test_watch_goes_on_after_a_kill_and_ends_with_ctrl_c(command: Command) -> No
     assert b"stopped; " in said
     assert b"Traceback" not in said
     assert said.count(b"released 0.txt") <= 1
-    assert sorted(path.name for path in (command.folder / "outbox").glob("*.txt")) == ["0.txt", "1.txt", "late.txt"]
+    assert sorted(path.name for path in (command.folder / "outbox").glob("*.txt")) == [
+        "0.txt",
+        "1.txt",
+        "late.txt",
+    ]

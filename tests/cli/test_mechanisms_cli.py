@@ -25,7 +25,9 @@ def test_the_mechanisms_are_listed_with_their_options() -> None:
     assert "t=…" in shown
 
 
-def test_a_file_is_released_by_the_mechanism_asked_for_and_the_receipt_says_so(command: Command, tmp_path: Path) -> None:
+def test_a_file_is_released_by_the_mechanism_asked_for_and_the_receipt_says_so(
+    command: Command, tmp_path: Path
+) -> None:
     (tmp_path / "in.txt").write_text("the quick brown fox\n" * 5, encoding="utf-8")
     status, _, err = command.run("in.txt", "-o", "out.txt", "--mechanism", "custext", "-O", "k=5")
     assert status == 0, err

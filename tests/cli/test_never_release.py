@@ -28,10 +28,14 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
-    store.save(Embedding([*NAMES, "maria"], rng.standard_normal((len(NAMES) + 1, 3)).astype(np.float32)), "small")
+    store.save(
+        Embedding([*NAMES, "maria"], rng.standard_normal((len(NAMES) + 1, 3)).astype(np.float32)), "small"
+    )
     rows = [f"{i},{' '.join(NAMES[j] for j in rng.integers(0, 10, 8))}" for i in range(150)]
     (tmp_path / "in.csv").write_text("id,text\n" + "".join(f"{row}\n" for row in rows))
-    (tmp_path / "drugs.txt").write_text(f"{LISTED[0]} {LISTED[1].upper()}\n{LISTED[2]}'s\n{LISTED[3]}\nnobody-knows\n")
+    (tmp_path / "drugs.txt").write_text(
+        f"{LISTED[0]} {LISTED[1].upper()}\n{LISTED[2]}'s\n{LISTED[3]}\nnobody-knows\n"
+    )
     return tmp_path
 
 
@@ -39,7 +43,17 @@ RELEASE = ["-c", "text", "-e", "4", "--embedding", "small"]
 
 
 def test_a_release_its_receipt_its_card_and_what_is_decoded_by_it(place: Path) -> None:
-    done = run("privatize", "in.csv", "-o", "out.csv", *RELEASE, "--never-release", "drugs.txt", "--never-release", "names")
+    done = run(
+        "privatize",
+        "in.csv",
+        "-o",
+        "out.csv",
+        *RELEASE,
+        "--never-release",
+        "drugs.txt",
+        "--never-release",
+        "names",
+    )
     assert done.exit_code == 0, done.output
     assert "never released: 5 words of the vocabulary, by a public list of" in done.output
     released = (place / "out.csv").read_text()
@@ -61,11 +75,13 @@ def test_another_list_is_another_job(place: Path) -> None:
     for number, listed in enumerate((["--never-release", "drugs.txt"], [])):
         assert run("privatize", "in.csv", "-o", f"{number}.csv", *RELEASE, *options, *listed).exit_code == 0
     assert (place / "0.csv").read_text() != (place / "1.csv").read_text()
-    again = run("privatize", "in.csv", "-o", "0.csv", *RELEASE, *options, "--never-release", "drugs.txt", "--resume")
-    assert again.exit_code == 0, again.output
-    assert all(line.startswith("deniable: warning: 39 % of the words") for line in again.output.splitlines()), (
-        "what is finished is not drawn again"
+    again = run(
+        "privatize", "in.csv", "-o", "0.csv", *RELEASE, *options, "--never-release", "drugs.txt", "--resume"
     )
+    assert again.exit_code == 0, again.output
+    assert all(
+        line.startswith("deniable: warning: 39 % of the words") for line in again.output.splitlines()
+    ), "what is finished is not drawn again"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +99,9 @@ def test_a_list_that_cannot_be_used_is_one_clear_error(listed: str, problem: str
     (tmp_path / "empty").write_text("\n \n")
     (tmp_path / "all").write_text(" ".join(WORDS))
     (tmp_path / "in.txt").write_text("the quick fox\n")
-    status, out, said = make_command(tmp_path / "home", tmp_path).run("in.txt", "-o", "out.txt", "--never-release", listed)
+    status, out, said = make_command(tmp_path / "home", tmp_path).run(
+        "in.txt", "-o", "out.txt", "--never-release", listed
+    )
     assert (status, out) == (2, b"")
     assert problem in said
     assert said.count("\n") == 1
@@ -101,5 +119,7 @@ def test_commands_that_look_at_words_look_at_those_that_are_left(place: Path) ->
     by_it = run("privatize", "in.csv", "-c", "text", *listed, "--max-unchanged", "0.5", "-o", "out.csv")
     assert by_it.exit_code == 0, by_it.output
     assert "by the calibration of all 23 words" in by_it.output
-    refused = run("privatize", "in.csv", "-c", "text", "--embedding", "small", "--max-unchanged", "0.5", "-o", "2.csv")
+    refused = run(
+        "privatize", "in.csv", "-c", "text", "--embedding", "small", "--max-unchanged", "0.5", "-o", "2.csv"
+    )
     assert "is not calibrated" in str(refused.exception), "the whole embedding was not"

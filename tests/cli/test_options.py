@@ -46,7 +46,9 @@ def test_a_command_gets_its_groups_built_from_the_options() -> None:
     got: list[object] = []
 
     @with_groups
-    def command(*, file: Annotated[Path, typer.Argument()], outer: Outer, last: Annotated[int, typer.Option()] = 1) -> None:
+    def command(
+        *, file: Annotated[Path, typer.Argument()], outer: Outer, last: Annotated[int, typer.Option()] = 1
+    ) -> None:
         got.extend([file, outer, last])
 
     assert run(command, "a.txt", "--name", "x", "-d", "5", "--loud", "--last", "2").exit_code == 0
@@ -55,7 +57,9 @@ def test_a_command_gets_its_groups_built_from_the_options() -> None:
 
 def test_options_stand_in_the_place_of_their_group_with_their_defaults_and_help() -> None:
     @with_groups
-    def command(*, first: Annotated[int, typer.Option()] = 1, outer: Outer, last: Annotated[int, typer.Option()] = 2) -> None:
+    def command(
+        *, first: Annotated[int, typer.Option()] = 1, outer: Outer, last: Annotated[int, typer.Option()] = 2
+    ) -> None:
         """Do nothing."""
 
     made = typer.main.get_command(_app_of(command))

@@ -19,7 +19,9 @@ ROWS = [("ann", "the quick fox"), ("bob", "the"), ("ann", "fox fox"), ("cid", "t
 @pytest.fixture
 def command(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Command:
     (tmp_path / "in.csv").write_text("who,note\n" + "".join(f"{who},{note}\n" for who, note in ROWS))
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"who": who, "note": note}) + "\n" for who, note in ROWS))
+    (tmp_path / "in.jsonl").write_text(
+        "".join(json.dumps({"who": who, "note": note}) + "\n" for who, note in ROWS)
+    )
     return make_command(tmp_path_factory.getbasetemp() / "home of people", tmp_path)
 
 
@@ -27,10 +29,16 @@ def made(**settings: object) -> Privatizer:
     return Privatizer(Multivariate(Embedding(["a", "b", "c"], np.eye(3)), epsilon=3), **settings)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("options", [("--drop", "who"), ("--keep", "who"), ("--drop", "who", "--workers", "2")])
+@pytest.mark.parametrize(
+    "options", [("--drop", "who"), ("--keep", "who"), ("--drop", "who", "--workers", "2")]
+)
 @pytest.mark.parametrize("name", ["in.csv", "in.jsonl"])
-def test_the_receipt_says_the_largest_and_the_median_person(options: tuple[str, ...], name: str, command: Command, tmp_path: Path) -> None:
-    status, _, said = command.run(name, "-c", "note", *options, "--person", "who", "-o", f"out-{name}", "--epsilon", "100")
+def test_the_receipt_says_the_largest_and_the_median_person(
+    options: tuple[str, ...], name: str, command: Command, tmp_path: Path
+) -> None:
+    status, _, said = command.run(
+        name, "-c", "note", *options, "--person", "who", "-o", f"out-{name}", "--epsilon", "100"
+    )
     assert status == 0, said
     receipt = json.loads((tmp_path / f"out-{name}.receipt.json").read_text())
     assert receipt["budget"]["longest_user"] == {"words": 5, "epsilon": 500.0, "exact": True, "users": 3}
@@ -42,14 +50,21 @@ def test_the_receipt_says_the_largest_and_the_median_person(options: tuple[str, 
     assert "person with most words, of 3" in page
 
 
-def test_people_are_refused_with_a_key_in_plain_text_and_where_one_is_missing(command: Command, tmp_path: Path) -> None:
+def test_people_are_refused_with_a_key_in_plain_text_and_where_one_is_missing(
+    command: Command, tmp_path: Path
+) -> None:
     (tmp_path / "gap.csv").write_text("who,note\nann,the\n,fox\n")
     (tmp_path / "plain.txt").write_text("the fox\n")
     assert command.run("gap.csv", "-c", "note", "--drop", "who", "--person", "who", "-o", "out.csv")[0] == 1
     assert not (tmp_path / "out.csv").exists()
     assert command.run("plain.txt", "--person", "who", "-o", "out.txt")[0] != 0
     assert command.run("in.csv", "-c", "who", "--keep", "note", "--person", "who", "-o", "out.csv")[0] != 0
-    assert command.run("in.csv", "-c", "note", "--drop", "who", "--person", "who", "--key-file", "k", "-o", "out.csv")[0] == 2
+    assert (
+        command.run(
+            "in.csv", "-c", "note", "--drop", "who", "--person", "who", "--key-file", "k", "-o", "out.csv"
+        )[0]
+        == 2
+    )
     with pytest.raises(InvalidParameter, match="without a key"):
         made(randomness=Keyed(b"k" * 32)).many(["a"], record_ids=[1], people=["ann"])
     with pytest.raises(InvalidParameter, match="one for each"):

@@ -26,15 +26,25 @@ def test_a_parquet_file_with_receipt_and_summary(command: Command) -> None:
     assert (status, out) == (0, b"")
     assert "out.parquet\n2 records, 2 words" in err
     assert err.splitlines()[-2].startswith("card: out.parquet.card.json; hand it over with the output")
-    assert err.splitlines()[-1].startswith("receipt: out.parquet.receipt.json; keep it and do not hand it over")
+    assert err.splitlines()[-1].startswith(
+        "receipt: out.parquet.receipt.json; keep it and do not hand it over"
+    )
     assert read_card(command.folder / "out.parquet.card.json").columns == ("text",)
-    assert pq.read_table(command.folder / "out.parquet").to_pydict() == {"id": [1, 2], "text": ["the fox", None]}
-    assert json.loads((command.folder / "out.parquet.receipt.json").read_text())["counts"]["missing_records"] == 1
+    assert pq.read_table(command.folder / "out.parquet").to_pydict() == {
+        "id": [1, 2],
+        "text": ["the fox", None],
+    }
+    assert (
+        json.loads((command.folder / "out.parquet.receipt.json").read_text())["counts"]["missing_records"]
+        == 1
+    )
 
 
 def test_json_prints_the_receipt_and_quiet_prints_nothing(command: Command) -> None:
     (command.folder / "in.csv").write_text("text\nfox\n")
-    status, out, err = command.run("in.csv", "--column", "text", "-o", "a.csv", "--json", "--receipt", "r.json")
+    status, out, err = command.run(
+        "in.csv", "--column", "text", "-o", "a.csv", "--json", "--receipt", "r.json"
+    )
     assert (status, err) == (0, "")
     assert json.loads(out) == json.loads((command.folder / "r.json").read_text())
     assert not (command.folder / "a.csv.receipt.json").exists()
@@ -50,7 +60,9 @@ def test_the_card_of_what_goes_to_standard_output_goes_where_it_is_told(command:
     assert (status, out) == (1, b"")
     assert "c.json: exists already; replace it with --force" in err
     for same in ("in.csv", "r.json"):
-        status, out, err = command.run("in.csv", "-c", "text", "--card", same, "--receipt", "r.json", "--force")
+        status, out, err = command.run(
+            "in.csv", "-c", "text", "--card", same, "--receipt", "r.json", "--force"
+        )
         assert (status, out) == (1, b"")
         assert ("is the input itself" if same == "in.csv" else "would be written twice") in err
     status, _, err = command.run("in.csv", "-c", "text", "-o", "again.csv", "--card", "d.json")
@@ -59,7 +71,9 @@ def test_the_card_of_what_goes_to_standard_output_goes_where_it_is_told(command:
     assert not list(command.folder.glob("again*"))
 
 
-def test_a_receiver_with_output_and_card_makes_the_channel_that_the_text_went_through(command: Command) -> None:
+def test_a_receiver_with_output_and_card_makes_the_channel_that_the_text_went_through(
+    command: Command,
+) -> None:
     (command.folder / "in.csv").write_text("text\nthe fox\n")
     options = ["-c", "text", "-m", "vickrey", "-O", "t=0.5", "--unknown", "redact", "-o", "out.csv", "-q"]
     assert command.run("in.csv", *options)[0] == 0
@@ -82,7 +96,10 @@ def test_standard_input_can_go_to_a_file(command: Command) -> None:
 def test_policies_reach_the_privatizer(command: Command) -> None:
     (command.folder / "keep.txt").write_text("quick\nstranger\n")
     options = ["--punctuation", "keep", "--case", "keep", "--unknown", "redact", "--keep-words", "keep.txt"]
-    assert command.run(*options, data=b"The quick, stranger: FOX!\n")[:2] == (0, b"The quick, [redacted]: FOX!\n")
+    assert command.run(*options, data=b"The quick, stranger: FOX!\n")[:2] == (
+        0,
+        b"The quick, [redacted]: FOX!\n",
+    )
     status, out, err = command.run("--unknown", "error", data=b"fox\nthe secret\nfox\n")
     assert (status, out) == (1, b"fox\n")  # what stands before the unknown word, however the lines came
     assert "record 2, word 2" in err
@@ -120,7 +137,11 @@ def test_a_budget_per_record_is_divided(command: Command) -> None:
     status, _, err = command.run("--record-epsilon", "1e7", "--json", data=b"the fox\n")
     assert status == 0
     receipt = json.loads(err)
-    assert (receipt["epsilon_per_word"], receipt["epsilon_per_record"], receipt["largest_epsilon_of_a_word"]) == (None, 1e7, 5e6)
+    assert (
+        receipt["epsilon_per_word"],
+        receipt["epsilon_per_record"],
+        receipt["largest_epsilon_of_a_word"],
+    ) == (None, 1e7, 5e6)
 
 
 def test_a_budget_per_record_goes_with_the_most_that_a_word_gets(command: Command) -> None:
@@ -129,7 +150,11 @@ def test_a_budget_per_record_goes_with_the_most_that_a_word_gets(command: Comman
     assert status == 0
     assert out != b"the fox\n" * 30
     receipt = json.loads(err)  # and no warning
-    assert (receipt["epsilon_per_word"], receipt["epsilon_per_record"], receipt["largest_epsilon_of_a_word"]) == (2, 1e7, 2)
+    assert (
+        receipt["epsilon_per_word"],
+        receipt["epsilon_per_record"],
+        receipt["largest_epsilon_of_a_word"],
+    ) == (2, 1e7, 2)
     (command.folder / "in.txt").write_text("the fox\n")
     assert command.run("in.txt", "-o", "out.txt", *spending[:4], "-q")[0] == 0
     status, _, said = command.run("in.txt", "-o", "out.txt", "--record-epsilon", "1e7", "--resume")
@@ -156,11 +181,16 @@ def test_a_budget_per_record_goes_with_the_most_that_a_word_gets(command: Comman
         ([".", "--column", "text"], "is a folder"),
         (["-o", "out.csv"], "If the input is csv as well, say so: --format csv"),
         (["in.csv", "--column", "txet"], "has 2 columns, none of that name; did you mean text?"),
-        (["in.csv", "--column", "remarks"], "has 2 columns, none of that name; if the file has no header use --no-header"),
+        (
+            ["in.csv", "--column", "remarks"],
+            "has 2 columns, none of that name; if the file has no header use --no-header",
+        ),
         (["in.csv", "-o", "out.csv", "--resume", "--insecure-seed", "1"], "excludes --insecure-seed"),
     ],
 )
-def test_wrong_usage_exits_2_and_says_what_to_do(command: Command, arguments: list[str], message: str) -> None:
+def test_wrong_usage_exits_2_and_says_what_to_do(
+    command: Command, arguments: list[str], message: str
+) -> None:
     (command.folder / "in.csv").write_text("id,text\n1,fox\n")
     status, out, err = command.run(*arguments, data=b"id,text\n1,fox\n")
     assert (status, out) == (2, b"")
@@ -181,7 +211,10 @@ def test_files_that_cannot_be_opened_are_one_line(command: Command) -> None:
 
 
 def test_a_seed_is_called_insecure_and_repeats(command: Command) -> None:
-    runs = [command.run("--insecure-seed", "7", "--epsilon", "1", "--quiet", data=b"the quick brown fox\n" * 9) for _ in range(2)]
+    runs = [
+        command.run("--insecure-seed", "7", "--epsilon", "1", "--quiet", data=b"the quick brown fox\n" * 9)
+        for _ in range(2)
+    ]
     assert runs[0] == runs[1]
     assert "INSECURE" in runs[0][2]
 
@@ -212,9 +245,26 @@ finally:
 
 
 def peak_megabytes(command: Command, source: str) -> int:
-    argv = ["privatize", source, "--column", "text", "--epsilon", "9", "--embedding", "tiny", "-o", f"out-{source}", "--quiet"]
+    argv = [
+        "privatize",
+        source,
+        "--column",
+        "text",
+        "--epsilon",
+        "9",
+        "--embedding",
+        "tiny",
+        "-o",
+        f"out-{source}",
+        "--quiet",
+    ]
     done = subprocess.run(
-        [sys.executable, "-c", _PEAK, *argv], cwd=command.folder, env=command.environment, capture_output=True, check=True, text=True
+        [sys.executable, "-c", _PEAK, *argv],
+        cwd=command.folder,
+        env=command.environment,
+        capture_output=True,
+        check=True,
+        text=True,
     )
     return int(done.stdout)
 
@@ -228,7 +278,12 @@ def test_memory_does_not_grow_with_the_file(command: Command, format_: str) -> N
         rows = megabytes * 250
         notes = [f"{i:06}" * 666 for i in range(rows)]
         if format_ == "parquet":
-            pq.write_table(pa.table({"text": ["the fox"] * rows, "note": notes}), source, use_dictionary=False, compression="none")
+            pq.write_table(
+                pa.table({"text": ["the fox"] * rows, "note": notes}),
+                source,
+                use_dictionary=False,
+                compression="none",
+            )
         elif format_ == "csv":
             source.write_text("text,note\n" + "".join(f"the fox,{note}\n" for note in notes))
         else:
@@ -269,28 +324,42 @@ def test_resuming_a_finished_output_with_other_settings_is_refused(command: Comm
     assert (command.folder / "out.txt").read_text() == "fox\n"
 
 
-@pytest.mark.parametrize("also", [[], ["--quiet"], ["--json"], ["--quiet", "-o", "out.txt"], ["--json", "-o", "out.txt"]])
-def test_an_epsilon_that_changes_hardly_anything_is_warned_about_whatever_else_is_asked_for(command: Command, also: list[str]) -> None:
+@pytest.mark.parametrize(
+    "also", [[], ["--quiet"], ["--json"], ["--quiet", "-o", "out.txt"], ["--json", "-o", "out.txt"]]
+)
+def test_an_epsilon_that_changes_hardly_anything_is_warned_about_whatever_else_is_asked_for(
+    command: Command, also: list[str]
+) -> None:
     status, _, warned = command.deniable(*command.arguments(*also), data=b"fox\n")
     assert status == 0
     assert "about 100 % of the words of tiny are released as they are" in warned.decode()
 
 
-@pytest.mark.parametrize("spending", [["--epsilon", "2"], ["--record-epsilon", "2"], ["--record-epsilon", "100", "--epsilon", "2"]])
+@pytest.mark.parametrize(
+    "spending", [["--epsilon", "2"], ["--record-epsilon", "2"], ["--record-epsilon", "100", "--epsilon", "2"]]
+)
 def test_an_epsilon_that_changes_much_is_not_warned_about(command: Command, spending: list[str]) -> None:
     assert command.deniable(*command.arguments(*spending, "-q"), data=b"fox\n")[::2] == (0, b"")
 
 
 def test_a_budget_that_short_records_are_released_by_as_they_are_is_warned_about(command: Command) -> None:
-    status, _, warned = command.deniable(*command.arguments("--record-epsilon", "100", "-q"), data=b"the fox\n")
+    status, _, warned = command.deniable(
+        *command.arguments("--record-epsilon", "100", "-q"), data=b"the fox\n"
+    )
     assert status == 0
-    found = re.search(r"a budget of 100 per record is too large for records of up to about (\d+) words", warned.decode())
+    found = re.search(
+        r"a budget of 100 per record is too large for records of up to about (\d+) words", warned.decode()
+    )
     assert found is not None
     words = [f"word{i}".encode() for i in range(100)] * 20
 
     def share_unchanged(length: int) -> float:
-        _, released, _ = command.deniable(*command.arguments("--epsilon", str(100 / length)), data=b"\n".join(words))
-        return sum(before == after for before, after in zip(words, released.split(), strict=True)) / len(words)
+        _, released, _ = command.deniable(
+            *command.arguments("--epsilon", str(100 / length)), data=b"\n".join(words)
+        )
+        return sum(before == after for before, after in zip(words, released.split(), strict=True)) / len(
+            words
+        )
 
     assert share_unchanged(int(found[1])) > 0.65
     assert share_unchanged(2 * int(found[1])) < 0.75

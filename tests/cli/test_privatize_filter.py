@@ -191,7 +191,10 @@ atexit.register(lambda: print("writes:", len(writes), file=sys.stderr))
 
 def test_output_comes_in_large_batches_when_input_is_fast(command: Command) -> None:
     (command.folder / "in").write_bytes(b"fox\n" * 50_000)
-    with (command.folder / "in").open("rb") as lines, command.start(prelude=_COUNTING, stdin=lines) as process:
+    with (
+        (command.folder / "in").open("rb") as lines,
+        command.start(prelude=_COUNTING, stdin=lines) as process,
+    ):
         out, said = process.communicate(timeout=600)
     assert (process.returncode, out) == (0, b"fox\n" * 50_000)
     assert 0 < int(said.decode().rpartition("writes: ")[2]) < 500

@@ -16,7 +16,9 @@ def command(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Command
     return make_command(tmp_path_factory.getbasetemp() / "home of receipt pages", tmp_path)
 
 
-def test_the_page_of_a_release_is_the_one_made_later_from_its_receipt(command: Command, tmp_path: Path) -> None:
+def test_the_page_of_a_release_is_the_one_made_later_from_its_receipt(
+    command: Command, tmp_path: Path
+) -> None:
     status, _, _ = command.run("in.csv", "-c", "note", "-o", "out.csv", "--receipt-page", "page.html")
     assert status == 0
     assert "5 words in 2 texts" in (tmp_path / "page.html").read_text()
@@ -42,13 +44,17 @@ def test_a_page_that_is_in_the_way_stops_before_anything_is_drawn(command: Comma
         assert page.split("/")[0] in said
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "page.html"]
     assert (tmp_path / "page.html").read_text() == "mine"
-    assert command.run("in.csv", "-c", "note", "-o", "out.csv", "--receipt-page", "page.html", "--force")[0] == 0
+    assert (
+        command.run("in.csv", "-c", "note", "-o", "out.csv", "--receipt-page", "page.html", "--force")[0] == 0
+    )
 
 
 def test_a_release_that_is_finished_gets_its_page(command: Command, tmp_path: Path) -> None:
     command.run("in.csv", "-c", "note", "-o", "out.csv")
     before = (tmp_path / "out.csv").read_bytes()
-    status, _, said = command.run("in.csv", "-c", "note", "-o", "out.csv", "--receipt-page", "page.html", "--resume")
+    status, _, said = command.run(
+        "in.csv", "-c", "note", "-o", "out.csv", "--receipt-page", "page.html", "--resume"
+    )
     assert (status, "finished already" in said) == (0, True)
     assert "5 words in 2 texts" in (tmp_path / "page.html").read_text()
     assert (tmp_path / "out.csv").read_bytes() == before

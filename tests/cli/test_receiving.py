@@ -1,4 +1,5 @@
-"""``decode`` and ``frequencies`` from the command line: by the card beside the text, by another, or without one."""
+"""``decode`` and ``frequencies`` from the command line: by the card beside the text, by another, or without
+one."""
 
 from __future__ import annotations
 
@@ -31,7 +32,19 @@ def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     store.save(Embedding(NAMES, rng.standard_normal((30, 3)).astype(np.float32)), "small")
     rows = [f"{'ab'[i % 2]},{' '.join(NAMES[j] for j in rng.integers(0, 10, 8))}" for i in range(120)]
     (tmp_path / "in.csv").write_text("group,text\n" + "".join(f"{row}\n" for row in rows))
-    done = run("privatize", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "-c", "text", "-e", "4", "--embedding", "small", "--quiet")
+    done = run(
+        "privatize",
+        tmp_path / "in.csv",
+        "-o",
+        tmp_path / "out.csv",
+        "-c",
+        "text",
+        "-e",
+        "4",
+        "--embedding",
+        "small",
+        "--quiet",
+    )
     assert done.exit_code == 0, done.output
     return tmp_path / "out.csv"
 
@@ -66,7 +79,9 @@ def test_the_mark_between_cells_is_found_and_kept(out: Path, mark: str, ending: 
     known, found = (json.loads(run("frequencies", path, *counted).stdout) for path in (out, other))
     assert found | {"source": ""} == known | {"source": ""}
     for said in (("-c", "texts", "--no-check"), ("-c", "text", "--delimiter", "^")):
-        assert isinstance(run("decode", other, *said, "-o", target, "--force", *card, *FAST).exception, InvalidParameter)
+        assert isinstance(
+            run("decode", other, *said, "-o", target, "--force", *card, *FAST).exception, InvalidParameter
+        )
 
 
 def test_the_card_may_lie_elsewhere_or_be_said_in_words(out: Path) -> None:
@@ -87,7 +102,9 @@ def test_the_card_may_lie_elsewhere_or_be_said_in_words(out: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["decode", "frequencies"])
-def test_a_column_that_the_card_does_not_list_is_refused_unless_it_is_not_to_be_checked(out: Path, command: str) -> None:
+def test_a_column_that_the_card_does_not_list_is_refused_unless_it_is_not_to_be_checked(
+    out: Path, command: str
+) -> None:
     target, card = out.with_name("x.csv"), ["--card", str(out.with_name("out.csv.card.json"))]
     renamed = out.with_name("renamed.csv")
     renamed.write_text(out.read_text().replace("group,text", "text,answer", 1))
@@ -101,7 +118,9 @@ def test_a_column_that_the_card_does_not_list_is_refused_unless_it_is_not_to_be_
     assert not target.exists()
     unchecked = run(command, renamed, "-c", "answer", "-o", target, "--no-check", *card, *FAST)
     assert unchecked.exit_code == 0, unchecked.output
-    without_card = run(command, renamed, "-c", "answer", "-o", target, "-e", "4", "--embedding", "small", "--force", *FAST)
+    without_card = run(
+        command, renamed, "-c", "answer", "-o", target, "-e", "4", "--embedding", "small", "--force", *FAST
+    )
     assert without_card.exit_code == 0, without_card.output
 
 
@@ -139,13 +158,32 @@ def test_more_than_one_column_is_refused(out: Path, command: str) -> None:
 @pytest.mark.parametrize("command", ["decode", "frequencies"])
 @pytest.mark.parametrize("named", [False, True])
 def test_what_a_card_says_is_refused_beside_it(out: Path, command: str, named: bool) -> None:
-    target, card = out.with_name("x.csv"), ["--card", str(out.with_name("out.csv.card.json"))] if named else []
+    target, card = (
+        out.with_name("x.csv"),
+        ["--card", str(out.with_name("out.csv.card.json"))] if named else [],
+    )
     done = run(command, out, "-c", "text", "-o", target, "--mechanism", "santext", *card, *FAST)
     assert done.exit_code == 2
     assert "a card says which mechanism it was" in " ".join(done.output.replace("│", " ").split())
     if named:
         assert run(command, out, "-c", "text", "-o", target, "--epsilon", "4", *card, *FAST).exit_code == 2
-        assert run(command, out, "-c", "text", "-o", target, "--epsilon", "4", "--mechanism", "santext", *card, *FAST).exit_code == 2
+        assert (
+            run(
+                command,
+                out,
+                "-c",
+                "text",
+                "-o",
+                target,
+                "--epsilon",
+                "4",
+                "--mechanism",
+                "santext",
+                *card,
+                *FAST,
+            ).exit_code
+            == 2
+        )
     assert not target.exists()
 
 
@@ -165,15 +203,23 @@ def test_one_group_is_compared_with_nothing(out: Path) -> None:
     page = out.with_name("page.html")
     done = run("frequencies", out, "-c", "text", "--by", "group", "--report", page, *FAST)
     assert done.exit_code == 0, done.output
-    assert "all words stand in one group of group: there is nothing to compare it with" in " ".join(done.output.split())
+    assert "all words stand in one group of group: there is nothing to compare it with" in " ".join(
+        done.output.split()
+    )
     assert "there is nothing to compare it with" in page.read_text()
 
 
 @pytest.mark.parametrize("command", ["decode", "frequencies"])
 def test_a_release_that_changed_nothing_is_read_or_refused_in_one_line(out: Path, command: str) -> None:
-    # At such an ε a row lists its own word alone, and words that are not considered would have no probability at all.
+    # At such an ε a row lists its own word alone, and words that are not considered would have no probability
+    # at all.
     source, released, target = out.with_name("in.csv"), out.with_name("same.csv"), out.with_name("x.csv")
-    assert run("privatize", source, "-o", released, "-c", "text", "-e", "1e6", "--embedding", "small", "--quiet").exit_code == 0
+    assert (
+        run(
+            "privatize", source, "-o", released, "-c", "text", "-e", "1e6", "--embedding", "small", "--quiet"
+        ).exit_code
+        == 0
+    )
     whole = run(command, released, "-c", "text", "-o", target, *FAST)
     assert whole.exit_code == 0, whole.output
     if command == "decode":
@@ -190,7 +236,9 @@ def test_frequencies_are_shown_written_and_drawn(out: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "960 released words of 120 records" in done.output
     assert "comparisons of a word in a group" in done.output
-    assert table.read_text().startswith("group,word,share,share_low,share_high,count,count_low,count_high,informed\n")
+    assert table.read_text().startswith(
+        "group,word,share,share_low,share_high,count,count_low,count_high,informed\n"
+    )
     assert "<svg" in page.read_text()
     again = run("frequencies", out, "-c", "text", "-o", table, *FAST)
     assert again.exit_code == 1
@@ -203,14 +251,19 @@ def test_frequencies_are_shown_written_and_drawn(out: Path) -> None:
     assert known == sorted(known, reverse=True)
     assert f"it says something of {len(known):,} of {len(uses):,} words" in done.output
     assert "no information" not in done.output
-    # Each release has noise of its own. In 2,000 of them the ten words in use had 0.986 ± 0.042 together, where they are 0.718 ± 0.014 of
-    # the released words, and at least eight of them came first. All words together have more than 1, since none has less than 0.
+    # Each release has noise of its own. In 2,000 of them the ten words in use had 0.986 ± 0.042 together,
+    # where they are 0.718 ± 0.014 of the released words, and at least eight of them came first. All words
+    # together have more than 1, since none has less than 0.
     assert 0.79 < sum(use["share"] for use in uses if use["word"] in NAMES[:10]) < 1.2
     assert sum(use["word"] in NAMES[:10] for use in uses[:10]) >= 7
 
 
 @pytest.mark.parametrize(
-    ("by", "says"), [("missing", "has 2 columns, none of that name"), ("text", "is the column of texts as well; name another one")]
+    ("by", "says"),
+    [
+        ("missing", "has 2 columns, none of that name"),
+        ("text", "is the column of texts as well; name another one"),
+    ],
 )
 def test_a_column_that_cannot_group_is_called_by_its_option(out: Path, by: str, says: str) -> None:
     error = run("frequencies", out, "-c", "text", "--by", by, *FAST).exception
@@ -224,7 +277,10 @@ def test_values_that_cannot_group_are_called_groups(out: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    card, words = ["--card", str(out.with_name("out.csv.card.json"))], [line.split(",")[1] for line in out.read_text().splitlines()[1:]]
+    card, words = (
+        ["--card", str(out.with_name("out.csv.card.json"))],
+        [line.split(",")[1] for line in out.read_text().splitlines()[1:]],
+    )
     pq.write_table(pa.table({"group": [0.5] * len(words), "text": words}), out.with_name("out.parquet"))
     out.with_name("out.jsonl").write_text("".join(f'{{"group": 0.5, "text": "{each}"}}\n' for each in words))
     by_schema, by_value = (
@@ -232,7 +288,9 @@ def test_values_that_cannot_group_are_called_groups(out: Path) -> None:
         for name in ("out.parquet", "out.jsonl")
     )
     assert by_schema == "--by = 'group': holds double; groups are text, whole numbers, or true and false"
-    assert by_value.endswith("the value of group is no group: groups are text, whole numbers, or true and false")
+    assert by_value.endswith(
+        "the value of group is no group: groups are text, whole numbers, or true and false"
+    )
 
 
 @pytest.mark.parametrize("command", ["decode", "frequencies"])
@@ -258,13 +316,25 @@ def test_one_word_of_one_record_is_said_so(out: Path) -> None:
 def test_original_text_is_refused_in_one_line(out: Path) -> None:
     strange = out.with_name("strange.csv")
     strange.write_text("text\nnothing of this was released\n")
-    done = run("decode", strange, "-c", "text", "-o", out.with_name("x.csv"), "--card", out.with_name("out.csv.card.json"), *FAST)
+    done = run(
+        "decode",
+        strange,
+        "-c",
+        "text",
+        "-o",
+        out.with_name("x.csv"),
+        "--card",
+        out.with_name("out.csv.card.json"),
+        *FAST,
+    )
     assert done.exit_code == 1
     assert "cannot be decoded" in str(done.exception)
     assert not out.with_name("x.csv").exists()
 
 
-def test_words_that_no_such_mechanism_releases_are_refused_in_one_line_or_decoded_unchecked(out: Path) -> None:
+def test_words_that_no_such_mechanism_releases_are_refused_in_one_line_or_decoded_unchecked(
+    out: Path,
+) -> None:
     original = out.with_name("in.csv")
     original.write_text("text\n" + f"{NAMES[0]} {NAMES[0]} {NAMES[1]}\n" * 100)
     card = ["--card", str(out.with_name("out.csv.card.json"))]
@@ -276,7 +346,12 @@ def test_words_that_no_such_mechanism_releases_are_refused_in_one_line_or_decode
         assert "--no-check" in said
         assert "\n" not in said
         assert not out.with_name("x.csv").exists()
-    assert run("decode", original, "-c", "text", "-o", out.with_name("x.csv"), *card, "--no-check", *FAST).exit_code == 0
+    assert (
+        run(
+            "decode", original, "-c", "text", "-o", out.with_name("x.csv"), *card, "--no-check", *FAST
+        ).exit_code
+        == 0
+    )
 
 
 def test_an_epsilon_at_which_words_stay_as_they_are_is_noted(out: Path) -> None:
@@ -297,7 +372,9 @@ def test_what_is_known_of_words_before_may_be_said(out: Path) -> None:
     found = {}
     for prior in ("rank", "uniform", str(counts)):
         target = out.with_name("candidates.csv")
-        done = run("decode", out, "-c", "text", "-o", target, "--top", "30", "--prior", prior, "--force", *FAST)
+        done = run(
+            "decode", out, "-c", "text", "-o", target, "--top", "30", "--prior", prior, "--force", *FAST
+        )
         assert done.exit_code == 0, done.output
         found[prior] = target.read_text()
     likely = {

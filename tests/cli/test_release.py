@@ -33,7 +33,9 @@ def test_spark_is_given_what_may_be_spent_and_the_user_the_same_warning(
 ) -> None:
     given: list[Any] = []
     monkeypatch.setattr("deniable.cli.privatize._with_spark", lambda *ends, **_: given.extend(ends))
-    done = CliRunner().invoke(app, ["privatize", "--engine", "spark", "in.csv", "-o", "out", "--quiet", *spending])
+    done = CliRunner().invoke(
+        app, ["privatize", "--engine", "spark", "in.csv", "-o", "out", "--quiet", *spending]
+    )
     assert done.exit_code == 0, done.output
     release, *ends, receipt = given
     assert isinstance(release, Release)
@@ -44,20 +46,40 @@ def test_spark_is_given_what_may_be_spent_and_the_user_the_same_warning(
 
 def test_the_epsilon_of_a_calibration_is_said_unless_it_is_to_be_quiet(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("the soup was cold\n")
-    call = ["privatize", str(tmp_path / "in.txt"), "-o", str(tmp_path / "out.txt"), "--max-unchanged", "0.5", "--quantile", "0.95"]
+    call = [
+        "privatize",
+        str(tmp_path / "in.txt"),
+        "-o",
+        str(tmp_path / "out.txt"),
+        "--max-unchanged",
+        "0.5",
+        "--quantile",
+        "0.95",
+    ]
     done = CliRunner().invoke(app, call)
     assert done.exit_code == 0, done.output
     assert (
-        "deniable: ε = 5.5: by the calibration of all 50,000 words, N_w, how often a word stays itself, is at most 0.5 for 95 %"
-        in done.stderr
+        "deniable: ε = 5.5: by the calibration of all 50,000 words, N_w, how often a word stays itself, is "
+        "at most 0.5 for 95 %" in done.stderr
     )
     assert CliRunner().invoke(app, [*call, "--quiet", "--force"]).stderr == ""
 
 
 @pytest.mark.parametrize("again", [[], ["--force"], ["--resume"]])
-def test_the_calibration_is_read_once_for_a_file(again: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_calibration_is_read_once_for_a_file(
+    again: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "in.csv").write_text("id,text\n1,the soup was cold\n2,the bread was warm\n")
-    call = ["privatize", str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "--column", "text", "--epsilon", "6"]
+    call = [
+        "privatize",
+        str(tmp_path / "in.csv"),
+        "-o",
+        str(tmp_path / "out.csv"),
+        "--column",
+        "text",
+        "--epsilon",
+        "6",
+    ]
     if again:
         assert CliRunner().invoke(app, call).exit_code == 0
     reads: list[Path] = []
@@ -73,16 +95,30 @@ def test_the_calibration_is_read_once_for_a_file(again: list[str], tmp_path: Pat
     assert len(reads) == 1
 
 
-def test_a_damaged_calibration_is_said_before_anything_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_calibration_is_said_before_anything_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
     store.save(Embedding(["the", "soup"], np.eye(2), name="small"), "small")
     (Path(str(Embedding.open("small").folder)) / note.FILE_NAME).write_text("{}")
     (tmp_path / "in.txt").write_text("the soup\n")
     monkeypatch.setattr(Privatizer, "many", None)
     done = CliRunner().invoke(
-        app, ["privatize", str(tmp_path / "in.txt"), "-o", str(tmp_path / "out.txt"), "--embedding", "small", "--epsilon", "1"]
+        app,
+        [
+            "privatize",
+            str(tmp_path / "in.txt"),
+            "-o",
+            str(tmp_path / "out.txt"),
+            "--embedding",
+            "small",
+            "--epsilon",
+            "1",
+        ],
     )
     assert isinstance(done.exception, DamagedCalibration)
     with pytest.raises(DamagedCalibration), open_source(tmp_path / "in.txt") as source:
-        privatize_stream(Release(epsilon=1, embedding="small").make(), source, io.BytesIO(), Layout(format="text"))
+        privatize_stream(
+            Release(epsilon=1, embedding="small").make(), source, io.BytesIO(), Layout(format="text")
+        )
     assert {path.name for path in tmp_path.iterdir()} == {"home", "in.txt"}

@@ -27,14 +27,20 @@ def test_text_tables_and_json_are_escaped(capsys: pytest.CaptureFixture[str]) ->
     assert json.loads(out[out.index("{") :]) == {BAD: [BAD, "é ❤"]}
 
 
-def test_groups_of_a_released_file_are_escaped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_groups_of_a_released_file_are_escaped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
     words = [f"w{i}" for i in range(40)]
     store.save(Embedding(words, np.random.default_rng(0).standard_normal((40, 3))), "small")
-    rows = "".join(f"{'w1 w2 w3 ' * 5 if i % 2 else 'w4 w5 w6 ' * 5},{'a' if i % 2 else BAD}\n" for i in range(300))
+    rows = "".join(
+        f"{'w1 w2 w3 ' * 5 if i % 2 else 'w4 w5 w6 ' * 5},{'a' if i % 2 else BAD}\n" for i in range(300)
+    )
     (tmp_path / "released.csv").write_text(f"text,group\n{rows}", encoding="utf-8")
     given = ["--epsilon", "8", "--embedding", "small", "--column", "text", "--no-check", "--quiet"]
-    monkeypatch.setattr("sys.argv", ["deniable", "frequencies", str(tmp_path / "released.csv"), "--by", "group", *given])
+    monkeypatch.setattr(
+        "sys.argv", ["deniable", "frequencies", str(tmp_path / "released.csv"), "--by", "group", *given]
+    )
     with pytest.raises(SystemExit) as ended:
         main()
     assert not ended.value.code

@@ -32,7 +32,8 @@ main()
 
 
 def _ended(work: subprocess.Popen[bytes]) -> int:
-    """Return how it ended; Python drops an exception that happens to be raised in a callback, so it is told again."""
+    """Return how it ended; Python drops an exception that happens to be raised in a callback, so it is told
+    again."""
     for _ in range(5):
         work.send_signal(signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
@@ -51,7 +52,21 @@ def _wait_for(path: Path, work: subprocess.Popen[bytes], lines: int = 0) -> None
 
 def test_a_decoded_text_that_is_not_finished_stays_in_no_folder(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["good film", "bad story"]}), tmp_path / "out.parquet")
-    options = ["decode", "out.parquet", "-c", "text", "-o", "read.parquet", "-e", "6", "--words", "50", "--directions", "20", "--no-check"]
+    options = [
+        "decode",
+        "out.parquet",
+        "-c",
+        "text",
+        "-o",
+        "read.parquet",
+        "-e",
+        "6",
+        "--words",
+        "50",
+        "--directions",
+        "20",
+        "--no-check",
+    ]
     with subprocess.Popen([sys.executable, "-c", _SLOW, *options], cwd=tmp_path) as work:
         _wait_for(tmp_path / "begun", work)
         there = list(tmp_path.glob(".deniable-*/finished"))
@@ -62,8 +77,23 @@ def test_a_decoded_text_that_is_not_finished_stays_in_no_folder(tmp_path: Path) 
 
 def test_a_release_goes_on_where_it_was(tmp_path: Path) -> None:
     lines = 15_000
-    (tmp_path / "in.txt").write_text("my doctor said the keys were stolen from the old house by the river\n" * lines)
-    command = [sys.executable, "-c", _OFTEN, "privatize", "in.txt", "-e", "6", "-o", "out.txt", "--quiet", "--workers", "2"]
+    (tmp_path / "in.txt").write_text(
+        "my doctor said the keys were stolen from the old house by the river\n" * lines
+    )
+    command = [
+        sys.executable,
+        "-c",
+        _OFTEN,
+        "privatize",
+        "in.txt",
+        "-e",
+        "6",
+        "-o",
+        "out.txt",
+        "--quiet",
+        "--workers",
+        "2",
+    ]
     env = {**os.environ, "DENIABLE_THREADS": "1"}
     with subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.PIPE) as work:
         _wait_for(tmp_path / "out.txt.journal", work, lines=2)
@@ -79,7 +109,9 @@ _LIMIT = 600
 
 
 def _workers_of(work: subprocess.Popen[bytes]) -> list[int]:
-    return [int(process) for process in Path(f"/proc/{work.pid}/task/{work.pid}/children").read_text().split()]
+    return [
+        int(process) for process in Path(f"/proc/{work.pid}/task/{work.pid}/children").read_text().split()
+    ]
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc to find the workers")
@@ -87,13 +119,18 @@ def test_a_watch_that_loses_a_worker_ends_with_an_error(tmp_path: Path) -> None:
     out = tmp_path / "out"
     for folder in (tmp_path / "in", out):
         folder.mkdir()
-    (tmp_path / "in" / "texts.txt").write_text(("the film was good and the story was bad " * 30 + "\n") * 5_000)
+    (tmp_path / "in" / "texts.txt").write_text(
+        ("the film was good and the story was bad " * 30 + "\n") * 5_000
+    )
     options = ["in", "--out", "out", "--once", "--settle", "0", "--epsilon", "6", "--workers", "2", "--quiet"]
     arguments = [sys.executable, "-c", _OFTEN, "watch", *options]
     env = {**os.environ, "DENIABLE_HOME": str(tmp_path / "home")}
     with subprocess.Popen(arguments, cwd=tmp_path, env=env, stderr=subprocess.PIPE) as work:
         deadline = time.monotonic() + _LIMIT
-        while not (len(workers := _workers_of(work)) == 2 and any(b"records" in path.read_bytes() for path in out.glob("*journal*"))):
+        while not (
+            len(workers := _workers_of(work)) == 2
+            and any(b"records" in path.read_bytes() for path in out.glob("*journal*"))
+        ):
             assert work.poll() is None, "it ended by itself"
             assert time.monotonic() < deadline
             time.sleep(0.02)

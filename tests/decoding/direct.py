@@ -17,5 +17,10 @@ def posterior(matrix: Floats, prior: Floats) -> Floats:
 def updated(matrix: Floats, prior: Floats, observed: Floats) -> Floats:
     """Return the shares after one step of the iterative Bayesian update."""
     shares = observed / observed.sum()
-    result: Floats = np.array([sum(shares[y] * posterior(matrix, prior)[y, x] for y in range(len(shares))) for x in range(len(prior))])
+    result: Floats = np.array(
+        [
+            sum(shares[y] * posterior(matrix, prior)[y, x] for y in range(len(shares)))
+            for x in range(len(prior))
+        ]
+    )
     return result

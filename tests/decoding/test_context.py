@@ -80,7 +80,12 @@ def test_forward_backward_is_the_sum_over_all_sequences(channel: Channel, model:
             full[place, words[words >= 0]] = chances[words >= 0]
         assert np.abs(full - expected).max() < 5e-3  # a row of the channel lists all but a thousandth
         assert found.likeliest.tolist() == expected.argmax(axis=1).tolist()
-        backwards = by_all_sequences(dense(channel), transitions(model).T / transitions(model).T.sum(axis=1, keepdims=True), prior, text)
+        backwards = by_all_sequences(
+            dense(channel),
+            transitions(model).T / transitions(model).T.sum(axis=1, keepdims=True),
+            prior,
+            text,
+        )
         if len(text) > 1:
             assert np.abs(full - backwards).max() > 5e-3, "the model read backwards is told apart"
 
@@ -123,11 +128,16 @@ def test_context_names_more_words_than_single_words_do() -> None:
     released = [Multivariate(embedding, epsilon=1.5).perturb(text, source) for text in texts]
     prior = np.full(len(channel), 1.0 / len(channel))
     named = np.mean(
-        [found.likeliest == text for text, found in zip(texts, ContextDecoder(channel, model, prior).decode(released), strict=True)]
+        [
+            found.likeliest == text
+            for text, found in zip(texts, ContextDecoder(channel, model, prior).decode(released), strict=True)
+        ]
     )
     from deniable.decoding.posterior import make_posterior
 
-    alone = np.mean([make_posterior(channel, prior).best[out] == text for text, out in zip(texts, released, strict=True)])
+    alone = np.mean(
+        [make_posterior(channel, prior).best[out] == text for text, out in zip(texts, released, strict=True)]
+    )
     assert named > alone + 0.1
 
 
@@ -148,7 +158,8 @@ def test_text_is_read_and_cut_as_a_release_cuts_it(tmp_path: Path) -> None:
 
 
 def test_words_that_are_no_candidates_are_not_taken_for_impossible() -> None:
-    """At a small ε a few candidates hold little of the probability: what stands beside a word is then hardly known, and says little."""
+    """At a small ε a few candidates hold little of the probability: what stands beside a word is then hardly
+    known, and says little."""
     embedding, random = random_embedding(300, 3), np.random.default_rng(4)
     channel = make_channel(embedding, epsilon=0.5, directions=200, keep=False)
     follows = random.permutation(300)

@@ -1,4 +1,5 @@
-"""A decoder reads released words as they were written, and gives what Bayes' rule gives, alone and in context."""
+"""A decoder reads released words as they were written, and gives what Bayes' rule gives, alone and in
+context."""
 
 from __future__ import annotations
 
@@ -55,7 +56,9 @@ def test_kept_marks_are_read_through_and_fixed_marks_stand_for_nothing() -> None
     assert counts[0, 1] == 2.0
 
 
-@pytest.mark.parametrize("text", [None, "", "{0} {1}", "{0} [redacted] {1}", "{0}. {1}, 'zzz", "[redacted]", "{0}{1} {0}"])
+@pytest.mark.parametrize(
+    "text", [None, "", "{0} {1}", "{0} [redacted] {1}", "{0}. {1}, 'zzz", "[redacted]", "{0}{1} {0}"]
+)
 def test_drawn_words_are_those_that_have_an_id(text: str | None) -> None:
     reader = ReleasedWords(EMBEDDING, ["[redacted]"])
     text = None if text is None else text.format(EMBEDDING.words[0].upper(), EMBEDDING.words[1])
@@ -67,7 +70,13 @@ def test_texts_are_decoded_word_by_word(channel: Channel) -> None:
     decoder = Decoder(channel)
     best = [decoder.posterior(f"w{i}")[0].word for i in range(WORDS)]
     assert decoder("w1 w2 w3") == " ".join(best[1:4])
-    assert decoder.many(TEXTS) == [" ".join(best[i] for i in (1, 2, 3)), best[4], "", " ".join(best[i] for i in (5, 1, 1, 0, 11)), None]
+    assert decoder.many(TEXTS) == [
+        " ".join(best[i] for i in (1, 2, 3)),
+        best[4],
+        "",
+        " ".join(best[i] for i in (5, 1, 1, 0, 11)),
+        None,
+    ]
     assert decoder("w1 strange w2") == f"{best[1]} {UNKNOWN} {best[2]}"
     with pytest.raises(InvalidParameter, match="cannot have been released"):
         decoder.posterior("strange")
@@ -84,7 +93,9 @@ def test_candidates_are_those_of_the_posterior_in_order(channel: Channel) -> Non
 
 
 @pytest.mark.parametrize("in_context", [False, True])
-def test_expected_counts_and_vectors_are_sums_over_candidates(channel: Channel, model: Bigrams, in_context: bool) -> None:
+def test_expected_counts_and_vectors_are_sums_over_candidates(
+    channel: Channel, model: Bigrams, in_context: bool
+) -> None:
     decoder = Decoder(channel, context=model if in_context else None)
     counts = decoder.expected_counts(TEXTS, least=0.0).toarray()
     at = {word: int(channel.places(np.array([i]))[0]) for i, word in enumerate([*EMBEDDING.words, UNKNOWN])}
@@ -103,7 +114,10 @@ def test_expected_counts_and_vectors_are_sums_over_candidates(channel: Channel, 
 
 def test_small_counts_are_left_out_and_only_those(channel: Channel) -> None:
     decoder = Decoder(channel)
-    everything, cut = decoder.expected_counts(TEXTS, least=0.0).toarray(), decoder.expected_counts(TEXTS, least=0.2).toarray()
+    everything, cut = (
+        decoder.expected_counts(TEXTS, least=0.0).toarray(),
+        decoder.expected_counts(TEXTS, least=0.2).toarray(),
+    )
     assert cut == pytest.approx(np.where(everything >= 0.2, everything, 0.0))
     assert (cut != everything).any()
 

@@ -36,7 +36,9 @@ def full_posterior(channel: Channel, prior: Floats) -> Floats:
     """Return P(x | y) with what the candidates leave out, in the order of the ids."""
     found = make_posterior(channel, prior)
     listed = found.matrix.toarray()
-    others = np.where(listed > 0.0, 0.0, found.unlisted)  # what is left belongs to words that are no candidates
+    others = np.where(
+        listed > 0.0, 0.0, found.unlisted
+    )  # what is left belongs to words that are no candidates
     by_row = listed + found.rest[:, None] * others / np.maximum(others.sum(axis=1, keepdims=True), 1e-300)
     answer: Floats = np.zeros_like(by_row)
     answer[:, channel.inputs] = by_row
@@ -47,7 +49,9 @@ def test_the_posterior_is_that_of_the_definition(channel: Channel) -> None:
     prior = uneven(len(channel))
     expected = direct.posterior(dense(channel), _by_id(channel, prior))
     # A row lists all but a thousandth, and by few draws all but what was drawn once.
-    assert np.abs(full_posterior(channel, prior) - expected).max() < (1e-2 if channel.method == "simulation" else 3e-3)
+    assert np.abs(full_posterior(channel, prior) - expected).max() < (
+        1e-2 if channel.method == "simulation" else 3e-3
+    )
     listed = make_posterior(channel, prior)
     for output in range(WORDS):
         words, chances = listed.of(output)
@@ -57,7 +61,9 @@ def test_the_posterior_is_that_of_the_definition(channel: Channel) -> None:
 
 @pytest.mark.parametrize("candidates", [1, 3, 20, 200])
 @pytest.mark.parametrize("columns", [1, 7, 256])
-def test_candidates_are_the_first_of_all_inputs_in_order(monkeypatch: pytest.MonkeyPatch, candidates: int, columns: int) -> None:
+def test_candidates_are_the_first_of_all_inputs_in_order(
+    monkeypatch: pytest.MonkeyPatch, candidates: int, columns: int
+) -> None:
     monkeypatch.setattr("deniable.decoding.posterior._COLUMNS_AT_ONCE", columns)
     monkeypatch.setattr("deniable.decoding.posterior._EVERYWHERE", 4)
     channel = many_alike()
@@ -78,7 +84,8 @@ def test_candidates_are_the_first_of_all_inputs_in_order(monkeypatch: pytest.Mon
 
 
 def many_alike() -> Channel:
-    """Return a channel whose rows list words with one of few chances, so that many candidates are as likely as one another."""
+    """Return a channel whose rows list words with one of few chances, so that many candidates are as likely
+    as one another."""
     random = np.random.default_rng(7)
     lengths = random.integers(0, 25, WORDS + 1)
     outputs = np.concatenate([random.permutation(WORDS)[:length] for length in lengths]).astype(np.int32)
@@ -104,7 +111,9 @@ def test_wrong_posteriors_are_told_apart(channel: Channel) -> None:
         "the prior the wrong way round": direct.posterior(matrix, by_id[::-1]),
     }
     exchanged = np.abs(direct.posterior(square.T, by_id[:WORDS])[:, :WORDS] - right[:, :WORDS]).max()
-    assert exchanged > 0.01 or np.allclose(square, square.T, atol=1e-4), "rows and columns exchanged"  # randomised response is symmetric
+    assert exchanged > 0.01 or np.allclose(square, square.T, atol=1e-4), (
+        "rows and columns exchanged"
+    )  # randomised response is symmetric
     for name, wrong in mutants.items():
         assert np.abs(full_posterior(channel, prior) - wrong).max() > 0.01, name
 
@@ -125,7 +134,9 @@ def test_a_step_is_that_of_the_definition_and_the_likelihood_never_falls(channel
     shares = uneven(len(channel))
     for _ in range(4):
         made, likelihood = update(channel, observed, shares)
-        assert _by_id(channel, made) == pytest.approx(direct.updated(matrix, _by_id(channel, shares), observed), abs=CLOSE)
+        assert _by_id(channel, made) == pytest.approx(
+            direct.updated(matrix, _by_id(channel, shares), observed), abs=CLOSE
+        )
         assert mean_log_likelihood(channel, observed, made) >= likelihood - 1e-12
         shares = made
 
@@ -155,7 +166,9 @@ def test_held_out_records_stop_the_update_before_it_explains_chance() -> None:
     channel = make_channel(EMBEDDING, mechanism, epsilon=1.0, directions=500)
     random = np.random.default_rng(4)
     draws = [
-        mechanism(EMBEDDING, epsilon=1.0).perturb(random.choice(WORDS, n, p=truth), InsecureSeededRandomness(insecure_seed=n))
+        mechanism(EMBEDDING, epsilon=1.0).perturb(
+            random.choice(WORDS, n, p=truth), InsecureSeededRandomness(insecure_seed=n)
+        )
         for n in (80, 20)
     ]
     learn, hold = (np.bincount(each, minlength=WORDS).astype(np.float64) for each in draws)
@@ -185,7 +198,8 @@ def test_what_was_not_released_has_no_say(channel: Channel, monkeypatch: pytest.
 @pytest.mark.parametrize("weight", [0.0, 3.0])
 @pytest.mark.parametrize("possible", [0.0, 4.0])
 def test_words_that_are_never_released_teach_nothing(possible: float, weight: float) -> None:
-    """Mutant: shares of 0 brought to a sum of 1 were none, of a text whose every word is another's double and never comes out."""
+    """Mutant: shares of 0 brought to a sum of 1 were none, of a text whose every word is another's double and
+    never comes out."""
     vectors = np.random.default_rng(0).standard_normal((WORDS, 3))
     vectors[-2:] = vectors[:2]
     twice = Embedding(EMBEDDING.words, vectors)
@@ -195,7 +209,9 @@ def test_words_that_are_never_released_teach_nothing(possible: float, weight: fl
     never, other = np.zeros((2, WORDS))
     never[-2:], other[5] = (7.0, 1.0), possible
     for learn, hold in ((never, None), (never, other), (other, never), (never + other, never)):
-        found = learn_shares(channel, learn if learn.any() else never, held_out=hold, start=start, weight=weight)
+        found = learn_shares(
+            channel, learn if learn.any() else never, held_out=hold, start=start, weight=weight
+        )
         assert found.shares.sum() == pytest.approx(1.0)
         assert np.isfinite([found.log_likelihood, found.blind]).all()
         if not possible:

@@ -12,7 +12,15 @@ from deniable.arrays import Ids
 from deniable.channel.making import make_channel
 from deniable.decoding.kinds import Kinds, make_kinds, most_frequent_words
 from deniable.decoding.posterior import make_posterior
-from deniable.decoding.reading import NOT_AMONG_THEM, Reading, read_alone, read_as_released, read_blindly, share_named, share_of_kinds
+from deniable.decoding.reading import (
+    NOT_AMONG_THEM,
+    Reading,
+    read_alone,
+    read_as_released,
+    read_blindly,
+    share_named,
+    share_of_kinds,
+)
 from deniable.embeddings import store
 from deniable.errors import InvalidParameter
 from deniable.purpose import install_reduced, reduce
@@ -72,7 +80,9 @@ def test_the_released_word_comes_first_and_after_it_what_is_frequent() -> None:
     assert unfounded.kind_masses(KINDS).argmax(axis=1).tolist() == [1], "however frequent another kind is"
     assert len(read_as_released(prior, np.zeros(0, dtype=np.int64))) == 0
     one_kind = read_as_released(np.array([1.0, 0.0, 0.0, 0.0, 0.0]), np.array([2]), candidates=3)
-    assert one_kind.kind_masses(KINDS).argmax(axis=1).tolist() == [1], "even if all that is frequent is of one kind"
+    assert one_kind.kind_masses(KINDS).argmax(axis=1).tolist() == [1], (
+        "even if all that is frequent is of one kind"
+    )
 
 
 def test_reading_alone_is_bayes_rule_for_words_and_for_kinds() -> None:
@@ -100,7 +110,9 @@ def test_a_blind_reader_says_the_same_everywhere() -> None:
 def test_kinds_are_the_clusters_of_unit_vectors_and_frequent_words_stand_apart() -> None:
     random = np.random.default_rng(0)
     directions = np.eye(4)
-    vectors = np.concatenate([random.uniform(1, 9, (30, 1)) * directions[k] + random.normal(0, 0.1, (30, 4)) for k in range(4)])
+    vectors = np.concatenate(
+        [random.uniform(1, 9, (30, 1)) * directions[k] + random.normal(0, 0.1, (30, 4)) for k in range(4)]
+    )
     order = random.permutation(120)
     embedding = Embedding([f"w{i}" for i in range(120)], vectors[order], name="clustered")
     kinds = make_kinds(embedding, clusters=4, most_frequent=5, seed=1)
@@ -132,7 +144,10 @@ def test_kinds_of_a_mapped_space_are_those_of_the_vectors_before_the_map() -> No
     without = make_kinds(two)
     assert without.mapped
     assert without.with_list(np.array([3])).mapped
-    assert "clusters of the mapped vectors, since those that these were made from are not on this machine" in without.in_words()
+    assert (
+        "clusters of the mapped vectors, since those that these were made from are not on this machine"
+        in without.in_words()
+    )
     assert np.array_equal(without.of, _clusters(two))
 
 

@@ -19,7 +19,9 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 def left_behind() -> Sequence[str]:
     """Return everything in the store but its lock file: after a refusal there must be nothing."""
     folder = store_folder()
-    return sorted(entry.name for entry in folder.iterdir() if entry.name != ".lock") if folder.is_dir() else []
+    return (
+        sorted(entry.name for entry in folder.iterdir() if entry.name != ".lock") if folder.is_dir() else []
+    )
 
 
 @pytest.fixture

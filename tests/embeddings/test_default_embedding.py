@@ -24,10 +24,11 @@ DATA = ROOT / "src" / "deniable" / "embeddings" / "data"
 GLOVE = ROOT.parent / "shared" / "data" / "embeddings" / "glove.6B.50d.txt.bz2"
 PACKAGE = ROOT / "build" / "cuss-2.2.0.tgz"
 
-# The first 12 digits of the sha256 of words that must never be an output; digests, so that nobody has to read them here.
+# The first 12 digits of the sha256 of words that must never be an output; digests, so that nobody has to read
+# them here.
 NEVER = {
-    "120f6e5b4ea3", "6ac3c336e409", "85fc17f7069a", "9ae315a94e42", "d75a838dc758", "796e43a5a8cd", "e7b98c6aa5b9",
-    "8f5083e3e5c7", "c3de533e9b7f", "566f532d486c", "c2c3b68b4883", "0be9b885f4a3", "ad6cacf3af98", "e512a0558344",
+    "120f6e5b4ea3", "6ac3c336e409", "85fc17f7069a", "9ae315a94e42", "d75a838dc758", "796e43a5a8cd", "e7b98c6aa5b9",  # noqa: E501
+    "8f5083e3e5c7", "c3de533e9b7f", "566f532d486c", "c2c3b68b4883", "0be9b885f4a3", "ad6cacf3af98", "e512a0558344",  # noqa: E501
     "f59e28f8bb64", "13a465fc6616", "0f28c4960d96", "f50c51ed2315", "158869a97379", "31506a8448a7",
 }  # fmt: skip
 
@@ -92,28 +93,76 @@ def test_words_come_in_order_of_frequency(default: Embedding) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["a", "i", "'s", "n't", "'re", "'ve", "'ll", "'d", "'m", "e-mail", "o'clock", "u.s.", "café", "2010", "20th"]
+    "word",
+    [
+        "a",
+        "i",
+        "'s",
+        "n't",
+        "'re",
+        "'ve",
+        "'ll",
+        "'d",
+        "'m",
+        "e-mail",
+        "o'clock",
+        "u.s.",
+        "café",
+        "2010",
+        "20th",
+    ],
 )
 def test_knows_words_as_people_type_them(default: Embedding, word: str) -> None:
     assert word in default.index
 
 
 @pytest.mark.parametrize(
-    "word", ["drug", "sex", "gay", "lesbian", "black", "muslim", "escort", "rectum", "breast", "hiv", "rape", "suicide"]
+    "word",
+    [
+        "drug",
+        "sex",
+        "gay",
+        "lesbian",
+        "black",
+        "muslim",
+        "escort",
+        "rectum",
+        "breast",
+        "hiv",
+        "rape",
+        "suicide",
+    ],
 )
 def test_knows_the_words_of_medicine_and_identity(default: Embedding, word: str) -> None:
     assert word in default.index
 
 
 @pytest.mark.parametrize(
-    "word", [",", "1.5", "10,000", "6-3", "0800", "&amp;", "mr.", "formula_1", "http", "nytimes.com", "colspan", "xxxx", "dehl"]
+    "word",
+    [
+        ",",
+        "1.5",
+        "10,000",
+        "6-3",
+        "0800",
+        "&amp;",
+        "mr.",
+        "formula_1",
+        "http",
+        "nytimes.com",
+        "colspan",
+        "xxxx",
+        "dehl",
+    ],
 )
 def test_does_not_know_what_is_no_word(default: Embedding, word: str) -> None:
     assert word not in default.index
 
 
 def test_holds_none_of_the_words_that_must_never_come_out(default: Embedding) -> None:
-    assert not [i for i, word in enumerate(default.words) if hashlib.sha256(word.encode()).hexdigest()[:12] in NEVER]
+    assert not [
+        i for i, word in enumerate(default.words) if hashlib.sha256(word.encode()).hexdigest()[:12] in NEVER
+    ]
 
 
 def test_every_word_keeps_the_rule_of_the_script(default: Embedding, script: ModuleType) -> None:
@@ -143,6 +192,10 @@ def test_another_version_of_an_input_is_refused(script: ModuleType, tmp_path: Pa
 @pytest.mark.skipif(not PACKAGE.exists(), reason="npm pack cuss@2.2.0 --pack-destination build")
 def test_the_script_makes_the_same_bytes(tmp_path: Path) -> None:
     script = ROOT / "scripts" / "embedding" / "make.py"
-    subprocess.run([sys.executable, script, GLOVE, PACKAGE, "--output", tmp_path], check=True, env={"PYTHONPATH": str(ROOT / "src")})
+    subprocess.run(
+        [sys.executable, script, GLOVE, PACKAGE, "--output", tmp_path],
+        check=True,
+        env={"PYTHONPATH": str(ROOT / "src")},
+    )
     for name in ("words.txt", "vectors.npy", "unknown.npy", "provenance.json"):
         assert (tmp_path / name).read_bytes() == (DATA / name).read_bytes(), name

@@ -26,7 +26,11 @@ from deniable.errors import MalformedEmbedding
         (["a", "b"], [[1.0], [np.nan]], "word 2: the vector of 'b' has a value that is not a finite number"),
         (["a", "b"], [[1.0], [np.inf]], "not a finite number"),
         (["a", "b"], [[1.0], [1e300]], "not a finite number"),
-        (["a", "b"], [[1.0, 0.0], [8e11, 8e11]], r"word 2: the vector of 'b' is longer than 1e\+12: not a usable word vector"),
+        (
+            ["a", "b"],
+            [[1.0, 0.0], [8e11, 8e11]],
+            r"word 2: the vector of 'b' is longer than 1e\+12: not a usable word vector",
+        ),
         (["a", "b"], [[1.0], [3e38]], "not a usable word vector"),
         (["<unk>", "</s>"], [[1.0], [2.0]], "only word"),
     ],
@@ -55,17 +59,29 @@ def test_what_stands_in_a_release_for_no_word_is_no_word() -> None:
 
 
 def test_words_that_share_a_vector_are_counted() -> None:
-    assert Embedding(list("abcd"), [[0.0, 1.0], [2.0, 2.0], [-0.0, 1.0], [2.0, 2.0]]).shadowed.tolist() == [2, 3]
+    assert Embedding(list("abcd"), [[0.0, 1.0], [2.0, 2.0], [-0.0, 1.0], [2.0, 2.0]]).shadowed.tolist() == [
+        2,
+        3,
+    ]
 
 
 def test_the_fingerprint_changes_with_every_part() -> None:
-    def fingerprint(words: str = "ab", first: float = 1.0, unknown: float = 5.0, run: int | None = None) -> str:
+    def fingerprint(
+        words: str = "ab", first: float = 1.0, unknown: float = 5.0, run: int | None = None
+    ) -> str:
         embedding = Embedding(list(words), [[first], [2.0]], unknown=[unknown])
         if run is not None:
             embedding.subwords = Subwords(np.ones((3, 1), dtype=np.float32), minn=run, maxn=4)
         return embedding.fingerprint
 
-    different = [fingerprint(), fingerprint("ac"), fingerprint(first=1.5), fingerprint(unknown=6.0), fingerprint(run=2), fingerprint(run=3)]
+    different = [
+        fingerprint(),
+        fingerprint("ac"),
+        fingerprint(first=1.5),
+        fingerprint(unknown=6.0),
+        fingerprint(run=2),
+        fingerprint(run=3),
+    ]
     assert len(set(different)) == len(different)
     assert fingerprint() == fingerprint()
 
@@ -82,7 +98,9 @@ def test_ids_and_rows_hold_the_unknown_word() -> None:
 
 @pytest.mark.parametrize("unknown", [[np.nan], [2e12], [1.0, 2.0]])
 def test_an_unknown_vector_that_cannot_be_used_is_refused(unknown: list[float]) -> None:
-    with pytest.raises(MalformedEmbedding, match="the unknown-word vector must be 1 finite numbers and no longer than"):
+    with pytest.raises(
+        MalformedEmbedding, match="the unknown-word vector must be 1 finite numbers and no longer than"
+    ):
         Embedding(["a"], [[1.0]], unknown=unknown)
 
 

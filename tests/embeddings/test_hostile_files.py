@@ -43,7 +43,14 @@ def size_of(content: bytes) -> str:
 
 
 def fasttext(
-    *, words: int = 2, bucket: int = 0, maxn: int = 0, count: int = 2, pruned: int = -1, rows: int = 2, dimension: int = 2
+    *,
+    words: int = 2,
+    bucket: int = 0,
+    maxn: int = 0,
+    count: int = 2,
+    pruned: int = -1,
+    rows: int = 2,
+    dimension: int = 2,
 ) -> bytes:
     training = struct.pack("<12id", dimension, 5, 5, 1, 5, 1, 2, 2, bucket, 0, maxn, 100, 1e-4)
     dictionary = struct.pack("<3iqq", count, words, 0, 10, pruned)
@@ -62,7 +69,11 @@ def test_a_small_fasttext_model_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        HEAD + struct.pack("<12id3iqq", 2, 5, 5, 1, 5, 1, 2, 2, 0, 0, 0, 100, 1e-4, 2**31 - 1, 2**31 - 1, 0, 10, -1) + b"abc",  # 95 bytes
+        HEAD
+        + struct.pack(
+            "<12id3iqq", 2, 5, 5, 1, 5, 1, 2, 2, 0, 0, 0, 100, 1e-4, 2**31 - 1, 2**31 - 1, 0, 10, -1
+        )
+        + b"abc",  # 95 bytes
         fasttext(count=2**31 - 1, words=2**31 - 1),
         fasttext(pruned=2**62),
         fasttext(rows=2**62),
@@ -81,7 +92,11 @@ def test_a_fasttext_model_that_claims_too_much_is_refused(refused: Refused, cont
 
 def test_a_fasttext_word_without_end_is_refused(refused: Refused) -> None:
     pytest.importorskip("gensim")
-    content = HEAD + struct.pack("<12id3iqq", 2, 5, 5, 1, 5, 1, 2, 2, 0, 0, 0, 100, 1e-4, 1, 1, 0, 10, -1) + b"a" * 5_000_000
+    content = (
+        HEAD
+        + struct.pack("<12id3iqq", 2, 5, 5, 1, 5, 1, 2, 2, 0, 0, 0, 100, 1e-4, 1, 1, 0, 10, -1)
+        + b"a" * 5_000_000
+    )
     assert "word 1 does not end" in refused(content).problem
 
 
@@ -92,16 +107,23 @@ def test_long_runs_of_characters_are_refused() -> None:
 
 def test_a_word2vec_word_without_end_is_refused_at_once(refused: Refused) -> None:
     content = b"3 2\n" + b"a" * 30_000_000
-    assert f"word 1 is longer than {binary.LONGEST_WORD:,} bytes" in refused(content, format="word2vec-binary").problem
+    assert (
+        f"word 1 is longer than {binary.LONGEST_WORD:,} bytes"
+        in refused(content, format="word2vec-binary").problem
+    )
 
 
 @pytest.mark.parametrize("block_bytes", [1, 7, 64, 1 << 22])
-def test_a_word2vec_file_is_read_whatever_the_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int) -> None:
+def test_a_word2vec_file_is_read_whatever_the_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int
+) -> None:
     monkeypatch.setattr(binary, "BLOCK_BYTES", block_bytes)
     vectors = np.random.default_rng(0).standard_normal((50, 3)).astype(np.float32)
     vectors[7] = np.frombuffer(b"\n a b c \n\n  ", dtype="<f4")  # bytes that look like ends of words
     path = tmp_path / "v.bin"
-    path.write_bytes(b"50 3\n" + b"".join(b"w%d " % i + row.tobytes() + b"\n" * (i % 2) for i, row in enumerate(vectors)))
+    path.write_bytes(
+        b"50 3\n" + b"".join(b"w%d " % i + row.tobytes() + b"\n" * (i % 2) for i, row in enumerate(vectors))
+    )
     add(path, "w2v")
     embedding = Embedding.open("w2v")
     assert list(embedding.words) == [f"w{i}" for i in range(50)]
@@ -166,7 +188,9 @@ def test_a_zip_whose_names_are_no_text_is_refused(refused: Refused) -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
-def test_a_packed_file_may_grow_a_hundredfold_and_no_further(refused: Refused, pack: Callable[[bytes], bytes]) -> None:
+def test_a_packed_file_may_grow_a_hundredfold_and_no_further(
+    refused: Refused, pack: Callable[[bytes], bytes]
+) -> None:
     line = b"b" + b" 1" * 500 + b"\n"
     content = pack(line.replace(b"b", b"a") + line * ((70 << 20) // len(line)))
     assert len(content) * UnpackLimit().ratio < 70 << 20
@@ -196,7 +220,10 @@ def test_a_safetensors_file_that_claims_too_much_is_refused(refused: Refused, co
 
 
 def test_a_header_that_two_readers_may_read_differently_stays_within_the_file(refused: Refused) -> None:
-    twice = b'{"__metadata__":{"words":"[\\"a\\", \\"b\\"]"},"w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},'
+    twice = (
+        b'{"__metadata__":{"words":"[\\"a\\", '
+        b'\\"b\\"]"},"w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},'
+    )
     twice += b'"w":{"dtype":"F32","shape":[2,999999],"data_offsets":[0,16]}}'
     refused(safetensors(twice), name="v.safetensors", format="safetensors")
 
@@ -218,7 +245,9 @@ def counted_calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return calls
 
 
-def test_the_bad_line_of_a_large_file_is_found_at_once(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bad_line_of_a_large_file_is_found_at_once(
+    refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls = counted_calls(monkeypatch)
     lines = b"".join(b"w%d 1\n" % i for i in range(300_000))
     error = refused(lines + b"x zero\n" + b"".join(b"v%d 1\n" % i for i in range(9)))
@@ -227,7 +256,9 @@ def test_the_bad_line_of_a_large_file_is_found_at_once(refused: Refused, monkeyp
     assert len(calls) < 500
 
 
-def test_the_bad_value_of_a_long_line_is_found_at_once(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bad_value_of_a_long_line_is_found_at_once(
+    refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls = counted_calls(monkeypatch)
     assert "'bad' is not a number" in refused(b"w " + b"1 " * 500_000 + b"bad\n").problem
     assert len(calls) < 500

@@ -20,7 +20,9 @@ WORDS = ["in", "for", "no\u00a0break", "New_York", "😀"]
 VECTORS = np.random.default_rng(0).normal(size=(5, 7)).astype(np.float32)
 
 
-def binary(words: list[str] | list[bytes], vectors: np.ndarray, *, count: int | None = None, after: bytes = b"") -> bytes:
+def binary(
+    words: list[str] | list[bytes], vectors: np.ndarray, *, count: int | None = None, after: bytes = b""
+) -> bytes:
     raw = [word.encode() if isinstance(word, str) else word for word in words]
     body = b"".join(word + b" " + row.tobytes() + after for word, row in zip(raw, vectors, strict=True))
     return f"{len(words) if count is None else count} {vectors.shape[1]}\n".encode() + body
@@ -94,7 +96,9 @@ def test_a_header_that_is_missing_or_empty_is_refused(refused: Refused) -> None:
     assert "nothing to read" in refused(b"0 5\n\x00", format="word2vec-binary").problem
 
 
-def test_without_gensim_the_pip_command_is_given_for_fasttext_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_gensim_the_pip_command_is_given_for_fasttext_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("gensim", "gensim.models", "gensim.models.fasttext"):
         monkeypatch.setitem(sys.modules, name, None)
     path = tmp_path / "v.bin"
@@ -118,7 +122,9 @@ def fasttext_model(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, lis
     return path.read_bytes(), model.wv.index_to_key, model.wv.vectors
 
 
-def test_fasttext_binary_comes_back(tmp_path: Path, fasttext_model: tuple[bytes, list[str], np.ndarray]) -> None:
+def test_fasttext_binary_comes_back(
+    tmp_path: Path, fasttext_model: tuple[bytes, list[str], np.ndarray]
+) -> None:
     content, words, vectors = fasttext_model
     path = tmp_path / "anything"
     path.write_bytes(content)
@@ -132,7 +138,9 @@ def test_fasttext_binary_comes_back(tmp_path: Path, fasttext_model: tuple[bytes,
     assert embedding.subwords.vectors(["unheard"]).any()
 
 
-def test_subwords_survive_restricting_and_saving(tmp_path: Path, fasttext_model: tuple[bytes, list[str], np.ndarray]) -> None:
+def test_subwords_survive_restricting_and_saving(
+    tmp_path: Path, fasttext_model: tuple[bytes, list[str], np.ndarray]
+) -> None:
     path = tmp_path / "m.bin"
     path.write_bytes(fasttext_model[0])
     add(path, "ft")
@@ -144,7 +152,9 @@ def test_subwords_survive_restricting_and_saving(tmp_path: Path, fasttext_model:
     np.testing.assert_array_equal(part.subwords.vectors(["unheard"]), whole.subwords.vectors(["unheard"]))
 
 
-def test_cut_off_fasttext_binary_is_refused(refused: Refused, fasttext_model: tuple[bytes, list[str], np.ndarray]) -> None:
+def test_cut_off_fasttext_binary_is_refused(
+    refused: Refused, fasttext_model: tuple[bytes, list[str], np.ndarray]
+) -> None:
     content = fasttext_model[0]
     for length in (5, 40, 100, len(content) // 2):
         assert "gensim cannot read" in refused(content[:length]).problem

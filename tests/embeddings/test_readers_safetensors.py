@@ -64,7 +64,11 @@ def test_words_from_a_file_beside_it(tmp_path: Path, beside: str, packed: bool) 
         ({"w": VECTORS[0]}, META, "one table of vectors, not 0"),
         ({"w": VECTORS.astype(np.int32)}, META, "I32 are not floats"),
         ({"w": np.zeros((3, 0), np.float32)}, META, "no dimensions"),
-        ({"w": np.full((3, 2), 1e12, np.float32)}, META, "word 1: the vector of 'a' is longer than 1e+12: not a usable word vector"),
+        (
+            {"w": np.full((3, 2), 1e12, np.float32)},
+            META,
+            "word 1: the vector of 'a' is longer than 1e+12: not a usable word vector",
+        ),
         ({"w": np.full((3, 2), np.inf, np.float32)}, META, "word 1: the vector of 'a'"),
     ],
 )

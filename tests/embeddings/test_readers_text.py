@@ -35,8 +35,19 @@ ODD_WORDS = [
 ]
 
 
-def write(path: Path, words: list[str], vectors: np.ndarray, *, header: bool = False, end: str = "\n", after: str = "") -> Path:
-    body = [f"{word} {' '.join(repr(float(v)) for v in row)}{after}" for word, row in zip(words, vectors, strict=True)]
+def write(
+    path: Path,
+    words: list[str],
+    vectors: np.ndarray,
+    *,
+    header: bool = False,
+    end: str = "\n",
+    after: str = "",
+) -> Path:
+    body = [
+        f"{word} {' '.join(repr(float(v)) for v in row)}{after}"
+        for word, row in zip(words, vectors, strict=True)
+    ]
     head = [f"{len(words)} {vectors.shape[1]}{after}"] if header else []
     path.write_bytes((end.join(head + body) + end).encode("utf-8"))
     return path
@@ -45,13 +56,19 @@ def write(path: Path, words: list[str], vectors: np.ndarray, *, header: bool = F
 def read_all(path: Path, **options: object) -> tuple[list[str], np.ndarray, str]:
     with open_embedding_file(path, **options) as raw:  # type: ignore[arg-type]
         blocks = list(raw.blocks)
-        return [word for block in blocks for word in block[0]], np.concatenate([block[1] for block in blocks]), raw.format
+        return (
+            [word for block in blocks for word in block[0]],
+            np.concatenate([block[1] for block in blocks]),
+            raw.format,
+        )
 
 
 @pytest.mark.parametrize("header", [False, True])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("after", ["", " "])
-def test_words_with_any_white_space_but_line_breaks_survive(tmp_path: Path, header: bool, end: str, after: str) -> None:
+def test_words_with_any_white_space_but_line_breaks_survive(
+    tmp_path: Path, header: bool, end: str, after: str
+) -> None:
     vectors = np.random.default_rng(0).normal(size=(len(ODD_WORDS), 4)).astype(np.float32)
     path = write(tmp_path / "v.txt", ODD_WORDS, vectors, header=header, end=end, after=after)
     words, read, format_name = read_all(path)
@@ -61,12 +78,19 @@ def test_words_with_any_white_space_but_line_breaks_survive(tmp_path: Path, head
 
 
 def _is_storable(word: str) -> bool:
-    return bool(word.strip(" ")) and not is_number(word.rpartition(" ")[2].encode()) and word not in UNKNOWN_TOKENS and word[0] != "\ufeff"
+    return (
+        bool(word.strip(" "))
+        and not is_number(word.rpartition(" ")[2].encode())
+        and word not in UNKNOWN_TOKENS
+        and word[0] != "\ufeff"
+    )
 
 
 WORDS = st.lists(
     st.text(
-        st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\x00") | st.sampled_from("\u0085\u2028\u00a0 😀"), min_size=1
+        st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\x00")
+        | st.sampled_from("\u0085\u2028\u00a0 😀"),
+        min_size=1,
     ).filter(_is_storable),
     min_size=2,
     max_size=20,
@@ -75,7 +99,11 @@ WORDS = st.lists(
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(words=WORDS, data=st.data(), header=st.booleans(), block_bytes=st.integers(1, 300))
 def test_any_words_and_values_come_back_exactly(
     tmp_path: Path, words: list[str], data: st.DataObject, header: bool, block_bytes: int
@@ -88,7 +116,8 @@ def test_any_words_and_values_come_back_exactly(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text.line_blocks, "__kwdefaults__", {"block_bytes": block_bytes})
         if not header:
-            # Words full of spaces may outvote the others on the dimension; one plain word in front of each settles it.
+            # Words full of spaces may outvote the others on the dimension; one plain word in front of each
+            # settles it.
             words = [f"w{i}" for i in range(len(words))] + words
             vectors = np.concatenate([vectors, vectors])
             patch.setattr(text.line_blocks, "__kwdefaults__", {"block_bytes": 1 << 20})
@@ -99,7 +128,9 @@ def test_any_words_and_values_come_back_exactly(
 
 
 @pytest.mark.parametrize("block_bytes", range(1, 40))
-def test_no_line_is_lost_wherever_a_block_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int) -> None:
+def test_no_line_is_lost_wherever_a_block_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int
+) -> None:
     path = tmp_path / "v.txt"
     path.write_bytes(b"6 1\n" + b"".join(b"w%d 0.%d\n" % (i, i) for i in range(6)))
     monkeypatch.setattr(text.line_blocks, "__kwdefaults__", {"block_bytes": block_bytes})
@@ -171,7 +202,9 @@ def test_one_dimensional_glove_text_of_numbers_has_no_header(tmp_path: Path) -> 
         (b"\x80\x04\x95pickle", None, "pickle"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(refused: Refused, content: bytes, line: int | None, said: str) -> None:
+def test_what_is_wrong_is_said_with_its_line(
+    refused: Refused, content: bytes, line: int | None, said: str
+) -> None:
     error = refused(content)
     assert said in error.problem
     assert error.line == line
@@ -184,7 +217,9 @@ def test_junk_in_the_middle_of_a_text_is_found(refused: Refused) -> None:
     assert "binary data" in error.problem
 
 
-def test_empty_lines_in_the_middle_are_refused_across_blocks(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_lines_in_the_middle_are_refused_across_blocks(
+    refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(text.line_blocks, "__kwdefaults__", {"block_bytes": 9})
     assert refused(b"a 1 2\nb 1 2\n\n\n\n\n\n\n\n\n\n\n\n\nc 1 2\n").line == 3
 

@@ -1,4 +1,5 @@
-"""A folder that somebody else made: nothing is written there, nothing through its links, and what it says of itself is checked."""
+"""A folder that somebody else made: nothing is written there, nothing through its links, and what it says of
+itself is checked."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     store.save(Embedding(WORDS, np.random.default_rng(0).standard_normal((len(WORDS), 4))), "small")
     (tmp_path / "text.txt").write_text(TEXT)
-    rows = "".join(f"{' '.join(np.random.default_rng(i).choice(WORDS, 8))},{'ab'[i % 2]}\n" for i in range(600))
+    rows = "".join(
+        f"{' '.join(np.random.default_rng(i).choice(WORDS, 8))},{'ab'[i % 2]}\n" for i in range(600)
+    )
     (tmp_path / "labelled.csv").write_text(f"text,kind\n{rows}")
     return tmp_path
 
@@ -74,7 +77,15 @@ def run_everything(embedding: str, work: Path) -> dict[str, int]:
             "2",
         ),
         "privatize": ("privatize", "text.txt", *given, "--epsilon", "3", "-o", out),
-        "privatize by target": ("privatize", "text.txt", *given, "--max-unchanged", "0.9", "-o", str(work / "second.txt")),
+        "privatize by target": (
+            "privatize",
+            "text.txt",
+            *given,
+            "--max-unchanged",
+            "0.9",
+            "-o",
+            str(work / "second.txt"),
+        ),
         "decode": ("decode", out, *given, "-o", str(work / "decoded.txt")),
         "frequencies": ("frequencies", out, *given),
         "audit": ("audit", "inversion", *given, "--epsilon", "3", "--points", "1000"),
@@ -94,7 +105,8 @@ def contents(folder: Path) -> dict[str, object]:
 
 @pytest.fixture
 def linked(here: Path) -> Path:
-    """A received folder with a link at every name that the product writes beside an embedding of the store, to files that are not its."""
+    """A received folder with a link at every name that the product writes beside an embedding of the store,
+    to files that are not its."""
     source = work_folder(Embedding.open("small"), "")
     before = contents(source)
     codes = run_everything("small", here / "first")
@@ -125,8 +137,23 @@ def test_nothing_is_written_in_a_received_folder_or_through_its_links(here: Path
     inside.pop(FILE_NAME)
     linked_at = linked.stat().st_mtime_ns
     codes = run_everything(str(linked), here / "second")
-    search = ("--attacker", "0.5", "--dimension", "2", "--strength", "4", "--rays", "20", "--runs", "1", "--as", "tuned")
-    codes["tune"] = run("tune", "labelled.csv", "--embedding", str(linked), "--label", "kind", "--text", "text", *search)
+    search = (
+        "--attacker",
+        "0.5",
+        "--dimension",
+        "2",
+        "--strength",
+        "4",
+        "--rays",
+        "20",
+        "--runs",
+        "1",
+        "--as",
+        "tuned",
+    )
+    codes["tune"] = run(
+        "tune", "labelled.csv", "--embedding", str(linked), "--label", "kind", "--text", "text", *search
+    )
     assert [name for name, code in codes.items() if code] == []
     assert contents(linked) == inside
     assert contents(here / "outside") == outside
@@ -134,7 +161,9 @@ def test_nothing_is_written_in_a_received_folder_or_through_its_links(here: Path
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
-def test_nothing_is_written_through_links_of_a_folder_that_was_copied_into_the_store(here: Path, linked: Path) -> None:
+def test_nothing_is_written_through_links_of_a_folder_that_was_copied_into_the_store(
+    here: Path, linked: Path
+) -> None:
     outside = contents(here / "outside")
     linked.rename(here / "home" / "embeddings" / "copied")
     codes = run_everything("copied", here / "second")
@@ -162,10 +191,14 @@ def received(here: Path) -> Path:
 
 def write_note(folder: Path, *, divided_by: float) -> None:
     """Write a note of what is true of the embedding, with every share divided."""
-    note = make_note(measure_by_rays(Embedding.open("small"), rays=1000, keep=False), [1.0, 3.0, 9.0]).to_dict()
+    note = make_note(
+        measure_by_rays(Embedding.open("small"), rays=1000, keep=False), [1.0, 3.0, 9.0]
+    ).to_dict()
     for row in note["table"]:
         row["unchanged"] = {name: share / divided_by for name, share in row["unchanged"].items()}
-        row["unchanged_quantiles"] = {name: share / divided_by for name, share in row["unchanged_quantiles"].items()}
+        row["unchanged_quantiles"] = {
+            name: share / divided_by for name, share in row["unchanged_quantiles"].items()
+        }
     (folder / FILE_NAME).write_text(json.dumps(note))
 
 
@@ -201,13 +234,17 @@ def test_a_forged_worst_word_is_found_where_all_other_numbers_are_true(here: Pat
     note = make_note(measure_by_rays(embedding, rays=1000, keep=False), [1.0]).to_dict()
     row = note["table"][0]
     row["unchanged"]["worst"] = row["unchanged"]["95%"]
-    row["unchanged_quantiles"] = {name: min(share, row["unchanged"]["95%"]) for name, share in row["unchanged_quantiles"].items()}
+    row["unchanged_quantiles"] = {
+        name: min(share, row["unchanged"]["95%"]) for name, share in row["unchanged_quantiles"].items()
+    }
     (here / "received" / FILE_NAME).write_text(json.dumps(note))
     with pytest.raises(DamagedCalibration):
         quote_calibration(Multivariate(embedding, epsilon=1.0))
 
 
-def test_the_users_own_calibration_of_a_received_folder_takes_the_place_of_what_came_with_it(received: Path) -> None:
+def test_the_users_own_calibration_of_a_received_folder_takes_the_place_of_what_came_with_it(
+    received: Path,
+) -> None:
     write_note(received, divided_by=4.0)
     assert run("calibrate", "--embedding", str(received), "--rays", "200") == 0
     assert quote_calibration(Multivariate(Embedding.open(received), epsilon=3.0)) is not None

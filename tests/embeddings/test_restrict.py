@@ -76,10 +76,14 @@ def test_a_restricted_embedding_can_be_stored(embedding: Embedding) -> None:
     assert again.fingerprint == smaller.fingerprint
 
 
-def test_a_part_of_a_stored_embedding_is_installed_with_its_source_and_what_was_not_there(embedding: Embedding) -> None:
+def test_a_part_of_a_stored_embedding_is_installed_with_its_source_and_what_was_not_there(
+    embedding: Embedding,
+) -> None:
     save(embedding, "letters")
     save(Embedding(["b", "c"], [[1.0], [2.0]]), "other")
-    made = install_restricted("letters", "part", keep=["a", "b", "z"], exclude=["q", "r"], common_with="other")
+    made = install_restricted(
+        "letters", "part", keep=["a", "b", "z"], exclude=["q", "r"], common_with="other"
+    )
     assert (made.name, made.words, made.absent_from_keep, made.absent_from_exclude) == ("part", 1, 1, 2)
     assert made.source == f"restricted from letters ({embedding.fingerprint})"
     assert list(Embedding.open("part").words) == ["b"]

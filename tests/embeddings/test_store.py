@@ -37,7 +37,14 @@ def entries() -> list[str]:
 
 def test_add_notes_everything_that_opening_must_not_compute(file: Path) -> None:
     info = store.add(file, "small", licence="CC0")
-    assert (info.name, info.words, info.dimension, info.cased, info.shadowed, info.unknown) == ("small", 3, 2, True, 1, "own")
+    assert (info.name, info.words, info.dimension, info.cased, info.shadowed, info.unknown) == (
+        "small",
+        3,
+        2,
+        True,
+        1,
+        "own",
+    )
     assert (info.source, info.source_format, info.licence, info.repeated) == ("v.txt", "glove", "CC0", 0)
     assert info.source_sha256 == hashlib.sha256(file.read_bytes()).hexdigest()
     embedding = Embedding.open("small")
@@ -45,7 +52,11 @@ def test_add_notes_everything_that_opening_must_not_compute(file: Path) -> None:
     assert embedding.unknown.tolist() == [9, 9]
     assert embedding.shadowed.tolist() == [2]
     assert embedding.cased
-    assert embedding.fingerprint == info.fingerprint == Embedding(embedding.words, embedding.vectors, unknown=[9, 9]).fingerprint
+    assert (
+        embedding.fingerprint
+        == info.fingerprint
+        == Embedding(embedding.words, embedding.vectors, unknown=[9, 9]).fingerprint
+    )
     assert {"fingerprint", "cased", "shadowed"} <= set(vars(embedding))
     assert entries() == ["small"]
     assert sorted(path.name for path in Path(info.folder).iterdir()) == sorted(
@@ -57,7 +68,10 @@ def test_added_equals_the_same_embedding_made_in_memory(tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_bytes(b"a 1 2\nb 3 4\nc 5 7\n")
     store.add(path, "stored")
-    assert Embedding.open("stored").fingerprint == Embedding(["a", "b", "c"], [[1, 2], [3, 4], [5, 7]]).fingerprint
+    assert (
+        Embedding.open("stored").fingerprint
+        == Embedding(["a", "b", "c"], [[1, 2], [3, 4], [5, 7]]).fingerprint
+    )
 
 
 def test_opening_maps_the_vectors_and_copies_nothing() -> None:
@@ -74,10 +88,16 @@ def test_opening_maps_the_vectors_and_copies_nothing() -> None:
 
 
 ODD = st.sampled_from("\u200b\u200d\u00ad\u00a0\u3000😀")
-WORD = st.text(st.characters(exclude_categories=["Cs"]) | ODD, min_size=1).filter(lambda word: not UNPRINTABLE.search(word))
+WORD = st.text(st.characters(exclude_categories=["Cs"]) | ODD, min_size=1).filter(
+    lambda word: not UNPRINTABLE.search(word)
+)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(words=st.lists(WORD, min_size=1, max_size=20, unique=True))
 def test_any_words_survive_saving(words: list[str]) -> None:
     words = list(dict.fromkeys([*words, "plain"]))  # never only a word that stands for the unknown word
@@ -94,7 +114,23 @@ def test_any_words_survive_saving(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", ".", "..", ".hidden", "a/b", "../x", "a\\b", "a b", "ä", "a\n", "default", "Default", "x" * 101, "nul\x00"]
+    "name",
+    [
+        "",
+        ".",
+        "..",
+        ".hidden",
+        "a/b",
+        "../x",
+        "a\\b",
+        "a b",
+        "ä",
+        "a\n",
+        "default",
+        "Default",
+        "x" * 101,
+        "nul\x00",
+    ],
 )
 def test_names_that_could_leave_the_store_are_refused(file: Path, name: str) -> None:
     with pytest.raises(InvalidParameter):
@@ -150,7 +186,10 @@ from deniable.embeddings import store
 store.add({str(file)!r}, "killed", report=lambda done, total: os.kill(os.getpid(), signal.SIGKILL))
 """
     ended = subprocess.run(
-        [sys.executable, "-c", script], check=False, env={**os.environ, "PYTHONPATH": "src"}, cwd=Path(__file__).parents[2]
+        [sys.executable, "-c", script],
+        check=False,
+        env={**os.environ, "PYTHONPATH": "src"},
+        cwd=Path(__file__).parents[2],
     )
     assert ended.returncode == -signal.SIGKILL
     assert [name.startswith(".adding-") for name in entries()] == [True]
@@ -241,7 +280,9 @@ def test_default_opens_the_built_in() -> None:
         ("shadowed.npy", None),
     ],
 )
-def test_damage_is_said_on_opening_and_can_be_removed(file: Path, damaged: str, content: bytes | None) -> None:
+def test_damage_is_said_on_opening_and_can_be_removed(
+    file: Path, damaged: str, content: bytes | None
+) -> None:
     path = Path(store.add(file, "damaged").folder) / damaged
     path.unlink() if content is None else path.write_bytes(content)
     with pytest.raises(MalformedEmbedding, match="add it again"):
@@ -254,7 +295,12 @@ def test_damage_is_said_on_opening_and_can_be_removed(file: Path, damaged: str, 
 def test_arrays_that_do_not_fit_the_description_are_refused(file: Path) -> None:
     folder = Path(store.add(file, "x").folder)
     original = (folder / "vectors.npy").read_bytes()
-    for wrong in (np.zeros((3, 3), "<f4"), np.zeros((3, 2), "<f8"), np.zeros((2, 2), "<f4"), np.array([[object(), 1]] * 3)):
+    for wrong in (
+        np.zeros((3, 3), "<f4"),
+        np.zeros((3, 2), "<f8"),
+        np.zeros((2, 2), "<f4"),
+        np.array([[object(), 1]] * 3),
+    ):
         np.save(folder / "vectors.npy", wrong, allow_pickle=True)
         with pytest.raises(MalformedEmbedding):
             Embedding.open("x")
@@ -284,7 +330,9 @@ def test_shadowed_words_that_cannot_be_are_refused_on_opening(file: Path, ids: l
     folder = Path(store.add(file, "x").folder)
     np.save(folder / "shadowed.npy", np.array(ids, dtype="<i8"))
     _change_meta(folder, shadowed=len(ids))
-    with pytest.raises(MalformedEmbedding, match="must hold ids of its 3 words in order: the stored copy is damaged"):
+    with pytest.raises(
+        MalformedEmbedding, match="must hold ids of its 3 words in order: the stored copy is damaged"
+    ):
         Embedding.open("x")
 
 
@@ -355,7 +403,14 @@ def test_facts_leave_out_what_their_kind_of_embedding_does_not_have(file: Path) 
     (Path(store.add(file, "broken").folder) / "meta.json").write_text("{")
     default, broken, small = store.describe_all()
     assert (default.name, broken.name, small) == ("default", "broken", added)
-    assert set(default.to_dict()) == set(added.to_dict()) - {"unknown", "created", "repeated", "source_format", "subwords", "protected"}
+    assert set(default.to_dict()) == set(added.to_dict()) - {
+        "unknown",
+        "created",
+        "repeated",
+        "source_format",
+        "subwords",
+        "protected",
+    }
     assert (default.to_dict()["size"], default.to_dict()["folder"]) == (None, None)
     assert list(broken.to_dict()) == ["name", "problem", "size", "folder"]
     assert added.to_dict()["licence"] is None

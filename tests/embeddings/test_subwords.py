@@ -19,11 +19,17 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     fasttext = pytest.importorskip("gensim.models.fasttext")
 
-SENTENCES = [["the", "quick", "brown", "fox"], ["jumps", "over", "the", "lazy", "dog"], ["naïve", "café", "東京", "fox", "dog"]] * 20
+SENTENCES = [
+    ["the", "quick", "brown", "fox"],
+    ["jumps", "over", "the", "lazy", "dog"],
+    ["naïve", "café", "東京", "fox", "dog"],
+] * 20
 
 
 def tiny_model(**options: Any) -> Any:
-    return fasttext.FastText(SENTENCES, vector_size=8, min_count=1, epochs=2, workers=1, seed=1, bucket=2000, **options)
+    return fasttext.FastText(
+        SENTENCES, vector_size=8, min_count=1, epochs=2, workers=1, seed=1, bucket=2000, **options
+    )
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +44,12 @@ def bin_file(model: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@given(word=st.text(max_size=20), minn=st.integers(1, 4), more=st.integers(0, 4), buckets=st.integers(1, 2_000_000))
+@given(
+    word=st.text(max_size=20),
+    minn=st.integers(1, 4),
+    more=st.integers(0, 4),
+    buckets=st.integers(1, 2_000_000),
+)
 def test_hashes_are_those_of_gensim(word: str, minn: int, more: int, buckets: int) -> None:
     ours = ngram_buckets(word, minn, minn + more, buckets)
     assert ours == fasttext.ft_ngram_hashes(word, minn, minn + more, buckets)

@@ -1,4 +1,5 @@
-"""Training gives an embedding of the public text, most frequent words first, and says what it was trained on."""
+"""Training gives an embedding of the public text, most frequent words first, and says what it was trained
+on."""
 
 from __future__ import annotations
 
@@ -23,7 +24,10 @@ from deniable.errors import EmbeddingExists, InvalidParameter, MalformedEmbeddin
 
 pytest.importorskip("gensim")
 
-TEXT = "The quick brown fox jumps over the lazy dog\nA doctor and a nurse work in the hospital\nthe fox likes the dog\n" * 30
+TEXT = (
+    "The quick brown fox jumps over the lazy dog\nA doctor and a nurse work in the hospital\nthe fox likes "
+    "the dog\n" * 30
+)
 SMALL = Training(dimension=8, min_count=5, epochs=2)
 
 
@@ -62,14 +66,18 @@ def test_first_keeps_the_most_frequent_words(corpus: Path) -> None:
     assert set(train_embedding(corpus, Training(dimension=4, epochs=1, first=3)).words) == {"the", "a", "dog"}
 
 
-@pytest.mark.parametrize(("ending", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
+@pytest.mark.parametrize(
+    ("ending", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)]
+)
 def test_packed_text_trains_alike(corpus: Path, ending: str, pack: Callable[[bytes], bytes]) -> None:
     packed = corpus.with_suffix(f".txt.{ending}")
     packed.write_bytes(pack(corpus.read_bytes()))
     assert train_embedding(packed, SMALL).fingerprint == train_embedding(corpus, SMALL).fingerprint
 
 
-def test_subwords_come_with_the_embedding_and_survive_the_store(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_subwords_come_with_the_embedding_and_survive_the_store(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("deniable.embeddings.training.BUCKETS", 500)
     embedding = train_embedding(corpus, Training(dimension=8, epochs=1, subwords=True), name="parts")
     assert embedding.subwords is not None
@@ -106,7 +114,9 @@ def test_settings_must_be_positive_whole_numbers(setting: str) -> None:
         Training(**{setting: 0})  # type: ignore[arg-type]
 
 
-def test_without_gensim_the_message_gives_the_pip_command(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_gensim_the_message_gives_the_pip_command(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "gensim.models", None)
     with pytest.raises(MissingExtra, match=r"\[train\]"):
         train_embedding(corpus, SMALL)
@@ -143,7 +153,9 @@ def test_a_damaged_file_is_refused_rather_than_hanging(tmp_path: Path) -> None:
 
 
 def test_the_command_warns_trains_stores_and_notes_the_text(corpus: Path, command: typer.Typer) -> None:
-    result = CliRunner().invoke(command, [str(corpus), "--name", "mine", "--dimension", "8", "--epochs", "1", "--workers", "1"])
+    result = CliRunner().invoke(
+        command, [str(corpus), "--name", "mine", "--dimension", "8", "--epochs", "1", "--workers", "1"]
+    )
     assert result.exit_code == 0, result.output
     assert "must be public" in result.stderr
     assert "8 dimensions" in result.stdout

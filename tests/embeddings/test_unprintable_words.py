@@ -1,4 +1,5 @@
-"""Words with spaces, control characters, separators of lines or marks of direction: left out of what is added, and never released."""
+"""Words with spaces, control characters, separators of lines or marks of direction: left out of what is
+added, and never released."""
 
 from __future__ import annotations
 
@@ -19,8 +20,26 @@ from deniable.embeddings.training import Training, train_embedding
 from deniable.errors import MalformedEmbedding
 
 ENDS, TURNS = ["a\u2028b", "\u2029", "c\u0085d"], ["\u202eevil", "\u2066x", "\u061c", "\u200e"]
-HOSTILE = ["\x1b[31mred", *ENDS, "x\x07", "\x7f", "tab\tbed", *TURNS, "\ufeff", "new york", "at name@domain.com"]
-PLAIN = ["the", "king", "zero\u200bwidth", "joined\u200dword", "no\u00a0break", "soft\u00adhyphen", "\u0645\u06cc\u200c\u062e\u0648"]
+HOSTILE = [
+    "\x1b[31mred",
+    *ENDS,
+    "x\x07",
+    "\x7f",
+    "tab\tbed",
+    *TURNS,
+    "\ufeff",
+    "new york",
+    "at name@domain.com",
+]
+PLAIN = [
+    "the",
+    "king",
+    "zero\u200bwidth",
+    "joined\u200dword",
+    "no\u00a0break",
+    "soft\u00adhyphen",
+    "\u0645\u06cc\u200c\u062e\u0648",
+]
 
 
 def file_of(path: Path, words: list[str]) -> Path:
@@ -78,7 +97,10 @@ def test_the_command_says_which_and_how_many_and_does_not_show_them_raw(tmp_path
 
 
 def test_an_embedding_in_memory_refuses_them() -> None:
-    with pytest.raises(MalformedEmbedding, match=r"14 of its words hold spaces, control characters.*'\\x1b\[31mred'.*leave them out"):
+    with pytest.raises(
+        MalformedEmbedding,
+        match=r"14 of its words hold spaces, control characters.*'\\x1b\[31mred'.*leave them out",
+    ):
         Embedding([*PLAIN, *HOSTILE], np.ones((len(PLAIN) + len(HOSTILE), 2)))
 
 
@@ -86,7 +108,10 @@ def test_training_leaves_them_out(tmp_path: Path) -> None:
     pytest.importorskip("gensim")
     path = tmp_path / "public.txt"
     path.write_text("the king saw http://example.com/\x1b[31m there\n" * 20, encoding="utf-8")
-    assert all(word.isprintable() for word in train_embedding(path, Training(dimension=4, min_count=1, epochs=1)).words)
+    assert all(
+        word.isprintable()
+        for word in train_embedding(path, Training(dimension=4, min_count=1, epochs=1)).words
+    )
 
 
 @pytest.fixture
@@ -119,14 +144,18 @@ def test_an_older_copy_never_releases_them(older: str) -> None:
 
 def test_a_part_of_an_older_copy_is_stored_as_it_is_shown(older: str) -> None:
     install_restricted("older", "part", first=len(PLAIN) + 1)
-    assert (store.store_folder() / "part" / "words.txt").read_text(encoding="utf-8").endswith("\ufffd[31mred\n")
+    assert (
+        (store.store_folder() / "part" / "words.txt").read_text(encoding="utf-8").endswith("\ufffd[31mred\n")
+    )
     assert store.verify("part")
 
 
 def test_what_somebody_wrote_into_a_description_does_not_act_on_a_terminal(older: str) -> None:
     path = store.store_folder() / "older" / "meta.json"
     meta = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**meta, "source": "\x1b]0;owned\x07", "licence": "a\u202eb"}), encoding="utf-8")
+    path.write_text(
+        json.dumps({**meta, "source": "\x1b]0;owned\x07", "licence": "a\u202eb"}), encoding="utf-8"
+    )
     shown = CliRunner().invoke(app, ["embeddings", "show", "older"])
     assert shown.exit_code == 0
     assert "\\x1b]0;owned\\x07" in shown.output

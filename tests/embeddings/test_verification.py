@@ -54,12 +54,16 @@ def test_another_word_is_refused(folder: Path) -> None:
 
 def test_a_fingerprint_of_another_embedding_is_refused(folder: Path) -> None:
     meta = json.loads((folder / "meta.json").read_text())
-    (folder / "meta.json").write_text(json.dumps({**meta, "fingerprint": random_embedding(30, 4, seed=1).fingerprint}))
+    (folder / "meta.json").write_text(
+        json.dumps({**meta, "fingerprint": random_embedding(30, 4, seed=1).fingerprint})
+    )
     with pytest.raises(MalformedEmbedding, match="fingerprint"):
         Privatizer(Multivariate(Embedding.open("stored"), epsilon=5), randomness=Keyed.new())
 
 
-def test_what_is_whole_is_read_once_and_again_only_after_a_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_whole_is_read_once_and_again_only_after_a_change(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     computed: list[str] = []
     real = Embedding._compute_fingerprint
 
@@ -86,7 +90,9 @@ def test_a_change_that_keeps_size_and_time_is_noticed(folder: Path) -> None:
         Embedding.open("stored").check_content()
 
 
-def test_files_that_were_exchanged_after_opening_do_not_count_as_looked_at(folder: Path, tmp_path: Path) -> None:
+def test_files_that_were_exchanged_after_opening_do_not_count_as_looked_at(
+    folder: Path, tmp_path: Path
+) -> None:
     good = tmp_path / "good.npy"
     shutil.copyfile(folder / "vectors.npy", good)
     change_last(folder / "vectors.npy")
@@ -154,7 +160,10 @@ def test_vectors_that_are_no_numbers_are_refused_when_they_are_first_used(folder
         _ = opened.vectors
 
 
-@pytest.mark.parametrize("name", ["meta.json", "words.txt", "vectors.npy", "unknown.npy", "shadowed.npy", "subwords.npy", "subwords.json"])
+@pytest.mark.parametrize(
+    "name",
+    ["meta.json", "words.txt", "vectors.npy", "unknown.npy", "shadowed.npy", "subwords.npy", "subwords.json"],
+)
 def test_a_pipe_in_place_of_a_file_keeps_nobody_waiting(folder: Path, name: str) -> None:
     (folder / name).unlink()
     os.mkfifo(folder / name)

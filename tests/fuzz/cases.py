@@ -58,8 +58,11 @@ def case_files(name: str, number: int, seeds: list[Files]) -> tuple[Files, rando
     return TARGETS[name].case(seeds, source), source
 
 
-def run_cases(name: str, numbers: range, folder: Path, *, begin: Callable[[int], None] = lambda _: None) -> Iterator[tuple[int, str]]:
-    """Run the cases with these numbers; yield the numbers of those that went wrong, and how. ``begin`` is told each number first."""
+def run_cases(
+    name: str, numbers: range, folder: Path, *, begin: Callable[[int], None] = lambda _: None
+) -> Iterator[tuple[int, str]]:
+    """Run the cases with these numbers; yield the numbers of those that went wrong, and how. ``begin`` is
+    told each number first."""
     seeds = TARGETS[name].seeds()
     for number in numbers:
         begin(number)

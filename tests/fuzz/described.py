@@ -1,4 +1,5 @@
-"""Files that describe something, as they are fuzzed: cards, ledgers, journals, receipts, saved results, lists of words and of counts."""
+"""Files that describe something, as they are fuzzed: cards, ledgers, journals, receipts, saved results, lists
+of words and of counts."""
 
 from __future__ import annotations
 
@@ -60,9 +61,15 @@ def ledger_files() -> list[Files]:
 
     with tempfile.TemporaryDirectory() as place:
         with Ledger(Path(place) / "ledger") as ledger:
-            ledger.record(LedgerEntry(name="a.csv", size=10, time=1, digest="d" * 32, settings="s", begun=True))
+            ledger.record(
+                LedgerEntry(name="a.csv", size=10, time=1, digest="d" * 32, settings="s", begun=True)
+            )
             ledger.record(LedgerEntry(name="a.csv", size=10, time=1, digest="d" * 32, settings="s", words=7))
-            ledger.record(LedgerEntry(name="b.csv", size=10, time=2, digest="d" * 32, settings="s", words=7, same_as="a.csv"))
+            ledger.record(
+                LedgerEntry(
+                    name="b.csv", size=10, time=2, digest="d" * 32, settings="s", words=7, same_as="a.csv"
+                )
+            )
         return [{"ledger": (Path(place) / "ledger").read_bytes()}]
 
 
@@ -87,7 +94,9 @@ def journal_files() -> list[Files]:
         journal.begin({"input": "in.csv", "columns": ["text"]}, replaces=False)
         for records in (2, 3):
             partial.append(b"the queen\n")
-            journal.checkpoint(records=records, length=partial.length, crc=partial.crc, tally=private.take_tally())
+            journal.checkpoint(
+                records=records, length=partial.length, crc=partial.crc, tally=private.take_tally()
+            )
         journal.finish()
         journal.seal()
         journal.close()

@@ -1,4 +1,5 @@
-"""Damage done to a file at random, the way that finds faults in readers: numbers at their limits, parts moved, removed and repeated."""
+"""Damage done to a file at random, the way that finds faults in readers: numbers at their limits, parts
+moved, removed and repeated."""
 
 from __future__ import annotations
 
@@ -6,7 +7,27 @@ import random
 import re
 from typing import Literal
 
-_NUMBERS = (0, 1, -1, 2, 7, 127, 128, 255, 256, 2**15 - 1, 2**16, 2**24, 10**6, 2**31 - 1, -(2**31), 2**32 - 1, 2**53, 2**63 - 1, -(2**63))
+_NUMBERS = (
+    0,
+    1,
+    -1,
+    2,
+    7,
+    127,
+    128,
+    255,
+    256,
+    2**15 - 1,
+    2**16,
+    2**24,
+    10**6,
+    2**31 - 1,
+    -(2**31),
+    2**32 - 1,
+    2**53,
+    2**63 - 1,
+    -(2**63),
+)
 _TOKENS = (
     b"\x00",
     b"\xff\xfe",
@@ -92,7 +113,9 @@ def _repeat(data: bytearray, _others: list[bytes], source: random.Random) -> Non
 
 def _insert(data: bytearray, _others: list[bytes], source: random.Random) -> None:
     at = _place(data, source)
-    data[at:at] = source.choice(_TOKENS) if source.random() < 0.7 else source.randbytes(source.randrange(1, 20))
+    data[at:at] = (
+        source.choice(_TOKENS) if source.random() < 0.7 else source.randbytes(source.randrange(1, 20))
+    )
 
 
 def _cut(data: bytearray, _others: list[bytes], source: random.Random) -> None:

@@ -24,8 +24,14 @@ _TEXTS = ["the king", f"a {PRIVATE} is here", "", "na\u00efve, \u201cquoted\u201
 def line_files() -> list[Files]:
     plain = ("\n".join(_TEXTS) + "\n").encode()
     rows = "".join(f'{i},"{text}",x{i}\n' for i, text in enumerate(_TEXTS))
-    objects = "".join(json.dumps({"id": f"p{i}", "text": text, "n": [i, None]}) + "\n" for i, text in enumerate(_TEXTS))
-    bare: dict[str, bytes] = {"in.txt": plain, "in.csv": b"id,text,other\n" + rows.encode(), "in.jsonl": objects.encode()}
+    objects = "".join(
+        json.dumps({"id": f"p{i}", "text": text, "n": [i, None]}) + "\n" for i, text in enumerate(_TEXTS)
+    )
+    bare: dict[str, bytes] = {
+        "in.txt": plain,
+        "in.csv": b"id,text,other\n" + rows.encode(),
+        "in.jsonl": objects.encode(),
+    }
     found: list[Files] = [{name: content} for name, content in bare.items()]
     import pyarrow as pa
 
@@ -57,9 +63,18 @@ def parquet_files() -> list[Files]:
     for options in (
         {"compression": "none"},
         {"compression": "snappy", "data_page_version": "2.0"},
-        {"compression": "zstd", "use_dictionary": False, "column_encoding": {"text": "DELTA_BYTE_ARRAY", "id": "DELTA_LENGTH_BYTE_ARRAY"}},
+        {
+            "compression": "zstd",
+            "use_dictionary": False,
+            "column_encoding": {"text": "DELTA_BYTE_ARRAY", "id": "DELTA_LENGTH_BYTE_ARRAY"},
+        },
         {"compression": "gzip", "row_group_size": 2},
-        {"compression": "none", "use_dictionary": False, "column_encoding": {"text": "DELTA_BYTE_ARRAY"}, "store_schema": False},
+        {
+            "compression": "none",
+            "use_dictionary": False,
+            "column_encoding": {"text": "DELTA_BYTE_ARRAY"},
+            "store_schema": False,
+        },
     ):
         out = pa.BufferOutputStream()
         pq.write_table(table, out, **options)
@@ -69,7 +84,10 @@ def parquet_files() -> list[Files]:
 
 def json_files() -> list[Files]:
     records = [{"id": f"p{i}", "text": text, "v": {"n": [text, None]}} for i, text in enumerate(_TEXTS)]
-    nested = [{"id": f"p{i}", "v": {"text": text}, "l": [{"text": text}, None, {"text": None, "n": i}]} for i, text in enumerate(_TEXTS)]
+    nested = [
+        {"id": f"p{i}", "v": {"text": text}, "l": [{"text": text}, None, {"text": None, "n": i}]}
+        for i, text in enumerate(_TEXTS)
+    ]
     return [
         {"in.json": json.dumps(records).encode()},
         {"in.json": json.dumps(records, indent=2, ensure_ascii=False).encode()},
@@ -90,7 +108,8 @@ def spreadsheet_files() -> list[Files]:
 
 
 def rezip_spreadsheet(files: Files, source: random.Random) -> Files:
-    """Return an archive whose checksums fit what is in it, most of the time: a part is damaged and not its packing."""
+    """Return an archive whose checksums fit what is in it, most of the time: a part is damaged and not its
+    packing."""
     if source.random() < 0.2:
         return files
     name, content = next(iter(source.choice(spreadsheet_files()).items()))
@@ -144,13 +163,19 @@ def read_records(folder: Path, source: random.Random, columns: tuple[str, ...] =
 
 
 def labelled_files() -> list[Files]:
-    return [files for files in (*line_files(), *parquet_files()) if not next(iter(files)).startswith("in.txt")]
+    return [
+        files for files in (*line_files(), *parquet_files()) if not next(iter(files)).startswith("in.txt")
+    ]
 
 
 def read_labelled_texts(folder: Path, _source: random.Random) -> None:
     from deniable.records.labelled import read_labelled
 
-    read_labelled(next(path for path in folder.iterdir() if path.name.startswith("in.")), person_column="id", text_column="text")
+    read_labelled(
+        next(path for path in folder.iterdir() if path.name.startswith("in.")),
+        person_column="id",
+        text_column="text",
+    )
 
 
 def read_public(folder: Path, _source: random.Random) -> None:
@@ -174,7 +199,11 @@ def read_checked(folder: Path, source: random.Random) -> None:
     from deniable.records.formats.layout import Layout, format_of
 
     path = next(path for path in folder.iterdir() if path.name.startswith("in."))
-    layout = Layout(format=format_of(path) or "text", encoding=source.choice(("utf-8", "utf-8", "latin-1")), header=source.random() < 0.9)
+    layout = Layout(
+        format=format_of(path) or "text",
+        encoding=source.choice(("utf-8", "utf-8", "latin-1")),
+        header=source.random() < 0.9,
+    )
     check_file(path, layout, Embedding(WORDS, vectors(), name="tiny"))
 
 
@@ -188,6 +217,11 @@ _READ: dict[str, tuple[Callable[[], list[Files]], Callable[[Path, random.Random]
 }
 
 RECORDS: dict[str, Target] = {
-    **{name: Target(seeds=seeds, read=read, confined=name == "parquet") for name, (seeds, read) in _READ.items()},
-    "spreadsheets": Target(seeds=spreadsheet_files, read=read_spreadsheet, repair=rezip_spreadsheet, confined=True),
+    **{
+        name: Target(seeds=seeds, read=read, confined=name == "parquet")
+        for name, (seeds, read) in _READ.items()
+    },
+    "spreadsheets": Target(
+        seeds=spreadsheet_files, read=read_spreadsheet, repair=rezip_spreadsheet, confined=True
+    ),
 }

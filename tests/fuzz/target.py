@@ -22,7 +22,8 @@ WORDS = ["the", "of", "king", "queen", "na\u00efve", "\U0001f600", "New_York", "
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """Files to damage, and what reads the folder that holds them; ``repair`` puts checksums right again after some of the damage."""
+    """Files to damage, and what reads the folder that holds them; ``repair`` puts checksums right again after
+    some of the damage."""
 
     seeds: Callable[[], list[Files]]
     read: Callable[[Path, random.Random], None]

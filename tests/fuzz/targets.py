@@ -1,4 +1,5 @@
-"""What is fuzzed: small real files of every kind, and how each is read. A reader may succeed, or raise ``DeniableError`` or ``OSError``."""
+"""What is fuzzed: small real files of every kind, and how each is read. A reader may succeed, or raise
+``DeniableError`` or ``OSError``."""
 
 from __future__ import annotations
 
@@ -32,7 +33,10 @@ from tests.fuzz.target import WORDS, Files, Target, vectors
 
 
 def text_files() -> list[Files]:
-    rows = [f"{word} {' '.join(f'{value:.4f}' for value in row)}" for word, row in zip(WORDS, vectors(), strict=True)]
+    rows = [
+        f"{word} {' '.join(f'{value:.4f}' for value in row)}"
+        for word, row in zip(WORDS, vectors(), strict=True)
+    ]
     body = ("\n".join(rows) + "\n").encode()
     return [{"v": body}, {"v": b"10 4\n" + body}, {"v": body.replace(b"\n", b"\r\n")}]
 
@@ -45,7 +49,16 @@ def packed_files() -> list[Files]:
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("v.txt", body)
     zstd = bytes(pa.compress(body, codec="zstd", asbytes=True))
-    return [{"v": each} for each in (gzip.compress(body, mtime=0), bz2.compress(body), lzma.compress(body), zstd, out.getvalue())]
+    return [
+        {"v": each}
+        for each in (
+            gzip.compress(body, mtime=0),
+            bz2.compress(body),
+            lzma.compress(body),
+            zstd,
+            out.getvalue(),
+        )
+    ]
 
 
 def repack(files: Files, source: random.Random) -> Files:
@@ -56,7 +69,12 @@ def repack(files: Files, source: random.Random) -> Files:
 
     damaged = mutate(text_files()[0]["v"], [b"x"], source)
     pack: Callable[[bytes], bytes] = source.choice(
-        (gzip.compress, bz2.compress, lzma.compress, lambda data: bytes(pa.compress(data, codec="zstd", asbytes=True)))
+        (
+            gzip.compress,
+            bz2.compress,
+            lzma.compress,
+            lambda data: bytes(pa.compress(data, codec="zstd", asbytes=True)),
+        )
     )
     return {"v": pack(damaged)}
 
@@ -87,7 +105,8 @@ def npz_files() -> list[Files]:
 
 
 def rezip(files: Files, source: random.Random) -> Files:
-    """Return an archive whose checksums fit what is in it, half of the time: an array is damaged and not its packing."""
+    """Return an archive whose checksums fit what is in it, half of the time: an array is damaged and not its
+    packing."""
     if source.random() < 0.5:
         return files
     arrays = {}
@@ -116,7 +135,9 @@ def safetensors_files() -> list[Files]:
     ]
 
 
-def read_embedding_file(folder: Path, source: random.Random, formats: tuple[str | None, ...] = (None,)) -> None:
+def read_embedding_file(
+    folder: Path, source: random.Random, formats: tuple[str | None, ...] = (None,)
+) -> None:
     from deniable.embeddings.readers import open_embedding_file
     from deniable.embeddings.staging import take_in
 
@@ -140,7 +161,12 @@ def stored_files() -> list[Files]:
 
     found = []
     words = [f"w{i}" for i in range(19)] + ["old\u2028word"]
-    for protected, parts, mapped in ((False, False, False), (True, False, False), (False, True, False), (False, False, True)):
+    for protected, parts, mapped in (
+        (False, False, False),
+        (True, False, False),
+        (False, True, False),
+        (False, False, True),
+    ):
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             with GrowingArray(folder / VECTORS) as array:
@@ -150,15 +176,39 @@ def stored_files() -> list[Files]:
             if parts:
                 Subwords(vectors(5, 6), minn=2, maxn=3).save(folder)
             linear_map = shaped_map() if mapped else None
-            write_content(folder, words, None, name="stored", protection=protection, subwords=parts, linear_map=linear_map)
+            write_content(
+                folder,
+                words,
+                None,
+                name="stored",
+                protection=protection,
+                subwords=parts,
+                linear_map=linear_map,
+            )
             ScanNeighbours(Embedding.open(folder))
             found.append({path.name: path.read_bytes() for path in sorted(folder.iterdir())})
     return found
 
 
 def shaped_map() -> LinearMap:
-    data = PublicData(name="public.csv", sha256="0" * 64, texts=40, left_out=1, labels="classes", classes=("bad", "good"), directions=1)
-    origin = MapOrigin(kind="shaped", source="wide", source_fingerprint="1" * 32, dimension=5, strength=2.0, directions=1, public=(data,))
+    data = PublicData(
+        name="public.csv",
+        sha256="0" * 64,
+        texts=40,
+        left_out=1,
+        labels="classes",
+        classes=("bad", "good"),
+        directions=1,
+    )
+    origin = MapOrigin(
+        kind="shaped",
+        source="wide",
+        source_fingerprint="1" * 32,
+        dimension=5,
+        strength=2.0,
+        directions=1,
+        public=(data,),
+    )
     return LinearMap.of(np.eye(9)[:6], np.array([1.0, 1.0, 1.0, 1.0, 1.0, 3.5]), origin)
 
 
@@ -210,18 +260,32 @@ def small_embedding() -> Embedding:
 
 def in_folder(folder: Path) -> Embedding:
     known = small_embedding()
-    return Embedding.from_checked(known.words, known.vectors, known.unknown, name="small", fingerprint=known.fingerprint, folder=folder)
+    return Embedding.from_checked(
+        known.words, known.vectors, known.unknown, name="small", fingerprint=known.fingerprint, folder=folder
+    )
 
 
 def note_files() -> list[Files]:
     spread = {"mean": 0.3, "median": 0.3, "95%": 0.5, "worst": 0.9}
     counts = {"median": 30, "95%": 10, "worst": 2}
     rows = [
-        {"epsilon": epsilon, "unchanged": spread, "unchanged_quantiles": {"0.5": 0.3, "0.95": 0.5, "1.0": 0.9}, "words_above_half": 3}
+        {
+            "epsilon": epsilon,
+            "unchanged": spread,
+            "unchanged_quantiles": {"0.5": 0.3, "0.95": 0.5, "1.0": 0.9},
+            "words_above_half": 3,
+        }
         | ({"support": counts, "distinct": counts} if epsilon > 1 else {})
         for epsilon in (1.0, 2.0, 5.0)
     ]
-    note = {"fingerprint": small_embedding().fingerprint, "rays": 100, "words": 20, "words_for_support": 20, "eta": 0.01, "table": rows}
+    note = {
+        "fingerprint": small_embedding().fingerprint,
+        "rays": 100,
+        "words": 20,
+        "words_for_support": 20,
+        "eta": 0.01,
+        "table": rows,
+    }
     return [{"calibration.json": json.dumps(note).encode()}]
 
 
@@ -253,8 +317,15 @@ def channel_files() -> list[Files]:
                 outputs = [rng.permutation(20)[:3] for _ in range(rows)]
                 channel.append([Row(outputs=each, chances=np.array([0.5, 0.2, 0.1])) for each in outputs])
             folder = channel.folder
-        whole = {f"{folder.name}/{path.name}": path.read_bytes() for path in sorted(folder.iterdir()) if path.name != "lock"}
-    part = {name: content if not name.endswith("journal.txt") else content.split(b"\n")[0] + b"\n" for name, content in whole.items()}
+        whole = {
+            f"{folder.name}/{path.name}": path.read_bytes()
+            for path in sorted(folder.iterdir())
+            if path.name != "lock"
+        }
+    part = {
+        name: content if not name.endswith("journal.txt") else content.split(b"\n")[0] + b"\n"
+        for name, content in whole.items()
+    }
     return [whole, part]
 
 
@@ -271,7 +342,11 @@ def resum_channel(files: Files, source: random.Random) -> Files:
         if len(parts) == 3 and all(part.isdigit() and len(part) < 9 for part in parts[:2]):
             count, listed = int(parts[0]), int(parts[1])
             crc = 0
-            for name, first, many in (("lengths", rows, count), ("outputs", numbers, listed), ("chances", numbers, listed)):
+            for name, first, many in (
+                ("lengths", rows, count),
+                ("outputs", numbers, listed),
+                ("chances", numbers, listed),
+            ):
                 content = next((files[each] for each in files if each.endswith(name)), b"")
                 crc = zlib.crc32(content[4 * first : 4 * (first + many)], crc)
             parts[2] = f"{crc:08x}".encode()
@@ -288,7 +363,9 @@ def read_channel(folder: Path, _source: random.Random) -> None:
         if opened.done < _CHANNEL_ROWS:
             return
         inputs, arrays = np.arange(_CHANNEL_ROWS), opened.arrays()
-        channel = Channel(embedding=small_embedding(), epsilon=5.0, method="rays", directions=9, inputs=inputs, **arrays)
+        channel = Channel(
+            embedding=small_embedding(), epsilon=5.0, method="rays", directions=9, inputs=inputs, **arrays
+        )
         shares = channel.output_shares(np.full(_CHANNEL_ROWS, 1 / _CHANNEL_ROWS))
         assert np.isfinite(shares).all()
         assert len(list(channel.columns(np.arange(20)))) == 20
@@ -308,7 +385,9 @@ def calibration_files() -> list[Files]:
         with Store(Path(place), CALIBRATION, _CALIBRATION_COLUMNS, 6, embedding="x", last_id=20) as store:
             store.append(ids=np.arange(4), radii=np.ones((4, 3)))
             store.append(ids=np.arange(2), radii=np.ones((2, 3)))
-        return [{path.name: path.read_bytes() for path in sorted(Path(place).iterdir()) if path.name != "lock"}]
+        return [
+            {path.name: path.read_bytes() for path in sorted(Path(place).iterdir()) if path.name != "lock"}
+        ]
 
 
 def read_calibration(folder: Path, _source: random.Random) -> None:
@@ -377,12 +456,23 @@ def read_decoder(folder: Path, _source: random.Random) -> None:
 
 
 TARGETS: dict[str, Target] = {
-    "text": Target(seeds=text_files, read=functools.partial(read_embedding_file, formats=(None, None, "glove", "word2vec-text"))),
+    "text": Target(
+        seeds=text_files,
+        read=functools.partial(read_embedding_file, formats=(None, None, "glove", "word2vec-text")),
+    ),
     "packed": Target(seeds=packed_files, read=read_embedding_file, repair=repack),
-    "word2vec": Target(seeds=word2vec_files, read=functools.partial(read_embedding_file, formats=(None, "word2vec-binary"))),
-    "fasttext": Target(seeds=fasttext_files, read=functools.partial(read_embedding_file, formats=(None, "fasttext-binary"))),
-    "npz": Target(seeds=npz_files, read=functools.partial(read_embedding_file, formats=(None, "npz")), repair=rezip),
-    "safetensors": Target(seeds=safetensors_files, read=functools.partial(read_embedding_file, formats=(None, "safetensors"))),
+    "word2vec": Target(
+        seeds=word2vec_files, read=functools.partial(read_embedding_file, formats=(None, "word2vec-binary"))
+    ),
+    "fasttext": Target(
+        seeds=fasttext_files, read=functools.partial(read_embedding_file, formats=(None, "fasttext-binary"))
+    ),
+    "npz": Target(
+        seeds=npz_files, read=functools.partial(read_embedding_file, formats=(None, "npz")), repair=rezip
+    ),
+    "safetensors": Target(
+        seeds=safetensors_files, read=functools.partial(read_embedding_file, formats=(None, "safetensors"))
+    ),
     "stored": Target(seeds=stored_files, read=read_stored, repair=forge_index),
     "note": Target(seeds=note_files, read=read_note_file),
     "channel": Target(seeds=channel_files, read=read_channel, repair=resum_channel),

@@ -48,7 +48,9 @@ class _Steady(random.Random):
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_damaged_files_are_read_or_refused_with_one_error(name: str, tmp_path: Path) -> None:
-    assert list(run_cases(name, range(SHORT // 5 if TARGETS[name].confined else SHORT), tmp_path / "case")) == []
+    assert (
+        list(run_cases(name, range(SHORT // 5 if TARGETS[name].confined else SHORT), tmp_path / "case")) == []
+    )
 
 
 @pytest.mark.slow
@@ -57,9 +59,13 @@ def test_many_damaged_files_are_read_or_refused_with_one_error(name: str, tmp_pa
     assert list(run_cases(name, range(SHORT, LONG), tmp_path / "case")) == []
 
 
-@pytest.mark.parametrize("case", sorted(path.relative_to(FOUND).as_posix() for path in FOUND.glob("*/*") if path.is_dir()))
+@pytest.mark.parametrize(
+    "case", sorted(path.relative_to(FOUND).as_posix() for path in FOUND.glob("*/*") if path.is_dir())
+)
 def test_what_was_found_once_is_not_found_again(case: str, tmp_path: Path) -> None:
     name, folder = case.split("/")[0], FOUND / case
-    files: Files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    files: Files = {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
     for number in range(2 if TARGETS[name].confined else 8):
         assert run_case(name, files, tmp_path / "case", random.Random(number)) is None

@@ -1,4 +1,5 @@
-"""A file that is huge and sparse, which costs nothing to send, is read or refused with one error, and never filled into memory."""
+"""A file that is huge and sparse, which costs nothing to send, is read or refused with one error, and never
+filled into memory."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ MEMORY = 3 << 29
 """Half of the hole: what a process may have of its own, beside the files that it maps."""
 
 STREAMED = ("packed", "lines", "json", "labelled", "public", "checked", "spreadsheets")
-"""Read in parts, however long: their own tests bound what is held at once, and three gigabytes of them take minutes."""
+"""Read in parts, however long: their own tests bound what is held at once, and three gigabytes of them take
+minutes."""
 
 READ = f"""
 import resource, shutil, sys, tempfile
@@ -57,10 +59,14 @@ for seed in seeds:
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs sparse files, and a limit of memory that leaves out mapped files")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="needs sparse files, and a limit of memory that leaves out mapped files"
+)
 @pytest.mark.parametrize("name", [name for name in TARGETS if name not in STREAMED])
 def test_a_huge_sparse_file_is_never_filled_into_memory(name: str, tmp_path: Path) -> None:
-    run = subprocess.run([sys.executable, "-c", READ, name, str(tmp_path)], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", READ, name, str(tmp_path)], capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stdout + run.stderr[-3000:]
 
 

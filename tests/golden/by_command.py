@@ -45,7 +45,7 @@ POLICIES: dict[str, str] = {
     "case": "-e 3 --embedding plain --case keep",
     "keep words": "-e 3 --embedding plain --keep-words keep.txt",
     "never release": "-e 3 --embedding plain --never-release never.txt --keep-words keep.txt",
-    "all kept": "-e 3 --embedding plain --unknown redact --punctuation keep --case keep --keep-words keep.txt",
+    "all kept": "-e 3 --embedding plain --unknown redact --punctuation keep --case keep --keep-words keep.txt",  # noqa: E501
     "record epsilon": "--record-epsilon 12 --embedding plain",
     "record epsilon with a ceiling": "--record-epsilon 12 -e 2 --embedding plain",
     "by calibration": "--max-unchanged 0.5 --quantile 0.95 --embedding plain",
@@ -61,7 +61,8 @@ POLICIES: dict[str, str] = {
 
 
 def of_the_command(commands: Commands, work: Path) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the name, the release and what lies beside it, of each mechanism and policy on the command line."""
+    """Yield the name, the release and what lies beside it, of each mechanism and policy on the command
+    line."""
     source = str(FROZEN / "inputs" / "records.jsonl")
     plain = ["-e", "3", "--embedding", "plain"]
     given = {f"mechanism {name}": [*plain, "-m", name] for name in OPTIONS}
@@ -86,7 +87,9 @@ def of_formats(commands: Commands, work: Path, ending: str) -> Iterator[tuple[st
     Without ids, the noise depends on the bytes of the input, compressed as they are; so those are frozen too.
     """
     columns = [] if ending == ".txt" else ["-c", "text", "-c", "more"] if ending in WHOLE else ["-c", "text"]
-    namings: dict[str, list[str]] = {"by number": []} if ending == ".txt" else {"by number": [], "by id": ["--record-id", "id"]}
+    namings: dict[str, list[str]] = (
+        {"by number": []} if ending == ".txt" else {"by number": [], "by id": ["--record-id", "id"]}
+    )
     for packed, workers in product(COMPRESSIONS if ending not in WHOLE else ("",), (1, 2)):
         for naming, options in namings.items():
             if workers == 2 and packed not in ("", ".gz"):
@@ -101,15 +104,31 @@ def of_formats(commands: Commands, work: Path, ending: str) -> Iterator[tuple[st
 
 def of_long_files(commands: Commands, work: Path) -> Iterator[tuple[str, Any, Any]]:
     """Yield the releases of files of several batches: digests of the words, and where row groups end."""
-    rows = [(f"r{number}", " ".join(str(TEXTS[(number + i) % 20] or "the") for i in range(2))) for number in range(1_500)]
+    rows = [
+        (f"r{number}", " ".join(str(TEXTS[(number + i) % 20] or "the") for i in range(2)))
+        for number in range(1_500)
+    ]
     lines = work / "long.jsonl"
-    lines.write_text("".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in rows), encoding="utf-8")
+    lines.write_text(
+        "".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in rows), encoding="utf-8"
+    )
     table = work / "long.parquet"
-    pq.write_table(pa.table({"id": [name for name, _ in rows], "text": [text for _, text in rows]}), table, row_group_size=400)
+    pq.write_table(
+        pa.table({"id": [name for name, _ in rows], "text": [text for _, text in rows]}),
+        table,
+        row_group_size=400,
+    )
     settings = ["-c", "text", "-e", "3", "--embedding", "plain", "--record-id", "id"]
-    for source, ending, workers in ((lines, ".jsonl", "1"), (lines, ".jsonl.gz", "2"), (table, ".parquet", "1"), (table, ".parquet", "2")):
+    for source, ending, workers in (
+        (lines, ".jsonl", "1"),
+        (lines, ".jsonl.gz", "2"),
+        (table, ".parquet", "1"),
+        (table, ".parquet", "2"),
+    ):
         shared = [*settings, "--workers", workers]
-        name, content, beside = release_file(commands, work, f"long {ending}, {workers} at work", str(source), ending, shared)
+        name, content, beside = release_file(
+            commands, work, f"long {ending}, {workers} at work", str(source), ending, shared
+        )
         if ending == ".parquet":
             yield name, {**content, "rows": digest(content["rows"])}, beside
         else:
@@ -128,7 +147,19 @@ def of_filters(commands: Commands, work: Path) -> Golden:
     ended = commands.run("privatize", str(inputs / "records.txt"), *settings)
     golden["text to stdout"] = [ended.status, ended.out.decode()]
     # Without a key nothing is drawn alike twice; at this ε nothing is drawn but the word itself.
-    untouched = ["-e", "1e9", "--embedding", "plain", "--unknown", "redact", "--punctuation", "keep", "--case", "keep", "-q"]
+    untouched = [
+        "-e",
+        "1e9",
+        "--embedding",
+        "plain",
+        "--unknown",
+        "redact",
+        "--punctuation",
+        "keep",
+        "--case",
+        "keep",
+        "-q",
+    ]
     ended = commands.run("privatize", *untouched, data=(inputs / "records.txt").read_bytes())
     golden["text through, hardly perturbed"] = [ended.status, ended.out.decode()]
     latin = [str(inputs / "latin.csv"), "--no-header", "--delimiter", ";", "--encoding", "latin-1", "-c", "2"]
@@ -142,7 +173,9 @@ def of_resumed_work(commands: Commands, work: Path) -> Iterator[tuple[str, Any, 
     """Yield what the commands that were cut off release when they are not."""
     for name, (source, target, options) in INTERRUPTED.items():
         ending = "".join(Path(target).suffixes)
-        yield release_file(commands, work, f"whole {name}", str(FROZEN / "inputs" / source), ending, options.split())
+        yield release_file(
+            commands, work, f"whole {name}", str(FROZEN / "inputs" / source), ending, options.split()
+        )
 
 
 def of_watching(commands: Commands, work: Path) -> Golden:
@@ -163,9 +196,13 @@ def of_watching(commands: Commands, work: Path) -> Golden:
     return golden
 
 
-def release_file(commands: Commands, work: Path, name: str, source: str, ending: str, settings: list[str]) -> tuple[str, Any, Any]:
+def release_file(
+    commands: Commands, work: Path, name: str, source: str, ending: str, settings: list[str]
+) -> tuple[str, Any, Any]:
     """Return the name, the release of a file and what lies beside it."""
     target = work / (name.replace(",", "").replace(" ", "-").replace("/", "") + ending)
-    ended = commands.run("privatize", source, "-o", str(target), "--key-file", "golden.key", "--quiet", *settings)
+    ended = commands.run(
+        "privatize", source, "-o", str(target), "--key-file", "golden.key", "--quiet", *settings
+    )
     content = released(ended, target)
     return name, content, None if ended.status else Beside(receipt_beside(target), card_beside(target))

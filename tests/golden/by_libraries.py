@@ -16,7 +16,8 @@ from tests.golden.materials import IDS, TEXTS
 
 
 def of_integrations(home: Path, key_file: Path) -> Golden:
-    """Return what releases through other libraries hold; those that take no key, at an ε at which words stay themselves."""
+    """Return what releases through other libraries hold; those that take no key, at an ε at which words stay
+    themselves."""
     return {
         "pandas": _by_pandas(home),
         "polars": _by_polars(home),
@@ -61,14 +62,24 @@ def _by_datasets(home: Path, key_file: Path) -> Any:
 
     ids, texts = _columns()
     data = Dataset.from_dict({"id": ids, "text": texts})
-    settings: dict[str, Any] = {"epsilon": 3.0, "embedding": home / "embeddings" / "plain", "key_file": key_file}
+    settings: dict[str, Any] = {
+        "epsilon": 3.0,
+        "embedding": home / "embeddings" / "plain",
+        "key_file": key_file,
+    }
     return list(privatize(data, "text", record_id="id", load_from_cache_file=False, **settings)["text"])
 
 
 def _by_sklearn(home: Path) -> Any:
     from deniable.integrations.sklearn import TextPrivatizer
 
-    stays = TextPrivatizer(epsilon=1e9, embedding=str(home / "embeddings" / "plain"), unknown="redact", punctuation="keep", case="keep")
+    stays = TextPrivatizer(
+        epsilon=1e9,
+        embedding=str(home / "embeddings" / "plain"),
+        unknown="redact",
+        punctuation="keep",
+        case="keep",
+    )
     return stays.fit_transform(TEXTS).tolist()
 
 
@@ -82,4 +93,6 @@ def _by_presidio(home: Path) -> Any:
     engine.add_anonymizer(Deniable)
     settings = {"epsilon": 1e9, "embedding": str(home / "embeddings" / "plain"), "unknown": "redact"}
     found = [RecognizerResult(entity_type="PERSON", start=9, end=22, score=0.9)]
-    return engine.anonymize("The soup Xyzzy the fox was cold.", found, {"DEFAULT": OperatorConfig("deniable", settings)}).text
+    return engine.anonymize(
+        "The soup Xyzzy the fox was cold.", found, {"DEFAULT": OperatorConfig("deniable", settings)}
+    ).text

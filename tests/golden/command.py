@@ -1,7 +1,9 @@
-"""The ``deniable`` command as it is installed, forked from a process that has everything imported: starting Python takes longer.
+"""The ``deniable`` command as it is installed, forked from a process that has everything imported: starting
+Python takes longer.
 
-Run as a script, reads requests, one JSON object a line: {"argv": [...], "cwd": path, "home": path, "data": text in Latin-1 or null}.
-Answers each with {"status": exit status or minus the signal, "out": text in Latin-1, "err": text}.
+Run as a script, reads requests, one JSON object a line: {"argv": [...], "cwd": path, "home": path, "data":
+text in Latin-1 or null}. Answers each with {"status": exit status or minus the signal, "out": text in
+Latin-1, "err": text}.
 """
 
 from __future__ import annotations
@@ -34,17 +36,25 @@ class Commands:
         environment = {**os.environ, "DENIABLE_HOME": str(folder / "home"), "OPENBLAS_NUM_THREADS": "1"}
         self.folder = folder
         self._process = subprocess.Popen(
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=folder
+            [sys.executable, __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+            cwd=folder,
         )
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._process.communicate()
 
     def run(self, *argv: str, cwd: Path | None = None, data: bytes | None = None) -> Ended:
-        """Run a command to its end; the golden releases were made before columns had to be named, so that all are kept here."""
+        """Run a command to its end; the golden releases were made before columns had to be named, so that all
+        are kept here."""
         from tests.support.keeping import options_to_keep  # this file is run as a script too
 
         ended = self._run(*argv, cwd=cwd, data=data)
@@ -57,7 +67,12 @@ class Commands:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         where = cwd or self.folder
-        request = {"argv": argv, "cwd": str(where), "home": str(where / "home"), "data": None if data is None else data.decode("latin-1")}
+        request = {
+            "argv": argv,
+            "cwd": str(where),
+            "home": str(where / "home"),
+            "data": None if data is None else data.decode("latin-1"),
+        }
         print(json.dumps(request), file=self._process.stdin, flush=True)
         answer = json.loads(self._process.stdout.readline())
         return Ended(answer["status"], answer["out"].encode("latin-1"), answer["err"])
@@ -100,7 +115,11 @@ def _run(argv: list[str], cwd: str, home: str, data: str | None) -> dict[str, An
             sys.argv = ["deniable", *argv]
             os._exit(_main())
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        return {"status": status, "out": paths[1].read_bytes().decode("latin-1"), "err": paths[2].read_text(encoding="utf-8")}
+        return {
+            "status": status,
+            "out": paths[1].read_bytes().decode("latin-1"),
+            "err": paths[2].read_text(encoding="utf-8"),
+        }
 
 
 def _serve() -> None:
@@ -108,7 +127,17 @@ def _serve() -> None:
     with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:  # noqa: PTH123
         source = Path(folder, "in.csv")
         source.write_text("text\nthe\n")
-        sys.argv = ["deniable", "privatize", str(source), "-c", "text", "-e1", "-o", f"{folder}/out.csv", "--quiet"]
+        sys.argv = [
+            "deniable",
+            "privatize",
+            str(source),
+            "-c",
+            "text",
+            "-e1",
+            "-o",
+            f"{folder}/out.csv",
+            "--quiet",
+        ]
         with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
             _main()  # so that no child has to import what it needs
     for line in sys.stdin:

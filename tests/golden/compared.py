@@ -1,6 +1,8 @@
-"""What of a golden release is compared: text where it is short and tells something by itself, and a digest of it otherwise.
+"""What of a golden release is compared: text where it is short and tells something by itself, and a digest of
+it otherwise.
 
-Releases are made of what users can rely on only: the command line, the public names of ``deniable`` and of its integrations, and files.
+Releases are made of what users can rely on only: the command line, the public names of ``deniable`` and of
+its integrations, and files.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ Golden = dict[str, Any]
 def digest(content: object) -> str:
     """Return a digest of bytes, of text, or of JSON-ready data."""
     if not isinstance(content, bytes):
-        content = (content if isinstance(content, str) else json.dumps(content, ensure_ascii=True, sort_keys=True)).encode()
+        content = (
+            content if isinstance(content, str) else json.dumps(content, ensure_ascii=True, sort_keys=True)
+        ).encode()
     return hashlib.sha256(content).hexdigest()[:32]
 
 
@@ -36,7 +40,11 @@ def content_of(path: Path) -> bytes:
     if path.suffix == ".zst":
         content: bytes = pa.CompressedInputStream(pa.BufferReader(data), "zstd").read()
         return content
-    unpack: Callable[[bytes], bytes] = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}.get(path.suffix, bytes)
+    unpack: Callable[[bytes], bytes] = {
+        ".gz": gzip.decompress,
+        ".bz2": bz2.decompress,
+        ".xz": lzma.decompress,
+    }.get(path.suffix, bytes)
     return unpack(data)
 
 
@@ -55,7 +63,9 @@ def table_of(path: Path) -> dict[str, Any]:
 
 def receipt_beside(target: Path) -> dict[str, Any]:
     """Return the receipt beside an output without its time and the version."""
-    receipt: dict[str, Any] = json.loads(target.with_name(target.name + ".receipt.json").read_text(encoding="utf-8"))
+    receipt: dict[str, Any] = json.loads(
+        target.with_name(target.name + ".receipt.json").read_text(encoding="utf-8")
+    )
     assert receipt.pop("created")
     receipt.pop("job", None)  # where the input lies is part of it
     assert receipt.pop("deniable")
@@ -63,7 +73,8 @@ def receipt_beside(target: Path) -> dict[str, Any]:
 
 
 class Beside(NamedTuple):
-    """What lies beside an output: the receipt, which stays, and the card, which goes with it; both without time and version."""
+    """What lies beside an output: the receipt, which stays, and the card, which goes with it; both without
+    time and version."""
 
     receipt: dict[str, Any]
     card: dict[str, Any]
@@ -71,15 +82,21 @@ class Beside(NamedTuple):
 
 def card_beside(target: Path) -> dict[str, Any]:
     """Return the card beside an output without the version."""
-    card: dict[str, Any] = json.loads(target.with_name(target.name + ".card.json").read_text(encoding="utf-8"))
+    card: dict[str, Any] = json.loads(
+        target.with_name(target.name + ".card.json").read_text(encoding="utf-8")
+    )
     assert card.pop("deniable")
     return card
 
 
 def released(ended: Ended, target: Path) -> Any:
-    """Return the text in an output, the content of Parquet, the cells of a spreadsheet; or the exit status if the command failed."""
+    """Return the text in an output, the content of Parquet, the cells of a spreadsheet; or the exit status if
+    the command failed."""
     if ended.status:
         return {"status": ended.status}
     if target.suffix == ".xlsx":
-        return {sheet.title: [[cell.value for cell in row] for row in sheet.iter_rows()] for sheet in openpyxl.load_workbook(target)}
+        return {
+            sheet.title: [[cell.value for cell in row] for row in sheet.iter_rows()]
+            for sheet in openpyxl.load_workbook(target)
+        }
     return table_of(target) if target.suffix == ".parquet" else content_of(target).decode()

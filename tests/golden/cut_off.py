@@ -1,7 +1,8 @@
 """Cut work off as a kill would, and keep what it leaves: ``python -m tests.golden.cut_off FOLDER``.
 
-Run once whenever work that was begun before is refused (another version of keyed noise, other rules for words), so that there is frozen
-work again that later code must continue. What was frozen before stays, and must be refused as clearly as ever.
+Run once whenever work that was begun before is refused (another version of keyed noise, other rules for
+words), so that there is frozen work again that later code must continue. What was frozen before stays, and
+must be refused as clearly as ever.
 """
 
 from __future__ import annotations
@@ -33,13 +34,15 @@ journal.Journal.checkpoint = checkpoint
 sys.argv = ["deniable", *sys.argv[1:]]
 [script] = entry_points(group="console_scripts", name="deniable")
 script.load()()
-"""
+"""  # noqa: E501
 
 
 def cut_off(command: list[str], folder: Path) -> None:
     """Run a command in a folder that ``laid_out`` made, and kill it after two checkpoints."""
     environment = {**os.environ, "DENIABLE_HOME": str(folder / "home")}
-    ended = subprocess.run([sys.executable, "-c", _AFTER_TWO_CHECKPOINTS, *command], cwd=folder, env=environment, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", _AFTER_TWO_CHECKPOINTS, *command], cwd=folder, env=environment, check=False
+    )
     assert ended.returncode == 9, "it was not cut off"
 
 
@@ -62,7 +65,19 @@ def main(folder: Path) -> None:
             laid_out(Path(work))
             source = Path(shutil.copy(FROZEN / "inputs" / source_name, work))
             os.utime(source, ns=(FROZEN_TIME, FROZEN_TIME))
-            cut_off(["privatize", source_name, "-o", target, "--key-file", "golden.key", "--quiet", *options.split()], Path(work))
+            cut_off(
+                [
+                    "privatize",
+                    source_name,
+                    "-o",
+                    target,
+                    "--key-file",
+                    "golden.key",
+                    "--quiet",
+                    *options.split(),
+                ],
+                Path(work),
+            )
             for ending in (".partial", ".journal"):
                 keep(Path(work, target + ending), target + ending, folder / "interrupted" / name)
     with tempfile.TemporaryDirectory() as work:

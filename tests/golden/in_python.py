@@ -1,4 +1,5 @@
-"""Golden releases by the public names of ``deniable``: every mechanism, policy, call and language over every embedding."""
+"""Golden releases by the public names of ``deniable``: every mechanism, policy, call and language over every
+embedding."""
 
 from __future__ import annotations
 
@@ -33,17 +34,24 @@ from tests.support import made_languages
 SENSITIVE = ["doctor", "keys", "soup", "Apple"]
 KEPT = ["the", "Fox", "café", "xyzzy"]
 EMBEDDINGS = ("plain", "cased", "guarded", "hidden", "spelled")
-SENTENCES = ["my doctor said the encryption keys were stolen", "Xyzzy: the quick brown fox isn't in the U.S. at 5 o'clock"]
+SENTENCES = [
+    "my doctor said the encryption keys were stolen",
+    "Xyzzy: the quick brown fox isn't in the U.S. at 5 o'clock",
+]
 
 MECHANISMS: dict[str, Callable[[Embedding, float], Mechanism]] = {
     "multivariate": lambda embedding, e: Multivariate(embedding, epsilon=e),
     "mahalanobis": lambda embedding, e: Mahalanobis(embedding, epsilon=e),
     "mahalanobis lam 0.7": lambda embedding, e: Mahalanobis(embedding, epsilon=e, lam=0.7),
     "vickrey": lambda embedding, e: Vickrey(embedding, epsilon=e),
-    "vickrey t 0.5 over mahalanobis": lambda embedding, e: Vickrey(embedding, epsilon=e, t=0.5, noise="mahalanobis", lam=0.6),
+    "vickrey t 0.5 over mahalanobis": lambda embedding, e: Vickrey(
+        embedding, epsilon=e, t=0.5, noise="mahalanobis", lam=0.6
+    ),
     "gaussian": lambda embedding, e: Gaussian(embedding, epsilon=e),
     "rank-smoothing": lambda embedding, e: RankSmoothing(Multivariate(embedding, epsilon=e)),
-    "rank-smoothing c 0.5 over vickrey": lambda embedding, e: RankSmoothing(Vickrey(embedding, epsilon=e, t=0.3), c=0.5),
+    "rank-smoothing c 0.5 over vickrey": lambda embedding, e: RankSmoothing(
+        Vickrey(embedding, epsilon=e, t=0.3), c=0.5
+    ),
     "tem": lambda embedding, e: TEM(embedding, epsilon=e),
     "tem beta 0.1": lambda embedding, e: TEM(embedding, epsilon=e, beta=0.1),
     "santext": lambda embedding, e: SanText(embedding, epsilon=e),
@@ -83,26 +91,49 @@ def of_policies(home: Path) -> Golden:
     """Return what each combination of policies releases over each embedding."""
     golden: Golden = {}
     for stored, unknown, punctuation, case, kept, budget in product(
-        EMBEDDINGS, ("perturb", "subwords", "redact", "drop"), ("drop", "keep"), ("drop", "keep"), ((), KEPT), (None, 9.0)
+        EMBEDDINGS,
+        ("perturb", "subwords", "redact", "drop"),
+        ("drop", "keep"),
+        ("drop", "keep"),
+        ((), KEPT),
+        (None, 9.0),
     ):
-        if (unknown == "subwords" and stored != "spelled") or (budget is not None and "keep" in (punctuation, case)):
+        if (unknown == "subwords" and stored != "spelled") or (
+            budget is not None and "keep" in (punctuation, case)
+        ):
             continue
-        settings: dict[str, Any] = {"unknown": unknown, "punctuation": punctuation, "case": case, "keep_words": kept}
+        settings: dict[str, Any] = {
+            "unknown": unknown,
+            "punctuation": punctuation,
+            "case": case,
+            "keep_words": kept,
+        }
         mechanism = Multivariate(Embedding.open(home / "embeddings" / stored), epsilon=3.0)
-        name = f"{stored}, {unknown}, punctuation {punctuation}, case {case}, {len(kept)} kept, record {budget}"
+        name = (
+            f"{stored}, {unknown}, punctuation {punctuation}, case {case}, {len(kept)} kept, record {budget}"
+        )
         golden[name] = digest(keyed(mechanism, record_epsilon=budget, **settings).many(TEXTS, record_ids=IDS))
         if budget is None and punctuation == case:
             users = [f"u{number % 3}" for number in range(len(TEXTS))]
-            golden[f"{name}, consistent"] = digest(keyed(mechanism, consistent=True, **settings).many(TEXTS, record_ids=users))
+            golden[f"{name}, consistent"] = digest(
+                keyed(mechanism, consistent=True, **settings).many(TEXTS, record_ids=users)
+            )
     return golden
 
 
 def of_calls(home: Path) -> Golden:
     """Return what one call, a stream and a column release, in words."""
-    private = keyed(Multivariate(Embedding.open(home / "embeddings" / "plain"), epsilon=3.0), punctuation="keep", case="keep")
+    private = keyed(
+        Multivariate(Embedding.open(home / "embeddings" / "plain"), epsilon=3.0),
+        punctuation="keep",
+        case="keep",
+    )
     column = pa.chunked_array([TEXTS[:7], TEXTS[7:]], pa.string())
     return {
-        "one by one": [None if text is None else private(text, record_id=one) for text, one in zip(TEXTS, IDS, strict=True)],
+        "one by one": [
+            None if text is None else private(text, record_id=one)
+            for text, one in zip(TEXTS, IDS, strict=True)
+        ],
         "many": private.many(TEXTS, record_ids=IDS),
         "stream": list(private.stream(iter(TEXTS), record_ids=iter(IDS))),
         "column": private.column(column, record_ids=IDS).to_pylist(),
@@ -119,7 +150,11 @@ def of_languages(_home: Path) -> Golden:
     }
     golden: Golden = {}
     for language, (named, policy) in product(made_languages.VOCABULARIES, policies.items()):
-        private = Privatizer(Multivariate(made_languages.made_embedding(language), epsilon=1.5), randomness=Keyed(KEY), **policy)
+        private = Privatizer(
+            Multivariate(made_languages.made_embedding(language), epsilon=1.5),
+            randomness=Keyed(KEY),
+            **policy,
+        )
         texts = made_languages.TEXTS[language]
         golden[language + named] = private.many(texts, record_ids=range(len(texts)))
     return golden
@@ -127,7 +162,9 @@ def of_languages(_home: Path) -> Golden:
 
 def of_stored_embeddings(home: Path) -> Golden:
     """Return what is known about the stored embeddings and the built-in one when they are opened."""
-    opened = {name: Embedding.open(home / "embeddings" / name) for name in EMBEDDINGS} | {"built-in": Embedding.open()}
+    opened = {name: Embedding.open(home / "embeddings" / name) for name in EMBEDDINGS} | {
+        "built-in": Embedding.open()
+    }
     return {
         name: {
             "fingerprint": embedding.fingerprint,

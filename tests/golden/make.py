@@ -1,13 +1,15 @@
-"""Write the golden releases anew: ``python -m tests.golden.make releases`` (or ``receipts``, ``cards``, ``measured``, or several).
+"""Write the golden releases anew: ``python -m tests.golden.make releases`` (or ``receipts``, ``cards``,
+``measured``, or several).
 
-To run this for releases is to state that released words changed: whoever repeats a keyed release with the new version gets other words
-than before, spends the budget again, and an interrupted job goes on with other noise than it began with. Say why in CHANGELOG.md. To run
-it for receipts states that receipts say something else than before, which may be as harmless as a better sentence. Cards are read by
-others and by other versions: to run it for cards states that those who received earlier ones can still read them, or that the number of
-their format is another one. To run it for measured values states that measures or estimates changed.
+To run this for releases is to state that released words changed: whoever repeats a keyed release with the new
+version gets other words than before, spends the budget again, and an interrupted job goes on with other noise
+than it began with. Say why in CHANGELOG.md. To run it for receipts states that receipts say something else
+than before, which may be as harmless as a better sentence. Cards are read by others and by other versions: to
+run it for cards states that those who received earlier ones can still read them, or that the number of their
+format is another one. To run it for measured values states that measures or estimates changed.
 
-What lies in ``frozen`` is not made anew by anything: old files must be read for as long as there are any. Where later code must refuse
-to continue old work, ``cut_off`` freezes new work beside it.
+What lies in ``frozen`` is not made anew by anything: old files must be read for as long as there are any.
+Where later code must refuse to continue old work, ``cut_off`` freezes new work beside it.
 """
 
 from __future__ import annotations
@@ -24,10 +26,21 @@ from tests.golden.materials import laid_out
 
 ENDINGS = (".txt", ".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx", ".ods")
 RELEASES, RECEIPTS, CARDS, MEASURED = (
-    Path(__file__).with_name(name) for name in ("releases.json", "receipts.json", "cards.json", "measured.json")
+    Path(__file__).with_name(name)
+    for name in ("releases.json", "receipts.json", "cards.json", "measured.json")
 )
 WHOLE = {
-    *(f"policy {name}" for name in ("all kept", "record epsilon with a ceiling", "by calibration", "consistent", "protected", "built-in")),
+    *(
+        f"policy {name}"
+        for name in (
+            "all kept",
+            "record epsilon with a ceiling",
+            "by calibration",
+            "consistent",
+            "protected",
+            "built-in",
+        )
+    ),
     "policy by calibration of another mechanism",
     "mechanism santext-plus",
     "mechanism custext",
@@ -43,11 +56,15 @@ WHOLE = {
 
 def kept_of(made: dict[str, Any]) -> dict[str, Any]:
     """Return what is kept of receipts or cards."""
-    return {name: made[name] if name in WHOLE or made[name] is None else compared.digest(made[name]) for name in made}
+    return {
+        name: made[name] if name in WHOLE or made[name] is None else compared.digest(made[name])
+        for name in made
+    }
 
 
 def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Return every golden release, by group and name, and every receipt and card by name; files are made in the folder."""
+    """Return every golden release, by group and name, and every receipt and card by name; files are made in
+    the folder."""
     home = laid_out(folder)
     work = folder / "work"
     work.mkdir()

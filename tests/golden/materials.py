@@ -1,8 +1,9 @@
 """What the golden releases are made of: a fixed key, nasty texts, and frozen files that today's code wrote.
 
-``frozen/home`` holds stored embeddings, ``frozen/inputs`` records in every format, ``frozen/interrupted`` and ``frozen/watched`` work that
-was cut off under keyed noise 1 and rules 1 for words, which later code refuses, ``frozen/noise-2`` the same under version 2 of both
-(``cut_off`` made it). They were written once and are never made anew: that later code reads them is what is tested.
+``frozen/home`` holds stored embeddings, ``frozen/inputs`` records in every format, ``frozen/interrupted`` and
+``frozen/watched`` work that was cut off under keyed noise 1 and rules 1 for words, which later code refuses,
+``frozen/noise-2`` the same under version 2 of both (``cut_off`` made it). They were written once and are
+never made anew: that later code reads them is what is tested.
 """
 
 from __future__ import annotations
@@ -42,7 +43,28 @@ TEXTS: list[str | None] = [
     "null NaN None NA -1e9 true",
     "the doctor has my keys and the fox has the soup in the village",
 ]
-IDS: list[str | int] = [1, 2, "c", 4, "five", 6, 7, "8", 9, "ten", 11, 12, "user 13", 14, 15, 16, "17", 18, 19, "twenty"]
+IDS: list[str | int] = [
+    1,
+    2,
+    "c",
+    4,
+    "five",
+    6,
+    7,
+    "8",
+    9,
+    "ten",
+    11,
+    12,
+    "user 13",
+    14,
+    15,
+    16,
+    "17",
+    18,
+    19,
+    "twenty",
+]
 
 
 def write_key(folder: Path) -> Path:
@@ -55,7 +77,8 @@ def write_key(folder: Path) -> Path:
 
 
 def laid_out(folder: Path) -> Path:
-    """Return a copy of the frozen store, which may be written to, with the key and the lists of words beside it."""
+    """Return a copy of the frozen store, which may be written to, with the key and the lists of words beside
+    it."""
     home = folder / "home"
     shutil.copytree(FROZEN / "home", home)
     write_key(folder)
@@ -66,9 +89,11 @@ def laid_out(folder: Path) -> Path:
 
 
 def begun_elsewhere(journal: Path, source: Path) -> None:
-    """Let the journal of interrupted work speak of the input where it lies now, of its time, and of this version.
+    """Let the journal of interrupted work speak of the input where it lies now, of its time, and of this
+    version.
 
-    A journal names the input by its path, and the version of deniable, which another version refuses; nothing else is changed.
+    A journal names the input by its path, and the version of deniable, which another version refuses; nothing
+    else is changed.
     """
     os.utime(source, ns=(FROZEN_TIME, FROZEN_TIME))
     first, rest = journal.read_bytes().split(b"\n", 1)

@@ -1,4 +1,5 @@
-"""Keyed releases are, to the byte, what they were: whoever repeats one must get the same words, or the budget is spent again."""
+"""Keyed releases are, to the byte, what they were: whoever repeats one must get the same words, or the budget
+is spent again."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from tests.golden.make import CARDS, ENDINGS, MEASURED, RECEIPTS, RELEASES, kept
 from tests.golden.materials import FROZEN, FROZEN_TIME, begun_elsewhere, laid_out
 
 CONTINUED = FROZEN / "noise-2"
-"""Work that was cut off under the rules and the noise of today; directly in ``FROZEN`` lies that of version 1."""
+"""Work that was cut off under the rules and the noise of today; directly in ``FROZEN`` lies that of version
+1."""
 
 EXPECTED: dict[str, dict[str, Any]] = json.loads(RELEASES.read_text(encoding="utf-8"))
 EXPECTED_RECEIPTS: dict[str, Any] = json.loads(RECEIPTS.read_text(encoding="utf-8"))
@@ -76,7 +78,9 @@ def test_every_mechanism_of_the_catalogue_has_golden_releases(commands: Commands
         ("latest names", lambda home: with_names.of_names(home, with_names.LATEST)),
     ],
 )
-def test_the_package_releases_what_it_released(folder: Path, group: str, make: Callable[[Path], dict[str, Any]]) -> None:
+def test_the_package_releases_what_it_released(
+    folder: Path, group: str, make: Callable[[Path], dict[str, Any]]
+) -> None:
     check(group, make(folder / "home"))
 
 
@@ -84,7 +88,9 @@ def test_other_libraries_release_what_they_released(folder: Path) -> None:
     check("integrations", by_libraries.of_integrations(folder / "home", folder / "golden.key"))
 
 
-def test_every_mechanism_and_policy_of_the_command_releases_what_it_released(commands: Commands, tmp_path: Path) -> None:
+def test_every_mechanism_and_policy_of_the_command_releases_what_it_released(
+    commands: Commands, tmp_path: Path
+) -> None:
     check_with_what_lies_beside("command", by_command.of_the_command(commands, tmp_path))
 
 
@@ -112,10 +118,22 @@ def test_work_with_names_that_was_cut_off_before_can_be_continued(commands: Comm
     source = Path(shutil.copy(FROZEN / "inputs" / source_name, tmp_path))
     shutil.copytree(FROZEN / "names-1", tmp_path, dirs_exist_ok=True)
     begun_elsewhere(tmp_path / f"{target_name}.journal", source)
-    command = ["privatize", source_name, "-o", target_name, "--key-file", "golden.key", "--quiet", *options.split(), "--resume"]
+    command = [
+        "privatize",
+        source_name,
+        "-o",
+        target_name,
+        "--key-file",
+        "golden.key",
+        "--quiet",
+        *options.split(),
+        "--resume",
+    ]
     ended = commands.run(*command, "--never-release", with_names.FIRST, cwd=tmp_path)
     assert ended.status == 0, ended.err
-    assert compared.released(ended, tmp_path / target_name) == EXPECTED["names by command"]["whole with names"]
+    assert (
+        compared.released(ended, tmp_path / target_name) == EXPECTED["names by command"]["whole with names"]
+    )
 
 
 def test_files_of_several_batches_are_released_as_they_were(commands: Commands, tmp_path: Path) -> None:
@@ -137,7 +155,16 @@ def cut_off_work(frozen: Path, name: str, folder: Path) -> list[str]:
     source = Path(shutil.copy(FROZEN / "inputs" / source_name, folder))
     shutil.copytree(frozen / "interrupted" / name, folder, dirs_exist_ok=True)
     begun_elsewhere(folder / f"{target_name}.journal", source)
-    return ["privatize", source_name, "-o", target_name, "--key-file", "golden.key", "--quiet", *options.split()]
+    return [
+        "privatize",
+        source_name,
+        "-o",
+        target_name,
+        "--key-file",
+        "golden.key",
+        "--quiet",
+        *options.split(),
+    ]
 
 
 def content_of(folder: Path) -> dict[str, bytes]:
@@ -147,7 +174,8 @@ def content_of(folder: Path) -> dict[str, bytes]:
 def check_whole(ended: Ended, name: str, folder: Path, *, rows_counted: bool = True) -> None:
     """Do nothing if the command ended with what it releases when it is not cut off.
 
-    The frozen journals are of a version that did not count which cells make a row, and whose they are: then nothing is made up.
+    The frozen journals are of a version that did not count which cells make a row, and whose they are: then
+    nothing is made up.
     """
     target = folder / INTERRUPTED[name][1]
     assert ended.status == 0, ended.err
@@ -158,11 +186,17 @@ def check_whole(ended: Ended, name: str, folder: Path, *, rows_counted: bool = T
     assert content == expected
     receipt, noted = compared.receipt_beside(target), EXPECTED_RECEIPTS[f"whole {name}"]
     if name == "csv" and not rows_counted:
-        noted = noted | {"counts": noted["counts"] | {"rows": None}, "budget": noted["budget"] | {"longest_row": None, "median_row": None}}
+        noted = noted | {
+            "counts": noted["counts"] | {"rows": None},
+            "budget": noted["budget"] | {"longest_row": None, "median_row": None},
+        }
     if name == "parquet" and not rows_counted:
         noted = noted | {"budget": noted["budget"] | {"longest_user": None}}
     assert kept_of({f"whole {name}": receipt})[f"whole {name}"] == noted
-    assert kept_of({f"whole {name}": compared.card_beside(target)})[f"whole {name}"] == EXPECTED_CARDS[f"whole {name}"]
+    assert (
+        kept_of({f"whole {name}": compared.card_beside(target)})[f"whole {name}"]
+        == EXPECTED_CARDS[f"whole {name}"]
+    )
     assert not list(folder.glob("*.partial")) + list(folder.glob("*.journal"))
 
 
@@ -176,13 +210,19 @@ def test_work_that_was_cut_off_before_can_be_continued(commands: Commands, tmp_p
 
 
 @pytest.mark.parametrize("name", INTERRUPTED)
-def test_work_that_was_cut_off_under_other_rules_is_refused_and_can_be_started_over(commands: Commands, tmp_path: Path, name: str) -> None:
+def test_work_that_was_cut_off_under_other_rules_is_refused_and_can_be_started_over(
+    commands: Commands, tmp_path: Path, name: str
+) -> None:
     """Begun with rules for words 1 and keyed noise 1, of which consistent replacement is still version 1."""
     command = cut_off_work(FROZEN, name, tmp_path)
     before = content_of(tmp_path)
     ended = commands.run(*command, "--resume", cwd=tmp_path)
     assert ended.status != 0
-    other = "(rules for words 1, now 2)" if name == "parquet" else "(rules for words 1, now 2; keyed noise 1, now 2)"
+    other = (
+        "(rules for words 1, now 2)"
+        if name == "parquet"
+        else "(rules for words 1, now 2; keyed noise 1, now 2)"
+    )
     said = " ".join(ended.err.split())
     assert "was begun by another version of deniable, which cuts text or draws noise otherwise" in said
     assert other in said
@@ -192,13 +232,17 @@ def test_work_that_was_cut_off_under_other_rules_is_refused_and_can_be_started_o
 
 
 @pytest.mark.parametrize("name", [name for name, card in EXPECTED_CARDS.items() if isinstance(card, dict)])
-def test_a_card_that_somebody_received_can_be_read_and_makes_its_mechanism(folder: Path, tmp_path: Path, name: str) -> None:
+def test_a_card_that_somebody_received_can_be_read_and_makes_its_mechanism(
+    folder: Path, tmp_path: Path, name: str
+) -> None:
     data = {**EXPECTED_CARDS[name], "deniable": "0.1.0"}
     (tmp_path / "c.card.json").write_text(json.dumps(data), encoding="utf-8")
     card = read_card(tmp_path / "c.card.json")
     assert {**json.loads(card.to_json()), "in_words": data["in_words"]} == data
     built_in = card.embedding == "default"
-    made = card.make_mechanism(card.open_embedding("default" if built_in else folder / "home" / "embeddings" / card.embedding))
+    made = card.make_mechanism(
+        card.open_embedding("default" if built_in else folder / "home" / "embeddings" / card.embedding)
+    )
     assert type(made).__name__ == EXPECTED_RECEIPTS[name]["mechanism"]
     assert made.guarantee.parameters == EXPECTED_RECEIPTS[name]["guarantee"]["parameters"]
 
@@ -208,7 +252,8 @@ def test_work_that_is_not_cut_off_is_released_as_it_was(commands: Commands, tmp_
 
 
 def watched_before(frozen: Path, folder: Path) -> tuple[Path, Path]:
-    """Lay out a folder that was watched, with early.csv released and late.csv cut off, and return it and where it goes."""
+    """Lay out a folder that was watched, with early.csv released and late.csv cut off, and return it and
+    where it goes."""
     laid_out(folder)
     shutil.copytree(frozen / "watched", folder, dirs_exist_ok=True)
     inbox, out = folder / "inbox", folder / "released"
@@ -230,7 +275,9 @@ def test_a_folder_that_was_watched_before_can_be_watched_further(commands: Comma
     assert (out / "early.csv").read_bytes().decode() == EXPECTED["watched"]["early.csv"]
     with (inbox / "early.csv").open("a") as file:
         file.write("4,the best bread,4\n")
-    ended = commands.run(*WATCHED.split(), cwd=tmp_path)  # the ledger knows the settings that it was released with
+    ended = commands.run(
+        *WATCHED.split(), cwd=tmp_path
+    )  # the ledger knows the settings that it was released with
     assert ended.status == 0, ended.err
     assert (out / "early.csv").read_bytes().decode() == EXPECTED["watched"]["early.csv with one more"]
 
@@ -249,7 +296,10 @@ def test_a_folder_that_was_watched_under_other_rules_keeps_what_was_released_and
     assert "failed early.csv" in ended.err
     assert "released with other settings, another key or by another version of deniable" in ended.err
     assert content_of(out) == before
-    for ending in (".partial", ".journal"):  # the way out that the message names; nothing of it was ever published
+    for ending in (
+        ".partial",
+        ".journal",
+    ):  # the way out that the message names; nothing of it was ever published
         (out / f"late.csv{ending}").unlink()
     commands.run(*WATCHED.split(), cwd=tmp_path)
     assert (out / "late.csv").read_bytes().decode() == EXPECTED["watched"]["late.csv"]

@@ -1,4 +1,5 @@
-"""Golden releases with the built-in lists of names; the first was called ``names`` when there was no other."""
+"""Golden releases with the built-in lists of names; the first was called ``names`` when there was no
+other."""
 
 from __future__ import annotations
 
@@ -20,11 +21,13 @@ SENTENCES = [
     "María García, Jürgen Müller and José Hernández met Obama; will Grace Park come in May?",
 ]
 CUT_OFF = ("records.csv", "out.csv", "-c text --record-id id -e 3 --embedding plain")
-"""A job with the list that was cut off: its input, its output and its other options. It lies in ``frozen/names-1``."""
+"""A job with the list that was cut off: its input, its output and its other options. It lies in
+``frozen/names-1``."""
 
 
 def of_names(home: Path, listed: str = FIRST) -> Golden:
-    """Return what is released with a list alone and beside other words, over a stored embedding and the built-in one."""
+    """Return what is released with a list alone and beside other words, over a stored embedding and the
+    built-in one."""
     golden: Golden = {}
     for stored in ("plain", "cased", "built-in"):
         embedding = Embedding.open() if stored == "built-in" else Embedding.open(home / "embeddings" / stored)
@@ -35,9 +38,17 @@ def of_names(home: Path, listed: str = FIRST) -> Golden:
         }
         for name, settings in policies.items():
             private = Privatizer(Multivariate(embedding, epsilon=6.0), never_release=listed, **settings)
-            golden[f"{stored}, {name}"] = [private.many(SENTENCES, record_ids=["a", "b"]), digest(private.many(TEXTS, record_ids=IDS))]
-        private = Privatizer(Vickrey(embedding, epsilon=6.0), never_release=[listed, "Doctor"], randomness=Keyed(KEY))
-        golden[f"{stored}, and a word"] = [private.many(SENTENCES, record_ids=["a", "b"]), digest(private.many(TEXTS, record_ids=IDS))]
+            golden[f"{stored}, {name}"] = [
+                private.many(SENTENCES, record_ids=["a", "b"]),
+                digest(private.many(TEXTS, record_ids=IDS)),
+            ]
+        private = Privatizer(
+            Vickrey(embedding, epsilon=6.0), never_release=[listed, "Doctor"], randomness=Keyed(KEY)
+        )
+        golden[f"{stored}, and a word"] = [
+            private.many(SENTENCES, record_ids=["a", "b"]),
+            digest(private.many(TEXTS, record_ids=IDS)),
+        ]
         golden[f"{stored}, space"] = private.mechanism.embedding.fingerprint
     return golden
 
@@ -46,11 +57,17 @@ def of_names_by_command(commands: Commands, work: Path) -> Iterator[tuple[str, A
     """Yield the releases by the command line, with their receipts and cards."""
     for name, options in {
         "names": f"-e 6 --never-release {FIRST} -c text --record-id id",
-        "names and words": f"-e 3 --embedding plain --never-release {FIRST} --never-release never.txt -c text --record-id id",
+        "names and words": f"-e 3 --embedding plain --never-release {FIRST} --never-release never.txt -c "
+        "text --record-id id",
         "latest names": f"-e 6 --never-release {LATEST} -c text --record-id id",
-        "latest names and words": f"-e 3 --embedding plain --never-release {LATEST} --never-release never.txt -c text --record-id id",
+        "latest names and words": f"-e 3 --embedding plain --never-release {LATEST} --never-release "
+        "never.txt -c text --record-id id",
     }.items():
-        yield release_file(commands, work, name, str(FROZEN / "inputs" / "records.jsonl"), ".jsonl", options.split())
+        yield release_file(
+            commands, work, name, str(FROZEN / "inputs" / "records.jsonl"), ".jsonl", options.split()
+        )
     source, target, others = CUT_OFF
     whole = f"{others} --never-release {FIRST}".split()
-    yield release_file(commands, work, "whole with names", str(FROZEN / "inputs" / source), Path(target).suffix, whole)
+    yield release_file(
+        commands, work, "whole with names", str(FROZEN / "inputs" / source), Path(target).suffix, whole
+    )

@@ -1,6 +1,8 @@
-"""What the kernels for GPUs must do, as functions without pytest: scripts/gpu/check.py asks them of a card, the suite of the interpreter.
+"""What the kernels for GPUs must do, as functions without pytest: scripts/gpu/check.py asks them of a card,
+the suite of the interpreter.
 
-Each takes the name of a PyTorch device and returns a line about what it saw; it raises AssertionError when the promise is broken.
+Each takes the name of a PyTorch device and returns a line about what it saw; it raises AssertionError when
+the promise is broken.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ def launch(device: str, *, number: int = 1, key: bytes = KEY) -> Launch:
     return Launch(streams._on(torch.device(device), key), number)
 
 
-def noise_of(made: Launch, device: str, tokens: int, dimension: int, epsilon: float = 1.0, **options: int) -> Floats:
+def noise_of(
+    made: Launch, device: str, tokens: int, dimension: int, epsilon: float = 1.0, **options: int
+) -> Floats:
     """Return noise vectors of Gamma lengths."""
     epsilons = torch.full((tokens,), epsilon, dtype=torch.float64, device=device)
     found: Floats = made.unshaped(epsilons, dimension, gamma=True, **options).cpu().numpy()
@@ -60,7 +64,9 @@ def chacha20_equals_openssl(device: str) -> str:
     blocks, tries = (16, 3) if interpreted(device) else (1024, 20)
     for _ in range(tries):
         key, nonce, counter = os.urandom(32), os.urandom(12), int.from_bytes(os.urandom(3), "little")
-        assert stream(torch.device(device), key, nonce, counter, blocks) == keystream(key, nonce, counter, blocks)
+        assert stream(torch.device(device), key, nonce, counter, blocks) == keystream(
+            key, nonce, counter, blocks
+        )
     return f"{tries * blocks:,} blocks"
 
 
@@ -76,20 +82,24 @@ def half_the_rounds_are_told_from_openssl(device: str) -> str:
 
 
 def noise_equals_a_reference_from_openssl(device: str) -> str:
-    """Compare whole noise vectors, normal numbers and lengths, with NumPy's from OpenSSL's stream; launches and tokens at their limits."""
+    """Compare whole noise vectors, normal numbers and lengths, with NumPy's from OpenSSL's stream; launches
+    and tokens at their limits."""
     worst = 0.0
     for dimension in (1, 9, 50) if interpreted(device) else (1, 2, 3, 7, 8, 9, 50, 300, 1000):
         for number in (1, (5 << 31) + 3):
             tokens = 20 if interpreted(device) else 3000
             found = noise_of(launch(device, number=number), device, tokens, dimension, 2.0)
             wanted = reference_noise(KEY, number, tokens, dimension, 2.0)
-            worst = max(worst, float((np.linalg.norm(found - wanted, axis=1) / np.linalg.norm(wanted, axis=1)).max()))
+            worst = max(
+                worst, float((np.linalg.norm(found - wanted, axis=1) / np.linalg.norm(wanted, axis=1)).max())
+            )
     assert worst < 1e-12, worst
     return f"largest relative difference {worst:.1e}"
 
 
 def wrong_noise_is_told_from_the_reference(device: str) -> str:
-    """Reject mutants: half the rounds, tokens that share a counter, normal numbers cut, a length of 16 bits."""
+    """Reject mutants: half the rounds, tokens that share a counter, normal numbers cut, a length of 16
+    bits."""
     tokens, dimension = 64, 9
     wanted = reference_noise(KEY, 1, tokens, dimension, 1.0)
     right = noise_of(launch(device), device, tokens, dimension)
@@ -122,21 +132,33 @@ def the_tail_reaches_beyond_five_sigma(device: str) -> str:
 
 
 def lengths_and_directions_have_their_law(device: str) -> str:
-    """Ask Kolmogorov and Smirnov of lengths and projections, and look for repeats; mutants must be rejected."""
+    """Ask Kolmogorov and Smirnov of lengths and projections, and look for repeats; mutants must be
+    rejected."""
     seen = []
     for dimension in (3,) if interpreted(device) else (1, 3, 50, 300):
         tokens = 20_000 if interpreted(device) else 400_000
         noise = noise_of(card_noise(torch.device(device)).launch(), device, tokens, dimension, 4.0)
         lengths = 4.0 * np.linalg.norm(noise, axis=1)
         assert len(np.unique(lengths)) > 0.99999 * tokens, "lengths repeat"
-        assert len(np.unique(lengths.astype(np.float16))) < 0.9 * tokens  # so a length of 16 bits would be noticed
+        assert (
+            len(np.unique(lengths.astype(np.float16))) < 0.9 * tokens
+        )  # so a length of 16 bits would be noticed
         p_values = [ks_p_value(lengths, gamma_cdf(dimension))]
         if dimension > 1:
-            p_values += [_projection(noise, np.eye(dimension)[0]), _projection(noise, np.ones(dimension) / np.sqrt(dimension))]
-            order = np.corrcoef(noise[:-1, 0] / lengths[:-1], noise[1:, 0] / lengths[1:])[0, 1] * np.sqrt(tokens)
+            p_values += [
+                _projection(noise, np.eye(dimension)[0]),
+                _projection(noise, np.ones(dimension) / np.sqrt(dimension)),
+            ]
+            order = np.corrcoef(noise[:-1, 0] / lengths[:-1], noise[1:, 0] / lengths[1:])[0, 1] * np.sqrt(
+                tokens
+            )
             assert abs(order) < 5.5, order
         assert min(p_values) > ALPHA, p_values
-        for wrong in (0.95 * lengths, np.repeat(lengths[: tokens // 2], 2) * 1.05, _gammas(dimension + 1, tokens)):
+        for wrong in (
+            0.95 * lengths,
+            np.repeat(lengths[: tokens // 2], 2) * 1.05,
+            _gammas(dimension + 1, tokens),
+        ):
             assert ks_p_value(wrong, gamma_cdf(dimension)) < ALPHA
         seen.append(f"n = {dimension}: p = {min(p_values):.2g}")
     return "; ".join(seen)
@@ -155,7 +177,8 @@ def _gammas(shape: float, count: int) -> Floats:
 
 
 def equal_to_the_oracle_at_every_size(device: str) -> str:
-    """Compare words with the oracle's for vocabularies and dimensions around the sizes of tiles, from much noise to none."""
+    """Compare words with the oracle's for vocabularies and dimensions around the sizes of tiles, from much
+    noise to none."""
     shapes = (
         [(1, 3), (2, 1), (33, 29), (70, 65)]
         if interpreted(device)
@@ -164,7 +187,12 @@ def equal_to_the_oracle_at_every_size(device: str) -> str:
     queries_asked = 0
     for words, dimension in shapes:
         embedding = named(np.random.default_rng(words).standard_normal((words, dimension)).astype(np.float32))
-        queries = np.concatenate([noisy_queries(embedding, epsilon, 8 if interpreted(device) else 400) for epsilon in (0.001, 1.0, 50.0)])
+        queries = np.concatenate(
+            [
+                noisy_queries(embedding, epsilon, 8 if interpreted(device) else 400)
+                for epsilon in (0.001, 1.0, 50.0)
+            ]
+        )
         queries_asked += _compare(embedding, queries, device)
     return f"{queries_asked:,} queries"
 
@@ -189,13 +217,17 @@ def _compare(embedding: Embedding, queries: Vectors, device: str, name: str = ""
     for tiling in tilings(device, embedding.dimension):
         found = FusedNeighbours(embedding, device=device, tiling=tiling).nearest(queries)
         wrong = np.flatnonzero(found != right)
-        assert not len(wrong), f"{name} {embedding.vectors.shape} {tiling}: {len(wrong)} of {len(queries)} wrong, the first {wrong[:5]}"
+        assert not len(wrong), (
+            f"{name} {embedding.vectors.shape} {tiling}: {len(wrong)} of {len(queries)} wrong, the first "
+            f"{wrong[:5]}"
+        )
         compared += len(queries)
     return compared
 
 
 def a_search_without_its_bound_is_told_from_the_oracle(device: str) -> str:
-    """Reject the mutant that trusts rounded scores, where bfloat16 cannot tell the words of many tiles apart."""
+    """Reject the mutant that trusts rounded scores, where bfloat16 cannot tell the words of many tiles
+    apart."""
     rng = np.random.default_rng(8)
     embedding = named((rng.standard_normal(6) + 1e-3 * rng.standard_normal((2000, 6))).astype(np.float32))
     queries = noisy_queries(embedding, 1.0, 20 if interpreted(device) else 500)
@@ -208,14 +240,17 @@ def a_search_without_its_bound_is_told_from_the_oracle(device: str) -> str:
 def words_that_share_an_earlier_vector_never_win(device: str) -> str:
     """Search for vectors that several words share."""
     embedding = equal_vectors()
-    found = FusedNeighbours(embedding, device=device, tiling=tilings(device)[0]).nearest(embedding.vectors[90:110])
+    found = FusedNeighbours(embedding, device=device, tiling=tilings(device)[0]).nearest(
+        embedding.vectors[90:110]
+    )
     assert not np.isin(found, embedding.shadowed).any()
     assert found.tolist() == [*range(90, 100), *range(10)]
     return "none did"
 
 
 def sums_of_products_are_as_precise_as_the_bound_says(device: str) -> str:
-    """Measure what a matrix unit loses when it adds: products of very different size, exact in bfloat16, so that only sums are off."""
+    """Measure what a matrix unit loses when it adds: products of very different size, exact in bfloat16, so
+    that only sums are off."""
     dimension, words = 253, 64
     rng = np.random.default_rng(0)
     vectors = rng.integers(-127, 128, (words, dimension)) * 2.0 ** rng.integers(-12, 1, (words, dimension))
@@ -240,14 +275,17 @@ def sums_of_products_are_as_precise_as_the_bound_says(device: str) -> str:
 
 
 def draws_of_the_card_have_the_law_of_the_processor(device: str) -> str:
-    """Compare how often each word is released with draws of the processor; a card with four times the noise must be told apart."""
+    """Compare how often each word is released with draws of the processor; a card with four times the noise
+    must be told apart."""
     from scipy import stats
 
     tokens, on_the_processor = (120, 20_000) if interpreted(device) else (300_000, 300_000)
     embedding = named(np.random.default_rng(5).standard_normal((8, 3)).astype(np.float32))
     search = FusedNeighbours(embedding, device=device, tiling=tilings(device)[0])
     ids, noise = np.zeros(tokens, dtype=np.int64), RadialNoise(lengths="gamma", dimension=3)
-    wanted = Multivariate(embedding, epsilon=2.0).perturb(np.zeros(on_the_processor, dtype=np.int64), SecureRandomness())
+    wanted = Multivariate(embedding, epsilon=2.0).perturb(
+        np.zeros(on_the_processor, dtype=np.int64), SecureRandomness()
+    )
 
     def p_value(epsilon: float) -> float:
         counts = np.bincount(search.nearest_to_noisy(ids, noise, np.full(tokens, epsilon)), minlength=8)
@@ -269,9 +307,13 @@ def every_token_has_its_own_epsilon_and_the_unknown_word_goes_in(device: str) ->
     assert (found[1::2] == ids[1::2]).all()
     assert (found[::2] != ids[::2]).any()
     unknown = search.nearest_to_noisy(np.full(3, embedding.unknown_id), noise, np.full(3, 1e9))
-    assert (unknown == OracleNeighbours(embedding).nearest(embedding.rows(np.array([embedding.unknown_id])))[0]).all()
+    assert (
+        unknown == OracleNeighbours(embedding).nearest(embedding.rows(np.array([embedding.unknown_id])))[0]
+    ).all()
     assert len(search.nearest_to_noisy(ids[:0], noise, epsilons[:0])) == 0
-    chi = search.nearest_to_noisy(ids, RadialNoise(lengths="chi", dimension=5, shape=np.eye(5)), np.full(40, 1e9))
+    chi = search.nearest_to_noisy(
+        ids, RadialNoise(lengths="chi", dimension=5, shape=np.eye(5)), np.full(40, 1e9)
+    )
     assert (chi == ids).all()
     return "as they should"
 
@@ -282,14 +324,19 @@ def what_float64_cannot_decide_is_decided_for_noisy_points_too(device: str) -> s
     search = FusedNeighbours(embedding, device=device, tiling=tilings(device)[0])
     search._half_squares = search._half_squares * 0.0 + 1e300
     ids = np.arange(20)
-    assert (search.nearest_to_noisy(ids, RadialNoise(lengths="gamma", dimension=4), np.full(20, 1e9)) == ids).all()
+    assert (
+        search.nearest_to_noisy(ids, RadialNoise(lengths="gamma", dimension=4), np.full(20, 1e9)) == ids
+    ).all()
     return "20 of 20 by the processor"
 
 
 def draws_are_counted_where_they_are_made(device: str) -> str:
     """Count draws on the device, and compare with a count of the same draws here."""
     embedding = named(np.random.default_rng(9).standard_normal((12, 2)).astype(np.float32))
-    search, noise = FusedNeighbours(embedding, device=device, tiling=tilings(device)[0]), RadialNoise(lengths="gamma", dimension=2)
+    search, noise = (
+        FusedNeighbours(embedding, device=device, tiling=tilings(device)[0]),
+        RadialNoise(lengths="gamma", dimension=2),
+    )
     ids, rng = np.arange(12), np.random.default_rng(10)
     drawn = torch.from_numpy(rng.integers(0, 12, (12, 20)).astype(np.int32)).to(device)
     draws = CardDraws(search, noise, epsilon=1.0, draws=20)
@@ -300,7 +347,9 @@ def draws_are_counted_where_they_are_made(device: str) -> str:
         assert np.array_equal(outputs, wanted[0])
         assert np.array_equal(counts, wanted[1])
         assert outcomes.distinct[own] == len(outputs)
-        assert round(outcomes.unchanged[own] * 20, 9) == (row == own).sum()  # the last bit of a mean is the device's own
+        assert (
+            round(outcomes.unchanged[own] * 20, 9) == (row == own).sum()
+        )  # the last bit of a mean is the device's own
     assert np.array_equal(one_by_one, drawn.cpu().numpy())
     quiet = CardDraws(search, noise, epsilon=1e9, draws=3).outcomes(ids)
     assert (quiet.unchanged == 1.0).all()
@@ -317,12 +366,16 @@ def nothing_is_released_without_secure_noise(device: str) -> str:
     with mock.patch("secrets.token_bytes", side_effect=OSError("no entropy")):
         _raises(RandomnessError, lambda: search.nearest_to_noisy(*given))
     source._key = kept
-    exhausted = np.isnan(noise_of(launch(device), device, 400, 1, attempts=1))  # some 5 in 100 need a second one
+    exhausted = np.isnan(
+        noise_of(launch(device), device, 400, 1, attempts=1)
+    )  # some 5 in 100 need a second one
     assert 0 < exhausted.sum() < 80
     failed = torch.full((3, 3), torch.nan, dtype=torch.float64, device=device)
     with mock.patch.object(Launch, "noise", return_value=failed):
         _raises(RandomnessError, lambda: search.nearest_to_noisy(*given))
-    with mock.patch("deniable.gpu.stream.noise_vectors", _Silent()):  # a kernel that ran elsewhere, or not at all
+    with mock.patch(
+        "deniable.gpu.stream.noise_vectors", _Silent()
+    ):  # a kernel that ran elsewhere, or not at all
         _raises(RandomnessError, lambda: search.nearest_to_noisy(*given))
     with mock.patch("deniable.neighbours.fused.settle", _Silent()):
         queries = np.eye(3, dtype=np.float32)

@@ -1,7 +1,7 @@
 """Lets Triton's interpreter run our kernels. To be imported before any kernel, with TRITON_INTERPRET=1.
 
-Two things are mended: scalars are arrays of one number there, which NumPy no longer takes for an index; and it multiplies the bit patterns
-of bfloat16 numbers in place of the numbers.
+Two things are mended: scalars are arrays of one number there, which NumPy no longer takes for an index; and
+it multiplies the bit patterns of bfloat16 numbers in place of the numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The noise of the GPU written a second time, in NumPy on OpenSSL's ChaCha20, and the statistics that its tests ask for."""
+"""The noise of the GPU written a second time, in NumPy on OpenSSL's ChaCha20, and the statistics that its
+tests ask for."""
 
 from __future__ import annotations
 
@@ -21,8 +22,14 @@ def keystream(key: bytes, nonce: bytes, counter: int, blocks: int) -> bytes:
 
 def _words(key: bytes, number: int, token: int, counter: int, blocks: int) -> Floats:
     """Return the uniform numbers of a token, eight a block."""
-    nonce = token.to_bytes(4, "little") + (number & (1 << 31) - 1).to_bytes(4, "little") + (number >> 31).to_bytes(4, "little")
-    words = np.frombuffer(keystream(key, nonce, counter, blocks), dtype="<u4").astype(np.float64).reshape(-1, 2)
+    nonce = (
+        token.to_bytes(4, "little")
+        + (number & (1 << 31) - 1).to_bytes(4, "little")
+        + (number >> 31).to_bytes(4, "little")
+    )
+    words = (
+        np.frombuffer(keystream(key, nonce, counter, blocks), dtype="<u4").astype(np.float64).reshape(-1, 2)
+    )
     return (words[:, 0] * 2.0**32 + words[:, 1] + 0.5) * 2.0**-64
 
 
@@ -42,7 +49,9 @@ def _gamma(key: bytes, number: int, token: int, shape: int) -> float:
     raise AssertionError("no attempt was accepted")
 
 
-def reference_noise(key: bytes, number: int, tokens: int, dimension: int, epsilon: float, *, cut: float = np.inf) -> Floats:
+def reference_noise(
+    key: bytes, number: int, tokens: int, dimension: int, epsilon: float, *, cut: float = np.inf
+) -> Floats:
     """Return the noise of a launch; ``cut`` is how far normal numbers may be out, for a mutant."""
     blocks = -(-dimension // 8)
     noise = np.empty((tokens, dimension))

@@ -1,4 +1,5 @@
-"""Runs checks of the kernels in a process of its own: ``python -m tests.gpu.run_checks DEVICE [NAME …]``; one line a check, as JSON."""
+"""Runs checks of the kernels in a process of its own: ``python -m tests.gpu.run_checks DEVICE [NAME …]``; one
+line a check, as JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +27,12 @@ def main(device: str, names: list[str]) -> int:
         except Exception:  # whatever it is, the others are still asked
             failed += 1
             outcome = {"passed": False, "saw": traceback.format_exc()}
-        print(json.dumps({"check": check.__name__, "seconds": round(time.perf_counter() - begin, 2), **outcome}), flush=True)
+        print(
+            json.dumps(
+                {"check": check.__name__, "seconds": round(time.perf_counter() - begin, 2), **outcome}
+            ),
+            flush=True,
+        )
     return failed
 
 

@@ -1,4 +1,5 @@
-"""The kernels for GPUs keep what they promise, run by Triton's interpreter; a machine with a GPU runs the same checks on the card."""
+"""The kernels for GPUs keep what they promise, run by Triton's interpreter; a machine with a GPU runs the
+same checks on the card."""
 
 from __future__ import annotations
 
@@ -21,13 +22,16 @@ NAMES = [
 
 
 def test_kernels_keep_their_promises() -> None:
-    # A process of its own: whether kernels are interpreted is decided when Triton is imported. One test, such that one worker runs it once.
+    # A process of its own: whether kernels are interpreted is decided when Triton is imported. One test, such
+    # that one worker runs it once.
     root = Path(__file__).parents[2]
     environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "tests.gpu.run_checks", "cpu"]
     ran = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     outcomes = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
-    assert [each["check"] for each in outcomes if not each["passed"]] == [], [each["saw"] for each in outcomes if not each["passed"]]
+    assert [each["check"] for each in outcomes if not each["passed"]] == [], [
+        each["saw"] for each in outcomes if not each["passed"]
+    ]
     assert sorted(each["check"] for each in outcomes) == sorted(NAMES), ran.stderr
 
 

@@ -25,7 +25,10 @@ def _quiet() -> Iterator[None]:
 @pytest.fixture
 def stored(tmp_path: Path) -> Dataset:
     """A dataset on disk, whose maps are cached."""
-    rows: dict[str, Any] = {"text": [*(f"word{i} the soup" for i in range(40)), None], "stars": list(range(41))}
+    rows: dict[str, Any] = {
+        "text": [*(f"word{i} the soup" for i in range(40)), None],
+        "stars": list(range(41)),
+    }
     Dataset.from_dict(rows).save_to_disk(str(tmp_path / "data"))
     return Dataset.load_from_disk(str(tmp_path / "data"))
 
@@ -46,7 +49,9 @@ def test_a_release_that_is_in_the_cache_is_not_drawn_again(name: str, stored: Da
     assert first["text"][:] == again["text"][:]
 
 
-@pytest.mark.parametrize("change", [{"epsilon": 1e-4}, {"unknown": "drop"}, {"mechanism": "tem"}, {"load_from_cache_file": False}])
+@pytest.mark.parametrize(
+    "change", [{"epsilon": 1e-4}, {"unknown": "drop"}, {"mechanism": "tem"}, {"load_from_cache_file": False}]
+)
 def test_other_settings_are_another_release(name: str, stored: Dataset, change: dict[str, Any]) -> None:
     first = privatize(stored, "text", epsilon=1e-3, embedding=name)
     other = privatize(stored, "text", **{"epsilon": 1e-3, "embedding": name, **change})
@@ -54,11 +59,17 @@ def test_other_settings_are_another_release(name: str, stored: Dataset, change: 
     assert first._fingerprint != other._fingerprint
 
 
-def test_another_embedding_under_the_same_name_is_not_served_from_the_cache(name: str, stored: Dataset) -> None:
+def test_another_embedding_under_the_same_name_is_not_served_from_the_cache(
+    name: str, stored: Dataset
+) -> None:
     privatize(stored, "text", epsilon=1e-3, embedding=name)
     store.remove(name)
     store.save(Embedding(["only", "these"], np.eye(2), name=name), name)
-    assert set(" ".join(text for text in privatize(stored, "text", epsilon=1e-3, embedding=name)["text"] if text).split()) == {
+    assert set(
+        " ".join(
+            text for text in privatize(stored, "text", epsilon=1e-3, embedding=name)["text"] if text
+        ).split()
+    ) == {
         "only",
         "these",
     }
@@ -75,7 +86,9 @@ def test_data_in_memory_is_released_anew_under_a_new_name(name: str) -> None:
 def test_worker_processes_never_repeat_noise(name: str) -> None:
     text = " ".join(["word1"] * 50)
     dataset = Dataset.from_dict({"text": [text] * 8})
-    privatize(dataset, "text", epsilon=1e-3, embedding=name)  # so that this process has drawn before it is forked
+    privatize(
+        dataset, "text", epsilon=1e-3, embedding=name
+    )  # so that this process has drawn before it is forked
     released = privatize(dataset, "text", epsilon=1e-3, embedding=name, num_proc=4, batch_size=1)
     assert len(set(released["text"])) == 8
 
@@ -83,7 +96,12 @@ def test_worker_processes_never_repeat_noise(name: str) -> None:
 def test_with_a_key_data_in_memory_is_released_the_same_again(name: str, tmp_path: Path) -> None:
     write_new_key(tmp_path / "key")
     dataset = Dataset.from_dict({"id": ["a", "b"], "text": [" ".join(["word1"] * 50)] * 2})
-    settings: dict[str, Any] = {"epsilon": 1e-3, "embedding": name, "key_file": tmp_path / "key", "record_id": "id"}
+    settings: dict[str, Any] = {
+        "epsilon": 1e-3,
+        "embedding": name,
+        "key_file": tmp_path / "key",
+        "record_id": "id",
+    }
     one, two = (privatize(dataset, "text", **settings, batch_size=size) for size in (1, 2))
     assert one["text"][:] == two["text"][:]
     assert one["text"][0] != one["text"][1]
@@ -93,9 +111,14 @@ def test_with_a_key_data_in_memory_is_released_the_same_again(name: str, tmp_pat
 
 
 def test_every_split_of_a_dictionary_is_released(name: str) -> None:
-    splits = DatasetDict({"train": Dataset.from_dict({"text": ["Soup!"]}), "test": Dataset.from_dict({"text": ["Bread!"]})})
+    splits = DatasetDict(
+        {"train": Dataset.from_dict({"text": ["Soup!"]}), "test": Dataset.from_dict({"text": ["Bread!"]})}
+    )
     released = privatize(splits, "text", epsilon=1e6, embedding=name)
-    assert {split: data["text"][:] for split, data in released.items()} == {"train": ["soup"], "test": ["bread"]}
+    assert {split: data["text"][:] for split, data in released.items()} == {
+        "train": ["soup"],
+        "test": ["bread"],
+    }
 
 
 def test_streams_missing_columns_and_numbers_are_refused(name: str) -> None:
@@ -108,11 +131,18 @@ def test_streams_missing_columns_and_numbers_are_refused(name: str) -> None:
         privatize(DatasetDict({"train": dataset}), "stars", epsilon=6, embedding=name)
 
 
-def test_an_id_that_comes_twice_is_refused_over_batches_and_splits_unless_it_names_users(name: str, tmp_path: Path) -> None:
+def test_an_id_that_comes_twice_is_refused_over_batches_and_splits_unless_it_names_users(
+    name: str, tmp_path: Path
+) -> None:
     write_new_key(tmp_path / "key")
     one = Dataset.from_dict({"id": [1, 2, 1], "text": ["soup"] * 3})
     train, test = (Dataset.from_dict({"id": ids, "text": ["soup", "bread"]}) for ids in ([1, 2], [3, 2]))
-    settings: dict[str, Any] = {"epsilon": 6, "embedding": name, "key_file": tmp_path / "key", "record_id": "id"}
+    settings: dict[str, Any] = {
+        "epsilon": 6,
+        "embedding": name,
+        "key_file": tmp_path / "key",
+        "record_id": "id",
+    }
     with pytest.raises(InvalidParameter, match="row 3"):
         privatize(one, "text", **settings, batch_size=1)
     with pytest.raises(InvalidParameter, match="row 4"):

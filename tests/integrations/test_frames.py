@@ -13,8 +13,16 @@ import pytest
 import deniable
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer
 
-DATA = {"stars": [5, 1, 3], "title": ["Best", "Cold!", None], "review": ["best bread", None, "The soup was cold"]}
-RELEASED = {"stars": [5, 1, 3], "title": ["best", "cold", None], "review": ["best bread", None, "the soup was cold"]}
+DATA = {
+    "stars": [5, 1, 3],
+    "title": ["Best", "Cold!", None],
+    "review": ["best bread", None, "The soup was cold"],
+}
+RELEASED = {
+    "stars": [5, 1, 3],
+    "title": ["best", "cold", None],
+    "review": ["best bread", None, "the soup was cold"],
+}
 
 
 def pandas_frame(data: dict[str, Any]) -> Any:
@@ -34,7 +42,9 @@ MAKERS: list[Callable[[dict[str, Any]], Any]] = [pandas_frame, polars.DataFrame,
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_a_frame_comes_back_as_one_of_its_kind_with_other_columns_as_they_were(private: Privatizer, make: Any) -> None:
+def test_a_frame_comes_back_as_one_of_its_kind_with_other_columns_as_they_were(
+    private: Privatizer, make: Any
+) -> None:
     frame = make(DATA)
     released = deniable.privatize(frame, ["title", "review"], private)
     assert type(released) is type(frame)
@@ -73,7 +83,10 @@ def test_a_keyed_release_is_the_same_in_every_kind_of_frame(name: str, make: Any
     ids = ["a", "b", "c"]
     released = rows_of(deniable.privatize(make(DATA), ["title", "review"], keyed, record_ids=ids))
     by_column = pandas.Series(DATA["review"], name="review")
-    assert released["review"] == rows_of(deniable.privatize(by_column.to_frame(), "review", keyed, record_ids=ids))["review"]
+    assert (
+        released["review"]
+        == rows_of(deniable.privatize(by_column.to_frame(), "review", keyed, record_ids=ids))["review"]
+    )
     with pytest.raises(InvalidParameter, match="needs an id"):
         deniable.privatize(make(DATA), "review", keyed)
     with pytest.raises(InvalidParameter, match="one for each"):

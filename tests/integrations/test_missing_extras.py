@@ -29,15 +29,23 @@ def test_a_library_that_is_not_installed_is_asked_for_with_the_pip_command(
     monkeypatch.delitem(sys.modules, f"deniable.integrations.{name}", raising=False)
     for loaded in [library, *(module for module in sys.modules if module.startswith(f"{library}."))]:
         monkeypatch.setitem(sys.modules, loaded, None)
-    with pytest.raises(MissingExtra, match=rf"needs an optional library: {re.escape(install_command(name))}$"):
+    with pytest.raises(
+        MissingExtra, match=rf"needs an optional library: {re.escape(install_command(name))}$"
+    ):
         importlib.import_module(f"deniable.integrations.{name}")
 
 
 @pytest.mark.parametrize(
     ("purpose", "extra", "library"),
-    [("a classifier", "utility", "sklearn"), ("this audit", "utility", "sklearn"), ("the membership audit", "lab", "sklearn")],
+    [
+        ("a classifier", "utility", "sklearn"),
+        ("this audit", "utility", "sklearn"),
+        ("the membership audit", "lab", "sklearn"),
+    ],
 )
-def test_what_needs_scikit_learn_alone_asks_for_it_alone(purpose: str, extra: str, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_needs_scikit_learn_alone_asks_for_it_alone(
+    purpose: str, extra: str, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from deniable.lab.membership.audit import _require_libraries
     from deniable.learning.scores import sklearn
     from deniable.learning.word_classifier import WordClassifier
@@ -54,6 +62,8 @@ def test_what_needs_scikit_learn_alone_asks_for_it_alone(purpose: str, extra: st
 
 
 def test_the_extra_of_utility_brings_no_torch() -> None:
-    extras = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extras = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
     assert [library.partition(">")[0] for library in extras["utility"]] == ["scikit-learn"]
     assert {"scikit-learn", "torch"} <= {library.partition(">")[0] for library in extras["lab"]}

@@ -48,7 +48,9 @@ def test_a_keyed_release_takes_ids_from_another_column_and_can_be_repeated(name:
     released = series.deniable.privatize(private, record_ids=ids)
     assert list(released) == list(series.deniable.privatize(private, record_ids=ids))
     assert released[0] != released[1]
-    assert list(series.rename("title").deniable.privatize(private, record_ids=ids)) != list(released)  # columns share no noise
+    assert list(series.rename("title").deniable.privatize(private, record_ids=ids)) != list(
+        released
+    )  # columns share no noise
     with pytest.raises(InvalidParameter, match="must have a name"):
         series.rename(None).deniable.privatize(private, record_ids=ids)
     with pytest.raises(InvalidParameter, match="names two texts"):
@@ -60,7 +62,10 @@ def test_a_keyed_release_takes_ids_from_another_column_and_can_be_repeated(name:
 def test_the_settings_of_a_release_do_in_place_of_a_privatizer(name: str, private: Privatizer) -> None:
     series: Any = pandas.Series(TEXTS, name="review")
     release = Release(epsilon=1e6, embedding=name)
-    for released in (series.deniable.privatize(epsilon=1e6, embedding=name), series.deniable.privatize(release)):
+    for released in (
+        series.deniable.privatize(epsilon=1e6, embedding=name),
+        series.deniable.privatize(release),
+    ):
         assert [None if pandas.isna(text) else text for text in released] == RELEASED
     with pytest.raises(InvalidParameter, match=r"^unknown = 'keep'"):
         series.deniable.privatize(epsilon=6, unknown="keep")
@@ -71,7 +76,9 @@ def test_the_settings_of_a_release_do_in_place_of_a_privatizer(name: str, privat
 
 
 @pytest.mark.parametrize("dtype", [object, "string", "str", "category"])
-def test_a_released_column_is_decoded_by_its_card_and_keeps_index_name_and_nulls(release: MadeRelease, dtype: Any) -> None:
+def test_a_released_column_is_decoded_by_its_card_and_keeps_index_name_and_nulls(
+    release: MadeRelease, dtype: Any
+) -> None:
     texts = [None, *release.texts[1:]]
     index = [7, *range(len(texts) - 1)]
     series: Any = pandas.Series(texts, index=index, name="review", dtype=dtype)

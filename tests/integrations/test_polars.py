@@ -37,9 +37,13 @@ def test_a_lazy_column_has_no_such_namespace() -> None:
 
 
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
-def test_a_query_which_could_run_twice_is_refused_unless_it_is_keyed(name: str, private: Privatizer, engine: Any) -> None:
+def test_a_query_which_could_run_twice_is_refused_unless_it_is_keyed(
+    name: str, private: Privatizer, engine: Any
+) -> None:
     lazy = polars.LazyFrame({"review": [" ".join(["word1"] * 50)] * 2, "id": ["a", "b"]})
-    release = polars.col("review").map_batches(lambda series: cast(Any, series).deniable.privatize(private), return_dtype=polars.String)
+    release = polars.col("review").map_batches(
+        lambda series: cast(Any, series).deniable.privatize(private), return_dtype=polars.String
+    )
     with pytest.raises(polars.exceptions.PolarsError, match=r"collect\(\) first"):
         lazy.with_columns(release).collect(engine=engine)
     keyed = Privatizer(Multivariate(Embedding.open(name), epsilon=1e-3), randomness=Keyed.new())
@@ -68,7 +72,10 @@ def test_a_keyed_release_takes_ids_from_another_column_and_can_be_repeated(name:
 def test_the_settings_of_a_release_do_in_place_of_a_privatizer(name: str, private: Privatizer) -> None:
     series: Any = polars.Series("review", TEXTS)
     release = Release(epsilon=1e6, embedding=name)
-    for released in (series.deniable.privatize(epsilon=1e6, embedding=name), series.deniable.privatize(release)):
+    for released in (
+        series.deniable.privatize(epsilon=1e6, embedding=name),
+        series.deniable.privatize(release),
+    ):
         assert released.to_list() == ["the soup was cold", None, "best bread", ""]
     with pytest.raises(InvalidParameter, match="holds all settings already; leave out epsilon"):
         series.deniable.privatize(release, epsilon=6)
@@ -77,7 +84,9 @@ def test_the_settings_of_a_release_do_in_place_of_a_privatizer(name: str, privat
 
 
 @pytest.mark.parametrize("dtype", [polars.String, polars.Categorical])
-def test_a_released_column_is_decoded_by_its_card_and_keeps_name_and_nulls(release: MadeRelease, dtype: Any) -> None:
+def test_a_released_column_is_decoded_by_its_card_and_keeps_name_and_nulls(
+    release: MadeRelease, dtype: Any
+) -> None:
     texts = [None, *release.texts[1:]]
     series: Any = polars.Series("review", texts, dtype=dtype)
     state, decoder = DecoderState.learn(release.card, texts, directions=DIRECTIONS)

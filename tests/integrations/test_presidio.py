@@ -34,12 +34,18 @@ def test_a_detected_entity_is_perturbed_and_the_rest_is_as_it_was(name: str) -> 
 
 def test_a_known_word_goes_through_the_mechanism_with_the_settings_given(name: str) -> None:
     assert anonymize(TEXT, [result("word7")], epsilon=1e6, embedding=name) == TEXT
-    assert "[redacted] [redacted]" in anonymize(TEXT, [result("Maria Lopez")], epsilon=1e6, embedding=name, unknown="redact")
+    assert "[redacted] [redacted]" in anonymize(
+        TEXT, [result("Maria Lopez")], epsilon=1e6, embedding=name, unknown="redact"
+    )
 
 
 def test_the_mechanism_is_a_setting_like_others(name: str) -> None:
-    # Sensitive words are perturbed at a small ε, others are kept where p is 0: no other mechanism leaves them.
-    drawing: dict[str, Any] = {"mechanism": "santext-plus", "mechanism_options": {"sensitive": ["soup"], "p": 0.0}}
+    # Sensitive words are perturbed at a small ε, others are kept where p is 0: no other mechanism leaves
+    # them.
+    drawing: dict[str, Any] = {
+        "mechanism": "santext-plus",
+        "mechanism_options": {"sensitive": ["soup"], "p": 0.0},
+    }
     assert anonymize(TEXT, [result("word7")], epsilon=1e-3, embedding=name, **drawing) == TEXT
 
 
@@ -51,7 +57,14 @@ def test_the_whole_text_can_be_perturbed(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"epsilon": 0}, {"epsilon": 6, "epsilom": 6}, {"epsilon": 6, "unknown": "keep"}, {"record_epsilon": 6}]
+    "settings",
+    [
+        {},
+        {"epsilon": 0},
+        {"epsilon": 6, "epsilom": 6},
+        {"epsilon": 6, "unknown": "keep"},
+        {"record_epsilon": 6},
+    ],
 )
 def test_wrong_settings_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameter):

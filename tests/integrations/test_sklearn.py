@@ -24,13 +24,16 @@ TEXTS = ["The soup was cold!", "best bread", "word1 word2", "word3 word4"]
 
 
 class OfNumbers(TextPrivatizer):
-    """Takes the tables of numbers of scikit-learn's checks as texts, and gives the lengths of what is released."""
+    """Takes the tables of numbers of scikit-learn's checks as texts, and gives the lengths of what is
+    released."""
 
     def fit(self, X: Any, y: Any = None) -> Any:  # noqa: N803 - the name scikit-learn calls by
         return super().fit(as_texts(X), y)
 
     def transform(self, X: Any) -> Any:  # noqa: N803
-        return np.array([[len(text) for text in row] for row in np.asarray(super().transform(as_texts(X)))], dtype=float)
+        return np.array(
+            [[len(text) for text in row] for row in np.asarray(super().transform(as_texts(X)))], dtype=float
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -42,7 +45,9 @@ class OfNumbers(TextPrivatizer):
 def as_texts(values: Any) -> Any:
     if hasattr(values, "nnz"):
         return values
-    unknown = np.vectorize(lambda number: f"number{number}".translate(str.maketrans(".-+() ", "abcdef")), otypes=[object])
+    unknown = np.vectorize(
+        lambda number: f"number{number}".translate(str.maketrans(".-+() ", "abcdef")), otypes=[object]
+    )
     return values.map(unknown) if hasattr(values, "map") else unknown(np.asarray(values))
 
 
@@ -55,7 +60,9 @@ def expected_to_fail(estimator: Any) -> dict[str, str]:
     }
 
 
-checks = parametrize_with_checks([OfNumbers(epsilon=6.0, unknown="redact")], expected_failed_checks=expected_to_fail)
+checks = parametrize_with_checks(
+    [OfNumbers(epsilon=6.0, unknown="redact")], expected_failed_checks=expected_to_fail
+)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -64,7 +71,9 @@ def test_it_behaves_as_scikit_learn_expects(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize("make", [np.array, pandas.Series, lambda texts: pandas.Series(texts, dtype="category"), polars.Series])
+@pytest.mark.parametrize(
+    "make", [np.array, pandas.Series, lambda texts: pandas.Series(texts, dtype="category"), polars.Series]
+)
 def test_columns_become_tables_of_one_column_which_are_read_as_texts(name: str, make: Any) -> None:
     released = TextPrivatizer(epsilon=1e6, embedding=name).fit_transform(make(TEXTS))
     assert (released.shape, released.dtype) == ((4, 1), object)
@@ -89,12 +98,16 @@ def test_tables_are_released_column_by_column_and_counted_row_by_row(name: str, 
         transformer.transform(make({"text": ["best"], "title": ["bread"]}))
 
 
-@pytest.mark.parametrize("missing", [[None, "best"], np.array([np.nan, "best"], dtype=object), pandas.Series([pandas.NA, "best"])])
+@pytest.mark.parametrize(
+    "missing", [[None, "best"], np.array([np.nan, "best"], dtype=object), pandas.Series([pandas.NA, "best"])]
+)
 def test_missing_texts_stay_missing(name: str, missing: Any) -> None:
     assert list(TextPrivatizer(epsilon=1e6, embedding=name).transform(missing)) == [None, "best"]
 
 
-@pytest.mark.parametrize("wrong", ["a text", np.array([[["a"]]]), pandas.DataFrame({"a": ["b"], "b": [1]}), [1.5], [b"bytes"]])
+@pytest.mark.parametrize(
+    "wrong", ["a text", np.array([[["a"]]]), pandas.DataFrame({"a": ["b"], "b": [1]}), [1.5], [b"bytes"]]
+)
 def test_what_is_not_a_column_of_texts_is_refused(name: str, wrong: Any) -> None:
     with pytest.raises(InvalidParameter):
         TextPrivatizer(epsilon=6, embedding=name).transform(wrong)
@@ -133,7 +146,10 @@ def test_a_pickle_holds_no_noise_and_its_copies_draw_their_own(name: str) -> Non
     assert b"Privatizer(" not in stored
     assert len(stored) < 1000
     text = " ".join(["word1"] * 100)
-    released = [copy.transform([text])[0] for copy in (transformer, pickle.loads(stored), pickle.loads(stored), clone(transformer))]
+    released = [
+        copy.transform([text])[0]
+        for copy in (transformer, pickle.loads(stored), pickle.loads(stored), clone(transformer))
+    ]
     assert len(set(released)) == 4
 
 
@@ -144,19 +160,28 @@ def test_it_stands_in_pipelines_grids_and_column_transformers(name: str) -> None
     pipeline = make_pipeline(release, CountVectorizer(), LogisticRegression())
     grid = GridSearchCV(pipeline, {"textprivatizer__epsilon": [1e6, 1e5]}, cv=2).fit(frame["text"], labels)
     assert set(grid.predict(frame["text"])) <= {0, 1}
-    columns = make_column_transformer((make_pipeline(release, CountVectorizer()), "text"), remainder="passthrough")
+    columns = make_column_transformer(
+        (make_pipeline(release, CountVectorizer()), "text"), remainder="passthrough"
+    )
     assert columns.fit_transform(frame).shape[0] == 12
 
 
 @pytest.mark.parametrize("column", ["review", ["review"]])
 def test_a_column_transformer_takes_it_by_itself(name: str, column: Any) -> None:
     frame = pandas.DataFrame({"review": [*TEXTS, None], "stars": range(5)}, index=list("abcde"))
-    columns = ColumnTransformer([("t", TextPrivatizer(epsilon=1e6, embedding=name), column)], remainder="passthrough")
+    columns = ColumnTransformer(
+        [("t", TextPrivatizer(epsilon=1e6, embedding=name), column)], remainder="passthrough"
+    )
     assert columns.fit_transform(frame)[[1, 4]].tolist() == [["best bread", 1], [None, 4]]
     assert columns.get_feature_names_out().tolist() == ["t__review", "remainder__stars"]
     assert columns.transform(frame).shape == (5, 2)
     framed = columns.set_output(transform="pandas").fit_transform(frame)
-    assert framed["t__review"].dropna().tolist() == ["the soup was cold", "best bread", "word1 word2", "word3 word4"]
+    assert framed["t__review"].dropna().tolist() == [
+        "the soup was cold",
+        "best bread",
+        "word1 word2",
+        "word3 word4",
+    ]
     assert (framed["remainder__stars"].tolist(), framed.index.tolist()) == ([0, 1, 2, 3, 4], list("abcde"))
     polarised = columns.set_output(transform="polars").fit_transform(polars.from_pandas(frame))
     assert polarised.schema == {"t__review": polars.String, "remainder__stars": polars.Int64}
@@ -167,7 +192,18 @@ def test_what_follows_in_a_pipeline_reads_texts(name: str, make: Any) -> None:
     column = make(pandas.DataFrame({"review": TEXTS}))
     for following in (CountVectorizer(), TfidfVectorizer()):
         features = make_pipeline(TextPrivatizer(epsilon=1e6, embedding=name), following).fit(column)
-        assert features[-1].vocabulary_.keys() == {"the", "soup", "was", "cold", "best", "bread", "word1", "word2", "word3", "word4"}
+        assert features[-1].vocabulary_.keys() == {
+            "the",
+            "soup",
+            "was",
+            "cold",
+            "best",
+            "bread",
+            "word1",
+            "word2",
+            "word3",
+            "word4",
+        }
 
 
 def test_set_output_names_the_column(name: str) -> None:
@@ -180,6 +216,11 @@ def test_set_output_names_the_column(name: str) -> None:
 def test_the_parameters_are_those_of_a_release() -> None:
     parameters = TextPrivatizer(epsilon=6).get_params()
     assert Release(**parameters) == Release(epsilon=6)
-    assert {each.name for each in fields(Release)} - set(parameters) == {"key_file", "consistent", "key", "fingerprint"}
+    assert {each.name for each in fields(Release)} - set(parameters) == {
+        "key_file",
+        "consistent",
+        "key",
+        "fingerprint",
+    }
     with pytest.raises(TypeError, match="epsilom"):
         TextPrivatizer(epsilom=6)

@@ -1,4 +1,5 @@
-"""Features of released texts: what the decoder gives, in pipelines and from files, learnt from the release alone."""
+"""Features of released texts: what the decoder gives, in pipelines and from files, learnt from the release
+alone."""
 
 from __future__ import annotations
 
@@ -53,7 +54,9 @@ def test_counts_are_those_of_the_decoder_with_words_in_the_order_of_their_ids(re
     names = made.get_feature_names_out()
     assert (counts.format, counts.dtype, counts.indices.dtype) == ("csr", np.float64, np.int32)
     assert names.tolist() == [*decoder.channel.embedding.words, "[unknown]"]
-    assert not np.array_equal(decoder.channel.inputs, np.sort(decoder.channel.inputs))  # so the columns had to be put in order
+    assert not np.array_equal(
+        decoder.channel.inputs, np.sort(decoder.channel.inputs)
+    )  # so the columns had to be put in order
     expected = decoder.expected_counts(release.texts).toarray()
     by_id = np.zeros_like(expected)
     by_id[:, decoder.channel.inputs] = expected
@@ -73,7 +76,9 @@ def test_vectors_are_those_of_the_decoder(release: MadeRelease) -> None:
     assert list(framed.columns) == made.get_feature_names_out().tolist()
 
 
-def test_a_public_text_is_where_learning_begins_and_gives_context_unless_told_otherwise(release: MadeRelease, tmp_path: Path) -> None:
+def test_a_public_text_is_where_learning_begins_and_gives_context_unless_told_otherwise(
+    release: MadeRelease, tmp_path: Path
+) -> None:
     public = tmp_path / "public.txt"
     public.write_text("\n".join(release.originals))
     decoder = receive(release.card, release.texts, public=public, directions=DIRECTIONS).decoder
@@ -87,12 +92,24 @@ def test_a_public_text_is_where_learning_begins_and_gives_context_unless_told_ot
 
 def test_pipelines_and_searches_learn_from_released_text_alone(release: MadeRelease) -> None:
     counts = ExpectedCounts(card=release.card, directions=DIRECTIONS)
-    scores = cross_val_score(make_pipeline(counts, TfidfTransformer(), LogisticRegression(C=10.0)), release.texts, release.labels, cv=3)
+    scores = cross_val_score(
+        make_pipeline(counts, TfidfTransformer(), LogisticRegression(C=10.0)),
+        release.texts,
+        release.labels,
+        cv=3,
+    )
     assert scores.mean() > 0.65
     vectors = ExpectedVectors(card=release.card, directions=DIRECTIONS)
-    assert cross_val_score(make_pipeline(vectors, LogisticRegression()), release.texts, release.labels, cv=2).mean() > 0.5
+    assert (
+        cross_val_score(
+            make_pipeline(vectors, LogisticRegression()), release.texts, release.labels, cv=2
+        ).mean()
+        > 0.5
+    )
     pipeline = make_pipeline(counts, LogisticRegression())
-    grid = GridSearchCV(pipeline, {"expectedcounts__least": [0.1, 1e-3]}, cv=2).fit(pandas.Series(release.texts), release.labels)
+    grid = GridSearchCV(pipeline, {"expectedcounts__least": [0.1, 1e-3]}, cv=2).fit(
+        pandas.Series(release.texts), release.labels
+    )
     assert grid.best_estimator_[0].least in (0.1, 1e-3)
     assert set(grid.predict(release.texts)) == {0, 1}
     assert pipeline.fit(release.texts, release.labels)[:-1].get_feature_names_out()[-1] == "[unknown]"
@@ -127,14 +144,18 @@ def test_clones_and_pickles_are_small_and_give_the_same(kind: Any, release: Made
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_what_was_learnt_is_saved_as_plain_numbers_and_loaded_again(kind: Any, release: MadeRelease, tmp_path: Path) -> None:
+def test_what_was_learnt_is_saved_as_plain_numbers_and_loaded_again(
+    kind: Any, release: MadeRelease, tmp_path: Path
+) -> None:
     made = fitted(kind, release, support=100)
     made.save(tmp_path / "learnt.npz")
     with np.load(tmp_path / "learnt.npz", allow_pickle=False) as arrays:
         assert sorted(arrays) == ["about", "inputs", "prior"]
         assert json.loads(arrays["about"].tobytes())["directions"] == DIRECTIONS
     loaded = kind.load(tmp_path / "learnt.npz")
-    np.testing.assert_allclose(dense(loaded.transform(release.texts)), dense(made.transform(release.texts)), rtol=1e-6)
+    np.testing.assert_allclose(
+        dense(loaded.transform(release.texts)), dense(made.transform(release.texts)), rtol=1e-6
+    )
     assert loaded.get_feature_names_out().tolist() == made.get_feature_names_out().tolist()
     (tmp_path / "learnt.npz").write_bytes(b"PK\x03\x04 nothing")
     with pytest.raises(DamagedDecoder, match="is no learnt decoder"):
@@ -169,7 +190,10 @@ def test_text_that_was_not_released_is_refused(release: MadeRelease) -> None:
     assert made.transform([]).shape == (0, 301)
 
 
-@pytest.mark.parametrize("missing", [[None, "word1"], np.array([np.nan, "word1"], dtype=object), pandas.Series([pandas.NA, "word1"])])
+@pytest.mark.parametrize(
+    "missing",
+    [[None, "word1"], np.array([np.nan, "word1"], dtype=object), pandas.Series([pandas.NA, "word1"])],
+)
 def test_missing_texts_are_empty_rows(release: MadeRelease, missing: Any) -> None:
     counts = fitted(ExpectedCounts, release).transform(missing)
     assert counts[[0]].nnz == 0
@@ -182,7 +206,9 @@ def test_a_table_of_one_column_is_a_column(release: MadeRelease) -> None:
     assert abs(made.transform(frame) - made.transform(release.texts)).max() == 0
 
 
-@pytest.mark.parametrize("wrong", ["a text", np.array([["a", "b"]]), pandas.DataFrame({"a": ["b"], "b": ["c"]}), [1.5], [b"bytes"]])
+@pytest.mark.parametrize(
+    "wrong", ["a text", np.array([["a", "b"]]), pandas.DataFrame({"a": ["b"], "b": ["c"]}), [1.5], [b"bytes"]]
+)
 def test_what_is_not_a_column_of_texts_is_refused(release: MadeRelease, wrong: Any) -> None:
     made = fitted(ExpectedCounts, release)
     for call in (made.transform, made.fit):

@@ -14,7 +14,18 @@ from typing import Any, cast
 
 import pytest
 
-from deniable import TEM, Embedding, EmbeddingNotFound, InvalidParameter, Keyed, KeyFileError, Mechanism, Multivariate, Privatizer, Vickrey
+from deniable import (
+    TEM,
+    Embedding,
+    EmbeddingNotFound,
+    InvalidParameter,
+    Keyed,
+    KeyFileError,
+    Mechanism,
+    Multivariate,
+    Privatizer,
+    Vickrey,
+)
 from deniable.analysis.decoder_state import DecoderState
 from deniable.embeddings import store
 from deniable.integrations.spark import decoded, learn_decoder, privatize, privatized, receipt, ship_embedding
@@ -26,7 +37,11 @@ from tests.support.spark_place import RECORDS, Place
 
 def private_words(text: str | None) -> int:
     """Return how many words are drawn for a text."""
-    return 0 if text is None else Privatizer(Multivariate(Embedding.open("tiny"), epsilon=1)).count([text]).longest
+    return (
+        0
+        if text is None
+        else Privatizer(Multivariate(Embedding.open("tiny"), epsilon=1)).count([text]).longest
+    )
 
 
 def kill_the_executor_once(batches: Iterator[Any], mark: Path) -> Iterator[Any]:
@@ -39,7 +54,9 @@ def kill_the_executor_once(batches: Iterator[Any], mark: Path) -> Iterator[Any]:
                 pass
             else:
                 python_daemon = Path(f"/proc/{os.getppid()}/status").read_text()
-                executor = next(int(line.split()[1]) for line in python_daemon.split("\n") if line.startswith("PPid:"))
+                executor = next(
+                    int(line.split()[1]) for line in python_daemon.split("\n") if line.startswith("PPid:")
+                )
                 os.kill(executor, signal.SIGKILL)
         yield batch
 
@@ -52,7 +69,9 @@ def test_with_an_executor_killed_every_record_comes_once_and_as_on_one_machine(p
     executors = place.spark.sparkContext._jsc.sc().statusTracker()
     before = {info.host() + str(info.port()) for info in executors.getExecutorInfos()}
     target = place.folder / "survived"
-    released.mapInArrow(lambda batches: kill_the_executor_once(batches, mark), released.schema).write.parquet(str(target))
+    released.mapInArrow(lambda batches: kill_the_executor_once(batches, mark), released.schema).write.parquet(
+        str(target)
+    )
     assert mark.exists()
     assert {info.host() + str(info.port()) for info in executors.getExecutorInfos()} != before
     rows = place.spark.read.parquet(str(target)).collect()
@@ -62,7 +81,9 @@ def test_with_an_executor_killed_every_record_comes_once_and_as_on_one_machine(p
 
 
 def test_computed_again_a_keyed_frame_is_the_same_and_a_fresh_one_is_another_release(place: Place) -> None:
-    keyed = privatize(place.frame, "text", epsilon=1, embedding="tiny", key_file=place.key, record_id="id").select("id", "text")
+    keyed = privatize(
+        place.frame, "text", epsilon=1, embedding="tiny", key_file=place.key, record_id="id"
+    ).select("id", "text")
     assert {row.id: row.text for row in keyed.repartition(3).collect()} == place.one_machine()
     fresh = privatize(place.frame, "text", epsilon=1, embedding="tiny", fresh_noise=True).select("id", "text")
     one, two = ({row.id: row.text for row in fresh.collect()} for _ in range(2))
@@ -70,20 +91,32 @@ def test_computed_again_a_keyed_frame_is_the_same_and_a_fresh_one_is_another_rel
     assert [one[i] is None for i in range(RECORDS)] == [text is None for text in place.texts]
     # Tasks and processes that started from the same state would repeat one another's noise on equal texts.
     same = place.spark.range(64).selectExpr("id", f"'{' '.join(['word1'] * 30)}' as text").repartition(8)
-    assert privatize(same, "text", epsilon=1e-3, embedding="tiny", fresh_noise=True).select("text").distinct().count() == 64
+    assert (
+        privatize(same, "text", epsilon=1e-3, embedding="tiny", fresh_noise=True)
+        .select("text")
+        .distinct()
+        .count()
+        == 64
+    )
 
 
 def test_the_expression_releases_as_one_machine_does(place: Place) -> None:
-    released = place.frame.select("id", privatized("text", "id", epsilon=1, embedding="tiny", key_file=place.key).alias("text"))
+    released = place.frame.select(
+        "id", privatized("text", "id", epsilon=1, embedding="tiny", key_file=place.key).alias("text")
+    )
     assert {row.id: row.text for row in released.collect()} == place.one_machine()
 
 
-@pytest.mark.parametrize(("name", "options", "made"), [("vickrey", {"t": 0.4}, Vickrey), ("tem", {"beta": 0.01}, TEM)])
+@pytest.mark.parametrize(
+    ("name", "options", "made"), [("vickrey", {"t": 0.4}, Vickrey), ("tem", {"beta": 0.01}, TEM)]
+)
 def test_other_mechanisms_release_as_on_one_machine_too(
     place: Place, name: str, options: dict[str, Any], made: Callable[..., Mechanism]
 ) -> None:
     drawing: dict[str, Any] = {"mechanism": name, "mechanism_options": options}
-    released = privatize(place.frame, "text", epsilon=1, embedding="tiny", key_file=place.key, record_id="id", **drawing)
+    released = privatize(
+        place.frame, "text", epsilon=1, embedding="tiny", key_file=place.key, record_id="id", **drawing
+    )
     expected = place.one_machine(mechanism=made(Embedding.open("tiny"), epsilon=1, **options))
     assert {row.id: row.text for row in released.collect()} == expected
     assert expected != place.one_machine()
@@ -110,7 +143,9 @@ def test_words_of_a_never_release_list_come_out_of_no_executor(place: Place) -> 
 def test_several_columns_get_noise_of_their_own(place: Place) -> None:
     text = " ".join(["word1"] * 30)
     frame = place.spark.createDataFrame([(1, text, text)], "id long, a string, b string")
-    row = privatize(frame, "a", "b", epsilon=1e-3, embedding="tiny", key_file=place.key, record_id="id").collect()[0]
+    row = privatize(
+        frame, "a", "b", epsilon=1e-3, embedding="tiny", key_file=place.key, record_id="id"
+    ).collect()[0]
     assert row.a != row.b
 
 
@@ -128,11 +163,18 @@ def test_the_receipt_counts_what_is_released_and_says_what_is_not(place: Place) 
     assert both["budget"]["longest_row"]["words"] >= both["budget"]["longest_record"]["words"]
     frame = place.frame
     named = frame.withColumn("who", frame.id % 7)
-    users = receipt(named, "text", record_id="who", consistent=True, **settings).to_dict()["budget"]["longest_user"]
+    users = receipt(named, "text", record_id="who", consistent=True, **settings).to_dict()["budget"][
+        "longest_user"
+    ]
     spent: Counter[int] = Counter()
     for record, text in enumerate(place.texts):
         spent[record % 7] += private_words(text)
-    assert users == {"words": max(spent.values()), "epsilon": max(spent.values()), "exact": True, "users": len(spent)}
+    assert users == {
+        "words": max(spent.values()),
+        "epsilon": max(spent.values()),
+        "exact": True,
+        "users": len(spent),
+    }
     assert "2 columns are privatized" in both["relaxations"][-1]
 
 
@@ -145,7 +187,9 @@ def test_files_that_keep_arriving_are_released_once_each(place: Place) -> None:
         (arriving / f"{first}.json").write_text("\n".join(json.dumps(row) for row in rows))
         stream = place.spark.readStream.schema("id long, text string").json(str(arriving))
         released = privatize(stream, "text", epsilon=1, embedding="tiny", key_file=place.key, record_id="id")
-        query = released.writeStream.option("checkpointLocation", str(place.folder / "checkpoint")).trigger(availableNow=True)
+        query = released.writeStream.option("checkpointLocation", str(place.folder / "checkpoint")).trigger(
+            availableNow=True
+        )
         query.start(str(target), format="parquet").awaitTermination()
 
     run(0, 20)
@@ -186,7 +230,8 @@ def test_an_executor_without_the_embedding_or_the_key_says_so(place: Place) -> N
     frame = place.spark.createDataFrame([(1, "word1")], "id long, text string").coalesce(1)
     # Spark remembers the failure of a frame, so each is made of its own.
     without_key, without_both = (
-        privatize(frame, "text", epsilon=epsilon, embedding="gone", key_file=key, record_id="id") for epsilon in (1, 2)
+        privatize(frame, "text", epsilon=epsilon, embedding="gone", key_file=key, record_id="id")
+        for epsilon in (1, 2)
     )
     key.rename(place.folder / "another name")
     with pytest.raises(Exception, match=r"gone\.key: is not there.*every executor opens the key file itself"):
@@ -212,8 +257,17 @@ def test_an_executor_without_the_embedding_or_the_key_says_so(place: Place) -> N
         ({"mechanism": "vickrey", "mechanism_options": {"k": 5}}, "is no option of the mechanism vickrey"),
     ],
 )
-def test_what_cannot_be_done_is_refused_before_any_work(place: Place, change: dict[str, Any], message: str) -> None:
-    settings = {"columns": ["text"], "epsilon": 1, "embedding": "tiny", "key_file": place.key, "record_id": "id", **change}
+def test_what_cannot_be_done_is_refused_before_any_work(
+    place: Place, change: dict[str, Any], message: str
+) -> None:
+    settings = {
+        "columns": ["text"],
+        "epsilon": 1,
+        "embedding": "tiny",
+        "key_file": place.key,
+        "record_id": "id",
+        **change,
+    }
     frame = place.spark.createDataFrame([(1, "a")], "id long, text string")
     with pytest.raises(InvalidParameter, match=message):
         privatize(frame, *settings.pop("columns"), **settings)
@@ -225,7 +279,9 @@ def test_a_stream_without_a_key_and_a_wrong_key_file_are_refused(place: Place) -
     with pytest.raises(InvalidParameter, match="replays"):
         privatize(stream, "text", epsilon=1, embedding="tiny", fresh_noise=True)
     with pytest.raises(KeyFileError, match="is not there"):
-        privatize(place.frame, "text", epsilon=1, embedding="tiny", key_file=place.folder / "none", record_id="id")
+        privatize(
+            place.frame, "text", epsilon=1, embedding="tiny", key_file=place.folder / "none", record_id="id"
+        )
 
 
 def test_a_reduced_embedding_is_sent_with_its_map_and_releases_as_on_one_machine(place: Place) -> None:
@@ -233,11 +289,15 @@ def test_a_reduced_embedding_is_sent_with_its_map_and_releases_as_on_one_machine
     if "reduced" not in [facts.name for facts in store.installed()]:
         install_reduced("tiny", "reduced", dimension=3)
     ship_embedding(place.spark, "reduced")
-    released = privatize(place.frame, "text", epsilon=1, embedding="reduced", key_file=place.key, record_id="id")
+    released = privatize(
+        place.frame, "text", epsilon=1, embedding="reduced", key_file=place.key, record_id="id"
+    )
     expected = place.one_machine(mechanism=Multivariate(Embedding.open("reduced"), epsilon=1))
     assert {row.id: row.text for row in released.collect()} == expected
     assert expected != place.one_machine()
-    noted = receipt(place.frame, "text", epsilon=1, embedding="reduced", key_file=place.key, record_id="id").to_dict()
+    noted = receipt(
+        place.frame, "text", epsilon=1, embedding="reduced", key_file=place.key, record_id="id"
+    ).to_dict()
     assert noted["embedding"]["map"]["kind"] == "reduced"
 
 
@@ -250,14 +310,18 @@ def test_a_shaped_space_is_sent_released_noted_and_decoded_as_on_one_machine(pla
     settings: dict[str, Any] = {"epsilon": 2, "embedding": "shaped", "key_file": place.key, "record_id": "id"}
     mechanism = Multivariate(Embedding.open("shaped"), epsilon=2)
     expected = place.one_machine(range(80), texts, mechanism=mechanism)
-    assert expected != place.one_machine(range(80), texts, mechanism=Multivariate(Embedding.open("made"), epsilon=2))
+    assert expected != place.one_machine(
+        range(80), texts, mechanism=Multivariate(Embedding.open("made"), epsilon=2)
+    )
     card = Privatizer(mechanism, randomness=Keyed.from_file(place.key)).card
     noted = receipt(frame, "text", **settings).to_dict()
     assert card.linear_map is not None
     assert noted["embedding"]["map"]["kind"] == card.linear_map.kind == "shaped"
     assert noted["embedding"]["map"]["digest"] == card.linear_map.digest
     released = privatize(frame, "text", **settings)
-    state = learn_decoder(place.spark.createDataFrame([*expected.items()], "id long, text string"), "text", card, directions=60)
+    state = learn_decoder(
+        place.spark.createDataFrame([*expected.items()], "id long, text string"), "text", card, directions=60
+    )
     wanted = released.select("id", "text", decoded("text", state).alias("read"))
     ship_embedding(place.spark, "shaped")
     folder.rename(place.folder / "shaped moved away")  # executors have what was sent, and no other
@@ -265,4 +329,6 @@ def test_a_shaped_space_is_sent_released_noted_and_decoded_as_on_one_machine(pla
     assert {row.id: row.text for row in rows} == expected
     folder = (place.folder / "shaped moved away").rename(folder)
     _, decoder = DecoderState.learn(card, [*expected.values()], directions=60)
-    assert [read for _, read in sorted((row.id, row.read) for row in rows)] == decoder.many([*expected.values()])
+    assert [read for _, read in sorted((row.id, row.read) for row in rows)] == decoder.many(
+        [*expected.values()]
+    )

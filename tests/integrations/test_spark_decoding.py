@@ -11,7 +11,13 @@ from deniable import InvalidParameter
 from deniable.analysis.decoder_state import DecoderState
 from deniable.analysis.features import list_words
 from deniable.errors import NotThisRelease
-from deniable.integrations.spark import decoded, expected_counts, expected_vectors, learn_decoder, ship_embedding
+from deniable.integrations.spark import (
+    decoded,
+    expected_counts,
+    expected_vectors,
+    learn_decoder,
+    ship_embedding,
+)
 from tests.support.made_release import DIRECTIONS, MadeRelease, make_release
 from tests.support.spark_place import Place
 
@@ -66,7 +72,9 @@ def test_an_embedding_that_was_sent_is_used_and_the_channel_is_made_there(place:
     ship_embedding(place.spark, "decoding")
     folder.rename(place.folder / "decoding moved away")
     rows = frame.select("id", column.alias("words")).collect()
-    assert [words for _, words in sorted((row.id, row.words) for row in rows if row.words is not None)] == decoder.many(release.texts)
+    assert [
+        words for _, words in sorted((row.id, row.words) for row in rows if row.words is not None)
+    ] == decoder.many(release.texts)
 
 
 def test_what_cannot_be_decoded_is_refused(place: Place, release: MadeRelease) -> None:

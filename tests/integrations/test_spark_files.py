@@ -17,7 +17,16 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from deniable import CusText, Embedding, EmbeddingNotFound, InvalidParameter, Keyed, KeyFileError, Privatizer, RecordError
+from deniable import (
+    CusText,
+    Embedding,
+    EmbeddingNotFound,
+    InvalidParameter,
+    Keyed,
+    KeyFileError,
+    Privatizer,
+    RecordError,
+)
 from deniable.cli.app import main
 from deniable.errors import ClusterError
 from deniable.integrations import spark
@@ -50,7 +59,11 @@ def test_the_command_releases_a_folder_of_csv_as_one_machine_would(
 ) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
-    rows = [{"id": i, "note": text, "text": f"word{i} {text}"} for i, text in enumerate(AWKWARD * 3) if text is not None]
+    rows = [
+        {"id": i, "note": text, "text": f"word{i} {text}"}
+        for i, text in enumerate(AWKWARD * 3)
+        if text is not None
+    ]
     write_csv(folder / "a.csv", rows[:5])
     write_csv(folder / "b.csv", rows[5:])
     arguments = [
@@ -70,7 +83,11 @@ def test_the_command_releases_a_folder_of_csv_as_one_machine_would(
         str(place.key),
     ]
     arguments += ["--mechanism", "custext", "--mechanism-option", "k=7"]
-    monkeypatch.setattr(sys, "argv", ["deniable", "privatize", str(folder), *arguments, "--record-id", "id", "-o", str(tmp_path / "out")])
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        ["deniable", "privatize", str(folder), *arguments, "--record-id", "id", "-o", str(tmp_path / "out")],
+    )
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code in (None, 0), capsys.readouterr().err
@@ -90,10 +107,14 @@ def test_the_command_releases_a_folder_of_csv_as_one_machine_would(
     assert stat.S_IMODE((tmp_path / "out.card.json").stat().st_mode) & 0o044 == 0o044, "it is handed over"
 
 
-def test_the_card_lies_beside_an_output_that_is_an_address_and_replaces_no_other(place: Place, tmp_path: Path) -> None:
+def test_the_card_lies_beside_an_output_that_is_an_address_and_replaces_no_other(
+    place: Place, tmp_path: Path
+) -> None:
     write_csv(tmp_path / "in.csv", [{"id": 1, "text": "word1"}])
     settings: dict[str, Any] = {"columns": ["text"], "epsilon": 1, "embedding": "tiny"}
-    privatize_files(str(tmp_path / "in.csv"), f"file://{tmp_path}/there/", receipt_path=tmp_path / "kept.json", **settings)
+    privatize_files(
+        str(tmp_path / "in.csv"), f"file://{tmp_path}/there/", receipt_path=tmp_path / "kept.json", **settings
+    )
     assert read_card(tmp_path / "there.card.json").columns == ("text",)
     (tmp_path / "here.card.json").write_text("mine")
     with pytest.raises(RecordError, match=r"here.card.json: exists already"):
@@ -107,12 +128,45 @@ def test_a_job_that_is_killed_has_published_nothing_and_run_again_releases_the_s
 ) -> None:
     write_csv(tmp_path / "in.csv", [{"id": i, "text": text or ""} for i, text in enumerate(place.texts)])
     target = tmp_path / "out"
-    arguments = ["privatize", str(tmp_path / "in.csv"), "--engine", "spark", "--output", str(target), "--force"]
-    arguments += ["--column", "text", "--epsilon", "1", "--embedding", "tiny", "--key-file", str(place.key), "--record-id", "id"]
+    arguments = [
+        "privatize",
+        str(tmp_path / "in.csv"),
+        "--engine",
+        "spark",
+        "--output",
+        str(target),
+        "--force",
+    ]
+    arguments += [
+        "--column",
+        "text",
+        "--epsilon",
+        "1",
+        "--embedding",
+        "tiny",
+        "--key-file",
+        str(place.key),
+        "--record-id",
+        "id",
+    ]
     arguments += ["--keep", "id"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "SPARK_LOCAL_IP": "127.0.0.1"}
-    environment |= {"JDK_JAVA_OPTIONS": SMALL_AND_QUICK_TO_START, "SPARK_CONF_DIR": str(write_defaults(tmp_path / "conf"))}
-    command = [sys.executable, "-c", "from deniable.cli.app import main; main()", *arguments, "--master", "local[1]"]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    environment |= {
+        "JDK_JAVA_OPTIONS": SMALL_AND_QUICK_TO_START,
+        "SPARK_CONF_DIR": str(write_defaults(tmp_path / "conf")),
+    }
+    command = [
+        sys.executable,
+        "-c",
+        "from deniable.cli.app import main; main()",
+        *arguments,
+        "--master",
+        "local[1]",
+    ]
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as job:
         while job.poll() is None and not (target / "_temporary").exists():
             time.sleep(0.02)
@@ -120,12 +174,16 @@ def test_a_job_that_is_killed_has_published_nothing_and_run_again_releases_the_s
     assert job.returncode == -signal.SIGKILL
     assert not list(target.glob("part-*"))
     assert not (target / "_SUCCESS").exists()
-    monkeypatch.setattr(sys, "argv", ["deniable", *arguments])  # on the cluster that is there: one start of a JVM less
+    monkeypatch.setattr(
+        sys, "argv", ["deniable", *arguments]
+    )  # on the cluster that is there: one start of a JVM less
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code in (None, 0), capsys.readouterr().err
     released = {int(row["id"]): row["text"] for row in read_csv_folder(target)}
-    assert released == {i: text or "" for i, text in place.one_machine(texts=[text or "" for text in place.texts]).items()}
+    assert released == {
+        i: text or "" for i, text in place.one_machine(texts=[text or "" for text in place.texts]).items()
+    }
 
 
 def test_json_lines_and_parquet_keep_their_values(place: Place, tmp_path: Path) -> None:
@@ -134,7 +192,9 @@ def test_json_lines_and_parquet_keep_their_values(place: Place, tmp_path: Path) 
     pa.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
     for kind in ("jsonl", "parquet"):
         target = tmp_path / f"out-{kind}"
-        privatize_files(str(tmp_path / f"in.{kind}"), str(target), columns=["text"], epsilon=1e6, embedding="tiny")
+        privatize_files(
+            str(tmp_path / f"in.{kind}"), str(target), columns=["text"], epsilon=1e6, embedding="tiny"
+        )
         parts = list(target.glob("part-*"))
         if kind == "jsonl":
             released = [json.loads(line) for part in parts for line in part.read_text().splitlines()]
@@ -152,7 +212,8 @@ def test_what_cannot_be_released_safely_is_refused_with_one_line(place: Place, t
     settings: dict[str, Any] = {"epsilon": 1e6, "embedding": "tiny"}
     with pytest.raises(InvalidParameter, match="none of that name"):
         privatize_files(str(folder), str(tmp_path / "out"), columns=["txet"], **settings)
-    # Were the columns of the second file taken by their place, its texts would be released under the name of ids.
+    # Were the columns of the second file taken by their place, its texts would be released under the name of
+    # ids.
     write_csv(folder / "b.csv", [{"text": "private words", "id": 2}])
     with pytest.raises(ClusterError) as raised:
         privatize_files(str(folder), str(tmp_path / "out"), columns=["text"], **settings)
@@ -169,12 +230,16 @@ def test_repeated_ids_and_outputs_that_exist_are_refused(place: Place, tmp_path:
     write_csv(tmp_path / "twice.csv", [{"id": 1, "text": "word1"}, {"id": 1, "text": "word2"}])
     settings: dict[str, Any] = {"columns": ["text"], "epsilon": 1, "embedding": "tiny"}
     with pytest.raises(InvalidParameter, match="1 of its values name more than one record"):
-        privatize_files(str(tmp_path / "twice.csv"), str(tmp_path / "out"), **settings, key_file=place.key, record_id="id")
+        privatize_files(
+            str(tmp_path / "twice.csv"), str(tmp_path / "out"), **settings, key_file=place.key, record_id="id"
+        )
     (tmp_path / "out").mkdir()
     with pytest.raises(RecordError, match="exists already"):
         privatize_files(str(tmp_path / "twice.csv"), str(tmp_path / "out"), **settings)
     with pytest.raises(ClusterError, match="is running on spark://"):
-        privatize_files(str(tmp_path / "twice.csv"), str(tmp_path / "elsewhere"), **settings, master="local[1]")
+        privatize_files(
+            str(tmp_path / "twice.csv"), str(tmp_path / "elsewhere"), **settings, master="local[1]"
+        )
 
 
 @pytest.mark.parametrize("before", [None, "an earlier receipt"])
@@ -193,7 +258,14 @@ def test_what_could_not_be_written_leaves_no_receipt_and_nothing_is_written_with
 
     monkeypatch.setattr("deniable.integrations.spark.files._write", fail)
     with pytest.raises(ClusterError, match="no room"):
-        privatize_files(str(tmp_path / "in.csv"), str(tmp_path / "out"), columns=["text"], epsilon=1, embedding="tiny", force=True)
+        privatize_files(
+            str(tmp_path / "in.csv"),
+            str(tmp_path / "out"),
+            columns=["text"],
+            epsilon=1,
+            embedding="tiny",
+            force=True,
+        )
     assert (receipt.read_text() if receipt.exists() else None) == before
     assert not (tmp_path / "out.card.json").exists()
 
@@ -210,16 +282,27 @@ def test_settings_are_checked_before_spark_is_started(tmp_path: Path) -> None:
     for target in (tmp_path / "in.csv", tmp_path, tmp_path / "in.csv" / "out"):
         with pytest.raises(RecordError, match="lie one in the other"):
             privatize_files(str(tmp_path / "in.csv"), str(target), **settings, force=True)
-    for target, receipt in ((tmp_path / "nowhere" / "out", None), (tmp_path / "out", tmp_path / "nowhere" / "r.json")):
+    for target, receipt in (
+        (tmp_path / "nowhere" / "out", None),
+        (tmp_path / "out", tmp_path / "nowhere" / "r.json"),
+    ):
         with pytest.raises(RecordError, match="nowhere is not there; make it first"):
             privatize_files(str(tmp_path / "in.csv"), str(target), **settings, receipt_path=receipt)
     for address in (str(tmp_path / "there"), f"file://{tmp_path}/there"):
         for receipt in (tmp_path / "there" / "r.json", tmp_path / "in.csv", tmp_path / "there.card.json"):
             (tmp_path / "there").mkdir(exist_ok=True)
             with pytest.raises(RecordError, match="name another file for the receipt"):
-                privatize_files(str(tmp_path / "in.csv"), address, **settings, receipt_path=receipt, force=True)
+                privatize_files(
+                    str(tmp_path / "in.csv"), address, **settings, receipt_path=receipt, force=True
+                )
     with pytest.raises(RecordError, match=r"name another file for the receipt|is a folder"):
-        privatize_files(str(tmp_path / "in.csv"), str(tmp_path / "none"), **settings, receipt_path=tmp_path / "none", force=True)
+        privatize_files(
+            str(tmp_path / "in.csv"),
+            str(tmp_path / "none"),
+            **settings,
+            receipt_path=tmp_path / "none",
+            force=True,
+        )
     with pytest.raises(InvalidParameter, match="where the receipt goes"):
         privatize_files("s3a://bucket/in", "s3a://bucket/out", **settings, format="csv")
     places = (str(tmp_path / "in.csv"), str(tmp_path / "out"))
@@ -236,7 +319,9 @@ def test_without_java_there_is_one_line(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ClusterError, match="needs Java 17 or newer and there is none on the PATH; install one"):
+    with pytest.raises(
+        ClusterError, match="needs Java 17 or newer and there is none on the PATH; install one"
+    ):
         check_java()
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
     with pytest.raises(ClusterError, match="none in JAVA_HOME"):
@@ -258,7 +343,11 @@ def test_with_a_java_that_is_too_old_the_line_says_which_it_is(tmp_path: Path) -
         "--engine",
         "spark",
     ]
-    environment = {**os.environ, "JAVA_HOME": str(tmp_path / "jdk"), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    environment = {
+        **os.environ,
+        "JAVA_HOME": str(tmp_path / "jdk"),
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+    }
     command += ["-c", "text", "-e", "6", "-o", str(tmp_path / "out")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 1
@@ -271,7 +360,9 @@ def test_with_a_java_that_is_too_old_the_line_says_which_it_is(tmp_path: Path) -
 def test_an_executor_without_deniable_is_named_and_other_reports_are_not_quoted() -> None:
     from deniable.integrations.spark.files import _in_one_line
 
-    missing = "An exception was thrown from the Python worker\nModuleNotFoundError: No module named 'deniable'\n"
+    missing = (
+        "An exception was thrown from the Python worker\nModuleNotFoundError: No module named 'deniable'\n"
+    )
     assert "not installed where the executors run" in _in_one_line(missing, "PYTHON_EXCEPTION")
     assert "private words" not in _in_one_line("cannot parse 'private words'", "MALFORMED_RECORD")
     ours = "Traceback\ndeniable.errors.KeyFileError: key file a.key: is not there\n"

@@ -1,4 +1,5 @@
-"""What Spark writes and reports is a function of what is released: not of the sizes of private files, nor of a word in them."""
+"""What Spark writes and reports is a function of what is released: not of the sizes of private files, nor of
+a word in them."""
 
 from __future__ import annotations
 
@@ -20,7 +21,15 @@ from deniable.errors import ClusterError
 from deniable.integrations import spark
 from deniable.integrations.spark import reading
 from tests.support.keeping import keeping
-from tests.support.private_pairs import POLICIES, Pair, all_that_is_seen, check_shape, embedding, spread_out, write_input
+from tests.support.private_pairs import (
+    POLICIES,
+    Pair,
+    all_that_is_seen,
+    check_shape,
+    embedding,
+    spread_out,
+    write_input,
+)
 from tests.support.spark_cluster import SMALL_AND_QUICK_TO_START, write_defaults
 from tests.support.spark_place import Place
 
@@ -34,7 +43,10 @@ UNREADABLE = {
     "too few cells": ("csv", {"a.csv": f"id,text\n1,word1\n{SECRET}\n"}),
     "no header": ("csv", {"a.csv": "id,text\n1,word1\n", "b.csv": f"2,{SECRET} word1\n"}),
     "columns in another order": ("csv", {"a.csv": "id,text\n1,word1\n", "b.csv": f"text,id\n{SECRET},2\n"}),
-    "not JSON": ("jsonl", {"a.jsonl": '{"id": 1, "text": "word1"}\n', "b.jsonl": f'{{"id": 2, "text": "{SECRET}\n'}),
+    "not JSON": (
+        "jsonl",
+        {"a.jsonl": '{"id": 1, "text": "word1"}\n', "b.jsonl": f'{{"id": 2, "text": "{SECRET}\n'},
+    ),
     "not an object": ("jsonl", {"a.jsonl": '{"id": 1, "text": "word1"}\n', "b.jsonl": f'"{SECRET}"\n'}),
 }
 
@@ -54,7 +66,9 @@ def small_parts(place: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place
         place.spark.conf.set(key, value)
 
 
-def release(place: Place, folder: Path, texts: list[str | None], notes: list[str], kind: str, policy: dict[str, Any]) -> dict[str, Any]:
+def release(
+    place: Place, folder: Path, texts: list[str | None], notes: list[str], kind: str, policy: dict[str, Any]
+) -> dict[str, Any]:
     source, target = folder / "in", folder / "out"
     source.mkdir(parents=True)
     per_file = len(texts) // FILES
@@ -62,11 +76,23 @@ def release(place: Place, folder: Path, texts: list[str | None], notes: list[str
         part = slice(number * per_file, (number + 1) * per_file)
         ids = range(part.start, part.stop)
         write_input(source / f"file{number}.{kind}", texts[part], notes[part], ids=ids)
-    settings: dict[str, Any] = {"epsilon": 2.0, **policy, "embedding": "pairs", "key_file": place.key, "record_id": "id"}
+    settings: dict[str, Any] = {
+        "epsilon": 2.0,
+        **policy,
+        "embedding": "pairs",
+        "key_file": place.key,
+        "record_id": "id",
+    }
     privatize_files(str(source), str(target), columns=["text"], **settings)
     seen = {name: seen for name, seen in all_that_is_seen(folder).items() if not name.startswith("in")}
-    if kind == "parquet":  # which lists the encodings of a column in an order that every Java machine has of its own
-        seen = {name: (mode, without_order(content)) for name, (mode, content) in seen.items() if not name.endswith(".parquet.crc")}
+    if (
+        kind == "parquet"
+    ):  # which lists the encodings of a column in an order that every Java machine has of its own
+        seen = {
+            name: (mode, without_order(content))
+            for name, (mode, content) in seen.items()
+            if not name.endswith(".parquet.crc")
+        }
     return {_UNIQUE.sub("", name): content for name, content in seen.items()}
 
 
@@ -97,24 +123,32 @@ def check(place: Place, folder: Path, pair: Pair, kind: str, policy: str) -> dic
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-def test_sizes_of_private_files_do_not_show_in_parts_and_their_order(small_parts: Place, tmp_path: Path, kind: str) -> None:
+def test_sizes_of_private_files_do_not_show_in_parts_and_their_order(
+    small_parts: Place, tmp_path: Path, kind: str
+) -> None:
     seen = check(small_parts, tmp_path, spread_out(80, long_words=3, length=60_000), kind, "perturb")
     parts = sorted(name for name in seen if Path(name).name.startswith("part-"))
     assert len(parts) == 5
     if kind != "parquet":
         notes = [int(number) for part in parts for number in re.findall(rb"note (\d+)", seen[part][1])]
-        assert notes == list(range(80)), "records come in the order of the files' names, and of their places in them"
+        assert notes == list(range(80)), (
+            "records come in the order of the files' names, and of their places in them"
+        )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name != "perturb"])
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
-def test_sizes_of_private_files_do_not_show_whatever_is_chosen(small_parts: Place, tmp_path: Path, kind: str, policy: str) -> None:
+def test_sizes_of_private_files_do_not_show_whatever_is_chosen(
+    small_parts: Place, tmp_path: Path, kind: str, policy: str
+) -> None:
     small_parts.spark.conf.set("spark.sql.files.maxPartitionBytes", "300000")
     check(small_parts, tmp_path, spread_out(80, long_words=2, length=500_000), kind, policy)
 
 
-def test_the_order_by_size_that_spark_has_would_be_noticed(small_parts: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_order_by_size_that_spark_has_would_be_noticed(
+    small_parts: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def as_it_comes(records: reading.Records, task: Any, counted: Any, spark: Any) -> Any:
         rows, columns = records.rows, list(records.columns)
 
@@ -129,7 +163,11 @@ def test_the_order_by_size_that_spark_has_would_be_noticed(small_parts: Place, t
 
 
 def logs_with(word: str, folder: Path) -> list[str]:
-    return [path.name for path in folder.rglob("*") if path.is_file() and path.suffix != ".key" and word.encode() in path.read_bytes()]
+    return [
+        path.name
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".key" and word.encode() in path.read_bytes()
+    ]
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
@@ -141,7 +179,14 @@ def test_no_log_of_the_cluster_quotes_what_cannot_be_read(
         (tmp_path / "in").mkdir(exist_ok=True)
         (tmp_path / "in" / file).write_text(content)
     with pytest.raises((ClusterError, InvalidParameter)) as raised:
-        privatize_files(str(tmp_path / "in"), str(tmp_path / "out"), columns=["text"], epsilon=1, embedding="tiny", format=kind)
+        privatize_files(
+            str(tmp_path / "in"),
+            str(tmp_path / "out"),
+            columns=["text"],
+            epsilon=1,
+            embedding="tiny",
+            format=kind,
+        )
     assert SECRET not in str(raised.value)
     assert str(tmp_path) in str(raised.value), "the file is named"
     assert "\n" not in str(raised.value)
@@ -156,7 +201,9 @@ def test_what_should_be_a_header_is_not_shown(place: Place, tmp_path: Path) -> N
     (tmp_path / "in.jsonl").write_text(f'{{"{SECRET}": "word1"}}\n')
     for name in ("in.csv", "in.jsonl"):
         with pytest.raises(InvalidParameter, match="none of that name") as raised:
-            privatize_files(str(tmp_path / name), str(tmp_path / "out"), columns=["text"], epsilon=1, embedding="tiny")
+            privatize_files(
+                str(tmp_path / name), str(tmp_path / "out"), columns=["text"], epsilon=1, embedding="tiny"
+            )
         assert SECRET not in str(raised.value)
     (tmp_path / "in.csv").write_text(f"text,{SECRET}\n2,word2\n")
     with pytest.raises(InvalidParameter, match="none of that name") as raised:
@@ -172,7 +219,9 @@ def test_what_should_be_a_header_is_not_shown(place: Place, tmp_path: Path) -> N
     assert SECRET not in str(raised.value)
 
 
-def test_neither_the_command_nor_the_event_log_quotes_what_cannot_be_read(place: Place, tmp_path: Path) -> None:
+def test_neither_the_command_nor_the_event_log_quotes_what_cannot_be_read(
+    place: Place, tmp_path: Path
+) -> None:
     (tmp_path / "in").mkdir()
     for file, content in UNREADABLE["too many cells"][1].items():
         (tmp_path / "in" / file).write_text(content)
@@ -180,12 +229,38 @@ def test_neither_the_command_nor_the_event_log_quotes_what_cannot_be_read(place:
     defaults = write_defaults(tmp_path / "conf") / "spark-defaults.conf"
     defaults.write_text(
         defaults.read_text()
-        + f"spark.eventLog.enabled true\nspark.eventLog.compress false\nspark.eventLog.dir file://{tmp_path / 'events'}\n"
+        + "spark.eventLog.enabled true\nspark.eventLog.compress false\nspark.eventLog.dir "
+        f"file://{tmp_path / 'events'}\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
     environment |= {"JDK_JAVA_OPTIONS": SMALL_AND_QUICK_TO_START, "SPARK_CONF_DIR": str(tmp_path / "conf")}
-    command = [sys.executable, "-c", "from deniable.cli.app import main; main()", "privatize", "in", "--engine", "spark", "-o", "out"]
-    command += ["--master", "local[1]", "--column", "text", "--keep", "id", "--epsilon", "1", "--embedding", "tiny"]
+    command = [
+        sys.executable,
+        "-c",
+        "from deniable.cli.app import main; main()",
+        "privatize",
+        "in",
+        "--engine",
+        "spark",
+        "-o",
+        "out",
+    ]
+    command += [
+        "--master",
+        "local[1]",
+        "--column",
+        "text",
+        "--keep",
+        "id",
+        "--epsilon",
+        "1",
+        "--embedding",
+        "tiny",
+    ]
     ended = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert ended.returncode == 1, ended.stderr
     assert "b.csv: a record of it cannot be read" in ended.stderr.splitlines()[-1]

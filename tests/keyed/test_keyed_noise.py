@@ -1,4 +1,5 @@
-"""Keyed noise has the distribution of fresh noise, and depends on the token, all of the token and nothing but the token."""
+"""Keyed noise has the distribution of fresh noise, and depends on the token, all of the token and nothing but
+the token."""
 
 from __future__ import annotations
 
@@ -27,15 +28,26 @@ KEY = bytes(range(32))
 MECHANISM = Multivariate(random_embedding(40, 4), epsilon=2.0)
 
 
-def bound(keyed: Keyed, ids: Sequence[int], record_id: object = "r", mechanism: Mechanism = MECHANISM) -> KeyedTokens:
-    return keyed.bind(mechanism, np.array(ids), positions=np.arange(len(ids)), record_ids=[record_id], lengths=[len(ids)], epsilon=None)
+def bound(
+    keyed: Keyed, ids: Sequence[int], record_id: object = "r", mechanism: Mechanism = MECHANISM
+) -> KeyedTokens:
+    return keyed.bind(
+        mechanism,
+        np.array(ids),
+        positions=np.arange(len(ids)),
+        record_ids=[record_id],
+        lengths=[len(ids)],
+        epsilon=None,
+    )
 
 
 def tokens(keyed: Keyed, count: int) -> KeyedTokens:
     """The noise of records of ten words each."""
     ids, places = np.arange(count) % 40, np.arange(count) % 10
     records = list(range(count // 10))
-    return keyed.bind(MECHANISM, ids, positions=places, record_ids=records, lengths=[10] * (count // 10), epsilon=None)
+    return keyed.bind(
+        MECHANISM, ids, positions=places, record_ids=records, lengths=[10] * (count // 10), epsilon=None
+    )
 
 
 class WordLeftOut(Keyed):
@@ -66,7 +78,12 @@ class ContextLeftOut(Keyed):
 def pairs(keyed: Keyed, what: str, count: int = 5_000) -> tuple[Floats, Floats]:
     """Noise of tokens that differ in one thing only."""
     records = list(range(count))
-    first = {"ids": np.zeros(count, dtype=np.int64), "records": records, "mechanism": MECHANISM, "lengths": [1] * count}
+    first = {
+        "ids": np.zeros(count, dtype=np.int64),
+        "records": records,
+        "mechanism": MECHANISM,
+        "lengths": [1] * count,
+    }
     second = dict(first)
     if what == "word":
         second["ids"] = np.ones(count, dtype=np.int64)
@@ -78,12 +95,21 @@ def pairs(keyed: Keyed, what: str, count: int = 5_000) -> tuple[Floats, Floats]:
         second["records"] = [f"another {i}" for i in records]
     elif what == "position":
         ids, places = np.zeros(2 * count, dtype=np.int64), np.arange(2 * count) % 2
-        two_words = keyed.bind(MECHANISM, ids, positions=places, record_ids=records, lengths=[2] * count, epsilon=None)
+        two_words = keyed.bind(
+            MECHANISM, ids, positions=places, record_ids=records, lengths=[2] * count, epsilon=None
+        )
         drawn = two_words.normals(2 * count, 1)[:, 0]
         return drawn[::2], drawn[1::2]
     one = np.zeros(count, dtype=np.int64)
     made = [
-        keyed.bind(case["mechanism"], case["ids"], positions=one, record_ids=case["records"], lengths=case["lengths"], epsilon=None)  # type: ignore[arg-type]
+        keyed.bind(
+            case["mechanism"],
+            case["ids"],
+            positions=one,
+            record_ids=case["records"],
+            lengths=case["lengths"],
+            epsilon=None,
+        )  # type: ignore[arg-type]
         for case in (first, second)
     ]
     return made[0].normals(count, 1)[:, 0], made[1].normals(count, 1)[:, 0]
@@ -100,7 +126,9 @@ MUTANTS = {
 
 def dependent(first: Floats, second: Floats) -> bool:
     return bool(
-        (first == second).any() or stats.pearsonr(first, second).pvalue < ALPHA or stats.pearsonr(first**2, second**2).pvalue < ALPHA
+        (first == second).any()
+        or stats.pearsonr(first, second).pvalue < ALPHA
+        or stats.pearsonr(first**2, second**2).pvalue < ALPHA
     )
 
 
@@ -128,7 +156,11 @@ def test_radius_is_gamma_and_direction_is_uniform(dimension: int) -> None:
 
 def test_numbers_of_one_token_and_of_neighbouring_tokens_are_independent() -> None:
     drawn = tokens(Keyed.new(), 50_000).normals(50_000, 4)
-    for first, second in ((drawn[:, 0], drawn[:, 1]), (drawn[:, 0], drawn[:, 2]), (drawn[:-1, 0], drawn[1:, 0])):
+    for first, second in (
+        (drawn[:, 0], drawn[:, 1]),
+        (drawn[:, 0], drawn[:, 2]),
+        (drawn[:-1, 0], drawn[1:, 0]),
+    ):
         assert stats.pearsonr(first, second).pvalue > ALPHA
         assert stats.pearsonr(first**2, second**2).pvalue > ALPHA
 
@@ -164,13 +196,19 @@ def test_a_row_does_not_depend_on_the_batch_it_is_drawn_in() -> None:
         assert np.array_equal(source.uniforms(size, 3), uniforms[part])
     for record in (0, 5, 299):
         ids = np.arange(10 * record, 10 * record + 10) % 40
-        alone = keyed.bind(MECHANISM, ids, positions=np.arange(10), record_ids=[record], lengths=[10], epsilon=None)
+        alone = keyed.bind(
+            MECHANISM, ids, positions=np.arange(10), record_ids=[record], lengths=[10], epsilon=None
+        )
         assert np.array_equal(alone.normals(10, 7), normals[10 * record : 10 * record + 10])
 
 
 def test_asking_again_gives_other_noise_even_through_another_part() -> None:
     source = bound(Keyed.new(), [1, 2, 3])
-    drawn = [source.normals(3, 2), source.for_tokens(slice(0, 3)).normals(3, 2), source.for_tokens(slice(0, 3)).normals(3, 2)]
+    drawn = [
+        source.normals(3, 2),
+        source.for_tokens(slice(0, 3)).normals(3, 2),
+        source.for_tokens(slice(0, 3)).normals(3, 2),
+    ]
     assert len({part.tobytes() for part in drawn}) == 3
     assert len({number for part in drawn for number in part.ravel()}) == 18
 
@@ -210,7 +248,14 @@ def test_a_wrong_number_of_tokens_or_records_is_refused() -> None:
     with pytest.raises(RandomnessError, match="asked for 2 tokens and holds 3"):
         bound(Keyed.new(), [1, 2, 3]).normals(2, 4)
     with pytest.raises(InvalidParameter, match="one for each of the 2 records"):
-        Keyed.new().bind(MECHANISM, np.array([1, 2]), positions=np.zeros(2, int), record_ids=["a"], lengths=[1, 1], epsilon=None)
+        Keyed.new().bind(
+            MECHANISM,
+            np.array([1, 2]),
+            positions=np.zeros(2, int),
+            record_ids=["a"],
+            lengths=[1, 1],
+            epsilon=None,
+        )
     with pytest.raises(InvalidParameter, match="at least 1"):
         bound(Keyed.new(), [1]).gammas(1, 0.5)
 
@@ -224,18 +269,33 @@ class OfVersion1(Keyed):
     [
         (
             Keyed,
-            ["-0x1.fb871bb92bcbcp-4", "-0x1.a194884244837p-1", "0x1.4fff4e6a1a21bp+8", "0x1.342003e0ea4afp-2", "0x1.c4edd199d5235p-1"],
+            [
+                "-0x1.fb871bb92bcbcp-4",
+                "-0x1.a194884244837p-1",
+                "0x1.4fff4e6a1a21bp+8",
+                "0x1.342003e0ea4afp-2",
+                "0x1.c4edd199d5235p-1",
+            ],
             "00c61a298109b1b6024fc0a366a55368",
         ),
         (
             OfVersion1,
-            ["-0x1.26044f20bce31p-2", "0x1.1a445f28a2259p-1", "0x1.164f1eb20b1bbp+8", "0x1.69ed9cc0db8e7p-3", "0x1.638be44a8c9e4p-3"],
+            [
+                "-0x1.26044f20bce31p-2",
+                "0x1.1a445f28a2259p-1",
+                "0x1.164f1eb20b1bbp+8",
+                "0x1.69ed9cc0db8e7p-3",
+                "0x1.638be44a8c9e4p-3",
+            ],
             "9d419790412e39720c1455cb15f9c2f9",
         ),
     ],
 )
-def test_no_version_may_ever_change_the_noise_of_a_key(kind: type[Keyed], known: list[str], all_of_them: str) -> None:
-    """Known answers: a change here would spend the budget of everything that was ever released with a key again.
+def test_no_version_may_ever_change_the_noise_of_a_key(
+    kind: type[Keyed], known: list[str], all_of_them: str
+) -> None:
+    """Known answers: a change here would spend the budget of everything that was ever released with a key
+    again.
 
     Version 1 differs in its name and in what is taken for a position, and in nothing else.
     """
@@ -243,8 +303,22 @@ def test_no_version_may_ever_change_the_noise_of_a_key(kind: type[Keyed], known:
     assert embedding.fingerprint == "f1796cecca9d58c6d4ce1835a0d76498"
     assert Keyed(KEY).fingerprint == "060eb7e199802e6c"
     mechanism, places = Multivariate(embedding, epsilon=2.0), np.array([0, 1, 0])
-    source = kind(KEY).bind(mechanism, np.array([2, 3, 2]), positions=places, record_ids=["a", ("b", 7)], lengths=[2, 1], epsilon=None)
-    numbers = np.concatenate([source.normals(3, 5).ravel(), source.gammas(3, 300), source.gammas(3, 1.0), source.uniforms(3, 2).ravel()])
+    source = kind(KEY).bind(
+        mechanism,
+        np.array([2, 3, 2]),
+        positions=places,
+        record_ids=["a", ("b", 7)],
+        lengths=[2, 1],
+        epsilon=None,
+    )
+    numbers = np.concatenate(
+        [
+            source.normals(3, 5).ravel(),
+            source.gammas(3, 300),
+            source.gammas(3, 1.0),
+            source.uniforms(3, 2).ravel(),
+        ]
+    )
     assert [float(number).hex() for number in numbers[[0, 14, 15, 18, 21]]] == known
     assert hashlib.blake2b(numbers.astype("<f8").tobytes(), digest_size=16).hexdigest() == all_of_them
 
@@ -253,7 +327,12 @@ def test_consistent_noise_is_what_it_was_in_version_1() -> None:
     mechanism = Multivariate(Embedding(["a", "b", "c"], np.arange(12).reshape(3, 4) / 8), epsilon=2.0)
     for place in (0, 5):
         consistent = Keyed(KEY, consistent=True).bind(
-            mechanism, np.array([2]), positions=np.array([place]), record_ids=["a"], lengths=[1], epsilon=np.array([0.5])
+            mechanism,
+            np.array([2]),
+            positions=np.array([place]),
+            record_ids=["a"],
+            lengths=[1],
+            epsilon=np.array([0.5]),
         )
         assert float(consistent.normals(1, 1)[0, 0]).hex() == "0x1.1eb3b7283f3d5p+0"
 
@@ -265,17 +344,23 @@ def test_the_function_is_what_its_description_says() -> None:
         return hashlib.blake2b(purpose, key=KEY, digest_size=32, person=b"deniable-derive").digest()
 
     def parts(*texts: str) -> bytes:
-        return struct.pack("<Q", len(texts)) + b"".join(struct.pack("<Q", len(text)) + text.encode() for text in texts)
+        return struct.pack("<Q", len(texts)) + b"".join(
+            struct.pack("<Q", len(text)) + text.encode() for text in texts
+        )
 
     def aes(key: bytes, first: bytes, second: bytes) -> bytes:
         block = bytes(a ^ b for a, b in zip(first, second, strict=True))
         return Cipher(algorithms.AES(key), modes.ECB()).encryptor().update(block)
 
     context = parts("deniable keyed noise 2", "by position", MECHANISM.embedding.fingerprint, "Multivariate")
-    record = hashlib.blake2b(context + parts("r"), key=derived(b"records"), digest_size=16, person=b"deniable-record").digest()
+    record = hashlib.blake2b(
+        context + parts("r"), key=derived(b"records"), digest_size=16, person=b"deniable-record"
+    ).digest()
     position, word, epsilon = 1, 40, 2.0
     token = aes(derived(b"tokens"), record, struct.pack("<IId", position, word, epsilon))
-    blocks = b"".join(aes(derived(b"noise"), token, struct.pack("<IHBBQ", counter, 0, 0, 1, 0)) for counter in range(2))
+    blocks = b"".join(
+        aes(derived(b"noise"), token, struct.pack("<IHBBQ", counter, 0, 0, 1, 0)) for counter in range(2)
+    )
     radius, _, turn, _ = struct.unpack("<QQQQ", blocks)
     angle = ((turn << 2 & 2**64 - 1) ^ 2**63) - 2**63
     first = math.sin(angle * math.pi / 2**65) if turn >> 63 else math.cos(angle * math.pi / 2**65)

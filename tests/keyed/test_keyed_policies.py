@@ -1,4 +1,5 @@
-"""A word keeps its noise whatever is done with the other words of its text: kept, redacted, dropped or perturbed."""
+"""A word keeps its noise whatever is done with the other words of its text: kept, redacted, dropped or
+perturbed."""
 
 from __future__ import annotations
 
@@ -66,7 +67,9 @@ def differing(keyed: Keyed, words: list[str], first: Mapping[str, Any], second: 
 
 @settings(max_examples=60)
 @given(st.lists(WORDS, min_size=1, max_size=12), st.sampled_from(POLICIES), st.sampled_from(POLICIES))
-def test_words_that_are_drawn_under_two_policies_come_out_the_same(words: list[str], first: dict[str, Any], second: dict[str, Any]) -> None:
+def test_words_that_are_drawn_under_two_policies_come_out_the_same(
+    words: list[str], first: dict[str, Any], second: dict[str, Any]
+) -> None:
     assert differing(Keyed(KEY), words, first, second) == 0
 
 

@@ -24,7 +24,9 @@ EMBEDDING = random_embedding(200, 5)
 TEXTS = [f"w{i % 200} w{i * 7 % 200} nobody w{i * i % 200} knows" for i in range(300)]
 
 
-def private(keyed: Keyed, epsilon: float = 0.5, embedding: Embedding = EMBEDDING, **policies: object) -> Privatizer:
+def private(
+    keyed: Keyed, epsilon: float = 0.5, embedding: Embedding = EMBEDDING, **policies: object
+) -> Privatizer:
     return Privatizer(Multivariate(embedding, epsilon=epsilon), randomness=keyed, **policies)  # type: ignore[arg-type]
 
 
@@ -46,7 +48,15 @@ def test_a_privatizer_cannot_carry_its_key_to_another_process(act: Callable[[obj
 def test_the_key_is_never_shown() -> None:
     keyed = Keyed(KEY)
     receipt = private(keyed).receipt()
-    shown = [repr(keyed), str(keyed), repr(keyed.describe()), receipt.to_json(), receipt.summary(), repr(receipt), repr(private(keyed))]
+    shown = [
+        repr(keyed),
+        str(keyed),
+        repr(keyed.describe()),
+        receipt.to_json(),
+        receipt.summary(),
+        repr(receipt),
+        repr(private(keyed)),
+    ]
     for text in shown:
         assert KEY.hex() not in text
         assert repr(KEY)[2:20] not in text
@@ -54,7 +64,9 @@ def test_the_key_is_never_shown() -> None:
     assert Keyed(KEY).fingerprint == keyed.fingerprint != Keyed.new().fingerprint
 
 
-@pytest.mark.parametrize("key", [b"", b"\xab" * 31, b"\xab" * 33, "ab" * 16, None, 5, bytearray(b"\xab" * 32)])
+@pytest.mark.parametrize(
+    "key", [b"", b"\xab" * 31, b"\xab" * 33, "ab" * 16, None, 5, bytearray(b"\xab" * 32)]
+)
 def test_a_key_is_32_bytes_and_the_message_does_not_show_it(key: object) -> None:
     with pytest.raises(InvalidParameter, match="32 random bytes") as caught:
         Keyed(key)  # type: ignore[arg-type]
@@ -83,7 +95,9 @@ def test_the_same_records_give_the_same_words_in_any_batch_order_and_process_obj
     assert again.column(chunked, record_ids=ids).to_pylist() == whole
 
 
-def test_an_id_that_comes_twice_is_noticed_over_chunks_and_in_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_id_that_comes_twice_is_noticed_over_chunks_and_in_streams(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     keyed, ids = private(Keyed(KEY)), [*range(9), 3]
     with pytest.raises(InvalidParameter, match="names two texts"):
         keyed.column(pa.chunked_array([TEXTS[:5], TEXTS[5:10]]), record_ids=ids)
@@ -91,7 +105,9 @@ def test_an_id_that_comes_twice_is_noticed_over_chunks_and_in_streams(monkeypatc
         list(keyed.stream(TEXTS[:10], record_ids=ids))
     monkeypatch.setattr("deniable.keyed.unique._HELD", 1)
     stream = keyed.stream(TEXTS[:10], record_ids=ids)
-    assert [next(stream) for _ in range(10)] == [private(Keyed(KEY))(text, record_id=one) for text, one in zip(TEXTS, ids, strict=False)]
+    assert [next(stream) for _ in range(10)] == [
+        private(Keyed(KEY))(text, record_id=one) for text, one in zip(TEXTS, ids, strict=False)
+    ]
     with pytest.raises(InvalidParameter, match="texts 4 and 10"):
         next(stream)
     assert len(list(private(Keyed(KEY, consistent=True)).stream(TEXTS[:10], record_ids=ids))) == 10
@@ -102,7 +118,9 @@ def test_batches_that_the_privatizer_makes_do_not_show() -> None:
     ids = range(len(texts))
     whole = private(Keyed(KEY)).many(texts, record_ids=ids)
     alone = private(Keyed(KEY))
-    assert [alone.many([texts[i]], record_ids=[i])[0] for i in (0, 1, 2, 3, 5_000)] == [whole[i] for i in (0, 1, 2, 3, 5_000)]
+    assert [alone.many([texts[i]], record_ids=[i])[0] for i in (0, 1, 2, 3, 5_000)] == [
+        whole[i] for i in (0, 1, 2, 3, 5_000)
+    ]
 
 
 def test_only_an_edited_word_is_drawn_anew() -> None:
@@ -119,9 +137,14 @@ def test_exchanging_unknown_words_changes_nothing() -> None:
 
 
 def test_budgets_per_record_are_keyed_too() -> None:
-    released = [private(Keyed(KEY), epsilon=4.0, record_epsilon=3.0).many(TEXTS, record_ids=range(300)) for _ in range(2)]
+    released = [
+        private(Keyed(KEY), epsilon=4.0, record_epsilon=3.0).many(TEXTS, record_ids=range(300))
+        for _ in range(2)
+    ]
     assert released[0] == released[1]
-    assert released[0] != private(Keyed(KEY), epsilon=4.0, record_epsilon=3.5).many(TEXTS, record_ids=range(300))
+    assert released[0] != private(Keyed(KEY), epsilon=4.0, record_epsilon=3.5).many(
+        TEXTS, record_ids=range(300)
+    )
 
 
 def test_consistent_replacement_holds_for_a_user_and_is_named_in_the_receipt() -> None:
@@ -215,7 +238,9 @@ def test_a_number_that_python_does_not_write_out_is_no_id() -> None:
 
 @pytest.mark.parametrize("odd", OF_OTHER_TYPES)
 @pytest.mark.parametrize("consistent", [False, True])
-def test_an_id_of_another_type_never_shares_the_noise_of_the_number_it_is_made_of(odd: Any, consistent: bool) -> None:
+def test_an_id_of_another_type_never_shares_the_noise_of_the_number_it_is_made_of(
+    odd: Any, consistent: bool
+) -> None:
     keyed = private(Keyed(KEY, consistent=consistent))
     for record_ids in ([odd, 7], [7, odd]):
         with pytest.raises(InvalidParameter, match="neither text nor a whole number"):
@@ -244,7 +269,9 @@ def test_a_repeated_id_is_named_by_its_places_and_not_shown() -> None:
         with pytest.raises(InvalidParameter, match="names two texts") as caught:
             call()
         assert "anna" not in str(caught.value)
-        assert "of texts 1 and 4" in str(caught.value) or "of text 4 and of an earlier one" in str(caught.value)
+        assert "of texts 1 and 4" in str(caught.value) or "of text 4 and of an earlier one" in str(
+            caught.value
+        )
 
 
 def test_a_missing_text_still_has_its_id_checked() -> None:
@@ -260,7 +287,10 @@ def test_a_number_is_the_text_of_its_digits() -> None:
 IDS = st.text(st.sampled_from("a7\ud800"), max_size=3) | st.integers(-1, 99)
 
 
-@given(IDS | st.lists(IDS, min_size=1, max_size=3).map(tuple), IDS | st.lists(IDS, min_size=1, max_size=3).map(tuple))
+@given(
+    IDS | st.lists(IDS, min_size=1, max_size=3).map(tuple),
+    IDS | st.lists(IDS, min_size=1, max_size=3).map(tuple),
+)
 def test_ids_share_their_bytes_only_if_they_are_written_alike(first: object, second: object) -> None:
     written = [tuple(map(str, one)) if isinstance(one, tuple) else (str(one),) for one in (first, second)]
     assert (encode_id(first, 1) == encode_id(second, 1)) == (written[0] == written[1])
@@ -274,7 +304,11 @@ def test_different_parts_never_have_the_same_bytes(first: list[str], second: lis
 def test_values_of_an_arrow_column_name_records_as_the_plain_values_do() -> None:
     pyarrow = pytest.importorskip("pyarrow")
     for plain in (7, "a"):
-        assert encode_id(pyarrow.scalar(plain), 1) == encode_id(plain, 1) == encode_id((pyarrow.scalar(plain),), 1)
+        assert (
+            encode_id(pyarrow.scalar(plain), 1)
+            == encode_id(plain, 1)
+            == encode_id((pyarrow.scalar(plain),), 1)
+        )
     for wrong in (None, 1.5):
         with pytest.raises(InvalidParameter):
             encode_id(pyarrow.scalar(wrong), 1)

@@ -29,12 +29,14 @@ noise = np.concatenate([keyed.normals(300, 50).ravel(), keyed.gammas(300, 50)])
 uses = np.log(rng.random(100_000)) + np.einsum("ij,ij->i", vectors, vectors).sum()
 print(hashlib.blake2b("\\n".join(released).encode()).hexdigest()[:32], hashlib.blake2b(noise.astype("<f8")).hexdigest()[:32])
 print(hashlib.blake2b(uses.tobytes()).hexdigest()[:32])
-"""
+"""  # noqa: E501
 
 
 def run(threads: int, **environment: str) -> list[str]:
     command = [sys.executable, "-W", "error::UserWarning", "-c", PROGRAM, str(threads)]
-    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, check=True
+    )
     return done.stdout.split("\n")
 
 
@@ -44,7 +46,9 @@ def dispatched_features() -> str:
     return " ".join(feature for feature in __cpu_dispatch__ if __cpu_features__[feature])
 
 
-def test_released_words_are_the_same_without_the_processors_special_instructions_and_with_any_number_of_threads() -> None:
+def test_released_words_are_the_same_without_the_processors_special_instructions_and_with_any_number_of_threads() -> (  # noqa: E501
+    None
+):
     plain = run(1)
     assert run(2)[0] == plain[0]
     features = dispatched_features()
@@ -53,11 +57,15 @@ def test_released_words_are_the_same_without_the_processors_special_instructions
     other = run(1, NPY_DISABLE_CPU_FEATURES=features, OPENBLAS_CORETYPE="Prescott", PYTHONHASHSEED="5")
     assert other[0] == plain[0]
     if "AVX512_SKX" in features.split():
-        assert other[1] != plain[1], "numpy's own functions differ here, so the comparison has the power to fail"
+        assert other[1] != plain[1], (
+            "numpy's own functions differ here, so the comparison has the power to fail"
+        )
 
 
 def test_logarithm_sine_and_cosine_are_accurate_to_the_last_digits() -> None:
-    values = np.concatenate([2.0 ** -np.arange(65.0), 1 - 2.0 ** -np.arange(2.0, 54), portable._above_zero(BITS).ravel()])
+    values = np.concatenate(
+        [2.0 ** -np.arange(65.0), 1 - 2.0 ** -np.arange(2.0, 54), portable._above_zero(BITS).ravel()]
+    )
     assert np.allclose(portable.minus_log(values), -np.log(values), rtol=2e-15, atol=0)
     turns = BITS.view(np.int64)
     angles = turns.astype(np.float64) * (np.pi / 4 * 2.0**-63)
@@ -71,7 +79,9 @@ def test_exponentials_and_logarithms_near_one_are_accurate_to_the_last_digits() 
     values = np.concatenate([random.random(5_000) * 40, 10.0 ** -random.uniform(0, 300, 5_000), [0.0]])
     assert np.allclose(portable.exp_minus(values), np.exp(-values), rtol=1e-14, atol=0)
     assert np.allclose(portable.one_minus_exp_minus(values), -np.expm1(-values), rtol=2e-15, atol=0)
-    shares = np.concatenate([random.random(5_000), 10.0 ** -random.uniform(0, 300, 5_000), [0.0, 1 - 2.0**-53]])
+    shares = np.concatenate(
+        [random.random(5_000), 10.0 ** -random.uniform(0, 300, 5_000), [0.0, 1 - 2.0**-53]]
+    )
     assert np.allclose(portable.minus_log_one_minus(shares), -np.log1p(-shares), rtol=2e-15, atol=0)
 
 
@@ -86,7 +96,9 @@ def test_a_pair_of_normals_turns_once_around_with_its_angle() -> None:
     corners = np.arange(4, dtype=np.uint64) << np.uint64(62)
     pairs = portable.normals(np.stack([np.full(4, 1 << 60, dtype=np.uint64), corners], axis=1), 2)
     radius = np.hypot(*pairs[0])
-    assert np.allclose(sorted(map(tuple, np.round(pairs / radius, 9).tolist())), [(-1, 0), (0, -1), (0, 1), (1, 0)])
+    assert np.allclose(
+        sorted(map(tuple, np.round(pairs / radius, 9).tolist())), [(-1, 0), (0, -1), (0, 1), (1, 0)]
+    )
 
 
 def test_extreme_bits_give_finite_numbers() -> None:

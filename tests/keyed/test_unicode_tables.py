@@ -1,4 +1,5 @@
-"""Keyed words depend on the Unicode tables that cut text: other tables than those of the golden releases are named, and end no job."""
+"""Keyed words depend on the Unicode tables that cut text: other tables than those of the golden releases are
+named, and end no job."""
 
 from __future__ import annotations
 
@@ -13,7 +14,9 @@ from deniable.words import tables
 
 
 def private() -> Privatizer:
-    return Privatizer(Multivariate(Embedding(["a", "b"], [[0.0], [1.0]]), epsilon=1.0), randomness=Keyed.new())
+    return Privatizer(
+        Multivariate(Embedding(["a", "b"], [[0.0], [1.0]]), epsilon=1.0), randomness=Keyed.new()
+    )
 
 
 def test_the_golden_tables_are_named_nowhere() -> None:
@@ -27,7 +30,9 @@ def test_other_tables_stand_in_the_receipt(monkeypatch: pytest.MonkeyPatch) -> N
     assert private().receipt().to_dict()["randomness"]["unicode_tables"] == tables.unicode_tables()
 
 
-def test_a_keyed_job_that_was_begun_under_other_tables_is_not_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_keyed_job_that_was_begun_under_other_tables_is_not_continued(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = {"randomness": "keyed", "keyed_noise": 2}
     with pytest.raises(ResumeError):
         check_identity({**now, "unicode_tables": "others"}, now, tmp_path / "out.txt")

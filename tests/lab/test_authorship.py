@@ -17,7 +17,11 @@ from deniable.errors import UnusableAuditData
 from deniable.lab.authorship import Split, audit_authorship, name_authors, split_by_author
 from deniable.records.labelled import LabelledTexts
 
-TOPICS = {"ann": "boats sails harbour wind tide rope", "ben": "bread flour yeast oven dough salt", "cy": "chess rook pawn queen clock draw"}
+TOPICS = {
+    "ann": "boats sails harbour wind tide rope",
+    "ben": "bread flour yeast oven dough salt",
+    "cy": "chess rook pawn queen clock draw",
+}
 
 
 def made_texts(each: int = 12) -> LabelledTexts:
@@ -31,7 +35,9 @@ def made_texts(each: int = 12) -> LabelledTexts:
 
 
 def changed(split: Split, change: Callable[[str], str]) -> Split:
-    return replace(split, learnt=[change(text) for text in split.learnt], judged=[change(text) for text in split.judged])
+    return replace(
+        split, learnt=[change(text) for text in split.learnt], judged=[change(text) for text in split.judged]
+    )
 
 
 def test_texts_that_pass_unchanged_are_recognised_and_texts_of_which_nothing_is_left_are_not() -> None:
@@ -59,7 +65,11 @@ def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) ->
     embedding = Embedding(words, np.random.default_rng(1).standard_normal((len(words), 3)), name="topics")
     seen: list[tuple[int, int]] = []
     result = audit_authorship(
-        made_texts(), embedding, epsilons=[1e6, 1e-6], acceptable=0.9, report=lambda done, total: seen.append((done, total))
+        made_texts(),
+        embedding,
+        epsilons=[1e6, 1e-6],
+        acceptable=0.9,
+        report=lambda done, total: seen.append((done, total)),
     )
     assert [each.epsilon for each in result.released] == [1e-6, 1e6]
     assert result.released[1].learnt_from_original == result.original
@@ -73,13 +83,16 @@ def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) ->
 
 
 def test_the_texts_of_an_author_count_together() -> None:
-    """Ten authors with words of their own, of whom half pass unchanged: the others are never told, or always."""
+    """Ten authors with words of their own, of whom half pass unchanged: the others are never told, or
+    always."""
     rng = np.random.default_rng(3)
     people = [f"author{i}" for i in range(10) for _ in range(40)]
     texts = [" ".join(rng.choice([f"{person}word{i}" for i in range(5)], 6)) for person in people]
     split = split_by_author(LabelledTexts(source="letters.csv", people=people, texts=texts))
     odd = [int(author[-1]) % 2 == 1 for author in split.judged_authors]
-    released = replace(split, judged=["nothing" if gone else text for gone, text in zip(odd, split.judged, strict=True)])
+    released = replace(
+        split, judged=["nothing" if gone else text for gone, text in zip(odd, split.judged, strict=True)]
+    )
     _, (found,) = name_authors(split, [(1.0, released)])
     share = found.learnt_from_original
     tries = len(split.judged)

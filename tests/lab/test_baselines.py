@@ -13,7 +13,9 @@ from deniable.lab.baselines.wordnet import WordNet
 
 def collection() -> Collection:
     pytest.importorskip("bm25s")
-    people = {f"p{i}": [["install", "printer", "driver", "ubuntu"], ["sound", "card", "broken"]] for i in range(30)}
+    people = {
+        f"p{i}": [["install", "printer", "driver", "ubuntu"], ["sound", "card", "broken"]] for i in range(30)
+    }
     people["p0"].append(["wedding", "budapest", "printer", "driver"])
     return Collection(people)
 
@@ -26,7 +28,13 @@ def test_statistical_scrambling_releases_other_words_from_where_the_text_is_foun
     queries = scrambler.candidates(["my", "printers", "fail"])
     assert queries == [] or all("printer" not in query for query in queries)
     queries = scrambler.candidates(["printer"])
-    assert {word for query in queries for word in query} <= {"install", "driver", "ubuntu", "wedding", "budapest"}
+    assert {word for query in queries for word in query} <= {
+        "install",
+        "driver",
+        "ubuntu",
+        "wedding",
+        "budapest",
+    }
     assert all(1 <= len(query) <= 3 for query in queries)
     assert len(queries) <= KEPT
     # "driver" stands beside "printer" always and elsewhere never; "sound" never does.

@@ -1,4 +1,5 @@
-"""Attackers that decode first: they win where words as released hide what they came from, and the stronger one is quoted."""
+"""Attackers that decode first: they win where words as released hide what they came from, and the stronger
+one is quoted."""
 
 from __future__ import annotations
 
@@ -37,14 +38,20 @@ def written(words: int, people: int = 4, each: int = 60) -> LabelledTexts:
     names, texts = [], []
     for person in range(people):
         for _ in range(each):
-            ids = np.where(random.random(15) < 0.6, random.choice(favourites[person], 15), random.choice(favourites.ravel(), 15))
+            ids = np.where(
+                random.random(15) < 0.6,
+                random.choice(favourites[person], 15),
+                random.choice(favourites.ravel(), 15),
+            )
             names.append(f"p{person}")
             texts.append(" ".join(f"w{i}" for i in ids))
     return LabelledTexts(source="letters.csv", people=names, texts=texts)
 
 
 def test_authors_are_named_more_often_by_who_decodes_and_that_is_what_is_quoted(tmp_path: Path) -> None:
-    result = audit_authorship(written(800, each=200), random_embedding(800, 6), epsilons=[3.0], acceptable=0.6, decoding=QUICK)
+    result = audit_authorship(
+        written(800, each=200), random_embedding(800, 6), epsilons=[3.0], acceptable=0.6, decoding=QUICK
+    )
     found = result.released[0]
     assert found.decoded_from_released is not None
     assert found.decoded_from_released.value > found.learnt_from_released.value + 0.05
@@ -80,12 +87,16 @@ def test_membership_has_a_condition_of_decoded_text_for_each_epsilon() -> None:
     assert {name: facts.decoded for name, facts in found.facts.items()} == {
         "ε = 1": False, "ε = 1, decoded": True, "ε = 1e+06": False, "ε = 1e+06, decoded": True,
     }  # fmt: skip
-    assert found.facts["ε = 1e+06, decoded"].changed < 0.05, "but for the word nearest to ⊥, which may stand for an unknown one"
+    assert found.facts["ε = 1e+06, decoded"].changed < 0.05, (
+        "but for the word nearest to ⊥, which may stand for an unknown one"
+    )
     assert found.facts["ε = 1, decoded"].changed > 0.2
     assert set(found.protocol) == {"original", *found.facts}
 
 
-def test_an_epsilon_is_acceptable_only_if_the_decoding_attacker_is_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_epsilon_is_acceptable_only_if_the_decoding_attacker_is_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from deniable.lab.membership import audit
     from deniable.lab.membership.audit import ReleaseFacts
 
@@ -105,8 +116,24 @@ def test_the_command_decodes_unless_told_not_to(tmp_path: Path) -> None:
     store.save(random_embedding(100, 3), "tiny", source="a test")
     data = written(100, each=6)
     file = tmp_path / "letters.csv"
-    file.write_text("author,text\n" + "".join(f"{p},{t}\n" for p, t in zip(data.people, data.texts, strict=True)))
-    command = ["lab", "authorship", str(file), "-e", "3", "--embedding", "tiny", "--json", "-q", "--support", "100", "--directions", "50"]
+    file.write_text(
+        "author,text\n" + "".join(f"{p},{t}\n" for p, t in zip(data.people, data.texts, strict=True))
+    )
+    command = [
+        "lab",
+        "authorship",
+        str(file),
+        "-e",
+        "3",
+        "--embedding",
+        "tiny",
+        "--json",
+        "-q",
+        "--support",
+        "100",
+        "--directions",
+        "50",
+    ]
     run = CliRunner()
     public = tmp_path / "public.txt"
     public.write_text("\n".join(data.texts))
@@ -116,11 +143,15 @@ def test_the_command_decodes_unless_told_not_to(tmp_path: Path) -> None:
     plain = run.invoke(app, [*command, "--no-decode"])
     assert "decoded_from_released" not in json.loads(plain.stdout)["released"][0]
     assert run.invoke(app, [*command, "--no-decode", "--public", str(public)]).exit_code == 2
-    assert isinstance(run.invoke(app, [*command, "--public", str(tmp_path / "absent.txt")]).exception, RecordError)
+    assert isinstance(
+        run.invoke(app, [*command, "--public", str(tmp_path / "absent.txt")]).exception, RecordError
+    )
     assert isinstance(run.invoke(app, [*command[:-1], "0"]).exception, InvalidParameter)
 
 
 def test_words_with_unusual_blanks_do_not_stop_an_attack() -> None:
     embedding = Embedding(["a\u00a0b", "c", "d"], np.eye(3), name="odd")
-    decoder = ReleaseDecoders(embedding, ChosenMechanism(), [2.0], Decoding(support=3, directions=50)).learn(2.0, ["a\u00a0b c d"])
+    decoder = ReleaseDecoders(embedding, ChosenMechanism(), [2.0], Decoding(support=3, directions=50)).learn(
+        2.0, ["a\u00a0b c d"]
+    )
     assert len(decode_users(decoder, [[["a\u00a0b", "c"]]])[0][0]) >= 1

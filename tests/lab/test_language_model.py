@@ -32,18 +32,24 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def attacker(attack: Attack, model: MadeModel) -> ByLanguageModel:
     prior = first_shares(attack.channel, attack.model)
-    return ByLanguageModel(attack.in_context, attack.alone, attack.channel, prior, attack.model, model, beams=40)
+    return ByLanguageModel(
+        attack.in_context, attack.alone, attack.channel, prior, attack.model, model, beams=40
+    )
 
 
 @pytest.fixture(scope="module")
 def distant() -> Attack:
     public = follow_at_a_distance(WORDS, 300, 20, seed=1)
-    return prepare(random_embedding(WORDS, 3), public, follow_at_a_distance(WORDS, 50, 20, seed=2), epsilon=2.0)
+    return prepare(
+        random_embedding(WORDS, 3), public, follow_at_a_distance(WORDS, 50, 20, seed=2), epsilon=2.0
+    )
 
 
 def test_a_model_that_knows_how_texts_go_on_names_far_more_words(distant: Attack) -> None:
     mechanism = Multivariate(distant.embedding, epsilon=2.0)
-    context, by_model = (distant.judge(mechanism, each) for each in (distant.in_context, attacker(distant, MadeModel())))
+    context, by_model = (
+        distant.judge(mechanism, each) for each in (distant.in_context, attacker(distant, MadeModel()))
+    )
     assert by_model.name == LANGUAGE_MODEL
     assert "made (sha256 0)" in by_model.knows
     assert by_model.word.first.value > context.word.first.value + 0.2
@@ -52,7 +58,10 @@ def test_a_model_that_knows_how_texts_go_on_names_far_more_words(distant: Attack
 
 def test_a_model_that_knows_nothing_does_little_harm(distant: Attack) -> None:
     mechanism = Multivariate(distant.embedding, epsilon=2.0)
-    context, ignorant = (distant.judge(mechanism, each) for each in (distant.in_context, attacker(distant, MadeModel(sure=0.0))))
+    context, ignorant = (
+        distant.judge(mechanism, each)
+        for each in (distant.in_context, attacker(distant, MadeModel(sure=0.0)))
+    )
     assert ignorant.word.first.value > context.word.first.value - 0.05
 
 
@@ -66,23 +75,35 @@ def test_a_model_gains_nothing_where_the_order_says_nothing_or_nothing_is_releas
         (shuffled, Multivariate(embedding, epsilon=2.0)),
         (nothing, RandomizedResponse(embedding, epsilon=1e-9)),
     ):
-        context, by_model = (attack.judge(mechanism, each) for each in (attack.in_context, attacker(attack, MadeModel())))
+        context, by_model = (
+            attack.judge(mechanism, each) for each in (attack.in_context, attacker(attack, MadeModel()))
+        )
         assert by_model.word.first.value < context.word.first.value + 0.03
 
 
 def test_the_audit_tries_a_model_when_it_is_given_one(tmp_path: Path) -> None:
     public = tmp_path / "public.txt"
     documents = follow_at_a_distance(WORDS, 80, 20, seed=1)
-    public.write_text("\n".join(" ".join(f"w{i}" for i in document) for document in documents) + "\nzork w1 w2\n", encoding="utf-8")
+    public.write_text(
+        "\n".join(" ".join(f"w{i}" for i in document) for document in documents) + "\nzork w1 w2\n",
+        encoding="utf-8",
+    )
     own = tmp_path / "own.txt"
     own.write_text("zork w1 w2 w10\n", encoding="utf-8")
     effort = InversionEffort.of(10, points=16, draws=10, places=200, support=60, directions=60)
     found = audit_inversion(
-        random_embedding(WORDS, 3), epsilons=[1.5], public=public, text=own, further=[LanguageModelAttack(model=MadeModel())], effort=effort
+        random_embedding(WORDS, 3),
+        epsilons=[1.5],
+        public=public,
+        text=own,
+        further=[LanguageModelAttack(model=MadeModel())],
+        effort=effort,
     )
     assert found.results[0].attackers[-1].name == LANGUAGE_MODEL
     with pytest.raises(InvalidParameter, match="further"):
-        audit_inversion(random_embedding(WORDS, 3), epsilons=[1.5], further=[LanguageModelAttack(model=MadeModel())])
+        audit_inversion(
+            random_embedding(WORDS, 3), epsilons=[1.5], further=[LanguageModelAttack(model=MadeModel())]
+        )
 
 
 def test_packages_and_models_that_are_not_there_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +112,9 @@ def test_packages_and_models_that_are_not_there_are_named(monkeypatch: pytest.Mo
     from deniable.lab.inversion import local_model
 
     there = {"torch", "transformers", "gguf", "accelerate"}
-    monkeypatch.setattr(local_model, "find_spec", lambda name: importlib.util.find_spec("json") if name in there else None)
+    monkeypatch.setattr(
+        local_model, "find_spec", lambda name: importlib.util.find_spec("json") if name in there else None
+    )
     with pytest.raises(InvalidParameter, match="no-such-model"):
         open_language_model("no-such-model")
     with pytest.raises(MissingExtra, match="lab"):
@@ -116,7 +139,9 @@ def test_the_packaged_model_expects_english() -> None:
     def after(*texts: str) -> Any:
         """Return beginnings of one text, each of two words."""
         words = [text.split() for text in texts]
-        (first,) = model.follow([model.begin()], [np.zeros(len(texts), dtype=np.int64)], [[each[0] for each in words]])
+        (first,) = model.follow(
+            [model.begin()], [np.zeros(len(texts), dtype=np.int64)], [[each[0] for each in words]]
+        )
         return model.follow([first], [np.arange(len(texts))], [[each[1] for each in words]])[0]
 
     asked = ["a", "gentlemen", "xylophone", "the"]
@@ -125,6 +150,8 @@ def test_the_packaged_model_expects_english() -> None:
     assert found.argmax(axis=1).tolist() == [0, 1]
     assert (found < 0.0).all()
     beside = model.scores([after("ladies and"), after("once upon")], [["xylophone"], asked])
-    assert beside[0][0, 0] == pytest.approx(found[1, 2], abs=1e-2), "what stands beside a text in a batch does not matter"
+    assert beside[0][0, 0] == pytest.approx(found[1, 2], abs=1e-2), (
+        "what stands beside a text in a batch does not matter"
+    )
     assert beside[1][0] == pytest.approx(found[0], abs=1e-2)
     assert sys.modules["transformers"] is not None

@@ -1,4 +1,5 @@
-"""The attacker who learns wins where words follow from others that are not next to them, and gains nothing where there is nothing."""
+"""The attacker who learns wins where words follow from others that are not next to them, and gains nothing
+where there is nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.audit.made_text import Attack, SharedNoise, follow_at_a_distance, opposite_pairs, opposites, prepare, shuffle
+from tests.audit.made_text import (
+    Attack,
+    SharedNoise,
+    follow_at_a_distance,
+    opposite_pairs,
+    opposites,
+    prepare,
+    shuffle,
+)
 from tests.support.strategies import random_embedding
 
 from deniable import Multivariate
@@ -41,19 +50,31 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def distant() -> Attack:
     """A text whose words follow from others that are not next to them."""
     public = follow_at_a_distance(WORDS, 400, 20, seed=1)
-    return prepare(random_embedding(WORDS, 3), public, follow_at_a_distance(WORDS, 60, 20, seed=2), epsilon=2.0)
+    return prepare(
+        random_embedding(WORDS, 3), public, follow_at_a_distance(WORDS, 60, 20, seed=2), epsilon=2.0
+    )
 
 
 def test_what_bigrams_cannot_see_is_learnt(distant: Attack) -> None:
     from deniable.lab.inversion.learnt import Learnt
 
     mechanism = Multivariate(distant.embedding, epsilon=2.0)
-    learnt = Learnt(distant.in_context_of(30), mechanism, follow_at_a_distance(WORDS, 300, 20, seed=5), seed=4, settings=quick())
-    alone, context, best = (distant.judge(mechanism, each) for each in (distant.alone, distant.in_context_of(30), learnt))
+    learnt = Learnt(
+        distant.in_context_of(30),
+        mechanism,
+        follow_at_a_distance(WORDS, 300, 20, seed=5),
+        seed=4,
+        settings=quick(),
+    )
+    alone, context, best = (
+        distant.judge(mechanism, each) for each in (distant.alone, distant.in_context_of(30), learnt)
+    )
     assert abs(context.word.first.value - alone.word.first.value) < 0.05
     assert best.word.first.value > context.word.first.value + 0.1
     assert best.word.first.low > context.word.first.high
-    assert best.word.within_ten == context.word.within_ten, "it ranks the ten best candidates anew, and finds no others"
+    assert best.word.within_ten == context.word.within_ten, (
+        "it ranks the ten best candidates anew, and finds no others"
+    )
 
 
 def test_nothing_is_learnt_from_words_in_any_order() -> None:
@@ -75,7 +96,9 @@ def test_nothing_is_learnt_where_nothing_is_released() -> None:
     embedding, attacked = random_embedding(WORDS, 3), follow_at_a_distance(WORDS, 60, 20, seed=2)
     attack = prepare(embedding, public, attacked, epsilon=1e-9, mechanism="randomized-response")
     mechanism = RandomizedResponse(embedding, epsilon=1e-9)
-    learnt = Learnt(attack.alone, mechanism, follow_at_a_distance(WORDS, 250, 20, seed=5), seed=4, settings=quick())
+    learnt = Learnt(
+        attack.alone, mechanism, follow_at_a_distance(WORDS, 250, 20, seed=5), seed=4, settings=quick()
+    )
     blind, best = (attack.judge(mechanism, each) for each in (attack.blind, learnt))
     assert abs(best.word.first.value - blind.word.first.value) < 0.03
 
@@ -84,21 +107,33 @@ def test_noise_that_is_shared_between_neighbours_is_learnt() -> None:
     from deniable.lab.inversion.learnt import Learnt
 
     embedding = opposites(300, 3)
-    attack = prepare(embedding, opposite_pairs(300, 300, 20, seed=1), opposite_pairs(300, 80, 20, seed=2), epsilon=3.0)
+    attack = prepare(
+        embedding, opposite_pairs(300, 300, 20, seed=1), opposite_pairs(300, 80, 20, seed=2), epsilon=3.0
+    )
     reached = {}
     for kind in (Multivariate, SharedNoise):
         mechanism = kind(embedding, epsilon=3.0)
-        learnt = Learnt(attack.in_context_of(40), mechanism, opposite_pairs(300, 200, 20, seed=5), seed=4, settings=quick())
+        learnt = Learnt(
+            attack.in_context_of(40),
+            mechanism,
+            opposite_pairs(300, 200, 20, seed=5),
+            seed=4,
+            settings=quick(),
+        )
         reached[kind] = attack.judge(mechanism, learnt).word.first
     assert reached[SharedNoise].low > reached[Multivariate].high
-    assert reached[SharedNoise].low > attack.judge(SharedNoise(embedding, epsilon=3.0), attack.in_context_of(40)).word.first.value
+    assert (
+        reached[SharedNoise].low
+        > attack.judge(SharedNoise(embedding, epsilon=3.0), attack.in_context_of(40)).word.first.value
+    )
 
 
 @pytest.mark.parametrize("leaks", [False, True], ids=["right", "a shadow whose documents are counted"])
 def test_what_it_learns_from_is_as_new_to_its_bigrams_as_what_it_attacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leaks: bool
 ) -> None:
-    """Every document repeats four words of its own: bigrams that have read it name them again, and in others they are of no use."""
+    """Every document repeats four words of its own: bigrams that have read it name them again, and in others
+    they are of no use."""
     from deniable.audit.inversion.shadow import Shadow, ShadowSample
     from deniable.lab.inversion import learnt
 
@@ -116,19 +151,28 @@ def test_what_it_learns_from_is_as_new_to_its_bigrams_as_what_it_attacks(
 
     public, random = tmp_path / "public.txt", np.random.default_rng(6)
     named: list[float] = []
-    public.write_text("\n".join(" ".join([f"w{i}" for i in random.integers(300, size=4)] * 5) for _ in range(150)), encoding="utf-8")
+    public.write_text(
+        "\n".join(" ".join([f"w{i}" for i in random.integers(300, size=4)] * 5) for _ in range(150)),
+        encoding="utf-8",
+    )
 
     class Watched(learnt.Learnt):
         def __init__(self, base: Any, mechanism: Any, shadow: Any, *, learning: Any, seed: int) -> None:
             released = [Draws(mechanism, seed=1).of_each(ids) for ids in shadow]
             truth = np.concatenate(shadow)
-            named.extend(float((each.read(released).words[:, 0] == truth).mean()) for each in (base, learning))
+            named.extend(
+                float((each.read(released).words[:, 0] == truth).mean()) for each in (base, learning)
+            )
             super().__init__(base, mechanism, shadow, learning=learning, seed=seed)
 
     monkeypatch.setattr(learnt, "Learnt", Watched)
     effort = InversionEffort.of(10, points=16, draws=10, places=200, support=300, directions=60)
     found = audit_inversion(
-        random_embedding(300, 3), epsilons=[3.0], public=public, further=[LearntAttack(shadow_words=600)], effort=effort
+        random_embedding(300, 3),
+        epsilons=[3.0],
+        public=public,
+        further=[LearntAttack(shadow_words=600)],
+        effort=effort,
     )
     attacked = found.results[0].attacker(IN_CONTEXT)
     assert attacked is not None
@@ -160,10 +204,16 @@ def test_a_ranker_begins_as_the_ranking_it_is_given_and_does_not_look_at_the_rig
 def test_the_audit_tries_it_when_asked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     public = tmp_path / "public.txt"
     documents = follow_at_a_distance(WORDS, 120, 20, seed=1)
-    public.write_text("\n".join(" ".join(f"w{i}" for i in document) for document in documents), encoding="utf-8")
+    public.write_text(
+        "\n".join(" ".join(f"w{i}" for i in document) for document in documents), encoding="utf-8"
+    )
     effort = InversionEffort.of(10, points=16, draws=10, places=200, support=60, directions=60)
     found = audit_inversion(
-        random_embedding(WORDS, 3), epsilons=[1.5], public=public, further=[LearntAttack(shadow_words=500)], effort=effort
+        random_embedding(WORDS, 3),
+        epsilons=[1.5],
+        public=public,
+        further=[LearntAttack(shadow_words=500)],
+        effort=effort,
     )
     last = found.results[0].attackers[-1]
     assert last.name == LEARNT

@@ -32,7 +32,9 @@ from deniable.lab.membership.streams import (
 )
 from deniable.records.labelled import LabelledTexts, read_labelled
 
-TINY = LanguageModelSettings(vocabulary=160, embedding=16, hidden=16, sequence=8, batch=8, rate=0.02, epochs=12)
+TINY = LanguageModelSettings(
+    vocabulary=160, embedding=16, hidden=16, sequence=8, batch=8, rate=0.02, epochs=12
+)
 
 
 def made_users(count: int, *, seed: int = 0, own: bool = True) -> Users:
@@ -62,7 +64,9 @@ def test_the_auditor_finds_members_of_a_model_trained_on_original_text(judged: F
     assert judged[ORIGINAL]["original text"]["plain"].mean.auc > 0.9
 
 
-def test_it_finds_nothing_about_original_text_where_released_text_has_nothing_to_do_with_it(judged: Findings) -> None:
+def test_it_finds_nothing_about_original_text_where_released_text_has_nothing_to_do_with_it(
+    judged: Findings,
+) -> None:
     found = judged["chance"]["original text"]
     assert abs(found["plain"].mean.auc - 0.5) < 0.3
     assert abs(found["adaptive"].mean.auc - 0.5) < 0.3
@@ -123,7 +127,9 @@ def test_ranks_of_words_are_counted_per_user() -> None:
     models = LanguageModels(1, TINY, seed=0, device=torch.device("cpu"))
     with torch.no_grad():
         models.outwards.zero_()
-        models.offset[0, 0] = torch.arange(160, 0, -1)  # the next word is always likeliest to be number 0, then 1, …
+        models.offset[0, 0] = torch.arange(
+            160, 0, -1
+        )  # the next word is always likeliest to be number 0, then 1, …
     users = [
         np.array([[5, 3, 4, TEXT_END, UNKNOWN, PADDING, PADDING, PADDING, PADDING]], dtype=np.int32),
         np.array([[3, 60] + [0] * 7], dtype=np.int32),
@@ -159,7 +165,13 @@ def test_too_few_users_are_refused() -> None:
 def test_vocabularies_hold_the_most_frequent_words() -> None:
     codes = np.array([5, 5, 5, END, 7, 7, 9, END], dtype=np.int32)
     vocabulary = Vocabulary(codes, size=5)
-    assert vocabulary.encode(np.array([5, 7, 9, END, 1000], dtype=np.int32)).tolist() == [3, 4, UNKNOWN, TEXT_END, UNKNOWN]
+    assert vocabulary.encode(np.array([5, 7, 9, END, 1000], dtype=np.int32)).tolist() == [
+        3,
+        4,
+        UNKNOWN,
+        TEXT_END,
+        UNKNOWN,
+    ]
 
 
 def test_sequences_predict_every_word_once() -> None:
@@ -173,13 +185,18 @@ def test_sequences_predict_every_word_once() -> None:
 def test_streams_survive_being_packed() -> None:
     conditions = encode_conditions({"a": [[["x", "y"]], [["y"], ["z"]]], "b": [[["z"]], []]})
     again = unpack(pack(conditions))
-    assert {name: streams.of(0).tolist() for name, streams in again.items()} == {"a": [1, 2, END], "b": [3, END]}
+    assert {name: streams.of(0).tolist() for name, streams in again.items()} == {
+        "a": [1, 2, END],
+        "b": [3, END],
+    }
     assert again["b"].of(1).tolist() == []
 
 
 def test_users_are_chosen_by_texts_that_hold_words(tmp_path: Path) -> None:
     embedding = random_embedding(5, 2)
-    data = LabelledTexts(source="x", people=["a", "a", "b", "b", "c"], texts=["w1 W2", "w3 Zork", "w1", "!!", "w1"])
+    data = LabelledTexts(
+        source="x", people=["a", "a", "b", "b", "c"], texts=["w1 W2", "w3 Zork", "w1", "!!", "w1"]
+    )
     assert choose_users(data, embedding, fewest=2, most=5, seed=0) == {"a": [["w1", "w2"], ["w3", "zork"]]}
     silent = LabelledTexts(source="chat.csv", people=["a", "a"], texts=["!!", "?"])
     with pytest.raises(UnusableAuditData, match="hold no words"):
@@ -194,7 +211,9 @@ def test_users_are_chosen_by_texts_that_hold_words(tmp_path: Path) -> None:
         ("user,text\n", UnusableAuditData, "none of its 0 records"),
     ],
 )
-def test_files_without_usable_records_are_refused(content: str, error: type[Exception], says: str, tmp_path: Path) -> None:
+def test_files_without_usable_records_are_refused(
+    content: str, error: type[Exception], says: str, tmp_path: Path
+) -> None:
     file = tmp_path / "people.csv"
     file.write_text(content)
     with pytest.raises(error, match=says):
@@ -203,7 +222,9 @@ def test_files_without_usable_records_are_refused(content: str, error: type[Exce
 
 def made_texts(users: Users) -> LabelledTexts:
     people = [f"u{number}" for number, texts in enumerate(users) for _ in texts]
-    return LabelledTexts(source="people.csv", people=people, texts=[" ".join(words) for texts in users for words in texts])
+    return LabelledTexts(
+        source="people.csv", people=people, texts=[" ".join(words) for texts in users for words in texts]
+    )
 
 
 def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) -> None:
@@ -247,5 +268,5 @@ sys.modules["deniable"] = package
 for missing in ("msgspec", "regex", "scipy", "pyarrow", "sklearn", "matplotlib", "rich", "typer", "cryptography"):
     sys.modules[missing] = None
 import deniable.lab.membership.models
-"""
+"""  # noqa: E501
     subprocess.run([sys.executable, "-c", bare], check=True)

@@ -19,12 +19,17 @@ from deniable.learning.passages import Passages
 
 
 def encode_task(right: list[list[int]]) -> EncodedTask:
-    arrays = {"right/train": np.array([a for own in right for a in own]), "right_offsets/train": np.cumsum([0, *map(len, right)])}
+    arrays = {
+        "right/train": np.array([a for own in right for a in own]),
+        "right_offsets/train": np.cumsum([0, *map(len, right)]),
+    }
     return EncodedTask(passages={}, arrays=arrays)
 
 
 def test_an_answer_is_wrong_unless_it_is_one_of_the_right_ones() -> None:
-    pairs = Pairs(encode_task([[4, 7], [7], [2]]), np.ones(9, dtype=np.int64))  # the first has two answers, the second shares one
+    pairs = Pairs(
+        encode_task([[4, 7], [7], [2]]), np.ones(9, dtype=np.int64)
+    )  # the first has two answers, the second shares one
     assert pairs.questions.tolist() == [0, 0, 1, 2]
     assert pairs.answers.tolist() == [4, 7, 7, 2]
     assert pairs.wrong(np.array([0, 1, 2, 3])).tolist() == [
@@ -39,7 +44,9 @@ def test_an_answer_is_wrong_unless_it_is_one_of_the_right_ones() -> None:
 def test_alike_questions_share_a_batch() -> None:
     rng = np.random.default_rng(0)
     heap = rng.permutation(np.repeat(np.arange(20), 50))  # twenty heaps of questions, far from each other
-    vectors = torch.nn.functional.normalize(torch.eye(20)[torch.from_numpy(heap)] + 0.01 * torch.rand(1000, 20), dim=1)
+    vectors = torch.nn.functional.normalize(
+        torch.eye(20)[torch.from_numpy(heap)] + 0.01 * torch.rand(1000, 20), dim=1
+    )
     pairs = Pairs(encode_task([[i] for i in range(1000)]), rng.integers(1, 200, 1000))
     together = list(pairs.batches_of_alike(vectors, 10, 5, rng, group=25))
     assert sorted(np.concatenate(together).tolist()) == list(range(1000))
@@ -48,14 +55,20 @@ def test_alike_questions_share_a_batch() -> None:
         return float(np.mean([np.mean(heap[chosen][:, None] == heap[chosen]) for chosen in batches]))
 
     assert share(together) > 0.4  # two runs of five make a batch: one half if no run ended in another heap
-    assert share(list(pairs.batches(10, rng))) < 0.2  # by chance each is alike to itself and to one in twenty of the others
+    assert (
+        share(list(pairs.batches(10, rng))) < 0.2
+    )  # by chance each is alike to itself and to one in twenty of the others
 
 
 @pytest.mark.parametrize(("near", "expected"), [(2, [False, False, True, True]), (0, [False] * 4)])
-def test_alike_questions_come_together_once_the_model_has_learnt(near: int, expected: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alike_questions_come_together_once_the_model_has_learnt(
+    near: int, expected: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
     torch.set_num_threads(1)
     task, seen = encode_task([[0], [1], [2], [3]]), list[bool]()
-    passages = Passages(ids=np.array([0, 1, 2, 3], dtype=np.int32), offsets=np.arange(5), drawn=np.ones(4, dtype=bool))
+    passages = Passages(
+        ids=np.array([0, 1, 2, 3], dtype=np.int32), offsets=np.arange(5), drawn=np.ones(4, dtype=bool)
+    )
     settings = RankerSettings(units=2, batch=2, near=near, epochs_before_near=2, epochs=4, patience=9)
     texts = DeviceTexts(passages, longest=9, padding=4, device=torch.device("cpu"))
 

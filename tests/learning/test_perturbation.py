@@ -1,4 +1,5 @@
-"""Perturbed text differs only where it may, and a kept perturbation is used for exactly what it was drawn for."""
+"""Perturbed text differs only where it may, and a kept perturbation is used for exactly what it was drawn
+for."""
 
 from __future__ import annotations
 
@@ -22,17 +23,24 @@ TEXTS = ["good1 good2 bad3 stranger", "", "bad1 bad1 bad2"]
 def test_passages_hold_every_word_and_the_unknown_ones_as_unknown(two_kinds: Embedding) -> None:
     passages = passages_of(TEXTS, two_kinds, TextPolicy())
     assert passages.offsets.tolist() == [0, 4, 4, 7]
-    assert passages.ids.tolist() == [*two_kinds.ids(["good1", "good2", "bad3", "stranger", "bad1", "bad1", "bad2"])]
+    assert passages.ids.tolist() == [
+        *two_kinds.ids(["good1", "good2", "bad3", "stranger", "bad1", "bad1", "bad2"])
+    ]
     assert passages.ids[3] == two_kinds.unknown_id
     assert passages.drawn.all()
 
 
 def test_several_processes_make_the_same_passages(installed: Embedding) -> None:
     texts = [f"good{i % 20} bad{i % 7} other" for i in range(1200)]
-    assert passages_of(texts, installed, TextPolicy(), jobs=2).digest == passages_of(texts, installed, TextPolicy()).digest
+    assert (
+        passages_of(texts, installed, TextPolicy(), jobs=2).digest
+        == passages_of(texts, installed, TextPolicy()).digest
+    )
 
 
-def test_words_that_the_policy_keeps_stay_and_the_others_are_drawn(two_kinds: Embedding, tmp_path: Path) -> None:
+def test_words_that_the_policy_keeps_stay_and_the_others_are_drawn(
+    two_kinds: Embedding, tmp_path: Path
+) -> None:
     policy = TextPolicy(keep_words=frozenset({"bad1", "good2"}))
     passages = passages_of(TEXTS * 50, two_kinds, policy)
     kept = np.isin(passages.ids, two_kinds.ids(["bad1", "good2"]))
@@ -85,10 +93,15 @@ class Other(Multivariate):
     """Another mechanism on the same words."""
 
 
-def test_another_epsilon_embedding_policy_mechanism_run_or_text_is_drawn_anew(two_kinds: Embedding, tmp_path: Path) -> None:
+def test_another_epsilon_embedding_policy_mechanism_run_or_text_is_drawn_anew(
+    two_kinds: Embedding, tmp_path: Path
+) -> None:
     passages = passages_of(TEXTS, two_kinds, TextPolicy())
     shifted = Passages(ids=passages.ids, offsets=np.array([0, 3, 4, 7]), drawn=passages.drawn)
-    plain, keeping = Perturbations(tmp_path, TextPolicy()), Perturbations(tmp_path, TextPolicy(unknown="drop"))
+    plain, keeping = (
+        Perturbations(tmp_path, TextPolicy()),
+        Perturbations(tmp_path, TextPolicy(unknown="drop")),
+    )
     base = Multivariate(two_kinds, epsilon=1.0)
     other = random_embedding(40, 4)
     paths = [
@@ -125,7 +138,9 @@ def test_a_cut_off_file_is_refused(two_kinds: Embedding, tmp_path: Path) -> None
 
 def test_threads_draw_every_word(two_kinds: Embedding, tmp_path: Path) -> None:
     passages = passages_of(["good1 " * 40_000], two_kinds, TextPolicy())
-    perturbed = Perturbations(tmp_path, TextPolicy(), threads=4).get(passages, Multivariate(two_kinds, epsilon=0.01), 1)
+    perturbed = Perturbations(tmp_path, TextPolicy(), threads=4).get(
+        passages, Multivariate(two_kinds, epsilon=0.01), 1
+    )
     parts = perturbed.ids.reshape(8, 5000)
     assert all(len(np.unique(part)) > 20 for part in parts)
     assert len({part.tobytes() for part in parts}) == 8

@@ -10,7 +10,14 @@ import pytest
 from sklearn.metrics import accuracy_score, label_ranking_average_precision_score
 
 from deniable.errors import MissingExtra
-from deniable.learning.scores import accuracy, average_precision, class_scores, ranking_scores, reciprocal_rank, sklearn
+from deniable.learning.scores import (
+    accuracy,
+    average_precision,
+    class_scores,
+    ranking_scores,
+    reciprocal_rank,
+    sklearn,
+)
 from deniable.learning.word_classifier import LinearLearner
 
 
@@ -53,7 +60,9 @@ def test_mean_average_precision_equals_scikit_learn_when_all_right_answers_are_i
     assert ranking_scores(scores, pools, right)["MAP"] == pytest.approx(expected)
 
 
-def test_without_scikit_learn_the_error_says_what_needs_it_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scikit_learn_the_error_says_what_needs_it_and_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for module in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "sklearn", None)
@@ -63,5 +72,7 @@ def test_without_scikit_learn_the_error_says_what_needs_it_and_how_to_get_it(mon
         "this audit": lambda: sklearn("svm"),
     }
     for purpose, call in needing.items():
-        with pytest.raises(MissingExtra, match=rf"^{purpose} needs an optional library: pip install .*\[utility\]"):
+        with pytest.raises(
+            MissingExtra, match=rf"^{purpose} needs an optional library: pip install .*\[utility\]"
+        ):
             call()

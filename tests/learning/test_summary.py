@@ -53,7 +53,14 @@ def test_points_bring_the_runs_together_and_weigh_changed_words() -> None:
 
 def test_the_table() -> None:
     rows = markdown_table(points_of(OUTCOMES), {5.0: 0.25}).splitlines()
-    assert rows[0].split("|")[1:-1] == [" perturbed ", " ε ", " average N_w ", " words changed ", " runs ", " accuracy "]
+    assert rows[0].split("|")[1:-1] == [
+        " perturbed ",
+        " ε ",
+        " average N_w ",
+        " words changed ",
+        " runs ",
+        " accuracy ",
+    ]
     assert rows[2:] == [
         "| nothing |  |  |  | 2 | 0.890 (0.880 to 0.900) |",
         "| at training time | 5 | 0.250 | 47.0 % | 2 | 0.750 (0.700 to 0.800) |",
@@ -63,7 +70,14 @@ def test_the_table() -> None:
 
 
 def test_the_figure_draws_means_bands_the_unperturbed_line_and_the_baseline() -> None:
-    figure = curve(points_of(OUTCOMES), "accuracy", title="T", label="L", baselines={"coin": 0.5}, unchanged={5.0: 0.25, 50.0: 0.996})
+    figure = curve(
+        points_of(OUTCOMES),
+        "accuracy",
+        title="T",
+        label="L",
+        baselines={"coin": 0.5},
+        unchanged={5.0: 0.25, 50.0: 0.996},
+    )
     axes = figure.axes[0]
     drawn = {str(line.get_label()): line for line in axes.lines}
     train = drawn["perturbed at training time"]
@@ -76,7 +90,9 @@ def test_the_figure_draws_means_bands_the_unperturbed_line_and_the_baseline() ->
         assert shown in text, shown
 
 
-def test_the_curve_and_the_table_are_written_beside_the_results(reviews: Classification, installed: Embedding, tmp_path: Path) -> None:
+def test_the_curve_and_the_table_are_written_beside_the_results(
+    reviews: Classification, installed: Embedding, tmp_path: Path
+) -> None:
     folder = tmp_path / "curve"
     folder.mkdir()
     files = write_curve_and_table("imdb", reviews, OUTCOMES, folder, embedding="two-kinds")

@@ -10,13 +10,16 @@ from deniable.learning.word_classifier import CountClassifier
 
 
 def accuracy() -> float:
-    """Return the accuracy where 14 of 20 words come from the half of the vocabulary that belongs to the class, all words alike."""
+    """Return the accuracy where 14 of 20 words come from the half of the vocabulary that belongs to the
+    class, all words alike."""
     from scipy.sparse import csr_array
 
     random, labels = np.random.default_rng(0), np.arange(2_000) % 2
     own = random.random((2_000, 20)) < 0.7
     words = 2_000 * np.where(own, labels[:, None], 1 - labels[:, None]) + random.integers(0, 2_000, own.shape)
-    counts = csr_array((np.ones(words.size), (np.repeat(np.arange(2_000), 20), words.ravel())), shape=(2_000, 4_000))
+    counts = csr_array(
+        (np.ones(words.size), (np.repeat(np.arange(2_000), 20), words.ravel())), shape=(2_000, 4_000)
+    )
     model = CountClassifier(strength=10.0, rounds=300).fit(counts[:1_500], labels[:1_500])
     return float((model.predict(counts[1_500:]) == labels[1_500:]).mean())
 

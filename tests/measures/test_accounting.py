@@ -1,4 +1,5 @@
-"""Accounting against integrals of the true curve, sums of exact rows and closed forms; what rounds the wrong way is refuted."""
+"""Accounting against integrals of the true curve, sums of exact rows and closed forms; what rounds the wrong
+way is refuted."""
 
 from __future__ import annotations
 
@@ -9,9 +10,26 @@ import numpy as np
 import pytest
 from scipy.special import betainc, gammainc
 
-from deniable import Gaussian, InvalidParameter, Mahalanobis, Multivariate, RandomizedResponse, SanText, Vickrey
+from deniable import (
+    Gaussian,
+    InvalidParameter,
+    Mahalanobis,
+    Multivariate,
+    RandomizedResponse,
+    SanText,
+    Vickrey,
+)
 from deniable.arrays import Floats
-from deniable.measures.accounting import Loss, account, coins, exponents, loss_of, normal_epsilon, radial_loss, radial_survival
+from deniable.measures.accounting import (
+    Loss,
+    account,
+    coins,
+    exponents,
+    loss_of,
+    normal_epsilon,
+    radial_loss,
+    radial_survival,
+)
 from tests.measures.test_bayes_bound import small
 
 
@@ -43,7 +61,9 @@ def test_bins_by_their_upper_ends_are_refuted() -> None:
     dimension, exponent, bins = 3, 3.0, 20
     edges = np.linspace(0.0, 30.0, bins + 1)
     weights = np.diff(gammainc(dimension, edges))
-    wrong, right = (_survival(ends, weights, exponent, dimension) for ends in (edges[1:], np.maximum(edges[:-1], 1e-9)))
+    wrong, right = (
+        _survival(ends, weights, exponent, dimension) for ends in (edges[1:], np.maximum(edges[:-1], 1e-9))
+    )
     epsilon = 0.5 * exponent
     true = true_delta(dimension, exponent, epsilon)
     assert wrong.delta(epsilon) < true < right.delta(epsilon)
@@ -105,7 +125,9 @@ def test_normal_noise_follows_its_closed_form() -> None:
     for first, second, count in ((0, 1, 1), (3, 7, 4)):
         mu = mechanism.mu(first, second) * math.sqrt(count)
         epsilon = normal_epsilon(mu, 1e-5)
-        assert Gaussian(small(), epsilon=1.5 * math.sqrt(count)).delta(first, second, epsilon) == pytest.approx(1e-5, rel=1e-6)
+        assert Gaussian(small(), epsilon=1.5 * math.sqrt(count)).delta(
+            first, second, epsilon
+        ) == pytest.approx(1e-5, rel=1e-6)
     assert all(row.pure == math.inf and row.to_dict()["pure"] is None for row in account(mechanism))
 
 
@@ -131,14 +153,22 @@ def test_exact_rows_never_spend_more(kind: Any) -> None:
 
 def test_two_coins_dominate_what_has_their_pure_bound() -> None:
     for dimension in (1, 2, 9):
-        assert all(radial_loss(dimension, 3.0).delta(e) <= coins(3.0).delta(e) + 1e-12 for e in (0.0, 1.0, 2.0))
+        assert all(
+            radial_loss(dimension, 3.0).delta(e) <= coins(3.0).delta(e) + 1e-12 for e in (0.0, 1.0, 2.0)
+        )
 
 
 def test_the_table_has_both_distances_and_never_exceeds_the_pure_bound() -> None:
     embedding = small(words=40, dimension=6)
-    for mechanism in (Multivariate(embedding, epsilon=3.0), Vickrey(embedding, epsilon=3.0), Mahalanobis(embedding, epsilon=3.0)):
+    for mechanism in (
+        Multivariate(embedding, epsilon=3.0),
+        Vickrey(embedding, epsilon=3.0),
+        Mahalanobis(embedding, epsilon=3.0),
+    ):
         rows = account(mechanism, words=(1, 5, 5_000))
-        assert [(row.words, row.distance) for row in rows] == [(n, d) for d in ("median", "largest") for n in (1, 5, 5_000)]
+        assert [(row.words, row.distance) for row in rows] == [
+            (n, d) for d in ("median", "largest") for n in (1, 5, 5_000)
+        ]
         for row in rows:
             if row.words == 5_000:
                 assert row.epsilon is None

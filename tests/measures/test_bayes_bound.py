@@ -1,4 +1,5 @@
-"""The Bayes bound against integrals on a grid and sums of exact channels; wrong forms of it are refuted by the same checks."""
+"""The Bayes bound against integrals on a grid and sums of exact channels; wrong forms of it are refuted by
+the same checks."""
 
 from __future__ import annotations
 
@@ -7,7 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable import TEM, Embedding, Gaussian, InvalidParameter, Mahalanobis, Multivariate, RankSmoothing, TargetsNotMet, Vickrey
+from deniable import (
+    TEM,
+    Embedding,
+    Gaussian,
+    InvalidParameter,
+    Mahalanobis,
+    Multivariate,
+    RankSmoothing,
+    TargetsNotMet,
+    Vickrey,
+)
 from deniable.arrays import Floats
 from deniable.calibration.protection import protect
 from deniable.decoding.kinds import Kinds
@@ -22,7 +33,9 @@ SPREAD = np.array([[2.0, 0.0], [0.0, 0.4]])
 
 
 def small(words: int = 12, dimension: int = 2, seed: int = 0) -> Embedding:
-    vectors = np.random.default_rng(seed).normal(size=(words, dimension)) @ (SPREAD if dimension == 2 else np.eye(dimension))
+    vectors = np.random.default_rng(seed).normal(size=(words, dimension)) @ (
+        SPREAD if dimension == 2 else np.eye(dimension)
+    )
     return Embedding([f"w{i}" for i in range(words)], vectors)
 
 
@@ -55,7 +68,10 @@ def by_grid(mechanism: Mechanism, shares: Floats, kinds: Kinds | None = None) ->
         joint.append(shares[word] * of_word / of_word.sum())
     if kinds is None:
         return float(np.max(joint, axis=0).sum())
-    grouped = [np.sum([joint[word] for word in np.flatnonzero(kinds.of == kind)], axis=0) for kind in range(kinds.count)]
+    grouped = [
+        np.sum([joint[word] for word in np.flatnonzero(kinds.of == kind)], axis=0)
+        for kind in range(kinds.count)
+    ]
     return float(np.max(grouped, axis=0).sum())
 
 
@@ -68,7 +84,8 @@ def bound_of(mechanism: Mechanism, words: Words, draws: int = 40_000) -> Estimat
 
 
 @pytest.mark.parametrize(
-    ("kind", "epsilon"), [(Multivariate, 1.5), (Multivariate, 8.0), (Gaussian, 1.5), (Mahalanobis, 1.5), (Mahalanobis, 5.0)]
+    ("kind", "epsilon"),
+    [(Multivariate, 1.5), (Multivariate, 8.0), (Gaussian, 1.5), (Mahalanobis, 1.5), (Mahalanobis, 5.0)],
 )
 def test_it_is_the_integral_over_the_noisy_point(kind: Any, epsilon: float) -> None:
     mechanism = kind(small(), epsilon=epsilon)
@@ -92,8 +109,13 @@ def test_wrong_densities_are_refuted_by_the_same_integral() -> None:
 
 
 def test_in_one_dimension_no_reader_of_the_released_word_exceeds_it() -> None:
-    embedding = Embedding([f"w{i}" for i in range(9)], np.sort(np.random.default_rng(4).normal(size=(9, 1)), axis=0))
-    words, places = zipf(embedding), np.append(embedding.vectors[:, 0], embedding.unknown[0]).astype(np.float64)
+    embedding = Embedding(
+        [f"w{i}" for i in range(9)], np.sort(np.random.default_rng(4).normal(size=(9, 1)), axis=0)
+    )
+    words, places = (
+        zipf(embedding),
+        np.append(embedding.vectors[:, 0], embedding.unknown[0]).astype(np.float64),
+    )
     edges = np.concatenate([[-np.inf], (places[:8] + places[1:9]) / 2, [np.inf]])
     for epsilon in (0.5, 2.0, 10.0):
         apart = (edges - places[:, None]) * epsilon
@@ -126,7 +148,9 @@ def test_kinds_are_summed_before_the_best_is_taken() -> None:
     found, true = bound_of(mechanism, words), by_grid(mechanism, words.shares, kinds)
     assert found.low - 0.003 < true < found.high + 0.003
     assert by_grid(mechanism, words.shares) < found.low  # the likeliest word's kind alone is less
-    assert found.blind == pytest.approx(np.bincount(kinds.of[:12][kinds.of[:12] >= 0], weights=words.shares[:12][kinds.of[:12] >= 0]).max())
+    assert found.blind == pytest.approx(
+        np.bincount(kinds.of[:12][kinds.of[:12] >= 0], weights=words.shares[:12][kinds.of[:12] >= 0]).max()
+    )
 
 
 def test_a_group_is_judged_among_its_own_words() -> None:
@@ -142,7 +166,10 @@ def test_revealed_words_count_as_named() -> None:
     embedding = small()
     words = zipf(embedding)
     plain = bound_of(Multivariate(embedding, epsilon=0.01), words)
-    shown = bound_of(Multivariate(embedding, epsilon=0.01), Words(shares=words.shares, in_words="", revealed=np.array([1, 12])))
+    shown = bound_of(
+        Multivariate(embedding, epsilon=0.01),
+        Words(shares=words.shares, in_words="", revealed=np.array([1, 12])),
+    )
     assert shown.value >= words.shares[[1, 12]].sum() + words.shares[0] - 1e-9 > plain.value
     everything = Words(shares=words.shares, in_words="", revealed=np.arange(13))
     assert bound_of(Multivariate(embedding, epsilon=1.0), everything).value == 1.0
@@ -157,7 +184,9 @@ def test_protected_words_are_as_hard_to_name_as_their_stand_ins() -> None:
     assert found.low - 0.003 < true < found.high + 0.003
 
 
-@pytest.mark.parametrize("kinds", [None, Kinds(of=np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, -1, 0, 1, -1]), count=3)])
+@pytest.mark.parametrize(
+    "kinds", [None, Kinds(of=np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, -1, 0, 1, -1]), count=3)]
+)
 def test_exact_sums_give_the_exact_share(kinds: Kinds | None) -> None:
     embedding = small()
     mechanism = TEM(embedding, epsilon=3.0)

@@ -1,4 +1,5 @@
-"""The capacity against the exact channel on a grid; wrong ways to compute it are refuted by the same comparison."""
+"""The capacity against the exact channel on a grid; wrong ways to compute it are refuted by the same
+comparison."""
 
 from __future__ import annotations
 
@@ -7,7 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable import TEM, Embedding, Gaussian, Mahalanobis, Multivariate, RandomizedResponse, RankSmoothing, Vickrey
+from deniable import (
+    TEM,
+    Embedding,
+    Gaussian,
+    Mahalanobis,
+    Multivariate,
+    RandomizedResponse,
+    RankSmoothing,
+    Vickrey,
+)
 from deniable.arrays import Floats
 from deniable.calibration import Targets, calibrate
 from deniable.calibration.protection import protect
@@ -75,7 +85,9 @@ def test_stretched_noise_needs_its_own_metric() -> None:
     assert np.trace(rows) < true_capacity(rows[:-1]) - GRID  # the sum of N_w undershoots
     assert summed(mechanism, rows) is None
     assert true_capacity(rows) <= by_points(mechanism).high + GRID
-    assert by_points(Vickrey(small(seed=3), epsilon=1.5, noise="mahalanobis", lam=0.95)) == by_points(mechanism)
+    assert by_points(Vickrey(small(seed=3), epsilon=1.5, noise="mahalanobis", lam=0.95)) == by_points(
+        mechanism
+    )
 
 
 def test_protected_words_come_out_less_often_than_the_capacity_counts() -> None:
@@ -148,7 +160,9 @@ def test_a_sample_is_scaled_up_with_the_error_of_the_mean() -> None:
     some = sum_of_unchanged(mechanism, ids, stays[ids], 0.001, at_random=True)
     assert whole is not None
     assert some is not None
-    assert whole.high - whole.value == pytest.approx(400 * 1.645 * 0.001, rel=1e-3)  # of the sum: not a root of summed squares
+    assert whole.high - whole.value == pytest.approx(
+        400 * 1.645 * 0.001, rel=1e-3
+    )  # of the sum: not a root of summed squares
     assert some.high > whole.value > some.low
     assert some.high - some.value > whole.high - whole.value
     assert sum_of_unchanged(mechanism, ids, stays[ids], 0.001, at_random=False) is None
@@ -161,7 +175,12 @@ def test_a_calibration_knows_the_capacity_and_meets_a_target_on_it() -> None:
     assert result.choice.meets_targets
     assert row["capacity"]["value"] <= row["capacity"]["at_most"] <= 12.0
     assert result.to_dict()["targets"]["max_capacity"] == 12.0
-    larger = calibrate(small(words=150, dimension=4), targets=Targets(max_capacity=12.0), epsilons=[1.1 * result.choice.epsilon], draws=60)
+    larger = calibrate(
+        small(words=150, dimension=4),
+        targets=Targets(max_capacity=12.0),
+        epsilons=[1.1 * result.choice.epsilon],
+        draws=60,
+    )
     assert larger.choice is not None
     assert not larger.choice.meets_targets
     # Against the noisy points, which know nothing of rays.
@@ -172,6 +191,8 @@ def test_a_calibration_knows_the_capacity_and_meets_a_target_on_it() -> None:
 
 @pytest.mark.parametrize("name", ["vickrey", "tem", "mahalanobis"])
 def test_the_capacity_of_other_mechanisms_is_known_in_a_calibration(name: str) -> None:
-    result = calibrate(small(words=30, dimension=3), mechanism=ChosenMechanism(name=name), epsilons=[2.0], draws=20)
+    result = calibrate(
+        small(words=30, dimension=3), mechanism=ChosenMechanism(name=name), epsilons=[2.0], draws=20
+    )
     assert result.table[0].capacity is not None
     assert result.table[0].capacity.high <= 31.0

@@ -19,7 +19,8 @@ from tests.mechanisms.every import every
 
 WORDS, DIMENSION, TOKENS = 400, 24, 401
 LEFT_OUT = ("Mahalanobis",)
-"""Its noise goes through a matrix product, whose last bit is nobody's promise: docs/guide/keyed.md says so."""
+"""Its noise goes through a matrix product, whose last bit is nobody's promise: docs/guide/keyed.md says
+so."""
 
 
 class Fixed:
@@ -50,12 +51,17 @@ class Fixed:
 
 
 def mechanisms() -> dict[str, Mechanism]:
-    """One of every mechanism whose draw a uniform number decides, over vectors that are the same everywhere."""
+    """One of every mechanism whose draw a uniform number decides, over vectors that are the same
+    everywhere."""
     random = np.random.Generator(np.random.PCG64(3))
     vectors = (random.integers(-(2**20), 2**20, (WORDS, DIMENSION)) * 2.0**-19).astype(np.float32)
     vectors[7] = vectors[5]
     embedding = Embedding([f"w{i}" for i in range(WORDS)], vectors)
-    made = {name: one for name, one in every(embedding, 2.0).items() if name not in (*LEFT_OUT, "Multivariate", "Gaussian")}
+    made = {
+        name: one
+        for name, one in every(embedding, 2.0).items()
+        if name not in (*LEFT_OUT, "Multivariate", "Gaussian")
+    }
     return {**made, "Vickrey at ε = 40": Vickrey(embedding, epsilon=40.0, t=0.5)}
 
 
@@ -79,8 +85,12 @@ def find(mechanism: Mechanism) -> Floats:
 
 
 def released(borders: dict[str, Floats]) -> tuple[dict[str, list[list[int]]], str]:
-    """Return the words at the borders of every mechanism, and a checksum of exponentials as numpy has them."""
-    words = {name: [drawn(mechanism, row).tolist() for row in borders[name]] for name, mechanism in mechanisms().items()}
+    """Return the words at the borders of every mechanism, and a checksum of exponentials as numpy has
+    them."""
+    words = {
+        name: [drawn(mechanism, row).tolist() for row in borders[name]]
+        for name, mechanism in mechanisms().items()
+    }
     random = np.random.Generator(np.random.PCG64(9))
     others = np.exp(-random.integers(0, 2**53, 100_000) * 2.0**-50)
     return words, hashlib.blake2b(others.tobytes()).hexdigest()

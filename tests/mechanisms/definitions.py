@@ -1,7 +1,8 @@
-"""The output distribution of every mechanism, computed in float64 straight from its definition on a few words in the plane.
+"""The output distribution of every mechanism, computed in float64 straight from its definition on a few words
+in the plane.
 
-Nothing is shared with the mechanisms: the noise of the nearest-word family is laid out as an even grid of lengths (quantiles)
-and angles around the word, and every point of it is looked at.
+Nothing is shared with the mechanisms: the noise of the nearest-word family is laid out as an even grid of
+lengths (quantiles) and angles around the word, and every point of it is looked at.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ LENGTHS, ANGLES = 300, 360
 
 
 def few_words() -> Embedding:
-    """Return seven words in the plane, stretched along one axis; the last shares its vector with the second."""
+    """Return seven words in the plane, stretched along one axis; the last shares its vector with the
+    second."""
     points = [[0.0, 0.0], [1.0, 0.2], [-1.5, 0.1], [2.5, -0.3], [0.2, 0.8], [-3.0, -0.5], [1.0, 0.2]]
     return Embedding([f"w{i}" for i in range(len(points))], points, unknown=[0.4, -0.4])
 
@@ -58,7 +60,9 @@ def distances_to_words(embedding: Embedding, points: Floats) -> Floats:
 
 def nearest_word(embedding: Embedding, points: Floats) -> Floats:
     """Return the share of the points that is nearest to each word."""
-    return np.bincount(distances_to_words(embedding, points).argmin(axis=1), minlength=len(embedding)) / len(points)
+    return np.bincount(distances_to_words(embedding, points).argmin(axis=1), minlength=len(embedding)) / len(
+        points
+    )
 
 
 def vickrey(embedding: Embedding, points: Floats, t: float) -> Floats:
@@ -100,7 +104,8 @@ def custext(embedding: Embedding, word: int, epsilon: float, members: Ids) -> Fl
 
 
 def line(embedding: Embedding, word: int, epsilon: float, lists: int) -> Floats:
-    """Return the shares of 1-Diffractor's noise; the lists are walks over so few words that all of them are among the nearest."""
+    """Return the shares of 1-Diffractor's noise; the lists are walks over so few words that all of them are
+    among the nearest."""
     vectors = np.asarray(embedding.vectors, dtype=np.float64)
     words = np.delete(np.arange(len(embedding)), embedding.shadowed).tolist()
     entering = embedding.rows(np.array([word])).astype(np.float64)[0]
@@ -109,7 +114,9 @@ def line(embedding: Embedding, word: int, epsilon: float, lists: int) -> Floats:
     for start in range(lists):
         order, left = [words[start]], [other for other in words if other != words[start]]
         while left:
-            order.append(min(left, key=lambda other: float(np.linalg.norm(vectors[other] - vectors[order[-1]]))))
+            order.append(
+                min(left, key=lambda other: float(np.linalg.norm(vectors[other] - vectors[order[-1]])))
+            )
             left.remove(order[-1])
         for step in range(-2_000, 2_001):
             place = min(max(order.index(at) + step, 0), len(order) - 1)
@@ -119,7 +126,9 @@ def line(embedding: Embedding, word: int, epsilon: float, lists: int) -> Floats:
 
 def randomized_response(embedding: Embedding, word: int, epsilon: float) -> Floats:
     k = len(embedding) - len(embedding.shadowed)
-    shares = np.full(len(embedding), 1 / k if word == embedding.unknown_id else 1 / (math.exp(epsilon) + k - 1))
+    shares = np.full(
+        len(embedding), 1 / k if word == embedding.unknown_id else 1 / (math.exp(epsilon) + k - 1)
+    )
     shares[embedding.shadowed] = 0.0
     if word != embedding.unknown_id:
         first = int(np.flatnonzero((embedding.vectors == embedding.vectors[word]).all(axis=1))[0])

@@ -1,4 +1,5 @@
-"""Wrong mechanisms, most of them found in other programs. Every test of a mechanism must reject its mutant."""
+"""Wrong mechanisms, most of them found in other programs. Every test of a mechanism must reject its
+mutant."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ class RenormalisedMahalanobis(Mahalanobis):
     def noise(self, source: Randomness, epsilon: Floats) -> Floats:
         directions = source.normals(len(epsilon), self.embedding.dimension) @ self.shape
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-        shrunk: Floats = directions * (source.gammas(len(epsilon), self.embedding.dimension) / epsilon)[:, None]
+        shrunk: Floats = (
+            directions * (source.gammas(len(epsilon), self.embedding.dimension) / epsilon)[:, None]
+        )
         return shrunk
 
 
@@ -43,7 +46,10 @@ class VickreySkippingTheInput(Vickrey):
         points = self.points(ids, source, epsilon)
         near, distances = nearest_released(self.embedding, self.neighbours, points, 3)
         skip = (near[:, 0] == ids)[:, None]
-        near, distances = np.where(skip, near[:, 1:], near[:, :2]), np.where(skip, distances[:, 1:], distances[:, :2])
+        near, distances = (
+            np.where(skip, near[:, 1:], near[:, :2]),
+            np.where(skip, distances[:, 1:], distances[:, :2]),
+        )
         first = (1 - self.t) * distances[:, 1] / (self.t * distances[:, 0] + (1 - self.t) * distances[:, 1])
         return np.where(source.uniforms(len(ids), 1)[:, 0] < first, near[:, 0], near[:, 1])
 
@@ -73,11 +79,14 @@ class RanksOfTheInput(RankSmoothing):
                 super().draw(ids, source, epsilon)
                 return ids.copy()
 
-        return RankSmoothing(Unchanged(self.embedding, epsilon=self.epsilon), c=self.c).draw(ids, source, epsilon)
+        return RankSmoothing(Unchanged(self.embedding, epsilon=self.epsilon), c=self.c).draw(
+            ids, source, epsilon
+        )
 
 
 class WholeEpsilon(SanText):
-    """exp(-ε·d) in place of exp(-(ε/2)·d): the normaliser is forgotten in the accounting. Twice the allowed loss."""
+    """exp(-ε·d) in place of exp(-(ε/2)·d): the normaliser is forgotten in the accounting. Twice the allowed
+    loss."""
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
         return super().draw(ids, source, 2 * epsilon)
@@ -100,9 +109,15 @@ class KeepsUnlistedUnknown(SanTextPlus):
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
         nearest = self.embedding.rows(ids)
-        found = nearest_released(self.embedding, Multivariate(self.embedding, epsilon=1).neighbours, nearest, 1)[0][:, 0]
+        found = nearest_released(
+            self.embedding, Multivariate(self.embedding, epsilon=1).neighbours, nearest, 1
+        )[0][:, 0]
         released = super().draw(ids, source, epsilon)
-        return np.where((ids == self.embedding.unknown_id) & (source.uniforms(len(ids), 1)[:, 0] >= self.p), found, released)
+        return np.where(
+            (ids == self.embedding.unknown_id) & (source.uniforms(len(ids), 1)[:, 0] >= self.p),
+            found,
+            released,
+        )
 
 
 class ResponseAmongFew(RandomizedResponse):
@@ -129,7 +144,8 @@ class StepsTheWrongWay(Line):
 
 
 class ListOfTheWord(Line):
-    """Moves each word in a list of its own choice (as dp-diffractor 0.2.1 does among the lists that hold the word)."""
+    """Moves each word in a list of its own choice (as dp-diffractor 0.2.1 does among the lists that hold the
+    word)."""
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
         released = np.empty_like(ids)
@@ -151,7 +167,8 @@ class WrapsAround(Line):
 
 
 class NearestLists(NearestWord):
-    """CusText with the k nearest words of each word in place of cells (pyPANTERA 1.0.2, the authors' plain form)."""
+    """CusText with the k nearest words of each word in place of cells (pyPANTERA 1.0.2, the authors' plain
+    form)."""
 
     def __init__(self, embedding: Embedding, *, epsilon: float, k: int) -> None:
         super().__init__(embedding, epsilon=epsilon)

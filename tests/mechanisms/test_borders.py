@@ -1,4 +1,5 @@
-"""A keyed draw is the same word on every machine, also where the uniform number lies on the border between two words."""
+"""A keyed draw is the same word on every machine, also where the uniform number lies on the border between
+two words."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def borders() -> dict[str, Floats]:
     return {name: find(mechanism) for name, mechanism in mechanisms().items()}
 
 
-def test_words_at_borders_are_the_same_without_the_processors_special_instructions(borders: dict[str, Floats], tmp_path: Path) -> None:
+def test_words_at_borders_are_the_same_without_the_processors_special_instructions(
+    borders: dict[str, Floats], tmp_path: Path
+) -> None:
     from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__  # type: ignore[import-not-found, unused-ignore]
 
     features = " ".join(feature for feature in __cpu_dispatch__ if __cpu_features__[feature])
@@ -40,12 +43,23 @@ def test_words_at_borders_are_the_same_without_the_processors_special_instructio
         pytest.skip("numpy has no special path on this processor")
     switched_off = {"NPY_DISABLE_CPU_FEATURES": features, "OPENBLAS_CORETYPE": "Prescott"}
     np.savez(tmp_path / "borders.npz", **borders)  # type: ignore[arg-type]
-    command = [sys.executable, "-W", "error::UserWarning", "-m", "tests.mechanisms.borders", str(tmp_path / "borders.npz")]
-    done = subprocess.run(command, env={**os.environ, **switched_off}, cwd=ROOT, capture_output=True, text=True, check=True)
+    command = [
+        sys.executable,
+        "-W",
+        "error::UserWarning",
+        "-m",
+        "tests.mechanisms.borders",
+        str(tmp_path / "borders.npz"),
+    ]
+    done = subprocess.run(
+        command, env={**os.environ, **switched_off}, cwd=ROOT, capture_output=True, text=True, check=True
+    )
     other_words, of_numpy = json.loads(done.stdout)
     assert [name for name in words if other_words[name] != words[name]] == []
     if any(level in features for level in ("X86_V4", "AVX512_SKX")):
-        assert of_numpy != others, "numpy's own exponential differs here, so the comparison has the power to fail"
+        assert of_numpy != others, (
+            "numpy's own exponential differs here, so the comparison has the power to fail"
+        )
 
 
 class OffByABit:
@@ -67,7 +81,10 @@ def test_the_last_bit_of_the_distances_of_a_search_decides_nothing(borders: dict
         if hasattr(mechanism, "neighbours"):
             words = [drawn(mechanism, row) for row in borders[name]]
             vars(mechanism)["neighbours"] = OffByABit(mechanism.neighbours)
-            assert all(np.array_equal(drawn(mechanism, row), one) for row, one in zip(borders[name], words, strict=True)), name
+            assert all(
+                np.array_equal(drawn(mechanism, row), one)
+                for row, one in zip(borders[name], words, strict=True)
+            ), name
 
 
 SOFTMAX = ("SanText", "TEM", "SanTextPlus")
@@ -79,12 +96,18 @@ def another_library(seed: int) -> Callable[..., Floats]:
 
     def weigh_otherwise(*given: Any) -> Floats:
         weights = weigh(*given)
-        return np.where(random.random(weights.shape) < 0.3, np.nextafter(weights, np.where(weights > 0.0, 2.0, 0.0)), weights)
+        return np.where(
+            random.random(weights.shape) < 0.3,
+            np.nextafter(weights, np.where(weights > 0.0, 2.0, 0.0)),
+            weights,
+        )
 
     return weigh_otherwise
 
 
-def words_by(mechanism: Mechanism, borders: Floats, library: Callable[..., Floats], patch: pytest.MonkeyPatch) -> list[list[int]]:
+def words_by(
+    mechanism: Mechanism, borders: Floats, library: Callable[..., Floats], patch: pytest.MonkeyPatch
+) -> list[list[int]]:
     vars(mechanism)["_cache"] = SumsCache()
     with patch.context() as one:
         one.setattr(softmax, "weigh", library)
@@ -92,23 +115,33 @@ def words_by(mechanism: Mechanism, borders: Floats, library: Callable[..., Float
 
 
 @pytest.mark.parametrize("name", SOFTMAX)
-def test_the_last_bits_of_a_library_decide_nothing(borders: dict[str, Floats], name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_bits_of_a_library_decide_nothing(
+    borders: dict[str, Floats], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mechanism = mechanisms()[name]
     words = words_by(mechanism, borders[name], weigh, monkeypatch)
-    assert all(words_by(mechanism, borders[name], another_library(seed), monkeypatch) == words for seed in range(3))
+    assert all(
+        words_by(mechanism, borders[name], another_library(seed), monkeypatch) == words for seed in range(3)
+    )
     monkeypatch.setattr(softmax, "_MARGIN", -1.0)
     vars(mechanism)["_cache"] = SumsCache()
     others = find(mechanism)
     words = words_by(mechanism, others, weigh, monkeypatch)
-    assert any(words_by(mechanism, others, another_library(seed), monkeypatch) != words for seed in range(3)), "the test has power"
+    assert any(
+        words_by(mechanism, others, another_library(seed), monkeypatch) != words for seed in range(3)
+    ), "the test has power"
 
 
 @pytest.mark.parametrize("name", SOFTMAX)
-def test_the_fast_way_and_the_exact_one_draw_the_same_words(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fast_way_and_the_exact_one_draw_the_same_words(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mechanism, random = mechanisms()[name], np.random.default_rng(4)
     uniforms = random.random((4, 401))
     fast = [drawn(mechanism, row).tolist() for row in uniforms]
     monkeypatch.setattr(softmax, "_MARGIN", 1.0)
     # What the fast way finds is wrong from here on, and nothing of it is clear.
-    monkeypatch.setattr(softmax.Softmax, "_tile_weights", lambda _self, ids, *_: np.eye(softmax.TILE)[ids % softmax.TILE])
+    monkeypatch.setattr(
+        softmax.Softmax, "_tile_weights", lambda _self, ids, *_: np.eye(softmax.TILE)[ids % softmax.TILE]
+    )
     assert [drawn(mechanism, row).tolist() for row in uniforms] == fast

@@ -1,7 +1,8 @@
-"""The promise itself: Pr[M(w) = y] ≤ exp(ε·d(w, w'))·Pr[M(w') = y], in dimensions where a violation is visible.
+"""The promise itself: Pr[M(w) = y] ≤ exp(ε·d(w, w'))·Pr[M(w') = y], in dimensions where a violation is
+visible.
 
-The true mechanism is never refuted; every mutant is. A pass is no proof (that is in multivariate.py): it says that the
-code does what the proof speaks of.
+The true mechanism is never refuted; every mutant is. A pass is no proof (that is in multivariate.py): it says
+that the code does what the proof speaks of.
 """
 
 from __future__ import annotations
@@ -20,14 +21,20 @@ EPSILON = 1.0
 
 
 def grid(dimension: int) -> Embedding:
-    """Words around the origin: 0 and 1 are close together, the others catch the tails where the bound is tight."""
+    """Words around the origin: 0 and 1 are close together, the others catch the tails where the bound is
+    tight."""
     far = np.concatenate([np.eye(dimension), -np.eye(dimension)]) * 1.5
-    points = np.concatenate([np.zeros((1, dimension)), np.full((1, dimension), 0.4) / np.sqrt(dimension), far, 2 * far])
+    points = np.concatenate(
+        [np.zeros((1, dimension)), np.full((1, dimension), 0.4) / np.sqrt(dimension), far, 2 * far]
+    )
     return Embedding([f"w{i}" for i in range(len(points))], points)
 
 
 def true_draw(embedding: Embedding, *, seed: int = 0) -> Draw:
-    mechanism, randomness = Multivariate(embedding, epsilon=EPSILON), InsecureSeededRandomness(insecure_seed=seed)
+    mechanism, randomness = (
+        Multivariate(embedding, epsilon=EPSILON),
+        InsecureSeededRandomness(insecure_seed=seed),
+    )
     return lambda word, draws: mechanism.perturb(np.full(draws, word), randomness)
 
 
@@ -86,7 +93,11 @@ def starts_at_the_input(embedding: Embedding) -> Draw:
     search, rng = best_neighbours(embedding), np.random.default_rng(0)
 
     def draw(word: int, draws: int) -> Ids:
-        noise = _direction(rng, draws, embedding.dimension) * rng.standard_gamma(embedding.dimension, draws)[:, None] / EPSILON
+        noise = (
+            _direction(rng, draws, embedding.dimension)
+            * rng.standard_gamma(embedding.dimension, draws)[:, None]
+            / EPSILON
+        )
         points = (embedding.rows(np.full(draws, word)) + noise).astype(np.float32)
         nearest = search.nearest(points)
         own = np.linalg.norm(points - embedding.vectors[word], axis=1)
@@ -101,7 +112,11 @@ def skips_the_input(embedding: Embedding) -> Draw:
     rng = np.random.default_rng(0)
 
     def draw(word: int, draws: int) -> Ids:
-        noise = _direction(rng, draws, embedding.dimension) * rng.standard_gamma(embedding.dimension, draws)[:, None] / EPSILON
+        noise = (
+            _direction(rng, draws, embedding.dimension)
+            * rng.standard_gamma(embedding.dimension, draws)[:, None]
+            / EPSILON
+        )
         points = embedding.rows(np.full(draws, word)) + noise
         distances = np.stack([np.linalg.norm(points - vector, axis=1) for vector in embedding.vectors])
         distances[word] = np.inf
@@ -112,11 +127,19 @@ def skips_the_input(embedding: Embedding) -> Draw:
 
 
 WRONG_NOISE: dict[str, Noise] = {
-    "half the noise": lambda rng, m, n: _direction(rng, m, n) * rng.standard_gamma(n, m)[:, None] / EPSILON / 2,
-    "scale -30 %": lambda rng, m, n: _direction(rng, m, n) * rng.standard_gamma(n, m)[:, None] / EPSILON * 0.7,
-    "bounded noise": lambda rng, m, n: _direction(rng, m, n) * np.minimum(rng.standard_gamma(n, m), 1.0)[:, None] / EPSILON,
+    "half the noise": lambda rng, m, n: (
+        _direction(rng, m, n) * rng.standard_gamma(n, m)[:, None] / EPSILON / 2
+    ),
+    "scale -30 %": lambda rng, m, n: (
+        _direction(rng, m, n) * rng.standard_gamma(n, m)[:, None] / EPSILON * 0.7
+    ),
+    "bounded noise": lambda rng, m, n: (
+        _direction(rng, m, n) * np.minimum(rng.standard_gamma(n, m), 1.0)[:, None] / EPSILON
+    ),
     "Gaussian": lambda rng, m, n: rng.standard_normal((m, n)) / EPSILON,
-    "no noise for some": lambda rng, m, n: _direction(rng, m, n) * (rng.standard_gamma(n, m) * (rng.random(m) < 0.9))[:, None] / EPSILON,
+    "no noise for some": lambda rng, m, n: (
+        _direction(rng, m, n) * (rng.standard_gamma(n, m) * (rng.random(m) < 0.9))[:, None] / EPSILON
+    ),
 }
 
 
@@ -125,7 +148,8 @@ SHOWS_ON_A_LINE = {"scale -30 %", "bounded noise"}
 
 
 @pytest.mark.parametrize(
-    ("wrong", "dimension"), [(wrong, n) for wrong in WRONG_NOISE for n in (1, 2, 3) if n == 1 or wrong not in SHOWS_ON_A_LINE]
+    ("wrong", "dimension"),
+    [(wrong, n) for wrong in WRONG_NOISE for n in (1, 2, 3) if n == 1 or wrong not in SHOWS_ON_A_LINE],
 )
 def test_wrong_noise_is_refuted(wrong: str, dimension: int) -> None:
     embedding = grid(dimension)
@@ -144,7 +168,9 @@ def test_a_wrong_shape_is_refuted(dimension: int) -> None:
 
 @pytest.mark.parametrize("dimension", [1, 2, 3])
 @pytest.mark.parametrize("broken", [starts_at_the_input, skips_the_input])
-def test_a_search_that_sees_the_input_word_is_refuted(broken: Callable[[Embedding], Draw], dimension: int) -> None:
+def test_a_search_that_sees_the_input_word_is_refuted(
+    broken: Callable[[Embedding], Draw], dimension: int
+) -> None:
     embedding = grid(dimension)
     distance = float(np.linalg.norm(embedding.vectors[0] - embedding.vectors[1]))
     assert refuted_either_way(broken(embedding), 0, 1, EPSILON * distance)

@@ -1,4 +1,5 @@
-"""No mechanism is refuted in the metric that its guarantee names; broken ones, most of them from other programs, are."""
+"""No mechanism is refuted in the metric that its guarantee names; broken ones, most of them from other
+programs, are."""
 
 from __future__ import annotations
 
@@ -33,9 +34,12 @@ DRAWS = 40_000
 
 
 def row_of_words() -> Embedding:
-    """Return words along one axis, with a little spread across: 0 and 1 are close, the others catch the tails."""
+    """Return words along one axis, with a little spread across: 0 and 1 are close, the others catch the
+    tails."""
     along = [0.0, 0.5, 1.5, -1.5, 3.0, -3.0, 6.0, -6.0, 12.0, -12.0]
-    return Embedding([f"w{i}" for i in range(len(along))], [[x, 0.02 * i, 0.03 * (i % 3)] for i, x in enumerate(along)])
+    return Embedding(
+        [f"w{i}" for i in range(len(along))], [[x, 0.02 * i, 0.03 * (i % 3)] for i, x in enumerate(along)]
+    )
 
 
 E = row_of_words()
@@ -87,19 +91,31 @@ BROKEN: dict[str, Broken] = {
         mutants.RanksOfTheInput(Multivariate(E, epsilon=1.0), c=2.0),
         RankSmoothing(Multivariate(E, epsilon=1.0)).log_bound(0, 2),
     ),
-    "SanText with exp(-ε·d)": lambda: (mutants.WholeEpsilon(E, epsilon=2.0), SanText(E, epsilon=2.0).log_bound(0, 2)),
+    "SanText with exp(-ε·d)": lambda: (
+        mutants.WholeEpsilon(E, epsilon=2.0),
+        SanText(E, epsilon=2.0).log_bound(0, 2),
+    ),
     "SanText+ that keeps unknown words": lambda: (
         mutants.KeepsUnlistedUnknown(E, epsilon=1.0, sensitive=["w2"]),
         SanTextPlus(E, epsilon=1.0, sensitive=["w2"]).log_bound(E.unknown_id, 2),
     ),
-    "TEM without its cut": lambda: (mutants.UntruncatedTEM(E, epsilon=5.0), TEM(E, epsilon=5.0, beta=0.5).log_bound(0, 6)),
+    "TEM without its cut": lambda: (
+        mutants.UntruncatedTEM(E, epsilon=5.0),
+        TEM(E, epsilon=5.0, beta=0.5).log_bound(0, 6),
+    ),
     "TEM that returns the input word": lambda: (
         mutants.TEMReturningTheInput(E, epsilon=5.0, beta=0.5),
         TEM(E, epsilon=5.0, beta=0.5).log_bound(0, 6),
     ),
     "CusText with lists": lambda: (mutants.NearestLists(E, epsilon=1.0, k=4), 1.0),
-    "the line with half the noise": lambda: (mutants.HalfTheSteps(E, epsilon=0.5), Line(E, epsilon=0.5).log_bound(0, 2)),
-    "the line with ε upside down": lambda: (mutants.StepsTheWrongWay(E, epsilon=0.5), Line(E, epsilon=0.5).log_bound(0, 2)),
+    "the line with half the noise": lambda: (
+        mutants.HalfTheSteps(E, epsilon=0.5),
+        Line(E, epsilon=0.5).log_bound(0, 2),
+    ),
+    "the line with ε upside down": lambda: (
+        mutants.StepsTheWrongWay(E, epsilon=0.5),
+        Line(E, epsilon=0.5).log_bound(0, 2),
+    ),
     "the line with a list chosen by the word": lambda: (
         mutants.ListOfTheWord(E, epsilon=1.0, lists=2),
         Line(E, epsilon=1.0, lists=2).log_bound(0, 1),
@@ -130,7 +146,9 @@ def _flat() -> Embedding:
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_mechanism_is_refuted(name: str) -> None:
     mechanism, bound = BROKEN[name]()
-    assert refuted_either_way(drawn(mechanism), *PAIRS.get(name, (0, 2)), bound, draws=MANY_DRAWS.get(name, DRAWS))
+    assert refuted_either_way(
+        drawn(mechanism), *PAIRS.get(name, (0, 2)), bound, draws=MANY_DRAWS.get(name, DRAWS)
+    )
 
 
 def _excess(pair: list[Floats], epsilon: float) -> float:
@@ -143,7 +161,12 @@ def test_gaussian_noise_keeps_its_delta_and_half_of_it_does_not(epsilon: float) 
     embedding = direct.few_words()
     mechanism = Gaussian(embedding, epsilon=1.3)
     shares = {
-        scale: [direct.nearest_word(embedding, direct.points_around(embedding, word, direct.chi_lengths(1.3 * scale))) for word in (1, 2)]
+        scale: [
+            direct.nearest_word(
+                embedding, direct.points_around(embedding, word, direct.chi_lengths(1.3 * scale))
+            )
+            for word in (1, 2)
+        ]
         for scale in (1, 2)
     }
     delta = mechanism.delta(1, 2, epsilon)
@@ -186,20 +209,31 @@ CASED = ["john", "John", "JOHN", "Paris", "mary", "O'Neil", "o", "neil", "McDona
         ("the mcdonald-fry, paris", ["the", "McDonald-Fry", "Paris"]),
     ],
 )
-def test_a_listed_word_is_sensitive_in_every_case_that_the_vocabulary_holds(listed: str, words: list[str]) -> None:
+def test_a_listed_word_is_sensitive_in_every_case_that_the_vocabulary_holds(
+    listed: str, words: list[str]
+) -> None:
     embedding = Embedding(CASED, np.random.default_rng(0).normal(size=(len(CASED), 3)))
     mechanism = SanTextPlus(embedding, epsilon=1e-3, sensitive=[listed], p=0.0)
-    assert set(words) <= {embedding.words[word] for word in mechanism.sensitive.tolist()} <= {*words, "o", "neil"}
+    assert (
+        set(words)
+        <= {embedding.words[word] for word in mechanism.sensitive.tolist()}
+        <= {*words, "o", "neil"}
+    )
     private = Privatizer(mechanism)
     for word in words:
         kept = private.many([word] * 200).count(word)
         assert kept < 100, f"{word} is let out"
-    assert private.many(["john" if listed.lower() != "john" else "mary"] * 20) in (["john"] * 20, ["mary"] * 20), "others are kept"
+    assert private.many(["john" if listed.lower() != "john" else "mary"] * 20) in (
+        ["john"] * 20,
+        ["mary"] * 20,
+    ), "others are kept"
 
 
 def test_the_stand_ins_of_a_listed_word_are_sensitive_in_every_case() -> None:
     embedding = Embedding(CASED, np.random.default_rng(0).normal(size=(len(CASED), 3)))
-    embedding.protection = np.array([0, 4, 3, *range(3, len(CASED) + 1)])  # John goes in as mary, JOHN as Paris
+    embedding.protection = np.array(
+        [0, 4, 3, *range(3, len(CASED) + 1)]
+    )  # John goes in as mary, JOHN as Paris
     private = Privatizer(SanTextPlus(embedding, epsilon=1e-3, sensitive=["john"], p=0.0))
     for word in ("John", "JOHN"):
         released = private.many([word] * 200)

@@ -8,7 +8,13 @@ import pytest
 
 import deniable.mechanisms
 from deniable import InvalidParameter, SecureRandomness
-from deniable.mechanisms.catalogue import CATALOGUE, make_mechanism, parse_mechanism, parse_options, split_options
+from deniable.mechanisms.catalogue import (
+    CATALOGUE,
+    make_mechanism,
+    parse_mechanism,
+    parse_options,
+    split_options,
+)
 from tests.mechanisms.every import NAMES
 from tests.support.strategies import random_embedding
 
@@ -46,14 +52,23 @@ def test_options_and_defaults_are_those_of_the_class(name: str) -> None:
 
 
 def test_options_reach_the_mechanism(listed: Path) -> None:
-    assert make_mechanism("vickrey", E, epsilon=1, options={"t": "0.5", "noise": "mahalanobis", "lam": "0.3"}).guarantee.parameters == {
+    assert make_mechanism(
+        "vickrey", E, epsilon=1, options={"t": "0.5", "noise": "mahalanobis", "lam": "0.3"}
+    ).guarantee.parameters == {
         "t": 0.5,
         "noise": "mahalanobis",
         "lam": 0.3,
     }
-    smoothed = make_mechanism("rank-smoothing", E, epsilon=1, options={"over": "vickrey", "t": "0.25", "c": 0.1})
+    smoothed = make_mechanism(
+        "rank-smoothing", E, epsilon=1, options={"over": "vickrey", "t": "0.25", "c": 0.1}
+    )
     assert smoothed.guarantee.parameters == {"c": 0.1, "over": "Vickrey", "t": 0.25, "noise": "multivariate"}
-    assert make_mechanism("santext-plus", E, epsilon=1, options={"sensitive": str(listed)}).guarantee.parameters["sensitive_words"] == 2
+    assert (
+        make_mechanism("santext-plus", E, epsilon=1, options={"sensitive": str(listed)}).guarantee.parameters[
+            "sensitive_words"
+        ]
+        == 2
+    )
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,9 @@ def plainly(embedding: Embedding, size: int) -> list[list[int]]:
 def test_cells_are_those_of_the_definition(words: int, size: int) -> None:
     embedding = random_embedding(words, 3)
     cells = cells_of(embedding, size)
-    assert [sorted(row[row >= 0].tolist()) for row in cells.members] == [sorted(cell) for cell in plainly(embedding, size)]
+    assert [sorted(row[row >= 0].tolist()) for row in cells.members] == [
+        sorted(cell) for cell in plainly(embedding, size)
+    ]
 
 
 def test_every_input_has_a_cell_and_no_cell_is_small() -> None:

@@ -37,7 +37,9 @@ Expected = Callable[[Embedding, int], Floats]
 
 
 def _around(e: Embedding, w: int, *, lam: float | None = None) -> Floats:
-    return direct.points_around(e, w, direct.gamma_lengths(EPSILON), None if lam is None else direct.mahalanobis_shape(e, lam))
+    return direct.points_around(
+        e, w, direct.gamma_lengths(EPSILON), None if lam is None else direct.mahalanobis_shape(e, lam)
+    )
 
 
 def _santext_plus(e: Embedding, w: int) -> Floats:
@@ -90,11 +92,23 @@ CASES: dict[str, tuple[Mechanism, Mechanism, Expected]] = {
         mutants.RanksFromOne(Multivariate(E, epsilon=EPSILON), c=0.5),
         lambda e, w: direct.rank_smoothing(e, direct.nearest_word(e, _around(e, w)), 0.5 * EPSILON),
     ),
-    "santext": (SanText(E, epsilon=EPSILON), mutants.WholeEpsilon(E, epsilon=EPSILON), lambda e, w: direct.softmax(e, w, EPSILON)),
-    "santext-plus": (SanTextPlus(E, epsilon=EPSILON, sensitive=SENSITIVE), SanText(E, epsilon=EPSILON), _santext_plus),
+    "santext": (
+        SanText(E, epsilon=EPSILON),
+        mutants.WholeEpsilon(E, epsilon=EPSILON),
+        lambda e, w: direct.softmax(e, w, EPSILON),
+    ),
+    "santext-plus": (
+        SanTextPlus(E, epsilon=EPSILON, sensitive=SENSITIVE),
+        SanText(E, epsilon=EPSILON),
+        _santext_plus,
+    ),
     "tem": (TEM(E, epsilon=EPSILON, beta=0.3), mutants.UntruncatedTEM(E, epsilon=EPSILON), _tem),
     "custext": (CusText(E, epsilon=EPSILON, k=3), mutants.NearestLists(E, epsilon=EPSILON, k=3), _custext),
-    "line": (Line(E, epsilon=EPSILON), mutants.WrapsAround(E, epsilon=EPSILON), lambda e, w: direct.line(e, w, EPSILON, 1)),
+    "line": (
+        Line(E, epsilon=EPSILON),
+        mutants.WrapsAround(E, epsilon=EPSILON),
+        lambda e, w: direct.line(e, w, EPSILON, 1),
+    ),
     "line, half the noise": (
         Line(E, epsilon=EPSILON),
         mutants.HalfTheSteps(E, epsilon=EPSILON),
@@ -123,7 +137,8 @@ def expected_of(name: str, word: int) -> Floats:
 def follows(mechanism: Mechanism, word: int, expected: Floats) -> bool:
     released = mechanism.perturb(np.full(DRAWS, word), InsecureSeededRandomness(insecure_seed=word))
     counts = np.bincount(released, minlength=len(expected))
-    # The even grid cannot see what comes out less than once in ten thousand draws, so rare words get an allowance of that.
+    # The even grid cannot see what comes out less than once in ten thousand draws, so rare words get an
+    # allowance of that.
     rare = expected * DRAWS < 20
     if counts[rare].sum() > poisson.ppf(1 - ALPHA, expected[rare].sum() * DRAWS + 3):
         return False
@@ -143,10 +158,14 @@ def test_a_mutant_is_rejected(name: str) -> None:
 
 
 def test_a_cut_of_tem_makes_a_difference_here() -> None:
-    assert TEM(E, epsilon=EPSILON, beta=0.3).gamma < 5.6  # the longest distance: else the mutant would be right
+    assert (
+        TEM(E, epsilon=EPSILON, beta=0.3).gamma < 5.6
+    )  # the longest distance: else the mutant would be right
 
 
-@pytest.mark.parametrize("name", [name for name, (mechanism, _, _) in CASES.items() if isinstance(mechanism, ExactSums)])
+@pytest.mark.parametrize(
+    "name", [name for name, (mechanism, _, _) in CASES.items() if isinstance(mechanism, ExactSums)]
+)
 @pytest.mark.parametrize("word", WORDS)
 def test_exact_sums_are_those_of_the_definition(name: str, word: int) -> None:
     mechanism = CASES[name][0]

@@ -1,4 +1,5 @@
-"""What holds for all mechanisms: limits, ⊥, words that share a vector, protection, and noise that belongs to its token."""
+"""What holds for all mechanisms: limits, ⊥, words that share a vector, protection, and noise that belongs to
+its token."""
 
 from __future__ import annotations
 
@@ -8,18 +9,40 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Mechanism, Multivariate, Privatizer, SecureRandomness
+from deniable import (
+    Embedding,
+    InsecureSeededRandomness,
+    InvalidParameter,
+    Mechanism,
+    Multivariate,
+    Privatizer,
+    SecureRandomness,
+)
 from deniable.arrays import Floats, Ids
 from deniable.channel.outputs import output_distribution
 from deniable.embeddings.subwords import Subwords
 from deniable.interfaces import NOTHING_EXPOSED, RATE_PER_DISTANCE
-from deniable.mechanisms import TEM, CusText, Gaussian, Line, Mahalanobis, RankSmoothing, SanText, SanTextPlus, Vickrey
+from deniable.mechanisms import (
+    TEM,
+    CusText,
+    Gaussian,
+    Line,
+    Mahalanobis,
+    RankSmoothing,
+    SanText,
+    SanTextPlus,
+    Vickrey,
+)
 from deniable.mechanisms.catalogue import CATALOGUE, make_mechanism
 from tests.mechanisms.every import NAMES, every
 from tests.support.strategies import random_embedding
 
 E = random_embedding(60, 6)
-EXPOSED = {"Gaussian": "the ratio exceeds exp", "SanTextPlus": "58 words outside the sensitive set", "CusText": "the cell of every word"}
+EXPOSED = {
+    "Gaussian": "the ratio exceeds exp",
+    "SanTextPlus": "58 words outside the sensitive set",
+    "CusText": "the cell of every word",
+}
 OF_ANOTHER_EPSILON = ("Gaussian", "CusText", "Line", "RandomizedResponse")
 TWINS = Embedding(["a", "b", "twin-of-a", "c", "d", "e"], [[0, 0], [1, 0], [0, 0], [3, 1], [0, 2], [2, 2]])
 
@@ -48,14 +71,20 @@ def test_what_it_exposes_is_said_and_stands_in_the_receipt(name: str) -> None:
 def test_words_that_come_out_as_they_went_in_at_any_epsilon_are_said_to_be_kept(name: str) -> None:
     mechanism = every(E, 1e-6)[name]
     ids = np.repeat(np.arange(60), 40)
-    same = (mechanism.perturb(ids, InsecureSeededRandomness(insecure_seed=1)) == ids).reshape(60, 40).mean(axis=1)
+    same = (
+        (mechanism.perturb(ids, InsecureSeededRandomness(insecure_seed=1)) == ids)
+        .reshape(60, 40)
+        .mean(axis=1)
+    )
     assert mechanism.guarantee.keeps_words == bool((same > 0.5).any())
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_unknown_word_never_goes_in_as_a_known_one_that_is_kept(name: str) -> None:
     spelled = random_embedding(60, 6)
-    spelled.subwords = Subwords(np.random.default_rng(0).standard_normal((50, 6)).astype(np.float32), minn=2, maxn=3)
+    spelled.subwords = Subwords(
+        np.random.default_rng(0).standard_normal((50, 6)).astype(np.float32), minn=2, maxn=3
+    )
     mechanism = every(spelled, 1e-6)[name]
     if mechanism.guarantee.keeps_words:
         with pytest.raises(InvalidParameter, match="unknown = 'subwords': this mechanism keeps known words"):
@@ -64,7 +93,9 @@ def test_an_unknown_word_never_goes_in_as_a_known_one_that_is_kept(name: str) ->
     private = Privatizer(mechanism, unknown="subwords")
     for word in ("smith", "garcia", "qzxsecret"):
         released = private.many([word] * 100)
-        assert max(released.count(one) for one in set(released)) <= 70, "what an unknown word goes in as is let out"
+        assert max(released.count(one) for one in set(released)) <= 70, (
+            "what an unknown word goes in as is let out"
+        )
         assert set(released) <= set(spelled.words)
 
 
@@ -103,7 +134,10 @@ def test_a_tiny_epsilon_forgets_the_word(name: str) -> None:
     first, second = 0, 1
     if isinstance(mechanism, CusText):  # forgets it inside the cell
         first, second = mechanism.cells.members[0][:2].tolist()
-    counts = [np.bincount(mechanism.perturb(np.full(10_000, word), SecureRandomness()), minlength=60) for word in (first, second)]
+    counts = [
+        np.bincount(mechanism.perturb(np.full(10_000, word), SecureRandomness()), minlength=60)
+        for word in (first, second)
+    ]
     seen = np.sum(counts, axis=0) > 0
     assert chi2_contingency(np.stack(counts)[:, seen]).pvalue > 1e-6
 
@@ -153,7 +187,9 @@ class ByToken:
         self.keys, self.of_part, self.calls = keys, of_part, 0
 
     def for_tokens(self, part: slice) -> ByToken:
-        assert not self.of_part, "the source of a part was asked for another one, whose noise would repeat the first"
+        assert not self.of_part, (
+            "the source of a part was asked for another one, whose noise would repeat the first"
+        )
         return ByToken(self.keys[part], of_part=True)
 
     def _rows(self, tokens: int, draw: Callable[[np.random.Generator], Any]) -> Floats:
@@ -179,10 +215,16 @@ class ByToken:
 def test_a_token_gets_the_same_word_in_any_batch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism, fresh = every(E, 1.5)[name], every(E, 1.5)[name]
     random = np.random.default_rng(5)
-    ids, keys, epsilon = random.integers(0, 61, 150), random.integers(0, 2**40, 150), random.choice([0.5, 1.5, 4.0], 150)
+    ids, keys, epsilon = (
+        random.integers(0, 61, 150),
+        random.integers(0, 2**40, 150),
+        random.choice([0.5, 1.5, 4.0], 150),
+    )
     whole = mechanism.perturb(ids, ByToken(keys), epsilon=epsilon)
     order = random.permutation(150)
-    assert np.array_equal(fresh.perturb(ids[order], ByToken(keys[order]), epsilon=epsilon[order]), whole[order])
+    assert np.array_equal(
+        fresh.perturb(ids[order], ByToken(keys[order]), epsilon=epsilon[order]), whole[order]
+    )
     single = [fresh.perturb(ids[[i]], ByToken(keys[[i]]), epsilon=epsilon[[i]])[0] for i in range(20)]
     assert single == whole[:20].tolist()
     monkeypatch.setattr("deniable.mechanisms.base._NUMBERS_AT_ONCE", 6 * 40)  # parts of 40 tokens
@@ -255,7 +297,10 @@ def test_bad_parameters_are_refused_by_name(make: Callable[[], Mechanism], says:
 
 def test_vickrey_without_weight_for_the_second_word_is_the_plain_mechanism() -> None:
     plain = Multivariate(E, epsilon=2.0).perturb(np.arange(60), InsecureSeededRandomness(insecure_seed=1))
-    assert np.array_equal(Vickrey(E, epsilon=2.0, t=0.0).perturb(np.arange(60), InsecureSeededRandomness(insecure_seed=1)), plain)
+    assert np.array_equal(
+        Vickrey(E, epsilon=2.0, t=0.0).perturb(np.arange(60), InsecureSeededRandomness(insecure_seed=1)),
+        plain,
+    )
 
 
 def test_rank_smoothing_with_a_steep_decay_is_the_plain_mechanism() -> None:
@@ -266,4 +311,9 @@ def test_rank_smoothing_with_a_steep_decay_is_the_plain_mechanism() -> None:
 
 def test_mahalanobis_without_shape_is_the_paper_s_mechanism() -> None:
     plain = Multivariate(E, epsilon=2.0).perturb(np.arange(60), InsecureSeededRandomness(insecure_seed=1))
-    assert np.array_equal(Mahalanobis(E, epsilon=2.0, lam=0.0).perturb(np.arange(60), InsecureSeededRandomness(insecure_seed=1)), plain)
+    assert np.array_equal(
+        Mahalanobis(E, epsilon=2.0, lam=0.0).perturb(
+            np.arange(60), InsecureSeededRandomness(insecure_seed=1)
+        ),
+        plain,
+    )

@@ -18,7 +18,9 @@ def test_distances_are_the_exact_ones_of_the_grid_correctly_rounded(scale: float
     for row, word in enumerate((0, 7, embedding.unknown_id)):
         for other in (0, 3, 39):
             a, b = grid.rows(np.array([word, other]))
-            square = sum((Fraction(x) - Fraction(y)) ** 2 for x, y in zip(a.tolist(), b.tolist(), strict=True))
+            square = sum(
+                (Fraction(x) - Fraction(y)) ** 2 for x, y in zip(a.tolist(), b.tolist(), strict=True)
+            )
             assert square < 2**53
             assert float(square) == square
             assert found[row, other] == np.sqrt(float(square)) * grid.unit
@@ -37,13 +39,18 @@ def test_a_plain_product_would_not() -> None:
     # The reason for the grid: float32 products of the same vectors differ between batches or from float64.
     embedding = random_embedding(5_000, 50)
     vectors = embedding.vectors
-    assert not np.array_equal((vectors[:64] @ vectors.T).astype(np.float64), vectors[:64].astype(np.float64) @ vectors.T.astype(np.float64))
+    assert not np.array_equal(
+        (vectors[:64] @ vectors.T).astype(np.float64),
+        vectors[:64].astype(np.float64) @ vectors.T.astype(np.float64),
+    )
 
 
 def test_the_grid_is_fine() -> None:
     embedding = random_embedding(500, 300)
     longest = np.linalg.norm(embedding.vectors, axis=1).max()
-    true = np.linalg.norm(embedding.vectors[3].astype(np.float64) - embedding.vectors.astype(np.float64), axis=1)
+    true = np.linalg.norm(
+        embedding.vectors[3].astype(np.float64) - embedding.vectors.astype(np.float64), axis=1
+    )
     assert np.abs(Grid(embedding).to_all(np.array([3]))[0] - true).max() < 1e-6 * longest
 
 

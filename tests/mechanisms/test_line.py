@@ -1,4 +1,5 @@
-"""The line: its lists, its bound word by word, and noise that is precise near the word and far away from it."""
+"""The line: its lists, its bound word by word, and noise that is precise near the word and far away from
+it."""
 
 from __future__ import annotations
 
@@ -19,8 +20,11 @@ E = random_embedding(60, 6)
 
 
 def on_a_ruler(count: int) -> Embedding:
-    """Return words at 0, 1, 2, …, so that a walk from the first one is their order; ⊥ lies nearest to the last but one."""
-    return Embedding([f"w{i}" for i in range(count)], np.arange(count, dtype=float)[:, None], unknown=[count - 2.2])
+    """Return words at 0, 1, 2, …, so that a walk from the first one is their order; ⊥ lies nearest to the
+    last but one."""
+    return Embedding(
+        [f"w{i}" for i in range(count)], np.arange(count, dtype=float)[:, None], unknown=[count - 2.2]
+    )
 
 
 def test_every_list_holds_every_word_that_can_be_released_once() -> None:
@@ -33,7 +37,11 @@ def test_every_list_holds_every_word_that_can_be_released_once() -> None:
 
 def test_a_walk_goes_to_the_nearest_word_that_was_not_met_yet() -> None:
     mechanism = Line(on_a_ruler(9), epsilon=1.0, lists=3)
-    assert mechanism.orders.tolist() == [[0, 1, 2, 3, 4, 5, 6, 7, 8], [1, 0, 2, 3, 4, 5, 6, 7, 8], [2, 1, 0, 3, 4, 5, 6, 7, 8]]
+    assert mechanism.orders.tolist() == [
+        [0, 1, 2, 3, 4, 5, 6, 7, 8],
+        [1, 0, 2, 3, 4, 5, 6, 7, 8],
+        [2, 1, 0, 3, 4, 5, 6, 7, 8],
+    ]
     assert mechanism.places[:, 9].tolist() == [7, 7, 7], "⊥ stands where the word nearest to it stands"
 
 
@@ -76,8 +84,24 @@ def test_exponential_numbers_are_exponential_and_two_uniforms_reach_further_than
     drawn = exponentials(np.random.default_rng(0).random((200_000, 2)))
     assert stats.kstest(drawn, "expon").pvalue > 1e-6
     smallest, half = 2.0**-53, 0.5
-    u = np.array([[0.0, 0.0], [0.0, smallest], [smallest, 0.0], [half - smallest, half], [half, half], [1 - smallest, 1 - smallest]])
-    expected = [107 * math.log(2), 106 * math.log(2), 53 * math.log(2), math.log(2) + 2.0**-53, math.log(2) - 2.0**-53, 2.0**-106]
+    u = np.array(
+        [
+            [0.0, 0.0],
+            [0.0, smallest],
+            [smallest, 0.0],
+            [half - smallest, half],
+            [half, half],
+            [1 - smallest, 1 - smallest],
+        ]
+    )
+    expected = [
+        107 * math.log(2),
+        106 * math.log(2),
+        53 * math.log(2),
+        math.log(2) + 2.0**-53,
+        math.log(2) - 2.0**-53,
+        2.0**-106,
+    ]
     assert exponentials(u) == pytest.approx(expected, rel=1e-15)
 
 
@@ -106,8 +130,11 @@ def test_no_place_is_too_far_to_be_reached() -> None:
 
 @pytest.mark.parametrize("epsilon", [1e-5, 1e-9])
 def test_steps_are_even_around_the_word_where_noise_is_wide(epsilon: float) -> None:
-    # Small exponential numbers: with one uniform number of 53 bits the places near the word would be hit unevenly or never.
-    sizes = np.floor(exponentials(np.array([[1.0 - step * epsilon, 0.5] for step in (0.5, 1.5, 2.5, 3.5)])) / epsilon)
+    # Small exponential numbers: with one uniform number of 53 bits the places near the word would be hit
+    # unevenly or never.
+    sizes = np.floor(
+        exponentials(np.array([[1.0 - step * epsilon, 0.5] for step in (0.5, 1.5, 2.5, 3.5)])) / epsilon
+    )
     assert sizes.tolist() == [0, 1, 2, 3]
 
 

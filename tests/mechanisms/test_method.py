@@ -1,4 +1,5 @@
-"""How a channel is known is declared by the mechanism, decided in one place, and never inherited by what draws otherwise."""
+"""How a channel is known is declared by the mechanism, decided in one place, and never inherited by what
+draws otherwise."""
 
 from __future__ import annotations
 

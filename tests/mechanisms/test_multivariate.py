@@ -3,7 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Mechanism, Multivariate, SecureRandomness
+from deniable import (
+    Embedding,
+    InsecureSeededRandomness,
+    InvalidParameter,
+    Mechanism,
+    Multivariate,
+    SecureRandomness,
+)
 from deniable.neighbours.oracle import OracleNeighbours
 from deniable.randomness import multivariate_noise
 from tests.support.strategies import line_embedding, random_embedding
@@ -17,7 +24,9 @@ def test_it_is_a_mechanism() -> None:
 def test_it_releases_the_nearest_word_of_the_noisy_vector(epsilon: float) -> None:
     embedding = random_embedding(500, 20)
     ids = np.random.default_rng(0).integers(0, 501, 400)
-    released = Multivariate(embedding, epsilon=epsilon).perturb(ids, InsecureSeededRandomness(insecure_seed=3))
+    released = Multivariate(embedding, epsilon=epsilon).perturb(
+        ids, InsecureSeededRandomness(insecure_seed=3)
+    )
     noise = multivariate_noise(InsecureSeededRandomness(insecure_seed=3), epsilon, 400, 20)
     expected = OracleNeighbours(embedding).nearest((embedding.rows(ids) + noise).astype(np.float32))
     assert np.array_equal(released, expected)
@@ -38,13 +47,17 @@ def test_large_epsilon_keeps_every_word_and_small_epsilon_forgets_it() -> None:
 
 @pytest.mark.parametrize("epsilon", [1e-200, 1e-30, 1e300])
 def test_extreme_epsilons_release_words(epsilon: float) -> None:
-    released = Multivariate(random_embedding(40, 7), epsilon=epsilon).perturb(np.arange(41), SecureRandomness())
+    released = Multivariate(random_embedding(40, 7), epsilon=epsilon).perturb(
+        np.arange(41), SecureRandomness()
+    )
     assert ((released >= 0) & (released < 40)).all()
 
 
 def test_the_unknown_word_goes_in_and_never_comes_out() -> None:
     embedding = random_embedding(30, 4)
-    released = Multivariate(embedding, epsilon=3).perturb(np.full(5_000, embedding.unknown_id), SecureRandomness())
+    released = Multivariate(embedding, epsilon=3).perturb(
+        np.full(5_000, embedding.unknown_id), SecureRandomness()
+    )
     assert released.max() < embedding.unknown_id
     assert len(np.unique(released)) > 5
 
@@ -57,7 +70,9 @@ def test_the_release_follows_the_laplace_distribution_on_a_line() -> None:
 
     cells = laplace(scale=1 / epsilon).cdf(np.array([-0.5, 1.0]))
     expected = np.array([cells[0], cells[1] - cells[0], 1 - cells[1]])
-    counts = np.bincount(Multivariate(embedding, epsilon=epsilon).perturb(np.full(draws, 1), SecureRandomness()), minlength=3)
+    counts = np.bincount(
+        Multivariate(embedding, epsilon=epsilon).perturb(np.full(draws, 1), SecureRandomness()), minlength=3
+    )
     assert chisquare(counts, expected * draws).pvalue > 1e-6
     assert chisquare(counts, np.roll(expected, 1) * draws).pvalue < 1e-6
 
@@ -65,7 +80,9 @@ def test_the_release_follows_the_laplace_distribution_on_a_line() -> None:
 def test_every_token_can_have_its_own_epsilon() -> None:
     embedding = random_embedding(100, 10)
     epsilon = np.r_[np.full(500, 1e9), np.full(500, 1e-3)]
-    released = Multivariate(embedding, epsilon=1.0).perturb(np.full(1000, 7), SecureRandomness(), epsilon=epsilon)
+    released = Multivariate(embedding, epsilon=1.0).perturb(
+        np.full(1000, 7), SecureRandomness(), epsilon=epsilon
+    )
     assert (released[:500] == 7).all()
     assert (released[500:] == 7).mean() < 0.5
 

@@ -52,7 +52,9 @@ def test_the_card_draws_in_place_of_the_secure_source() -> None:
     mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
     card = with_card(mechanism)
     assert mechanism.perturb(np.arange(20), SecureRandomness()).tolist() == [0] * 20
-    assert [(noise.lengths, noise.dimension, set(epsilons)) for noise, epsilons in card.asked] == [("gamma", 3, {1e9})]
+    assert [(noise.lengths, noise.dimension, set(epsilons)) for noise, epsilons in card.asked] == [
+        ("gamma", 3, {1e9})
+    ]
 
 
 def test_every_token_keeps_its_own_epsilon() -> None:
@@ -62,7 +64,9 @@ def test_every_token_keeps_its_own_epsilon() -> None:
     assert card.asked[0][1].tolist() == [1.0, 2.0, 3.0]
 
 
-@pytest.mark.parametrize("source", [InsecureSeededRandomness(insecure_seed=0), Derived()], ids=["seeded", "of one's own"])
+@pytest.mark.parametrize(
+    "source", [InsecureSeededRandomness(insecure_seed=0), Derived()], ids=["seeded", "of one's own"]
+)
 def test_it_draws_in_place_of_no_other_source(source: Randomness) -> None:
     mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
     card = with_card(mechanism)
@@ -88,7 +92,10 @@ def on_a_device() -> Iterator[None]:
 @pytest.mark.usefixtures("on_a_device")
 @pytest.mark.parametrize(
     ("source", "generator"),
-    [(SecureRandomness(), "ChaCha20 on a GPU, keyed by the operating system"), (InsecureSeededRandomness(insecure_seed=0), "PCG64")],
+    [
+        (SecureRandomness(), "ChaCha20 on a GPU, keyed by the operating system"),
+        (InsecureSeededRandomness(insecure_seed=0), "PCG64"),
+    ],
     ids=["secure", "seeded"],
 )
 def test_the_receipt_names_the_generator_that_drew(source: Randomness, generator: str) -> None:

@@ -37,30 +37,42 @@ def mark_shadowed(embedding: Embedding) -> NDArray[np.uint8]:
     return marks
 
 
-def ask(program: Program, path: str, embedding: Embedding, queries: Vectors, *, k: int = 1, threads: int = 2) -> Found:
+def ask(
+    program: Program, path: str, embedding: Embedding, queries: Vectors, *, k: int = 1, threads: int = 2
+) -> Found:
     """Return what the program finds."""
     vectors = np.ascontiguousarray(embedding.vectors, dtype="<f4")
     words, dimension = vectors.shape
     head = struct.pack("<5Q", words, dimension, len(queries), k, threads)
-    answer = program(path, head + vectors.tobytes() + mark_shadowed(embedding).tobytes() + queries.astype("<f4").tobytes())
+    answer = program(
+        path, head + vectors.tobytes() + mark_shadowed(embedding).tobytes() + queries.astype("<f4").tobytes()
+    )
     assert answer.returncode == 0, answer.stderr.decode()
     ends = np.cumsum([8 * len(queries) * k, 8 * len(queries) * k, 8 * len(queries)])
     distances, near, nearest = (
-        answer.stdout[len(answer.stdout) - end : len(answer.stdout) - start] for start, end in zip((0, *ends), ends, strict=False)
+        answer.stdout[len(answer.stdout) - end : len(answer.stdout) - start]
+        for start, end in zip((0, *ends), ends, strict=False)
     )
     return Found(
         index=answer.stdout[: -ends[-1]],
         nearest=np.frombuffer(nearest, dtype="<i8"),
-        near=(np.frombuffer(near, dtype="<i8").reshape(-1, k), np.frombuffer(distances, dtype="<f8").reshape(-1, k)),
+        near=(
+            np.frombuffer(near, dtype="<i8").reshape(-1, k),
+            np.frombuffer(distances, dtype="<f8").reshape(-1, k),
+        ),
     )
 
 
 def assert_same_words(program: Program, path: str, embedding: Embedding, queries: Vectors) -> None:
     """Fail unless the program finds the oracle's words."""
-    assert np.array_equal(ask(program, path, embedding, queries).nearest, OracleNeighbours(embedding).nearest(queries))
+    assert np.array_equal(
+        ask(program, path, embedding, queries).nearest, OracleNeighbours(embedding).nearest(queries)
+    )
 
 
-def assert_same_neighbours(program: Program, path: str, embedding: Embedding, queries: Vectors, *, k: int, threads: int = 2) -> None:
+def assert_same_neighbours(
+    program: Program, path: str, embedding: Embedding, queries: Vectors, *, k: int, threads: int = 2
+) -> None:
     """Fail unless the program finds the oracle's words, the k nearest in their order, and their distances."""
     found, oracle = ask(program, path, embedding, queries, k=k, threads=threads), OracleNeighbours(embedding)
     expected_near, expected_distances = oracle.nearest_k(queries, k)

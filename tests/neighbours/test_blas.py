@@ -13,17 +13,31 @@ from deniable import Embedding
 from deniable.arrays import Vectors
 from deniable.neighbours.blas import TILE, BlasNeighbours
 from deniable.neighbours.oracle import OracleNeighbours
-from tests.support.hostile import HOSTILE, all_norms, equal_vectors, hostile_queries, near_ties, noisy_queries, one_outlier
+from tests.support.hostile import (
+    HOSTILE,
+    all_norms,
+    equal_vectors,
+    hostile_queries,
+    near_ties,
+    noisy_queries,
+    one_outlier,
+)
 from tests.support.strategies import random_embedding
 
 
 def assert_same_words(embedding: Embedding, queries: Vectors) -> None:
-    assert np.array_equal(BlasNeighbours(embedding).nearest(queries), OracleNeighbours(embedding).nearest(queries))
+    assert np.array_equal(
+        BlasNeighbours(embedding).nearest(queries), OracleNeighbours(embedding).nearest(queries)
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.001, 1.0, 5.0, 50.0, 1e6])
-@pytest.mark.parametrize(("words", "dimension"), [(1, 3), (2, 1), (TILE - 1, 2), (TILE, 7), (TILE + 1, 50), (1000, 301)])
-def test_equal_to_the_oracle_at_every_size_and_noise_level(words: int, dimension: int, epsilon: float) -> None:
+@pytest.mark.parametrize(
+    ("words", "dimension"), [(1, 3), (2, 1), (TILE - 1, 2), (TILE, 7), (TILE + 1, 50), (1000, 301)]
+)
+def test_equal_to_the_oracle_at_every_size_and_noise_level(
+    words: int, dimension: int, epsilon: float
+) -> None:
     embedding = random_embedding(words, dimension)
     assert_same_words(embedding, noisy_queries(embedding, epsilon, 600))
 
@@ -63,7 +77,9 @@ def test_a_search_without_its_error_bound_is_told_from_the_oracle() -> None:
 
 @settings(deadline=None)
 @given(st.integers(1, 80), st.integers(1, 9), st.integers(0, 2**32 - 1), st.sampled_from([1e-6, 1.0, 1e6]))
-def test_equal_to_the_oracle_on_small_integer_grids(words: int, dimension: int, seed: int, scale: float) -> None:
+def test_equal_to_the_oracle_on_small_integer_grids(
+    words: int, dimension: int, seed: int, scale: float
+) -> None:
     # Coordinates from {-1, 0, 1} make exact ties common.
     rng = np.random.default_rng(seed)
     embedding = Embedding([f"w{i}" for i in range(words)], rng.integers(-1, 2, (words, dimension)) * scale)

@@ -10,9 +10,23 @@ import pytest
 
 from deniable import Embedding
 from deniable.neighbours.oracle import OracleNeighbours
-from tests.neighbours.driven import DRIVER, Program, ask, assert_same_neighbours, assert_same_words, mark_shadowed
+from tests.neighbours.driven import (
+    DRIVER,
+    Program,
+    ask,
+    assert_same_neighbours,
+    assert_same_words,
+    mark_shadowed,
+)
 from tests.support.emulated_arm import PACKAGE, compile_object, compile_program, needs_the_tools, run_program
-from tests.support.hostile import HOSTILE, HOSTILE_AT_ANY_SIZE, hostile_queries, hostile_vectors, named, noisy_queries
+from tests.support.hostile import (
+    HOSTILE,
+    HOSTILE_AT_ANY_SIZE,
+    hostile_queries,
+    hostile_vectors,
+    named,
+    noisy_queries,
+)
 from tests.support.strategies import random_embedding
 
 pytestmark = needs_the_tools
@@ -23,7 +37,9 @@ PATHS = ("neon", "portable")
 
 def compile_search(sources: Path, folder: Path) -> Path:
     neon = compile_object(sources / "scan_neon.cpp", folder / "scan_neon.o", "-march=armv8.2-a+dotprod")
-    others = [file for file in sorted(sources.glob("*.cpp")) if file.name not in ("module.cpp", "scan_neon.cpp")]
+    others = [
+        file for file in sorted(sources.glob("*.cpp")) if file.name not in ("module.cpp", "scan_neon.cpp")
+    ]
     return compile_program([*others, DRIVER, neon], folder / "search", headers=sources)
 
 
@@ -46,7 +62,9 @@ def program(built: Path) -> Program:
 @pytest.mark.parametrize("words", [1, 2, 63, 64, 65, 700])
 def test_equal_to_the_oracle_at_every_size(program: Program, words: int, dimension: int, path: str) -> None:
     embedding = random_embedding(words, dimension)
-    queries = np.concatenate([noisy_queries(embedding, epsilon, 31, seed=i) for i, epsilon in enumerate((1.0, 10.0, 50.0, 1e4))])
+    queries = np.concatenate(
+        [noisy_queries(embedding, epsilon, 31, seed=i) for i, epsilon in enumerate((1.0, 10.0, 50.0, 1e4))]
+    )
     assert_same_words(program, path, embedding, queries)
 
 
@@ -61,7 +79,9 @@ def test_equal_to_the_oracle_on_hostile_data(program: Program, make: str, path: 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("dimension", [1, 2, 3, 7, 50, 301])
 @pytest.mark.parametrize("kind", HOSTILE_AT_ANY_SIZE)
-def test_equal_to_the_oracle_on_hostile_data_at_every_size(program: Program, kind: str, dimension: int, path: str) -> None:
+def test_equal_to_the_oracle_on_hostile_data_at_every_size(
+    program: Program, kind: str, dimension: int, path: str
+) -> None:
     for words in (1, 2, 65):
         embedding = named(hostile_vectors(kind, words, dimension))
         assert_same_words(program, path, embedding, hostile_queries(embedding, count=4))
@@ -70,7 +90,9 @@ def test_equal_to_the_oracle_on_hostile_data_at_every_size(program: Program, kin
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 100])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_batches_of_every_size_on_any_number_of_threads(program: Program, count: int, threads: int, path: str) -> None:
+def test_batches_of_every_size_on_any_number_of_threads(
+    program: Program, count: int, threads: int, path: str
+) -> None:
     embedding = random_embedding(5_000, 12)
     queries = noisy_queries(embedding, 3.0, count)
     found = ask(program, path, embedding, queries, k=3, threads=threads)
@@ -80,7 +102,9 @@ def test_batches_of_every_size_on_any_number_of_threads(program: Program, count:
 
 def test_the_words_of_the_built_in_embedding(program: Program) -> None:
     embedding = Embedding.open("default")
-    queries = np.concatenate([noisy_queries(embedding, epsilon, 200, seed=i) for i, epsilon in enumerate((4.0, 6.0, 12.0))])
+    queries = np.concatenate(
+        [noisy_queries(embedding, epsilon, 200, seed=i) for i, epsilon in enumerate((4.0, 6.0, 12.0))]
+    )
     assert_same_words(program, "neon", embedding, queries)
 
 
@@ -112,7 +136,8 @@ def test_a_processor_without_the_dot_product_is_told_apart(built: Path) -> None:
     ],
 )
 def test_a_kernel_with_a_mistake_is_told_from_the_oracle(tmp_path: Path, right: str, wrong: str) -> None:
-    """The comparison has power: one wrong lane gives other words, or a search that notices that no word survives."""
+    """The comparison has power: one wrong lane gives other words, or a search that notices that no word
+    survives."""
     sources = tmp_path / "native"
     shutil.copytree(NATIVE, sources)
     kernel = sources / "scan_neon.cpp"

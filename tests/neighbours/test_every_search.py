@@ -1,4 +1,5 @@
-"""What every search promises, whichever the machine gets: the same words, the same ties, the same refusals."""
+"""What every search promises, whichever the machine gets: the same words, the same ties, the same
+refusals."""
 
 from __future__ import annotations
 

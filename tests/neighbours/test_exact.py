@@ -15,7 +15,10 @@ FLOAT32 = st.floats(width=32, min_value=-1e6, max_value=1e6)
 @given(hnp.arrays(np.float32, (6, 3), elements=FLOAT32), hnp.arrays(np.float32, 3, elements=FLOAT32))
 def test_the_decision_equals_rational_arithmetic(vectors: np.ndarray, query: np.ndarray) -> None:
     def squared(row: np.ndarray) -> Fraction:
-        return sum(((Fraction(float(a)) - Fraction(float(b))) ** 2 for a, b in zip(row, query, strict=True)), Fraction(0))
+        return sum(
+            ((Fraction(float(a)) - Fraction(float(b))) ** 2 for a, b in zip(row, query, strict=True)),
+            Fraction(0),
+        )
 
     distances = [squared(row) for row in vectors]
     assert nearest_of(query, vectors, range(6)) == distances.index(min(distances))

@@ -19,17 +19,23 @@ from tests.support.strategies import random_embedding
 
 @pytest.mark.parametrize("epsilon", [0.001, 1.0, 50.0])
 @pytest.mark.parametrize(("words", "dimension"), [(1, 3), (2, 1), (TILE - 1, 2), (TILE + 1, 50), (1000, 301)])
-def test_equal_to_the_oracle_at_every_size_and_noise_level(words: int, dimension: int, epsilon: float) -> None:
+def test_equal_to_the_oracle_at_every_size_and_noise_level(
+    words: int, dimension: int, epsilon: float
+) -> None:
     embedding = random_embedding(words, dimension)
     queries = noisy_queries(embedding, epsilon, 300)
-    assert np.array_equal(GpuNeighbours(embedding, device="cpu").nearest(queries), OracleNeighbours(embedding).nearest(queries))
+    assert np.array_equal(
+        GpuNeighbours(embedding, device="cpu").nearest(queries), OracleNeighbours(embedding).nearest(queries)
+    )
 
 
 @pytest.mark.parametrize("data", HOSTILE)
 def test_equal_to_the_oracle_on_hostile_data(data: str) -> None:
     embedding = HOSTILE[data]()
     queries = hostile_queries(embedding)
-    assert np.array_equal(GpuNeighbours(embedding, device="cpu").nearest(queries), OracleNeighbours(embedding).nearest(queries))
+    assert np.array_equal(
+        GpuNeighbours(embedding, device="cpu").nearest(queries), OracleNeighbours(embedding).nearest(queries)
+    )
 
 
 def test_a_search_without_its_error_bound_is_told_from_the_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +48,9 @@ def test_a_search_without_its_error_bound_is_told_from_the_oracle(monkeypatch: p
 
 def test_words_that_share_an_earlier_vector_never_win() -> None:
     embedding = equal_vectors()
-    assert not np.isin(GpuNeighbours(embedding, device="cpu").nearest(embedding.vectors), embedding.shadowed).any()
+    assert not np.isin(
+        GpuNeighbours(embedding, device="cpu").nearest(embedding.vectors), embedding.shadowed
+    ).any()
 
 
 def _tf32(of: str, allowed: bool) -> None:

@@ -1,4 +1,5 @@
-"""An index that somebody else has written, with a header and a checksum that are right, makes nothing worse than a rebuild."""
+"""An index that somebody else has written, with a header and a checksum that are right, makes nothing worse
+than a rebuild."""
 
 from __future__ import annotations
 
@@ -26,7 +27,14 @@ from deniable.neighbours import scan as index_file
 from deniable.neighbours.scan import FILE_NAME, HEADER_BYTES, Bytes, ScanNeighbours, usable_paths
 
 HEADS_AT, HEAD_BYTES, TILE = 64, 224, 8
-SCALE, HALF, HALF_ALL, NORMS, RESIDUALS, NORM = 0, 32, 64, 128, 160, 192  # where they stand in a head, native/layout.hpp
+SCALE, HALF, HALF_ALL, NORMS, RESIDUALS, NORM = (
+    0,
+    32,
+    64,
+    128,
+    160,
+    192,
+)  # where they stand in a head, native/layout.hpp
 WORDS, DIMENSION = 203, 12  # three words in the last tile, and five places that are no words
 
 Forgery = Callable[[Bytes], None]
@@ -50,7 +58,8 @@ def put(head: Bytes, at: int, values: list[float]) -> None:
 
 
 def fill_empty_places(head: Bytes, first: int) -> None:
-    """Say that the places of a tile from ``first`` on, which are no words, hold words that are nearer than all others."""
+    """Say that the places of a tile from ``first`` on, which are no words, hold words that are nearer than
+    all others."""
     for at, value in ((HALF, -100.0), (HALF_ALL, -100.0), (NORMS, 1.0)):
         put(head, at + 4 * first, [value] * (TILE - first))
 
@@ -112,7 +121,8 @@ FORGERIES: list[Forgery] = [
 
 
 def forge(embedding: Embedding, forgery: Forgery) -> bytes:
-    """Change the index beside an embedding, with a header that is right again; return what was there before."""
+    """Change the index beside an embedding, with a header that is right again; return what was there
+    before."""
     assert embedding.folder is not None
     path = embedding.folder / FILE_NAME
     ScanNeighbours(embedding)
@@ -136,8 +146,11 @@ def test_a_forged_index_is_built_again_and_the_search_is_exact(stored: Embedding
 
 @pytest.mark.parametrize("path", usable_paths())
 @pytest.mark.parametrize("forgery", FORGERIES)
-def test_the_native_search_of_a_forged_index_returns_words_or_stops(stored: Embedding, forgery: Forgery, path: str) -> None:
-    """As when the file is changed while it is in use: the search may be wrong then, and never leaves its arrays."""
+def test_the_native_search_of_a_forged_index_returns_words_or_stops(
+    stored: Embedding, forgery: Forgery, path: str
+) -> None:
+    """As when the file is changed while it is in use: the search may be wrong then, and never leaves its
+    arrays."""
     vectors: Vectors = np.ascontiguousarray(stored.vectors)
     index = index_file._lines(_native.index_bytes(*vectors.shape))
     index_file._build(stored, vectors, index)
@@ -180,7 +193,10 @@ def test_vectors_that_are_no_numbers_are_refused_with_one_error(stored: Embeddin
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e20])
 def test_the_native_code_takes_no_vectors_that_are_no_numbers(stored: Embedding, value: float) -> None:
     vectors: Vectors = np.array(stored.vectors)
-    room, none = index_file._lines(_native.index_bytes(*vectors.shape)), np.zeros(len(vectors), dtype=np.uint8)
+    room, none = (
+        index_file._lines(_native.index_bytes(*vectors.shape)),
+        np.zeros(len(vectors), dtype=np.uint8),
+    )
     _native.build(vectors, none, room, 1)
     vectors[7, 3] = value
     with pytest.raises(ValueError, match="not finite or absurdly long"):
@@ -198,8 +214,11 @@ def _search_past_the_end(folder: str) -> None:
     assert found.tolist() == [0, 1, 2, 3]
 
 
-def test_a_forged_index_of_long_vectors_does_not_end_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place after the last word is a megabyte behind the vectors here: reading it was the end of the process."""
+def test_a_forged_index_of_long_vectors_does_not_end_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A place after the last word is a megabyte behind the vectors here: reading it was the end of the
+    process."""
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
     store.save(random_embedding(9, 60_000), "long")
     embedding = Embedding.open("long")
@@ -208,7 +227,9 @@ def test_a_forged_index_of_long_vectors_does_not_end_the_process(tmp_path: Path,
         fill_empty_places(index[HEADS_AT + HEAD_BYTES : HEADS_AT + 2 * HEAD_BYTES], 1)
 
     forge(embedding, forgery)
-    process = multiprocessing.get_context("spawn").Process(target=_search_past_the_end, args=(str(embedding.folder),))
+    process = multiprocessing.get_context("spawn").Process(
+        target=_search_past_the_end, args=(str(embedding.folder),)
+    )
     process.start()
     process.join(600)
     assert process.exitcode == 0

@@ -36,7 +36,9 @@ def file_of(embedding: Embedding) -> Path:
 
 def assert_right_words(embedding: Embedding) -> None:
     queries = noisy_queries(embedding, 5.0, 100)
-    assert np.array_equal(ScanNeighbours(embedding).nearest(queries), OracleNeighbours(embedding).nearest(queries))
+    assert np.array_equal(
+        ScanNeighbours(embedding).nearest(queries), OracleNeighbours(embedding).nearest(queries)
+    )
 
 
 def test_the_index_is_written_once_and_then_mapped(stored: Embedding) -> None:
@@ -84,7 +86,9 @@ def test_the_index_of_another_version_is_not_used(stored: Embedding, monkeypatch
     assert index_file._map(file_of(stored), stored, len(later) - HEADER_BYTES) is None
 
 
-def test_where_nothing_can_be_written_the_index_stays_in_memory(stored: Embedding, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_can_be_written_the_index_stays_in_memory(
+    stored: Embedding, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError
 

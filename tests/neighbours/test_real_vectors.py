@@ -1,4 +1,5 @@
-"""Every released word equals the float64 oracle's on real vectors. Needs the shared data; run by `make check-slow`."""
+"""Every released word equals the float64 oracle's on real vectors. Needs the shared data; run by `make
+check-slow`."""
 
 from __future__ import annotations
 
@@ -16,7 +17,10 @@ EMBEDDINGS = Path(__file__).parents[2].parent / "shared/data/embeddings"
 FILES = ["glove.6B.50d.txt.bz2", "glove.840B.300d.34k.w2v.txt.bz2"]
 QUERIES = 10_000
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not EMBEDDINGS.exists(), reason="the shared data sets are not there")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not EMBEDDINGS.exists(), reason="the shared data sets are not there"),
+]
 
 
 @pytest.fixture(scope="module", params=FILES)
@@ -35,5 +39,7 @@ def test_every_released_word_is_the_oracles(real: Embedding, epsilon: float) -> 
     source, oracle = InsecureSeededRandomness(insecure_seed=11), OracleNeighbours(real)
     for start in range(0, QUERIES, at_once):
         part = ids[start : start + at_once]
-        points = (multivariate_noise(source, epsilon, len(part), real.dimension) + real.rows(part)).astype(np.float32)
+        points = (multivariate_noise(source, epsilon, len(part), real.dimension) + real.rows(part)).astype(
+            np.float32
+        )
         assert np.array_equal(released[start : start + at_once], oracle.nearest(points))

@@ -1,4 +1,5 @@
-"""The certified scan returns the oracle's word for every query, on every instruction path, on kind and hostile data."""
+"""The certified scan returns the oracle's word for every query, on every instruction path, on kind and
+hostile data."""
 
 from __future__ import annotations
 
@@ -13,7 +14,14 @@ from deniable import Embedding, InvalidParameter
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.neighbours.blas import BlasNeighbours
 from deniable.neighbours.oracle import OracleNeighbours
-from tests.support.hostile import HOSTILE, HOSTILE_AT_ANY_SIZE, hostile_queries, hostile_vectors, named, noisy_queries
+from tests.support.hostile import (
+    HOSTILE,
+    HOSTILE_AT_ANY_SIZE,
+    hostile_queries,
+    hostile_vectors,
+    named,
+    noisy_queries,
+)
 from tests.support.strategies import random_embedding
 
 pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
@@ -37,7 +45,13 @@ def case(embedding: Embedding, queries: Vectors) -> Case:
 def case_of_size(words: int, dimension: int) -> Case:
     embedding = random_embedding(words, dimension)
     return case(
-        embedding, np.concatenate([noisy_queries(embedding, epsilon, 50, seed=i) for i, epsilon in enumerate((1.0, 10.0, 50.0, 1e4))])
+        embedding,
+        np.concatenate(
+            [
+                noisy_queries(embedding, epsilon, 50, seed=i)
+                for i, epsilon in enumerate((1.0, 10.0, 50.0, 1e4))
+            ]
+        ),
     )
 
 
@@ -77,7 +91,8 @@ def test_equal_to_the_oracle_on_hostile_data_at_every_size(kind: str, dimension:
 
 
 def test_a_scan_without_rescoring_is_told_from_the_oracle() -> None:
-    """The comparison has power: scores of 8-bit vectors alone, without bound and second look, pick wrong words."""
+    """The comparison has power: scores of 8-bit vectors alone, without bound and second look, pick wrong
+    words."""
     embedding = random_embedding(700, 50)
     queries = noisy_queries(embedding, 2.0, 500)
     scales = np.abs(embedding.vectors).max(axis=1, keepdims=True) / 127
@@ -88,13 +103,22 @@ def test_a_scan_without_rescoring_is_told_from_the_oracle() -> None:
 
 @every_path
 @settings(deadline=None, max_examples=60)
-@given(words=st.integers(1, 80), dimension=st.integers(1, 9), seed=st.integers(0, 2**32 - 1), scale=st.sampled_from([1e-6, 1.0, 1e6]))
-def test_equal_to_the_oracle_on_small_integer_grids(path: str, words: int, dimension: int, seed: int, scale: float) -> None:
+@given(
+    words=st.integers(1, 80),
+    dimension=st.integers(1, 9),
+    seed=st.integers(0, 2**32 - 1),
+    scale=st.sampled_from([1e-6, 1.0, 1e6]),
+)
+def test_equal_to_the_oracle_on_small_integer_grids(
+    path: str, words: int, dimension: int, seed: int, scale: float
+) -> None:
     # Coordinates from {-1, 0, 1} make exact ties common.
     rng = np.random.default_rng(seed)
     embedding = named((rng.integers(-1, 2, (words, dimension)) * scale).astype(np.float32))
     queries = (rng.integers(-2, 3, (40, dimension)) * scale / 2).astype(np.float32)
-    assert np.array_equal(ScanNeighbours(embedding, path=path).nearest(queries), OracleNeighbours(embedding).nearest(queries))
+    assert np.array_equal(
+        ScanNeighbours(embedding, path=path).nearest(queries), OracleNeighbours(embedding).nearest(queries)
+    )
 
 
 @lru_cache(maxsize=1)
@@ -106,7 +130,9 @@ def five_thousand_words() -> tuple[Embedding, BlasNeighbours]:
 @every_path
 @pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 47, 48, 49, 100, 1000])
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_batches_of_every_size_on_any_number_of_threads(count: int, threads: int, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_of_every_size_on_any_number_of_threads(
+    count: int, threads: int, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DENIABLE_THREADS", str(threads))
     embedding, expected = five_thousand_words()
     queries = noisy_queries(embedding, 3.0, count)
@@ -160,7 +186,8 @@ def test_the_k_nearest_of_blas_on_hostile_data_are_in_true_order(make: str) -> N
 
 @lru_cache(maxsize=1)
 def order_of_close_words(k: int, count: int) -> Order:
-    # Twelve thousand candidates and more are twice the room there is; equal vectors make ties across what was dropped.
+    # Twelve thousand candidates and more are twice the room there is; equal vectors make ties across what was
+    # dropped.
     apart = HOSTILE["all_within_the_bound"]().vectors
     embedding = named(np.concatenate([apart, apart[:3000], apart[::-1][:3000]]))
     queries = noisy_queries(embedding, 5.0, count)

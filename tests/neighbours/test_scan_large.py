@@ -20,7 +20,8 @@ _WORDS_AT_ONCE = 16_384
 
 
 def brute_force(vectors: Vectors, queries: Vectors) -> Ids:
-    """Return what the oracle returns, in less memory: words scored in float64 with their own errors, close ones without rounding."""
+    """Return what the oracle returns, in less memory: words scored in float64 with their own errors, close
+    ones without rounding."""
     points = queries.astype(np.float64)
     lengths = np.linalg.norm(points, axis=1)
     scores, errors = (np.empty((len(queries), len(vectors))) for _ in range(2))
@@ -31,7 +32,9 @@ def brute_force(vectors: Vectors, queries: Vectors) -> Ids:
         errors[:, start : start + len(block)] = _errors(vectors.shape[1], lengths, norms)
     reached = (scores - errors).max(axis=1, keepdims=True)
     close = scores + errors >= reached
-    return np.array([nearest_of(query, vectors, _without_copies(vectors, close[i])) for i, query in enumerate(queries)])
+    return np.array(
+        [nearest_of(query, vectors, _without_copies(vectors, close[i])) for i, query in enumerate(queries)]
+    )
 
 
 def _errors(dimension: int, lengths: Floats, norms: Floats) -> Floats:
@@ -55,7 +58,9 @@ def _without_copies(vectors: Vectors, close: Ids) -> list[int]:
 def test_equal_to_float64_on_hostile_data_at_full_size_on_every_path(kind: str, dimension: int) -> None:
     vectors = hostile_vectors(kind, WORDS, dimension)
     words, shadowed = [str(i) for i in range(WORDS)], shadowed_rows(vectors)
-    embedding = Embedding.from_checked(words, vectors, vectors[0].copy(), name="large", shadowed=shadowed, fingerprint="", cased=False)
+    embedding = Embedding.from_checked(
+        words, vectors, vectors[0].copy(), name="large", shadowed=shadowed, fingerprint="", cased=False
+    )
     queries = hostile_queries(embedding, count=4)
     expected = brute_force(vectors, queries)
     for path in usable_paths():
@@ -63,5 +68,6 @@ def test_equal_to_float64_on_hostile_data_at_full_size_on_every_path(kind: str, 
         assert np.array_equal(search.nearest(queries), expected), path
         ids, distances = search.nearest_k(queries[::5], 1000)
         assert np.array_equal(ids[:, 0], expected[::5]), path
-        # The order is that of the true distances; of those that are one rounding apart the later may come out smaller.
+        # The order is that of the true distances; of those that are one rounding apart the later may come out
+        # smaller.
         assert (distances[:, 1:] >= distances[:, :-1] * (1 - 1e-12)).all(), path

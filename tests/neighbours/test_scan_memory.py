@@ -15,7 +15,9 @@ from deniable.neighbours.scan import usable_paths
 
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc"),
-    pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer keeps freed memory for itself"),
+    pytest.mark.skipif(
+        "libasan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer keeps freed memory for itself"
+    ),
 ]
 
 START = """
@@ -37,7 +39,7 @@ def noisy(vectors, count):
     return vectors[:count] + 3 * rng.standard_normal((count, vectors.shape[1]), dtype=np.float32)
 
 rng = np.random.default_rng(0)
-"""
+"""  # noqa: E501
 
 IN_MEMORY = """
 vectors = rng.standard_normal((400_000, 300), dtype=np.float32)
@@ -93,7 +95,7 @@ search.nearest_k(queries[:1], 1)
 before = held("VmRSS")
 search.nearest_k(queries, 1000)
 print(held("VmHWM") - before)
-"""
+"""  # noqa: E501
 
 
 def shown(script: str, *arguments: str, home: Path | None = None) -> list[str]:

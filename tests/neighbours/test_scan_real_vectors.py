@@ -1,4 +1,5 @@
-"""The scan against float64 brute force, word for word, on real vectors. Needs the shared data; run by `make check-slow`."""
+"""The scan against float64 brute force, word for word, on real vectors. Needs the shared data; run by `make
+check-slow`."""
 
 from __future__ import annotations
 
@@ -26,11 +27,15 @@ SETS = {
 }
 """Queries at each noise level: 201,000 in all."""
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not DATA.is_dir(), reason="the shared data sets are not here")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not DATA.is_dir(), reason="the shared data sets are not here"),
+]
 
 
 def brute_force(embedding: Embedding, queries: Vectors) -> Ids:
-    """Return what the oracle returns, many queries at a time: every word scored in float64, close ones without rounding."""
+    """Return what the oracle returns, many queries at a time: every word scored in float64, close ones
+    without rounding."""
     vectors = embedding.vectors.astype(np.float64)
     half_squares = 0.5 * np.einsum("ij,ij->i", vectors, vectors)
     largest = float(np.sqrt(2 * half_squares.max()))
@@ -44,7 +49,9 @@ def brute_force(embedding: Embedding, queries: Vectors) -> Ids:
         slack = 2 * score_error(batch.shape[1], np.linalg.norm(batch, axis=1), largest)
         reached = scores[np.arange(len(batch)), best] - slack
         for i in np.flatnonzero(np.count_nonzero(scores >= reached[:, None], axis=1) > 1).tolist():
-            best[i] = nearest_of(queries[start + i], embedding.vectors, np.flatnonzero(scores[i] >= reached[i]).tolist())
+            best[i] = nearest_of(
+                queries[start + i], embedding.vectors, np.flatnonzero(scores[i] >= reached[i]).tolist()
+            )
         nearest[start : start + len(batch)] = best
     return nearest
 
@@ -54,11 +61,15 @@ def test_the_sets_make_two_hundred_thousand_queries() -> None:
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_word_for_word_equal_to_float64_on_every_path(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_word_for_word_equal_to_float64_on_every_path(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
     store.add(DATA / name, "real", duplicates="first")
     embedding = Embedding.open("real")
-    queries = np.concatenate([noisy_queries(embedding, epsilon, SETS[name], seed=seed) for seed, epsilon in enumerate(EPSILONS)])
+    queries = np.concatenate(
+        [noisy_queries(embedding, epsilon, SETS[name], seed=seed) for seed, epsilon in enumerate(EPSILONS)]
+    )
     expected = brute_force(embedding, queries)
     for path in usable_paths():
         assert np.array_equal(ScanNeighbours(embedding, path=path).nearest(queries), expected), path

@@ -1,4 +1,5 @@
-"""The machine gets its fastest search, without a compiler it gets the same words, and searches survive forks and threads."""
+"""The machine gets its fastest search, without a compiler it gets the same words, and searches survive forks
+and threads."""
 
 from __future__ import annotations
 
@@ -114,8 +115,13 @@ def test_the_native_scan_is_used_where_it_can_be() -> None:
     assert isinstance(best_neighbours(random_embedding(30, 3)), expected)
 
 
-@pytest.mark.parametrize(("paths", "chosen"), [(["avx2", "portable"], "avx2"), (["neon", "portable"], "neon"), (["portable"], None)])
-def test_the_fastest_path_is_chosen_and_the_slow_one_never(paths: list[str], chosen: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("paths", "chosen"),
+    [(["avx2", "portable"], "avx2"), (["neon", "portable"], "neon"), (["portable"], None)],
+)
+def test_the_fastest_path_is_chosen_and_the_slow_one_never(
+    paths: list[str], chosen: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
     from deniable.neighbours import scan
 
@@ -135,7 +141,10 @@ def test_a_forked_child_can_search(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         child = os.fork()
         if child == 0:
-            same = np.array_equal(search.nearest(queries), expected) and search.nearest(queries[:1])[0] == expected[0]
+            same = (
+                np.array_equal(search.nearest(queries), expected)
+                and search.nearest(queries[:1])[0] == expected[0]
+            )
             os._exit(0 if same else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert np.array_equal(search.nearest(queries), expected)
@@ -152,6 +161,8 @@ def test_several_threads_may_search_at_once(monkeypatch: pytest.MonkeyPatch) -> 
         assert np.array_equal(ids, plain.nearest(batch))
 
 
-@pytest.mark.skipif("DENIABLE_REQUIRE_NATIVE" not in os.environ, reason="only where CI says that there is a compiler")
+@pytest.mark.skipif(
+    "DENIABLE_REQUIRE_NATIVE" not in os.environ, reason="only where CI says that there is a compiler"
+)
 def test_the_native_module_was_built() -> None:
     importlib.import_module("deniable.neighbours._native")

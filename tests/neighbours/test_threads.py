@@ -40,12 +40,18 @@ def test_affinity_is_respected() -> None:
         os.sched_setaffinity(0, allowed)
 
 
-@pytest.mark.parametrize(("value", "limited"), [("1", True), ("1,4", True), ("many", False), ("0", False), ("", False)])
-def test_openmp_limits_the_threads_and_nonsense_does_not(value: str, limited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("value", "limited"), [("1", True), ("1,4", True), ("many", False), ("0", False), ("", False)]
+)
+def test_openmp_limits_the_threads_and_nonsense_does_not(
+    value: str, limited: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("deniable.neighbours.threads._processors", lambda: 7)
     monkeypatch.setattr("deniable.neighbours.threads._container_quota", lambda: None)
     monkeypatch.setenv("OMP_NUM_THREADS", value)
-    assert threads_with_reason() == ((1, "OMP_NUM_THREADS") if limited else (7, "the processors this process may use"))
+    assert threads_with_reason() == (
+        (1, "OMP_NUM_THREADS") if limited else (7, "the processors this process may use")
+    )
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", "5000"])

@@ -77,7 +77,9 @@ def one_place() -> Iterator[Path]:
         shutil.rmtree(place)
 
 
-def release(texts: list[str | None], notes: list[str], output: str, policy: dict[str, Any], engine: str) -> Side:
+def release(
+    texts: list[str | None], notes: list[str], output: str, policy: dict[str, Any], engine: str
+) -> Side:
     """Release texts, and return everything that can be seen of it."""
     private, said = make_private(policy, engine), list[str]()
     with one_place() as place:
@@ -90,7 +92,14 @@ def release(texts: list[str | None], notes: list[str], output: str, policy: dict
         keyed = engine != "seed"
         if engine == "watch":
             about = WatchSettings(settle=0)
-            watch = Watch(private, inbox, out, lambda path: layout_for(path, keyed=True), settings=about, say=said.append)
+            watch = Watch(
+                private,
+                inbox,
+                out,
+                lambda path: layout_for(path, keyed=True),
+                settings=about,
+                say=said.append,
+            )
             watch.look()
             assert watch.failed == 0, said
             watch.close()
@@ -125,7 +134,8 @@ def check(pair: Pair, output: str, policy: dict[str, Any], engine: str) -> None:
 
 
 def same_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Name the records of plain text alike: they have no names of their own, and are named after the digest of the file."""
+    """Name the records of plain text alike: they have no names of their own, and are named after the digest
+    of the file."""
     monkeypatch.setattr(FileSource, "digest", lambda _: "0" * 32)
 
 

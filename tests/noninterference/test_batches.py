@@ -43,7 +43,9 @@ def test_a_stream_that_stops_at_an_error_holds_all_records_before_it(wrong: str,
         path.write_bytes(path.read_bytes() + added + b"\n15,the,fox\n")
         sink = Sink()
         with open_source(path) as opened, pytest.raises((RecordError, UnknownWord)):
-            privatize_stream(make_private({"unknown": "error"}, "stream"), opened, sink, layout_for(path, keyed=True))
+            privatize_stream(
+                make_private({"unknown": "error"}, "stream"), opened, sink, layout_for(path, keyed=True)
+            )
         released.add(sink.getvalue())
         assert sink.getvalue().count(b"\n") == 15
     assert len(released) == 1
@@ -51,7 +53,9 @@ def test_a_stream_that_stops_at_an_error_holds_all_records_before_it(wrong: str,
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("output", [output for output in OUTPUTS if output.startswith(("csv.", "parquet"))])
-def test_without_a_key_the_layout_is_a_function_of_what_is_released(output: str, workers: int, tmp_path: Path) -> None:
+def test_without_a_key_the_layout_is_a_function_of_what_is_released(
+    output: str, workers: int, tmp_path: Path
+) -> None:
     private = Privatizer(Multivariate(embedding(), epsilon=2.0))
     pair = spread_out(150, long_words=3, length=60_000)
     source = write_input(tmp_path / f"in.{output}", pair.right, pair.notes)
@@ -64,7 +68,9 @@ def test_without_a_key_the_layout_is_a_function_of_what_is_released(output: str,
         (tmp_path / "packed").write_bytes(packed)
         with closing(FileSource(target)) as made:
             compression = ParquetRows(made).compression
-        arrow_partial.streams_to_parquet(tmp_path / "packed", [len(packed)], compression, again, private=["text"])
+        arrow_partial.streams_to_parquet(
+            tmp_path / "packed", [len(packed)], compression, again, private=["text"]
+        )
         assert file.num_row_groups > 10
     else:
         repack(target, again, ENDINGS[target.suffix])
@@ -92,17 +98,42 @@ def written_by_batches(sink: Any, waiting: bytearray, *, all_of_it: bool) -> Non
 
 
 MUTANTS: dict[str, tuple[str, Callable[..., Any], str, str]] = {
-    "members of gzip that end with batches": ("deniable.records.jobs.job.repack", packed_as_it_came, "csv.gz", "one process"),
-    "members of bzip2 that end with batches": ("deniable.records.jobs.job.repack", packed_as_it_came, "csv.bz2", "watch"),
-    "members of xz that end with batches": ("deniable.records.jobs.job.repack", packed_as_it_came, "jsonl.xz", "workers"),
-    "members of Zstandard that end with batches": ("deniable.records.jobs.job.repack", packed_as_it_came, "txt.zst", "one process"),
+    "members of gzip that end with batches": (
+        "deniable.records.jobs.job.repack",
+        packed_as_it_came,
+        "csv.gz",
+        "one process",
+    ),
+    "members of bzip2 that end with batches": (
+        "deniable.records.jobs.job.repack",
+        packed_as_it_came,
+        "csv.bz2",
+        "watch",
+    ),
+    "members of xz that end with batches": (
+        "deniable.records.jobs.job.repack",
+        packed_as_it_came,
+        "jsonl.xz",
+        "workers",
+    ),
+    "members of Zstandard that end with batches": (
+        "deniable.records.jobs.job.repack",
+        packed_as_it_came,
+        "txt.zst",
+        "one process",
+    ),
     "row groups that end with batches": (
         "deniable.records.formats.parquet_files.partial.row_groups",
         one_row_group_a_batch,
         "parquet",
         "workers",
     ),
-    "draws that end with batches": ("deniable.records.jobs.releasing._as_one_stream", drawn_by_batches, "csv", "seed"),
+    "draws that end with batches": (
+        "deniable.records.jobs.releasing._as_one_stream",
+        drawn_by_batches,
+        "csv",
+        "seed",
+    ),
     "writes that end with batches": ("deniable.records.files._write", written_by_batches, "csv", "stream"),
 }
 
@@ -115,15 +146,24 @@ def test_batches_cut_by_private_length_are_noticed(mutant: str, monkeypatch: pyt
         check(spread_out(150, long_words=3, length=60_000), output, {}, engine)
 
 
-def test_a_dictionary_of_released_texts_does_not_tell_where_batches_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_dictionary_of_released_texts_does_not_tell_where_batches_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     made = []
     for length in (1, 50_000):
-        texts = [f"the {strange('Latin', length if i % 10 == 3 else 1)} {'fox' if i % 3 else 'word'}" for i in range(60)]
-        notes = pa.DictionaryArray.from_arrays(pa.array([i % 2 for i in range(60)], pa.int8()), pa.array(["a", "b", "in no row"]))
+        texts = [
+            f"the {strange('Latin', length if i % 10 == 3 else 1)} {'fox' if i % 3 else 'word'}"
+            for i in range(60)
+        ]
+        notes = pa.DictionaryArray.from_arrays(
+            pa.array([i % 2 for i in range(60)], pa.int8()), pa.array(["a", "b", "in no row"])
+        )
         table = pa.table({"id": range(60), "text": pa.array(texts).dictionary_encode(), "kind": notes})
         pq.write_table(table, tmp_path / "in.parquet", row_group_size=23)
         target = tmp_path / f"out{length}.parquet"
-        privatize_file(make_private({}, "one process"), tmp_path / "in.parquet", target, columns=["text"], record_id="id")
+        privatize_file(
+            make_private({}, "one process"), tmp_path / "in.parquet", target, columns=["text"], record_id="id"
+        )
         made.append(target.read_bytes())
         assert pq.read_table(target)["kind"].chunk(0).dictionary.to_pylist() == ["a", "b", "in no row"]
     same = made[0] == made[1]

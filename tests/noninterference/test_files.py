@@ -1,4 +1,5 @@
-"""Files released from two private texts of the same public shape are the same to the byte: every format, compression, engine and policy."""
+"""Files released from two private texts of the same public shape are the same to the byte: every format,
+compression, engine and policy."""
 
 from __future__ import annotations
 
@@ -15,7 +16,15 @@ from deniable import Keyed, Multivariate, Privatizer
 from deniable.purpose import reduce
 from deniable.records import privatize_file
 from deniable.records.formats.layout import released_name
-from tests.noninterference.releasing_both import ENGINES, KEY, LISTED_OR_UNKNOWN, check, make_private, one_place, same_names
+from tests.noninterference.releasing_both import (
+    ENGINES,
+    KEY,
+    LISTED_OR_UNKNOWN,
+    check,
+    make_private,
+    one_place,
+    same_names,
+)
 from tests.support.private_pairs import (
     NEVER_RELEASED,
     OUTPUTS,
@@ -32,7 +41,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=3,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(pair=pairs(), policy=st.sampled_from(sorted(POLICIES)), engine=st.sampled_from(ENGINES))
 def test_releases_of_the_same_shape_are_the_same(output: str, pair: Pair, policy: str, engine: str) -> None:
     check(pair, output, POLICIES[policy], engine)
@@ -40,25 +53,45 @@ def test_releases_of_the_same_shape_are_the_same(output: str, pair: Pair, policy
 
 @pytest.mark.parametrize("output", ["csv.gz", "jsonl.zst", "parquet", "xlsx", "ods"])
 @pytest.mark.parametrize("consistent", [False, True])
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=3,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(pair=pairs())
-def test_several_columns_and_consistent_replacement_are_the_same(output: str, consistent: bool, pair: Pair) -> None:
+def test_several_columns_and_consistent_replacement_are_the_same(
+    output: str, consistent: bool, pair: Pair
+) -> None:
     seen = []
     for texts in (pair.left, pair.right):
         with one_place() as place:
             source, out = Path(place, f"in.{output}"), Path(place, "out")
             out.mkdir()
             write_input(source, texts, pair.notes)
-            private = Privatizer(Multivariate(embedding(), epsilon=2.0), randomness=Keyed(KEY, consistent=consistent))
-            privatize_file(private, source, out / released_name(f"out.{output}"), columns=["text", "note"], record_id="id")
+            private = Privatizer(
+                Multivariate(embedding(), epsilon=2.0), randomness=Keyed(KEY, consistent=consistent)
+            )
+            privatize_file(
+                private,
+                source,
+                out / released_name(f"out.{output}"),
+                columns=["text", "note"],
+                record_id="id",
+            )
             seen.append(all_that_is_seen(out))
     same = seen[0] == seen[1]
     assert same
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=3,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(pair=pairs(), policy=st.sampled_from(sorted(POLICIES)))
-def test_folders_of_the_same_shape_are_the_same_whatever_their_files_are_called(pair: Pair, policy: str) -> None:
+def test_folders_of_the_same_shape_are_the_same_whatever_their_files_are_called(
+    pair: Pair, policy: str
+) -> None:
     seen = []
     for side, texts in enumerate((pair.left, pair.right)):
         with one_place() as place:
@@ -67,7 +100,9 @@ def test_folders_of_the_same_shape_are_the_same_whatever_their_files_are_called(
             out.mkdir()
             for number, text in enumerate(texts):
                 (source / f"{number:03}{'kowalczyk' * side}.txt").write_text(text or "")
-            privatize_file(make_private(POLICIES[policy], "one process"), source, out / "released", format="folder")
+            privatize_file(
+                make_private(POLICIES[policy], "one process"), source, out / "released", format="folder"
+            )
             seen.append(all_that_is_seen(out))
     same = seen[0] == seen[1]
     assert same
@@ -77,7 +112,12 @@ def test_folders_of_the_same_shape_are_the_same_whatever_their_files_are_called(
 def write_nested(path: Path, pair: Pair, texts: list[str | None]) -> Path:
     """Write the texts of a pair into objects and lists, each of them at four places."""
     rows = [
-        {"id": i, "v": None if text is None else {"t": text, "note": note}, "l": [{"t": text}, None, {"t": text}], "s": [text][: i % 3]}
+        {
+            "id": i,
+            "v": None if text is None else {"t": text, "note": note},
+            "l": [{"t": text}, None, {"t": text}],
+            "s": [text][: i % 3],
+        }
         for i, (text, note) in enumerate(zip(["the fox", *texts], ["", *pair.notes], strict=True))
     ]
     if path.suffix == ".parquet":
@@ -85,12 +125,18 @@ def write_nested(path: Path, pair: Pair, texts: list[str | None]) -> Path:
         schema = pa.schema({"id": pa.int64(), "v": entry, "l": pa.list_(entry), "s": pa.list_(pa.string())})
         pq.write_table(pa.Table.from_pylist(rows, schema=schema), path, row_group_size=17)
     else:
-        path.write_text(json.dumps(rows) if path.suffix == ".json" else "".join(json.dumps(row) + "\n" for row in rows))
+        path.write_text(
+            json.dumps(rows) if path.suffix == ".json" else "".join(json.dumps(row) + "\n" for row in rows)
+        )
     return path
 
 
 @pytest.mark.parametrize("output", ["jsonl", "json", "parquet"])
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=3,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(pair=pairs(), policy=st.sampled_from(sorted(set(POLICIES) - {"record epsilon", "all at once"})))
 def test_texts_inside_objects_and_lists_are_the_same(output: str, pair: Pair, policy: str) -> None:
     seen = []
@@ -100,7 +146,9 @@ def test_texts_inside_objects_and_lists_are_the_same(output: str, pair: Pair, po
             out.mkdir()
             source = write_nested(Path(place, f"in.{output}"), pair, texts)
             private = make_private(POLICIES[policy], "one process")
-            privatize_file(private, source, out / f"out.{output}", columns=["v.t", "l[].t", "s[]"], record_id="id")
+            privatize_file(
+                private, source, out / f"out.{output}", columns=["v.t", "l[].t", "s[]"], record_id="id"
+            )
             seen.append(all_that_is_seen(out))
     same = seen[0] == seen[1]
     assert same
@@ -108,9 +156,15 @@ def test_texts_inside_objects_and_lists_are_the_same(output: str, pair: Pair, po
 
 @pytest.mark.parametrize("output", ["csv", "parquet"])
 @pytest.mark.parametrize("engine", ["one process", "watch", "stream"])
-@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=2,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(pair=pairs())
-def test_releases_on_a_mapped_space_are_the_same(output: str, engine: str, monkeypatch: pytest.MonkeyPatch, pair: Pair) -> None:
+def test_releases_on_a_mapped_space_are_the_same(
+    output: str, engine: str, monkeypatch: pytest.MonkeyPatch, pair: Pair
+) -> None:
     mapped = reduce(embedding(), 3)
     with monkeypatch.context() as patch:
         patch.setattr("tests.noninterference.releasing_both.embedding", lambda: mapped)
@@ -120,7 +174,14 @@ def test_releases_on_a_mapped_space_are_the_same(output: str, engine: str, monke
 
 @pytest.mark.parametrize("unknown", ["perturb", "redact", "drop"])
 @pytest.mark.parametrize(
-    ("output", "engine"), [("csv", "one process"), ("parquet", "workers"), ("jsonl.gz", "watch"), ("txt", "stream"), ("tsv", "seed")]
+    ("output", "engine"),
+    [
+        ("csv", "one process"),
+        ("parquet", "workers"),
+        ("jsonl.gz", "watch"),
+        ("txt", "stream"),
+        ("tsv", "seed"),
+    ],
 )
 def test_listed_words_cannot_be_told_from_unknown_ones(output: str, engine: str, unknown: str) -> None:
     check(LISTED_OR_UNKNOWN, output, {"unknown": unknown, "never_release": NEVER_RELEASED}, engine)
@@ -130,9 +191,15 @@ def test_listed_words_cannot_be_told_from_unknown_ones(output: str, engine: str,
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("output", OUTPUTS)
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=3,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(pair=pairs(most=60))
-def test_releases_of_the_same_shape_are_the_same_whatever_is_chosen(output: str, engine: str, policy: str, pair: Pair) -> None:
+def test_releases_of_the_same_shape_are_the_same_whatever_is_chosen(
+    output: str, engine: str, policy: str, pair: Pair
+) -> None:
     check(pair, output, POLICIES[policy], engine)
 
 
@@ -155,9 +222,15 @@ def test_long_words_among_many_records_do_not_show(output: str, engine: str) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("output", "engine"),
-    [*((output, ENGINES[i % len(ENGINES)]) for i, output in enumerate(OUTPUTS)), *(("csv.gz", e) for e in ENGINES), ("parquet", "watch")],
+    [
+        *((output, ENGINES[i % len(ENGINES)]) for i, output in enumerate(OUTPUTS)),
+        *(("csv.gz", e) for e in ENGINES),
+        ("parquet", "watch"),
+    ],
 )
-def test_a_word_of_a_megabyte_does_not_show(output: str, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_of_a_megabyte_does_not_show(
+    output: str, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.undo()
     same_names(monkeypatch)
     check(spread_out(4_000, long_words=2, length=500_000), output, {}, engine)
@@ -168,14 +241,28 @@ def test_a_word_of_a_megabyte_does_not_show(output: str, engine: str, monkeypatc
 def test_line_breaks_and_blanks_inside_a_text_do_not_show(header: bool, ends: str) -> None:
     """With no header the first line of the file may end inside a private cell."""
     seen = []
-    for text in ("one zqx", '"one\nzqx"', '"one\r\nzqx"', '"one\rzqx"', '"  one \t zqx "', '"one\n\n\nzqx\n"'):
+    for text in (
+        "one zqx",
+        '"one\nzqx"',
+        '"one\r\nzqx"',
+        '"one\rzqx"',
+        '"  one \t zqx "',
+        '"one\n\n\nzqx\n"',
+    ):
         with one_place() as place:
             source, out = place / "in.csv", place / "out"
             out.mkdir()
             rows = [*(["id,text"] if header else []), f"1,{text}", "2,two"]
             source.write_bytes("".join(row + ends for row in rows).encode())
             columns, named = (["text"], "id") if header else (["2"], "1")
-            privatize_file(make_private({}, "one process"), source, out / "out.csv", columns=columns, record_id=named, header=header)
+            privatize_file(
+                make_private({}, "one process"),
+                source,
+                out / "out.csv",
+                columns=columns,
+                record_id=named,
+                header=header,
+            )
             seen.append(all_that_is_seen(out))
     assert seen[0]["out.csv"][1].count(ends.encode()) == len(rows)
     assert all(each == seen[0] for each in seen)

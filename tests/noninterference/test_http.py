@@ -48,7 +48,8 @@ HTTP_POLICIES = {name: policy for name, policy in POLICIES.items() if name not i
 
 
 def answers_over_http(client: Client, texts: list[str | None], policy: dict[str, Any]) -> list[Any]:
-    """Return all that the service sends for texts: status, headers and bytes of every reply, cut into chunks as they came.
+    """Return all that the service sends for texts: status, headers and bytes of every reply, cut into chunks
+    as they came.
 
     And what it counts meanwhile, but for how long things take.
     """
@@ -56,16 +57,31 @@ def answers_over_http(client: Client, texts: list[str | None], policy: dict[str,
     ids = [f"r{i}" for i in range(len(texts))]
     choice = {**policy, **({"keep_words": ",".join(policy["keep_words"])} if "keep_words" in policy else {})}
     lines = [json.dumps({"text": text, "id": one}).encode() for text, one in zip(texts, ids, strict=True)]
-    rows = b"".join(json.dumps({"id": one, "text": text}).encode() + b"\n" for text, one in zip(texts, ids, strict=True))
+    rows = b"".join(
+        json.dumps({"id": one, "text": text}).encode() + b"\n" for text, one in zip(texts, ids, strict=True)
+    )
     whole = client.post("/privatize", texts=texts, ids=ids, words=True, **policy)
     one = client.post("/privatize", text=texts[0] or "", id="r0", **policy)
     streamed = chunks_of(client, f"/privatize/stream?{urlencode(choice)}", b"\n".join(lines))
-    file = client.upload(rows, name="rows.jsonl", column="text", keep="id", record_id="id", wait=600, **choice)
+    file = client.upload(
+        rows, name="rows.jsonl", column="text", keep="id", record_id="id", wait=600, **choice
+    )
     assert (whole.status, one.status, file.status) == (200, 200, 200), (whole.body, one.body, file.body)
     job = file.headers["location"]
-    seen: list[Any] = [whole, one, streamed, file, client.get(job), client.get(f"{job}/card"), client.ask("DELETE", job)]
+    seen: list[Any] = [
+        whole,
+        one,
+        streamed,
+        file,
+        client.get(job),
+        client.get(f"{job}/card"),
+        client.ask("DELETE", job),
+    ]
     private = {"date", "etag", "last-modified", "location"}  # when it was, and a random name
-    kept: list[Any] = [each if isinstance(each, list) else {**vars(each), "headers": without(each.headers, private)} for each in seen]
+    kept: list[Any] = [
+        each if isinstance(each, list) else {**vars(each), "headers": without(each.headers, private)}
+        for each in seen
+    ]
     told = json.loads(kept[4].pop("body"))
     after = counted(client, total=sum(before.values()) + len(seen))
     more = {name: value - before.get(name, 0.0) for name, value in after.items()}
@@ -73,10 +89,15 @@ def answers_over_http(client: Client, texts: list[str | None], policy: dict[str,
 
 
 def counted(client: Client, total: float | None = None) -> dict[str, float]:
-    """Return what the service counts of all but this. A request is counted once its reply is out: ``total`` is waited for."""
+    """Return what the service counts of all but this. A request is counted once its reply is out: ``total``
+    is waited for."""
     until = time.monotonic() + 600
     while True:
-        lines = [line.rsplit(" ", 1) for line in client.get("/metrics").body.decode().splitlines() if not line.startswith("#")]
+        lines = [
+            line.rsplit(" ", 1)
+            for line in client.get("/metrics").body.decode().splitlines()
+            if not line.startswith("#")
+        ]
         found = {name: float(value) for name, value in lines if "_total" in name and "/metrics" not in name}
         if total is None or sum(found.values()) >= total or time.monotonic() > until:
             return found
@@ -89,7 +110,10 @@ def without(values: dict[str, Any], names: set[str]) -> dict[str, Any]:
 def chunks_of(client: Client, path: str, body: bytes) -> list[bytes]:
     """Return the reply of a stream as it was cut into chunks of HTTP."""
     with socket.create_connection(("127.0.0.1", client.port), timeout=600) as opened:
-        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+            f"application/x-ndjson\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
         opened.sendall(head.encode() + body)
         seen = b""
         while not seen.endswith(b"0\r\n\r\n"):
@@ -100,30 +124,49 @@ def chunks_of(client: Client, path: str, body: bytes) -> list[bytes]:
 
 
 @pytest.fixture
-def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Client]:
-    """A service that draws from a key, over the small embedding of these tests; with a parameter, one with a list of words."""
+def served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[Client]:
+    """A service that draws from a key, over the small embedding of these tests; with a parameter, one with a
+    list of words."""
     monkeypatch.setattr(Embedding, "open", lambda *_: embedding())
     write_new_key(tmp_path / "key")
     (tmp_path / "never.txt").write_text("\n".join(NEVER_RELEASED), encoding="utf-8")
     never = (str(tmp_path / "never.txt"),) if getattr(request, "param", False) else ()
-    release = ServiceAllowed(epsilon=2.0, key_file=str(tmp_path / "key"), client_keep_words=True, never_release=never)
-    with running(make_settings(tmp_path, release=release, limits=ServiceLimits(request_bytes=1 << 26))) as client:
+    release = ServiceAllowed(
+        epsilon=2.0, key_file=str(tmp_path / "key"), client_keep_words=True, never_release=never
+    )
+    with running(
+        make_settings(tmp_path, release=release, limits=ServiceLimits(request_bytes=1 << 26))
+    ) as client:
         yield client
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=4,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(pair=pairs(), policy=st.sampled_from(sorted(HTTP_POLICIES)))
-def test_replies_over_http_are_the_same_for_texts_of_the_same_shape(served: Client, pair: Pair, policy: str) -> None:
+def test_replies_over_http_are_the_same_for_texts_of_the_same_shape(
+    served: Client, pair: Pair, policy: str
+) -> None:
     check_shape(pair, HTTP_POLICIES[policy])
-    left, right = (answers_over_http(served, texts, HTTP_POLICIES[policy]) for texts in (pair.left, pair.right))
+    left, right = (
+        answers_over_http(served, texts, HTTP_POLICIES[policy]) for texts in (pair.left, pair.right)
+    )
     for first, second in zip(left, right, strict=True):
         same = first == second
         assert same, "a reply tells two texts apart"
 
 
 @pytest.mark.parametrize("served", [True], indirect=True)
-@pytest.mark.parametrize("policy", [{}, {"unknown": "redact"}, {"unknown": "drop", "keep_words": ["the", "fox"]}])
-def test_replies_over_http_do_not_tell_listed_words_from_unknown_ones(served: Client, policy: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "policy", [{}, {"unknown": "redact"}, {"unknown": "drop", "keep_words": ["the", "fox"]}]
+)
+def test_replies_over_http_do_not_tell_listed_words_from_unknown_ones(
+    served: Client, policy: dict[str, Any]
+) -> None:
     sides = LISTED_OR_UNKNOWN.left[:4], LISTED_OR_UNKNOWN.right[:4]
     left, right = (answers_over_http(served, texts, policy) for texts in sides)
     assert left == right
@@ -162,7 +205,9 @@ HTTP_MUTANTS: dict[str, tuple[Any, str, Any]] = {
 
 
 @pytest.mark.parametrize("mutant", HTTP_MUTANTS)
-def test_replies_that_depend_on_private_length_are_noticed(served: Client, mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replies_that_depend_on_private_length_are_noticed(
+    served: Client, mutant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(*HTTP_MUTANTS[mutant])
     pair = spread_out(150, long_words=3, length=60_000)
     left, right = (answers_over_http(served, texts, {}) for texts in (pair.left, pair.right))
@@ -177,7 +222,9 @@ def test_the_work_for_a_word_does_not_tell_who_else_sent_it(
 ) -> None:
     if not forgets:
         monkeypatch.setattr(Softmax, "remember_nothing", lambda _: None)
-    listed: dict[str, dict[str, float | int | str | list[str]]] = {"santext-plus": {"sensitive": ["king", "queen"]}}
+    listed: dict[str, dict[str, float | int | str | list[str]]] = {
+        "santext-plus": {"sensitive": ["king", "queen"]}
+    }
     release = ServiceAllowed(mechanisms=(mechanism,), options=listed, embeddings=("default",))
     rules = Rules(make_settings(tmp_path, release=release))
     private = rules.prepare(rules.release(Choice(epsilon=2.0))).private

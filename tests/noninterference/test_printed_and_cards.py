@@ -41,10 +41,14 @@ def test_what_is_printed_and_the_exit_code_are_the_same(tmp_path: Path) -> None:
         given += ["--record-id", "id", "--key-file", "../key"]
         printed = [
             command.deniable("privatize", "in/records.csv", *given, "-o", "out/one.csv.gz"),
-            command.deniable("privatize", "in/records.csv", *given, "--workers", "2", "-o", "out/two.csv.xz", "--json"),
+            command.deniable(
+                "privatize", "in/records.csv", *given, "--workers", "2", "-o", "out/two.csv.xz", "--json"
+            ),
             command.deniable("privatize", "in/records.csv", *given, "--card", "out/three.card.json"),
             command.deniable("privatize", "in/records.csv", *given, "--unknown", "error"),
-            command.deniable("privatize", *given, "--format", "csv", data=(place / "in" / "records.csv").read_bytes()),
+            command.deniable(
+                "privatize", *given, "--format", "csv", data=(place / "in" / "records.csv").read_bytes()
+            ),
         ]
         status, out, err = command.deniable("watch", "in", "--out", "out", *given, "--once", "--settle", "0")
         printed.append((status, out, b"\n".join(line[19:] for line in err.splitlines())))
@@ -57,10 +61,16 @@ def test_what_is_printed_and_the_exit_code_are_the_same(tmp_path: Path) -> None:
 
 
 def without_times(printed: Sequence[tuple[int, bytes, bytes]]) -> list[list[Any]]:
-    return [[status, *([line for line in said.splitlines() if b'"created"' not in line] for said in both)] for status, *both in printed]
+    return [
+        [status, *([line for line in said.splitlines() if b'"created"' not in line] for said in both)]
+        for status, *both in printed
+    ]
 
 
-ANY_TWO = (["the fox", None, ""], [f"of the {strange('Cyrillic', 3_000)}. Fox!", "word " * 90, "nobody knows", "5512-AB"])
+ANY_TWO = (
+    ["the fox", None, ""],
+    [f"of the {strange('Cyrillic', 3_000)}. Fox!", "word " * 90, "nobody knows", "5512-AB"],
+)
 
 
 def cards_of_any_two_texts(output: str, policy: dict[str, Any], engine: str) -> list[Any]:
@@ -70,7 +80,10 @@ def cards_of_any_two_texts(output: str, policy: dict[str, Any], engine: str) -> 
 
 
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name != "error"])
-@pytest.mark.parametrize(("output", "engine"), [("csv", "one process"), ("txt.gz", "workers"), ("jsonl", "watch"), ("parquet", "seed")])
+@pytest.mark.parametrize(
+    ("output", "engine"),
+    [("csv", "one process"), ("txt.gz", "workers"), ("jsonl", "watch"), ("parquet", "seed")],
+)
 def test_the_card_is_the_same_for_any_two_texts(output: str, engine: str, policy: str) -> None:
     first, second = cards_of_any_two_texts(output, POLICIES[policy], engine)
     assert first == second

@@ -20,7 +20,9 @@ def shuffle_labels(public: PublicTexts, *, seed: int = 0) -> PublicTexts:
 
 @pytest.mark.parametrize(("kind", "classes"), KINDS)
 @pytest.mark.parametrize("texts", [200, 3_000])
-def test_labels_of_other_texts_are_noticed_and_those_of_these_are_not(kind: str, classes: int, texts: int) -> None:
+def test_labels_of_other_texts_are_noticed_and_those_of_these_are_not(
+    kind: str, classes: int, texts: int
+) -> None:
     public = public_texts(texts, classes=classes, kind=kind)
     assert label_warnings(made_embedding(), public) == []
     (warning,) = label_warnings(made_embedding(), shuffle_labels(public))
@@ -33,7 +35,9 @@ def test_labels_of_other_texts_are_noticed_and_those_of_these_are_not(kind: str,
 def test_a_rare_class_that_nobody_names_may_be_told_all_the_same() -> None:
     numbers = public_texts(1_000, kind="numbers")
     highest = np.quantile([float(label) for label in numbers.labels], 0.96)
-    public = PublicTexts.of(["rare" if float(label) > highest else "usual" for label in numbers.labels], numbers.texts)
+    public = PublicTexts.of(
+        ["rare" if float(label) > highest else "usual" for label in numbers.labels], numbers.texts
+    )
     assert label_warnings(made_embedding(), public) == []
     assert len(label_warnings(made_embedding(), shuffle_labels(public))) == 1
 
@@ -50,13 +54,16 @@ def test_a_text_is_always_judged_alike() -> None:
 
 
 def test_of_few_texts_it_is_enough_that_classes_are_named() -> None:
-    """Mutant: by probabilities alone, whose errors outweigh what few texts tell, these labels would be suspected."""
+    """Mutant: by probabilities alone, whose errors outweigh what few texts tell, these labels would be
+    suspected."""
     found = label_warnings(made_embedding(), public_texts(60, classes=5))
     assert [each for each in found if "cannot be told" in each] == []
     assert len(label_warnings(made_embedding(), shuffle_labels(public_texts(60, classes=5)))) == 2
 
 
-@pytest.mark.parametrize("labels", [[0.5] * 249 + [1.5], (1e300 * np.random.default_rng(0).standard_normal(250)).tolist()])
+@pytest.mark.parametrize(
+    "labels", [[0.5] * 249 + [1.5], (1e300 * np.random.default_rng(0).standard_normal(250)).tolist()]
+)
 def test_numbers_that_hardly_differ_or_are_huge_can_be_judged(labels: list[float]) -> None:
     public = PublicTexts.of(labels, public_texts(250).texts, kind="numbers")
     assert len(label_warnings(made_embedding(), public)) == 1

@@ -1,4 +1,5 @@
-"""The bound holds in the mapped metric; a map after the noise, or ε in the metric before the map, is refuted."""
+"""The bound holds in the mapped metric; a map after the noise, or ε in the metric before the map, is
+refuted."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def mapped(space: Embedding, scale: float) -> Embedding:
 
 
 class MapAfterNoise(Multivariate):
-    """Adds noise to the vector before the map, and maps the noisy point. What holds is ε times the distance before the map."""
+    """Adds noise to the vector before the map, and maps the noisy point. What holds is ε times the distance
+    before the map."""
 
     def __init__(self, embedding: Embedding, *, epsilon: float, before: Embedding) -> None:
         super().__init__(embedding, epsilon=epsilon)
@@ -57,11 +59,16 @@ class BoundBeforeTheMap(Multivariate):
 
 def make(kind: type[Multivariate], scale: float, space: Embedding, epsilon: float) -> Mechanism:
     after = mapped(space, scale)
-    return kind(after, epsilon=epsilon) if kind is Multivariate else kind(after, epsilon=epsilon, before=space)  # type: ignore[call-arg]
+    return (
+        kind(after, epsilon=epsilon) if kind is Multivariate else kind(after, epsilon=epsilon, before=space)
+    )  # type: ignore[call-arg]
 
 
 def refuted(kind: type[Multivariate], scale: float, *, draws: int = 20_000) -> bool:
-    return any(place.refuted for place in attempts(partial(make, kind, scale), OWN, 3.0, seed=1, draws=draws, own_draws=500))
+    return any(
+        place.refuted
+        for place in attempts(partial(make, kind, scale), OWN, 3.0, seed=1, draws=draws, own_draws=500)
+    )
 
 
 @pytest.mark.parametrize("scale", [0.4, 1.0, 3.0])
@@ -82,7 +89,10 @@ def test_the_mutants_are_true_where_the_map_does_nothing() -> None:
     assert not refuted(BoundBeforeTheMap, 1.0, draws=5_000)
 
 
-@pytest.mark.parametrize("space", [reduce(made_embedding(), 2), *(shape(made_embedding(), [public_texts()], dimension=n) for n in (1, 2))])
+@pytest.mark.parametrize(
+    "space",
+    [reduce(made_embedding(), 2), *(shape(made_embedding(), [public_texts()], dimension=n) for n in (1, 2))],
+)
 def test_the_audit_passes_on_reduced_and_shaped_spaces(space: Embedding) -> None:
     assert not audit_bound(space, epsilon=2.0, draws=3_000, own_draws=20_000).refuted
 

@@ -25,7 +25,10 @@ def shaped() -> Embedding:
     return shape(made_embedding(), [public_texts()], dimension=4)
 
 
-@pytest.mark.parametrize("made", [reduce(made_embedding(), 5), shaped(), shape(made_embedding(), [public_texts(classes=4)], dimension=3)])
+@pytest.mark.parametrize(
+    "made",
+    [reduce(made_embedding(), 5), shaped(), shape(made_embedding(), [public_texts(classes=4)], dimension=3)],
+)
 def test_the_map_is_orthonormal_but_for_its_stated_scales(made: Embedding) -> None:
     linear_map = map_of(made)
     axes = linear_map.axes.astype(np.float64)
@@ -37,13 +40,17 @@ def test_the_map_is_orthonormal_but_for_its_stated_scales(made: Embedding) -> No
 
 def test_words_and_the_unknown_word_and_parts_of_words_are_all_mapped() -> None:
     embedding = made_embedding()
-    embedding.subwords = Subwords(np.random.default_rng(0).normal(size=(20, DIMENSION)).astype(np.float32), minn=3, maxn=4)
+    embedding.subwords = Subwords(
+        np.random.default_rng(0).normal(size=(20, DIMENSION)).astype(np.float32), minn=3, maxn=4
+    )
     made = reduce(embedding, 5)
     matrix = map_of(made).matrix
     assert np.allclose(made.vectors, embedding.vectors @ matrix.T, atol=1e-5)
     assert np.allclose(made.unknown, embedding.unknown @ matrix.T, atol=1e-5)
     assert made.subwords is not None
-    assert np.allclose(made.subwords.vectors(["unheard"]), embedding.subwords.vectors(["unheard"]) @ matrix.T, atol=1e-5)
+    assert np.allclose(
+        made.subwords.vectors(["unheard"]), embedding.subwords.vectors(["unheard"]) @ matrix.T, atol=1e-5
+    )
     assert made.words == embedding.words
     assert made.fingerprint != embedding.fingerprint
 
@@ -59,7 +66,9 @@ def test_reducing_to_all_axes_keeps_every_distance_and_to_fewer_never_lengthens_
     embedding = made_embedding()
 
     def distances(of: Embedding) -> Floats:
-        between: Floats = np.linalg.norm(of.vectors[:50, None].astype(np.float64) - of.vectors[None, 50:100], axis=2)
+        between: Floats = np.linalg.norm(
+            of.vectors[:50, None].astype(np.float64) - of.vectors[None, 50:100], axis=2
+        )
         return between
 
     whole = distances(embedding)
@@ -78,11 +87,16 @@ def test_reduced_axes_are_the_principal_ones() -> None:
 def test_the_same_data_gives_the_same_fingerprint_in_another_process_with_other_arithmetic() -> None:
     code = (
         "from tests.support.made_purpose import *; from deniable.purpose import *;"
-        "print(shape(made_embedding(), [public_texts(), public_texts(classes=3, seed=2)], dimension=4).fingerprint)"
+        "print(shape(made_embedding(), [public_texts(), public_texts(classes=3, seed=2)], "
+        "dimension=4).fingerprint)"
     )
     found = {
         subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PATH": "", "OPENBLAS_CORETYPE": core}
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PATH": "", "OPENBLAS_CORETYPE": core},
         ).stdout
         for core in ("Nehalem", "Haswell")
     }
@@ -93,7 +107,9 @@ def test_the_same_data_gives_the_same_fingerprint_in_another_process_with_other_
 def test_a_map_is_applied_alike_in_any_number_of_rows() -> None:
     embedding = made_embedding()
     linear_map = map_of(reduce(embedding, 5))
-    one_by_one = np.concatenate([linear_map.apply(embedding.vectors[i : i + 1]) for i in range(len(embedding))])
+    one_by_one = np.concatenate(
+        [linear_map.apply(embedding.vectors[i : i + 1]) for i in range(len(embedding))]
+    )
     assert np.array_equal(linear_map.apply(embedding.vectors), one_by_one)
 
 
@@ -111,7 +127,9 @@ def test_a_map_for_other_coordinates_is_refused() -> None:
         map_embedding(made_embedding(), wrong)
 
 
-@pytest.mark.parametrize(("dimension", "says"), [(0, "at least 1"), (13, "12 axes only; choose at most 12"), (2.5, "whole number")])
+@pytest.mark.parametrize(
+    ("dimension", "says"), [(0, "at least 1"), (13, "12 axes only; choose at most 12"), (2.5, "whole number")]
+)
 def test_dimensions_that_cannot_be_are_refused(dimension: int, says: str) -> None:
     with pytest.raises(InvalidParameter, match=says):
         reduce(made_embedding(), dimension)
@@ -129,8 +147,24 @@ def test_axes_along_which_no_word_differs_are_not_offered() -> None:
 
 
 def test_a_map_that_was_made_before_columns_were_noted_keeps_its_digest() -> None:
-    public = PublicData(name="made.csv", sha256="0" * 64, texts=20, left_out=1, labels="classes", classes=("a", "b"), directions=1)
-    origin = MapOrigin(kind="shaped", source="made", source_fingerprint="1" * 32, dimension=1, strength=2.0, directions=1, public=(public,))
+    public = PublicData(
+        name="made.csv",
+        sha256="0" * 64,
+        texts=20,
+        left_out=1,
+        labels="classes",
+        classes=("a", "b"),
+        directions=1,
+    )
+    origin = MapOrigin(
+        kind="shaped",
+        source="made",
+        source_fingerprint="1" * 32,
+        dimension=1,
+        strength=2.0,
+        directions=1,
+        public=(public,),
+    )
     before = LinearMap.of(np.eye(2), np.array([1.0, 2.5]), origin)
     assert before.digest == "e674d970cdb0adfc431f5a6ceeea93b4"
     named = replace(origin, public=(replace(public, column="mood"),))

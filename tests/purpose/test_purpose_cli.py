@@ -31,7 +31,9 @@ def public(tmp_path: Path) -> Path:
 
 
 def shape(public: Path, *more: str | Path) -> Result:
-    return run("embeddings", "shape", "made", "--for-public", public, "--text", "text", "--dimension", "4", *more)
+    return run(
+        "embeddings", "shape", "made", "--for-public", public, "--text", "text", "--dimension", "4", *more
+    )
 
 
 def test_reduce_installs_and_says_from_what(public: Path) -> None:
@@ -49,11 +51,17 @@ def test_shape_says_first_that_texts_must_be_public_and_at_last_what_becomes_pub
     assert "What becomes public with this embedding" in done.stdout
     for said in (run("embeddings", "show", "moody").stdout, done.stdout):
         assert "shaped: its 4 principal axes beside 1 direction of a declared purpose, of strength 4" in said
-        assert "survives by design: the label “mood” of public.csv (2 classes: class0, class1), learnt from 200 public texts" in said
+        assert (
+            "survives by design: the label “mood” of public.csv (2 classes: class0, class1), learnt from 200 "
+            "public texts" in said
+        )
     verified = run("embeddings", "show", "moody", "--verify").stdout
     assert "map verified:        True" in verified
     store.remove("made")
-    assert "no: the embedding that it was made from is not on this machine" in run("embeddings", "show", "moody", "--verify").stdout
+    assert (
+        "no: the embedding that it was made from is not on this machine"
+        in run("embeddings", "show", "moody", "--verify").stdout
+    )
 
 
 def test_labels_of_other_texts_and_few_texts_are_warned_of_in_one_line_each(public: Path) -> None:
@@ -62,7 +70,9 @@ def test_labels_of_other_texts_and_few_texts_are_warned_of_in_one_line_each(publ
     rows = list(csv.reader(public.read_text(encoding="utf-8").splitlines()))
     labels = [row[1] for row in rows[1:]]
     with public.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([rows[0], *([row[0], label, row[2]] for row, label in zip(rows[1:151], labels[50:], strict=True))])
+        csv.writer(file).writerows(
+            [rows[0], *([row[0], label, row[2]] for row, label in zip(rows[1:151], labels[50:], strict=True))]
+        )
     done = shape(public, "--label", "mood", "--as", "nothing", "--json")
     assert done.exit_code == 0, done.output
     json.loads(done.stdout)
@@ -75,15 +85,23 @@ def test_labels_of_other_texts_and_few_texts_are_warned_of_in_one_line_each(publ
 def test_numbers_and_several_purposes(public: Path) -> None:
     again = public.with_name("again.csv")
     again.write_bytes(public.read_bytes())
-    done = shape(public, "--for-public", again, "--label", "mood", "--label", "score", "--as", "both", "--json")
+    done = shape(
+        public, "--for-public", again, "--label", "mood", "--label", "score", "--as", "both", "--json"
+    )
     assert done.exit_code == 0, done.output
     noted = json.loads(done.stdout)["linear_map"]["public"]
-    assert [(each["labels"], each["directions"], len(each["classes"])) for each in noted] == [("classes", 1, 2), ("numbers", 1, 0)]
+    assert [(each["labels"], each["directions"], len(each["classes"])) for each in noted] == [
+        ("classes", 1, 2),
+        ("numbers", 1, 0),
+    ]
     assert "What becomes public" not in done.stdout
 
 
 def test_the_same_file_gives_the_same_fingerprint(public: Path) -> None:
-    found = {json.loads(shape(public, "--label", "mood", "--as", name, "--json").stdout)["fingerprint"] for name in ("one", "two")}
+    found = {
+        json.loads(shape(public, "--label", "mood", "--as", name, "--json").stdout)["fingerprint"]
+        for name in ("one", "two")
+    }
     assert len(found) == 1
 
 
@@ -96,13 +114,27 @@ def test_the_same_file_gives_the_same_fingerprint(public: Path) -> None:
         (["--label", "mood", "--as", "new", "--strength", "nan"], 2, "between 0.01 and 1000"),
         (["--label", "colour", "--as", "new"], 2, "colour"),
         (["--label", "text", "--as", "new"], 2, "is the column of texts as well"),
-        (["--label", "mood", "--label", "score", "--as", "new"], 2, "give --label once, or once for each of the 1 files"),
-        (["--label", "mood", "--labels", "numbers", "--as", "new"], 1, "200 of its 200 labels are no finite numbers"),
-        (["--label", "score", "--labels", "classes", "--as", "new"], 1, "200 of its 200 labels stand with fewer than 4"),
+        (
+            ["--label", "mood", "--label", "score", "--as", "new"],
+            2,
+            "give --label once, or once for each of the 1 files",
+        ),
+        (
+            ["--label", "mood", "--labels", "numbers", "--as", "new"],
+            1,
+            "200 of its 200 labels are no finite numbers",
+        ),
+        (
+            ["--label", "score", "--labels", "classes", "--as", "new"],
+            1,
+            "200 of its 200 labels stand with fewer than 4",
+        ),
         (["--as", "new"], 2, "Missing option '--label'"),
     ],
 )
-def test_bad_input_gives_one_clear_error_and_installs_nothing(public: Path, more: list[str], code: int, says: str) -> None:
+def test_bad_input_gives_one_clear_error_and_installs_nothing(
+    public: Path, more: list[str], code: int, says: str
+) -> None:
     done = shape(public, *more)
     said = " ".join((done.output + str(done.exception)).split())
     assert says in said
@@ -117,7 +149,10 @@ def test_explain_shows_what_moved(public: Path) -> None:
     assert "came nearer than in made:" in said
     assert "went away since made:" in said
     assert (
-        json.loads(run("explain", word, "-e", "3", "--embedding", "moody", "--draws", "50", "--json").stdout)["moves"]["source"] == "made"
+        json.loads(run("explain", word, "-e", "3", "--embedding", "moody", "--draws", "50", "--json").stdout)[
+            "moves"
+        ]["source"]
+        == "made"
     )
     store.remove("made")
     gone = " ".join(run("explain", word, "-e", "3", "--embedding", "moody", "--draws", "50").stdout.split())

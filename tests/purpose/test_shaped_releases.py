@@ -1,4 +1,5 @@
-"""Calibration, protection, keyed releases, cards, receipts and decoding on a shaped space work as on any other."""
+"""Calibration, protection, keyed releases, cards, receipts and decoding on a shaped space work as on any
+other."""
 
 from __future__ import annotations
 
@@ -35,16 +36,24 @@ def private_at(epsilon: float) -> Privatizer:
 
 def draw(space: Embedding, words: list[str], *, draws: int, epsilon: float) -> Ids:
     ids = np.repeat(space.ids(words), draws)
-    return Multivariate(space, epsilon=epsilon).perturb(ids, InsecureSeededRandomness(insecure_seed=1)).reshape(len(words), draws)
+    return (
+        Multivariate(space, epsilon=epsilon)
+        .perturb(ids, InsecureSeededRandomness(insecure_seed=1))
+        .reshape(len(words), draws)
+    )
 
 
 def test_calibration_measures_the_shaped_space_and_receipts_quote_it() -> None:
     found = calibrate("shaped", targets=Targets(max_unchanged=0.5), draws=300)
     assert found.epsilon is not None
     space = Embedding.open("shaped")
-    stays = (draw(space, list(space.words), draws=400, epsilon=found.epsilon) == np.arange(len(space))[:, None]).mean(axis=1)
+    stays = (
+        draw(space, list(space.words), draws=400, epsilon=found.epsilon) == np.arange(len(space))[:, None]
+    ).mean(axis=1)
     assert stays.max() < 0.5 + 0.1
-    assert calibrate("made", targets=Targets(max_unchanged=0.5), draws=300).epsilon != pytest.approx(found.epsilon, rel=0.05)
+    assert calibrate("made", targets=Targets(max_unchanged=0.5), draws=300).epsilon != pytest.approx(
+        found.epsilon, rel=0.05
+    )
     private = Privatizer(Multivariate(space, epsilon=found.epsilon))
     private("wordaa wordab")
     quoted = private.receipt().calibration
@@ -55,7 +64,9 @@ def test_calibration_measures_the_shaped_space_and_receipts_quote_it() -> None:
 
 def test_exposed_words_of_a_shaped_space_are_protected_and_the_map_stays_known() -> None:
     targets = Targets(max_unchanged=0.3)
-    found = calibrate("shaped", targets=targets, draws=300, protect=Protection(name="safe", most_protected=0.1))
+    found = calibrate(
+        "shaped", targets=targets, draws=300, protect=Protection(name="safe", most_protected=0.1)
+    )
     assert found.protected is not None
     assert found.protected.words_mapped > 0
     assert found.protected.exposed_words_left == 0
@@ -90,7 +101,10 @@ def test_receipts_and_cards_state_the_mapped_metric(tmp_path: Path) -> None:
     assert noted["embedding"]["map"]["source_fingerprint"] == made_embedding().fingerprint
     assert noted["embedding"]["map"]["digest"] == space.linear_map.digest
     assert noted["embedding"]["map"]["public"][0]["sha256"] == public_texts(classes=3).sha256
-    assert "distances between vectors, where the mechanism has any, are those of the mapped ones." in noted["guarantee"]["statement"]
+    assert (
+        "distances between vectors, where the mechanism has any, are those of the mapped ones."
+        in noted["guarantee"]["statement"]
+    )
     assert "labels as in made.csv survive by design" in receipt.summary()
     card = read_card(tmp_path / "out.csv.card.json")
     assert card == private.card.for_columns(["text"])
@@ -98,7 +112,10 @@ def test_receipts_and_cards_state_the_mapped_metric(tmp_path: Path) -> None:
     assert card.linear_map.digest == space.linear_map.digest
     said = " ".join(card.in_words())
     assert "Made to survive: the label of made.csv (3 classes: class0, class1, class2)." in said
-    assert "Where the mechanism goes by distances between vectors, these, and ε with them, are those of the mapped space." in said
+    assert (
+        "Where the mechanism goes by distances between vectors, these, and ε with them, are those of the "
+        "mapped space." in said
+    )
 
 
 def test_the_card_of_a_shaped_space_holds_nothing_of_the_text(tmp_path: Path) -> None:
@@ -112,7 +129,14 @@ def test_the_card_of_a_shaped_space_holds_nothing_of_the_text(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     "change",
-    [{"digest": "x"}, {"source_fingerprint": "0" * 31}, {"kind": "bent"}, {"purposes": [1]}, {"colour": "red"}, {"purposes": None}],
+    [
+        {"digest": "x"},
+        {"source_fingerprint": "0" * 31},
+        {"kind": "bent"},
+        {"purposes": [1]},
+        {"colour": "red"},
+        {"purposes": None},
+    ],
 )
 def test_a_card_with_a_map_that_cannot_be_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
     data = private_at(3.0).card.to_dict()
@@ -129,10 +153,15 @@ def test_a_receiver_decodes_with_the_card_if_the_shaped_space_was_handed_over() 
     texts = [" ".join(rng.choice(made_embedding().words, 20, p=shares / shares.sum())) for _ in range(150)]
     released = [text or "" for text in private.many(texts)]
     received = receive(private.card, released, directions=200)
-    said, heard, decoded = (np.array(" ".join(each).split()) for each in (texts, released, [received.decoder(text) for text in released]))
+    said, heard, decoded = (
+        np.array(" ".join(each).split())
+        for each in (texts, released, [received.decoder(text) for text in released])
+    )
     assert (decoded == said).mean() > (heard == said).mean()
     store.remove("shaped")
-    with pytest.raises(MalformedCard, match=r"whose vectors are a map of others\. Ask the data holder for its folder"):
+    with pytest.raises(
+        MalformedCard, match=r"whose vectors are a map of others\. Ask the data holder for its folder"
+    ):
         private.card.open_embedding()
 
 
@@ -148,7 +177,8 @@ def test_every_mechanism_draws_in_a_shaped_space(name: str) -> None:
 
 
 def test_what_survives_is_the_purpose() -> None:
-    # At an equal share of words unchanged, a released word tells more of the hidden direction in the shaped space.
+    # At an equal share of words unchanged, a released word tells more of the hidden direction in the shaped
+    # space.
     source, shaped = made_embedding(), Embedding.open("shaped")
     along = source.vectors @ hidden_direction()
     kept = {}
@@ -160,4 +190,6 @@ def test_what_survives_is_the_purpose() -> None:
 
 
 def _unchanged(space: Embedding, epsilon: float) -> float:
-    return float((draw(space, list(space.words), draws=30, epsilon=epsilon) == np.arange(len(space))[:, None]).mean())
+    return float(
+        (draw(space, list(space.words), draws=30, epsilon=epsilon) == np.arange(len(space))[:, None]).mean()
+    )

@@ -28,7 +28,10 @@ def test_the_direction_behind_the_labels_is_found(public: PublicTexts) -> None:
     assert abs(float(found.axes[0] @ hidden_direction())) > 0.9
 
 
-@pytest.mark.parametrize(("public", "directions"), [(public_texts(), 1), (public_texts(classes=4), 3), (public_texts(kind="numbers"), 1)])
+@pytest.mark.parametrize(
+    ("public", "directions"),
+    [(public_texts(), 1), (public_texts(classes=4), 3), (public_texts(kind="numbers"), 1)],
+)
 def test_classes_give_one_direction_less_and_numbers_give_one(public: PublicTexts, directions: int) -> None:
     made = shape(made_embedding(), [public], dimension=4)
     assert made.dimension == 4 + directions
@@ -88,7 +91,9 @@ def test_nan_beside_numbers_is_a_number_that_is_missing() -> None:
 
 def test_a_space_is_mapped_once() -> None:
     for mapped in (reduce(made_embedding(), 3), shape(made_embedding(), [TEXTS], dimension=3)):
-        with pytest.raises(InvalidParameter, match="already; map the embedding that it was made from, made, in one step"):
+        with pytest.raises(
+            InvalidParameter, match="already; map the embedding that it was made from, made, in one step"
+        ):
             reduce(mapped, 2)
         with pytest.raises(InvalidParameter, match="already"):
             shape(mapped, [TEXTS], dimension=2)
@@ -213,7 +218,12 @@ def test_a_space_of_few_dimensions_without_spread_is_refused_in_words() -> None:
 
 def test_progress_is_told_over_all_purposes() -> None:
     heard: list[tuple[int, int]] = []
-    shape(made_embedding(), [TEXTS, public_texts(seed=2)], dimension=3, report=lambda done, total: heard.append((done, total)))
+    shape(
+        made_embedding(),
+        [TEXTS, public_texts(seed=2)],
+        dimension=3,
+        report=lambda done, total: heard.append((done, total)),
+    )
     assert heard[-1] == (400, 400)
     assert heard == sorted(heard)
 
@@ -222,12 +232,18 @@ def test_progress_is_told_over_all_purposes() -> None:
 def test_the_scale_of_vectors_and_of_numbers_is_no_matter(scale: float) -> None:
     space, numbers = made_embedding(), public_texts(kind="numbers")
     scaled = Embedding(space.words, space.vectors * np.float32(scale))
-    for public in (TEXTS, numbers, PublicTexts.of([f"{float(label) * 1e300:g}" for label in numbers.labels], numbers.texts)):
+    for public in (
+        TEXTS,
+        numbers,
+        PublicTexts.of([f"{float(label) * 1e300:g}" for label in numbers.labels], numbers.texts),
+    ):
         before, after = learn_directions(space, public).axes, learn_directions(scaled, public).axes
         assert np.abs(before @ after.T) == pytest.approx(np.eye(len(before)), abs=1e-4)
     made = shape(scaled, [TEXTS], dimension=3)
     assert made.linear_map is not None
-    assert made.linear_map.scales == pytest.approx(shape(space, [TEXTS], dimension=3).linear_map.scales, rel=1e-3)  # type: ignore[union-attr]
+    assert made.linear_map.scales == pytest.approx(
+        shape(space, [TEXTS], dimension=3).linear_map.scales, rel=1e-3
+    )  # type: ignore[union-attr]
 
 
 def test_at_most_twenty_purposes_make_a_space() -> None:
@@ -236,7 +252,9 @@ def test_at_most_twenty_purposes_make_a_space() -> None:
 
 
 def test_files_of_every_format_are_read(tmp_path: Path) -> None:
-    lines = [json.dumps({"t": text, "y": float(i) / 4 if i % 50 else None}) for i, text in enumerate(TEXTS.texts)]
+    lines = [
+        json.dumps({"t": text, "y": float(i) / 4 if i % 50 else None}) for i, text in enumerate(TEXTS.texts)
+    ]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     found = read_public(tmp_path / "a.jsonl", text_column="t", label_column="y")
     assert (found.kind, len(found.texts), found.left_out, found.source) == ("numbers", 196, 4, "a.jsonl")
@@ -244,7 +262,9 @@ def test_files_of_every_format_are_read(tmp_path: Path) -> None:
     table = pa.table({"t": TEXTS.texts, "y": [i % 2 for i in range(200)]})
     pq.write_table(table, tmp_path / "a.parquet")
     assert read_public(tmp_path / "a.parquet", text_column="t", label_column="y").kind == "classes"
-    numbers = pa.table({"t": TEXTS.texts, "y": [float("nan") if i == 3 else None if i == 4 else i / 8 for i in range(200)]})
+    numbers = pa.table(
+        {"t": TEXTS.texts, "y": [float("nan") if i == 3 else None if i == 4 else i / 8 for i in range(200)]}
+    )
     pq.write_table(numbers, tmp_path / "b.parquet")
     found = read_public(tmp_path / "b.parquet", text_column="t", label_column="y")
     assert (found.kind, found.left_out, found.labels[:4]) == ("numbers", 2, ["0.0", "0.125", "0.25", "0.625"])
@@ -253,7 +273,9 @@ def test_files_of_every_format_are_read(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 def test_a_pipe_is_refused_since_its_digest_could_not_be_noted(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.csv")
-    with pytest.raises(RecordError, match="is read more than once, which a pipe cannot be: save the texts to a file first"):
+    with pytest.raises(
+        RecordError, match="is read more than once, which a pipe cannot be: save the texts to a file first"
+    ):
         read_public(tmp_path / "a.csv", text_column="t", label_column="y")
 
 

@@ -1,4 +1,5 @@
-"""How a space was mapped is kept with it, survives what is made of it, and is checked like everything else that is stored."""
+"""How a space was mapped is kept with it, survives what is made of it, and is checked like everything else
+that is stored."""
 
 from __future__ import annotations
 
@@ -61,7 +62,9 @@ def test_what_is_made_of_a_mapped_space_says_so_too(shaped: Path) -> None:
 
 
 def test_a_part_of_a_mapped_space_is_installed_and_shown(shaped: Path) -> None:
-    done = CliRunner().invoke(app, ["embeddings", "restrict", "shaped", "--first", "50", "--as", "part"], catch_exceptions=False)
+    done = CliRunner().invoke(
+        app, ["embeddings", "restrict", "shaped", "--first", "50", "--as", "part"], catch_exceptions=False
+    )
     assert done.exit_code == 0, done.output
     told = CliRunner().invoke(app, ["embeddings", "show", "part"], catch_exceptions=False).output
     for line in ("linear map:", "purpose 1:", "words:               50"):
@@ -77,7 +80,9 @@ def test_vectors_that_are_not_what_the_map_makes_are_found(shaped: Path) -> None
     other.linear_map = opened.linear_map
     store.save(other, "other")
     assert store.verify("other") == other.fingerprint
-    with pytest.raises(MalformedEmbedding, match="its vectors are not those of 'made' under the map that it states"):
+    with pytest.raises(
+        MalformedEmbedding, match="its vectors are not those of 'made' under the map that it states"
+    ):
         store.describe("other", verified=True)
 
 
@@ -113,25 +118,70 @@ DAMAGE: dict[str, tuple[Change, str]] = {
     "no strength": (lambda data: data["origin"].update(strength=None), "without a strength"),
     "a strength below 0": (lambda data: data["origin"].update(strength=-1.0), "a strength that cannot be"),
     "a dimension of 0": (lambda data: data["origin"].update(dimension=0), "a number that cannot be"),
-    "fewer than no texts": (lambda data: data["origin"]["public"][0].update(texts=-1), "a number that cannot be"),
-    "more texts than can be": (lambda data: data["origin"]["public"][0].update(texts=1 << 60), "a number that cannot be"),
-    "a purpose without a direction": (lambda data: data["origin"]["public"][0].update(directions=0), "a number that cannot be"),
+    "fewer than no texts": (
+        lambda data: data["origin"]["public"][0].update(texts=-1),
+        "a number that cannot be",
+    ),
+    "more texts than can be": (
+        lambda data: data["origin"]["public"][0].update(texts=1 << 60),
+        "a number that cannot be",
+    ),
+    "a purpose without a direction": (
+        lambda data: data["origin"]["public"][0].update(directions=0),
+        "a number that cannot be",
+    ),
     "a seed of no draw": (lambda data: data["origin"]["public"][0].update(seed=0), "a number that cannot be"),
-    "fewer axes than there are": (lambda data: data["origin"].update(dimension=1), "do not make up its 5 dimensions"),
-    "more directions than were learnt": (lambda data: data["origin"].update(dimension=3, directions=2), "do not make up its 5 dimensions"),
+    "fewer axes than there are": (
+        lambda data: data["origin"].update(dimension=1),
+        "do not make up its 5 dimensions",
+    ),
+    "more directions than were learnt": (
+        lambda data: data["origin"].update(dimension=3, directions=2),
+        "do not make up its 5 dimensions",
+    ),
     "a strength beyond all": (lambda data: data["origin"].update(strength=1e6), "a strength that cannot be"),
-    "too many purposes": (lambda data: data["origin"].update(public=data["origin"]["public"] * 21), "more than 20 purposes"),
-    "too many classes": (lambda data: data["origin"]["public"][0].update(classes=["a"] * 501), "more than 500 classes"),
+    "too many purposes": (
+        lambda data: data["origin"].update(public=data["origin"]["public"] * 21),
+        "more than 20 purposes",
+    ),
+    "too many classes": (
+        lambda data: data["origin"]["public"][0].update(classes=["a"] * 501),
+        "more than 500 classes",
+    ),
     "another source": (lambda data: data["origin"].update(source="other"), "the map has the digest"),
-    "a source of other content": (lambda data: data["origin"].update(source_fingerprint="0" * 32), "the map has the digest"),
+    "a source of other content": (
+        lambda data: data["origin"].update(source_fingerprint="0" * 32),
+        "the map has the digest",
+    ),
     "another strength": (lambda data: data["origin"].update(strength=7.0), "the map has the digest"),
-    "another name": (lambda data: data["origin"]["public"][0].update(name="other.csv"), "the map has the digest"),
-    "another sha256": (lambda data: data["origin"]["public"][0].update(sha256="0" * 64), "the map has the digest"),
-    "another number of texts": (lambda data: data["origin"]["public"][0].update(texts=999), "the map has the digest"),
-    "other classes": (lambda data: data["origin"]["public"][0].update(classes=["x" * 300_000] * 2), "the map has the digest"),
-    "a draw": (lambda data: data["origin"]["public"][0].update(drawn_from=999, seed=1), "the map has the digest"),
-    "a wrong sha256": (lambda data: data["origin"]["public"][0].update(sha256="abc"), "public data that cannot be"),
-    "classes that are numbers": (lambda data: data["origin"]["public"][0].update(classes=[1, 2]), "cannot be read"),
+    "another name": (
+        lambda data: data["origin"]["public"][0].update(name="other.csv"),
+        "the map has the digest",
+    ),
+    "another sha256": (
+        lambda data: data["origin"]["public"][0].update(sha256="0" * 64),
+        "the map has the digest",
+    ),
+    "another number of texts": (
+        lambda data: data["origin"]["public"][0].update(texts=999),
+        "the map has the digest",
+    ),
+    "other classes": (
+        lambda data: data["origin"]["public"][0].update(classes=["x" * 300_000] * 2),
+        "the map has the digest",
+    ),
+    "a draw": (
+        lambda data: data["origin"]["public"][0].update(drawn_from=999, seed=1),
+        "the map has the digest",
+    ),
+    "a wrong sha256": (
+        lambda data: data["origin"]["public"][0].update(sha256="abc"),
+        "public data that cannot be",
+    ),
+    "classes that are numbers": (
+        lambda data: data["origin"]["public"][0].update(classes=[1, 2]),
+        "cannot be read",
+    ),
     "nothing": (lambda data: data.clear(), "cannot be read"),
 }
 
@@ -217,7 +267,9 @@ def test_a_description_that_hides_the_map_is_refused(shaped: Path, also_the_dige
 def test_what_somebody_wrote_into_a_description_does_not_act_on_a_terminal(shaped: Path) -> None:
     data = json.loads((shaped / MAP).read_text(encoding="utf-8"))
     data["origin"]["source"] = "made\x1b[2J"
-    data["origin"]["public"][0].update(name="a\x1b]0;b\x07.csv" * 1_000, classes=["\u202egood", "bad\n" * 100_000])
+    data["origin"]["public"][0].update(
+        name="a\x1b]0;b\x07.csv" * 1_000, classes=["\u202egood", "bad\n" * 100_000]
+    )
     forge(shaped, data, meta=True)
     for origin in (store.describe("shaped").linear_map, Embedding.open("shaped").linear_map.origin):  # type: ignore[union-attr]
         assert origin is not None
@@ -228,7 +280,11 @@ def test_what_somebody_wrote_into_a_description_does_not_act_on_a_terminal(shape
 def test_strange_names_and_labels_are_stored_as_they_are_shown() -> None:
     texts = public_texts()
     strange = [f"{label}\x1b\ud800" + "x" * 200 for label in texts.labels]
-    made = shape(made_embedding(name="a\nb" * 200), [PublicTexts.of(strange, texts.texts, source="c\udcff.csv")], dimension=4)
+    made = shape(
+        made_embedding(name="a\nb" * 200),
+        [PublicTexts.of(strange, texts.texts, source="c\udcff.csv")],
+        dimension=4,
+    )
     store.save(made, "strange")
     opened = Embedding.open("strange")
     assert opened.linear_map is not None
@@ -238,7 +294,9 @@ def test_strange_names_and_labels_are_stored_as_they_are_shown() -> None:
     assert len(opened.linear_map.origin.public[0].classes[0]) == 100
 
 
-def test_explanations_tell_which_neighbours_came_nearer_or_went_away(shaped: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_explanations_tell_which_neighbours_came_nearer_or_went_away(
+    shaped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source, opened = made_embedding(), Embedding.open("shaped")
     word = opened.words[17]
 
@@ -253,7 +311,10 @@ def test_explanations_tell_which_neighbours_came_nearer_or_went_away(shaped: Pat
     assert [move.word for move in moves.nearer] == [each for each in now[1:9] if each not in before[1:9]]
     assert [move.word for move in moves.away] == [each for each in before[1:9] if each not in now[1:9]]
     assert moves.nearer
-    assert all((move.before, move.now) == (before.index(move.word), now.index(move.word)) for move in (*moves.nearer, *moves.away))
+    assert all(
+        (move.before, move.now) == (before.index(move.word), now.index(move.word))
+        for move in (*moves.nearer, *moves.away)
+    )
     with monkeypatch.context() as patch:
         opening: list[str] = []
 

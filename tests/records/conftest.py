@@ -19,7 +19,8 @@ def embedding() -> Embedding:
 
 @pytest.fixture
 def private(embedding: Embedding) -> Privatizer:
-    """At this ε the noise is too small to change a word: order and completeness can be read off the output."""
+    """At this ε the noise is too small to change a word: order and completeness can be read off the
+    output."""
     return Privatizer(Multivariate(embedding, epsilon=1e6))
 
 
@@ -34,7 +35,9 @@ def leftovers(tmp_path: Path) -> Callable[[Path], list[str]]:
 
     def names(target: Path) -> list[str]:
         return sorted(
-            path.name for path in target.parent.glob(target.name + ".*") if not path.name.endswith((".receipt.json", ".card.json"))
+            path.name
+            for path in target.parent.glob(target.name + ".*")
+            if not path.name.endswith((".receipt.json", ".card.json"))
         )
 
     return names

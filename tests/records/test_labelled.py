@@ -18,10 +18,18 @@ ROWS = [("1", "one two"), ("", "no label"), ("2", "")]
 def written(folder: Path, ending: str) -> Path:
     file = folder / f"a.{ending}"
     if ending == "parquet":
-        columns = {"y": [1, None, 2], "t": ["one two", "no label", None], "b": [True, False, None], "d": [0.5, None, None]}
+        columns = {
+            "y": [1, None, 2],
+            "t": ["one two", "no label", None],
+            "b": [True, False, None],
+            "d": [0.5, None, None],
+        }
         pq.write_table(pa.table(columns), file)
     elif ending == "jsonl":
-        file.write_text('{"y": 1, "b": true, "t": "one two", "d": 0.5}\n{"t": "no label", "b": false}\n{"y": "2", "t": null}\n')
+        file.write_text(
+            '{"y": 1, "b": true, "t": "one two", "d": 0.5}\n{"t": "no label", "b": false}\n{"y": "2", "t": '
+            "null}\n"
+        )
     else:
         comma = "," if ending == "csv" else "\t"
         file.write_text("".join(f"{label}{comma}{text}\n" for label, text in [("y", "t"), *ROWS]))
@@ -52,7 +60,11 @@ def test_a_file_is_read_as_it_is_said_to_be(tmp_path: Path) -> None:
         ("encoding", "--encoding"),
     ):
         with pytest.raises(DeniableError, match=advice):
-            list(labelled_records(file, label_column="2", text_column="1", **{**reading, left_out: DEFAULTS[left_out]}))  # type: ignore[arg-type]
+            list(
+                labelled_records(
+                    file, label_column="2", text_column="1", **{**reading, left_out: DEFAULTS[left_out]}
+                )
+            )  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
@@ -61,7 +73,9 @@ def test_true_and_false_are_labels_where_other_numbers_are_not(ending: str, tmp_
     for decimals in (False, True):
         found = labelled_records(file, label_column="b", text_column="t", decimals=decimals)
         assert [label for label, _ in found] == ["true", "false", ""]
-    assert [label for label, _ in labelled_records(file, label_column="d", text_column="t", decimals=True)] == ["0.5", "", ""]
+    assert [
+        label for label, _ in labelled_records(file, label_column="d", text_column="t", decimals=True)
+    ] == ["0.5", "", ""]
     with pytest.raises(DeniableError, match="labels are text, whole numbers, or true and false"):
         list(labelled_records(file, label_column="d", text_column="t"))
 

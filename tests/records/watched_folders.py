@@ -38,11 +38,19 @@ class Folders:
         def layout_of(path: Path) -> Layout:
             columns = () if path.suffix == ".txt" else self.columns
             by = None if path.suffix == ".txt" else record_id
-            roles = Roles() if path.suffix == ".txt" else Roles(text=columns, keep=tuple(set(KEPT).difference(columns)))
-            return make_layout(path, format=None, roles=roles, delimiter=None, header=True, encoding="utf-8", record_id=by)
+            roles = (
+                Roles()
+                if path.suffix == ".txt"
+                else Roles(text=columns, keep=tuple(set(KEPT).difference(columns)))
+            )
+            return make_layout(
+                path, format=None, roles=roles, delimiter=None, header=True, encoding="utf-8", record_id=by
+            )
 
         settings = WatchSettings(settle=settle, same_content=same_content)
-        watch = Watch(private or self.private, self.inbox, self.out, layout_of, settings=settings, say=self.lines.append)
+        watch = Watch(
+            private or self.private, self.inbox, self.out, layout_of, settings=settings, say=self.lines.append
+        )
         try:
             return watch.look()
         finally:

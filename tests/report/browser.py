@@ -29,10 +29,13 @@ FLAGS = (
 
 @contextmanager
 def browser(folder: Path) -> Iterator[Any]:
-    """Give a browser whose profile lies in ``folder``; skip the test where there is none, unless one is required."""
+    """Give a browser whose profile lies in ``folder``; skip the test where there is none, unless one is
+    required."""
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if chromium is None or driver is None:
-        problem = "Chromium and ChromeDriver are not installed (Debian: apt-get install chromium chromium-driver)"
+        problem = (
+            "Chromium and ChromeDriver are not installed (Debian: apt-get install chromium chromium-driver)"
+        )
         if os.environ.get(REQUIRED):
             pytest.fail(f"{problem}, and {REQUIRED} says that they must be")
         pytest.skip(problem)
@@ -53,12 +56,14 @@ def browser(folder: Path) -> Iterator[Any]:
 def at_width(opened: Any, width: int) -> None:
     """Show the page as a window, or a telephone, of this width does."""
     opened.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600},
     )
 
 
 def requests_of(opened: Any, page: str) -> list[str]:
-    """Return the addresses that this page asked for since the last call, its own among them; not those of the browser's first tab."""
+    """Return the addresses that this page asked for since the last call, its own among them; not those of the
+    browser's first tab."""
     events = [json.loads(entry["message"])["message"] for entry in opened.get_log("performance")]
     asked = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
     return [request["request"]["url"] for request in asked if request["documentURL"] == page]

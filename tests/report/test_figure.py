@@ -20,10 +20,15 @@ def picture(label: str) -> Figure:
     return figure
 
 
-@pytest.mark.parametrize("word", ["plain", "$x^2", "a$b$c", "日本語", "😀", "שלום", "</svg><script>", "&lt;", "\\frac", "_{", "\x00\x1b"])
+@pytest.mark.parametrize(
+    "word",
+    ["plain", "$x^2", "a$b$c", "日本語", "😀", "שלום", "</svg><script>", "&lt;", "\\frac", "_{", "\x00\x1b"],
+)
 def test_any_word_can_be_drawn_without_a_warning(word: str) -> None:
     made = svg(picture(drawable(word)))
-    texts = [element.text for element in ElementTree.fromstring(made).iter("{http://www.w3.org/2000/svg}text")]
+    texts = [
+        element.text for element in ElementTree.fromstring(made).iter("{http://www.w3.org/2000/svg}text")
+    ]
     assert drawable(word) in texts
     assert png(picture(drawable(word))).startswith(b"\x89PNG")
 

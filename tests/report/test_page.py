@@ -14,7 +14,9 @@ from deniable.report.page import Page
 from tests.report.browser import at_width, browser
 from tests.report.html_check import Outline, outline
 
-HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">&amp;\'"{{ 7 * 7 }}</style>\u202e\x00\x1b[31m'
+HOSTILE = (
+    '<script>alert(1)</script><img src=x onerror="alert(2)">&amp;\'"{{ 7 * 7 }}</style>\u202e\x00\x1b[31m'
+)
 
 
 @apply_style
@@ -70,7 +72,10 @@ def test_ids_are_unique_though_figures_are_alike() -> None:
 
 
 def test_the_checker_itself_finds_what_is_wrong() -> None:
-    wrong = outline('<!doctype html><html><body><p id="a"><b>x</p><p id="a"></p><img src="https://x.example/a.png"></body></html>')
+    wrong = outline(
+        '<!doctype html><html><body><p id="a"><b>x</p><p id="a"></p><img '
+        'src="https://x.example/a.png"></body></html>'
+    )
     assert wrong.problems
     assert wrong.outside == ["https://x.example/a.png"]
     assert len(wrong.ids) != len(set(wrong.ids))
@@ -126,30 +131,45 @@ def test_pages_can_be_made_in_threads() -> None:
 @pytest.mark.parametrize("count", [2, 3, 4, 6])
 def test_no_fact_stands_alone_in_the_last_row(count: int, tmp_path: Path) -> None:
     page = Page("Facts", lead="A few.")
-    page.add_facts([(f"{number} %", "of the words of the text come out as they went in") for number in range(count)])
+    page.add_facts(
+        [(f"{number} %", "of the words of the text come out as they went in") for number in range(count)]
+    )
     page.write(tmp_path / "page.html")
     with browser(tmp_path / "profile") as opened:
         at_width(opened, 1280)
         opened.get((tmp_path / "page.html").as_uri())
-        tops = opened.execute_script("return [...document.querySelectorAll('.facts div')].map(fact => fact.offsetTop)")
+        tops = opened.execute_script(
+            "return [...document.querySelectorAll('.facts div')].map(fact => fact.offsetTop)"
+        )
     assert len(tops) == count
     assert tops.count(tops[-1]) > 1, "the last fact stands alone"
 
 
 def test_a_wide_table_has_the_room_of_the_window_and_its_caption_stays_in_sight(tmp_path: Path) -> None:
     page, file = Page("Wide", lead="One."), tmp_path / "wide.html"
-    page.add_table([f"a long heading {i}" for i in range(8)], [["0.123 to 0.456"] * 8], caption="What every column means. " * 9)
+    page.add_table(
+        [f"a long heading {i}" for i in range(8)],
+        [["0.123 to 0.456"] * 8],
+        caption="What every column means. " * 9,
+    )
     page.add_table(["one", "two"], [["1", "2"]], caption="Few columns.")
     page.write(file)
-    boxes = "return [...document.querySelectorAll('.table, caption')].map(e => e.getBoundingClientRect()).map(b => [b.left, b.right])"
+    boxes = (
+        "return [...document.querySelectorAll('.table, caption')].map(e => "
+        "e.getBoundingClientRect()).map(b => [b.left, b.right])"
+    )
     with browser(tmp_path / "profile") as opened:
         for width in (390, 1400):
             at_width(opened, width)
             opened.get(file.as_uri())
             (left, right), caption, narrow, _ = opened.execute_script(boxes)
-            assert opened.execute_script("return document.documentElement.scrollWidth <= window.innerWidth"), f"scrolls at {width}"
+            assert opened.execute_script(
+                "return document.documentElement.scrollWidth <= window.innerWidth"
+            ), f"scrolls at {width}"
             assert 0 <= left < right <= width
             assert left <= caption[0] < caption[1] <= right
-            whole = opened.execute_script("const box = document.querySelector('.table'); return box.scrollWidth <= box.clientWidth")
+            whole = opened.execute_script(
+                "const box = document.querySelector('.table'); return box.scrollWidth <= box.clientWidth"
+            )
             assert whole == (width > 390)
             assert (left < narrow[0]) == (width > 390), "a table of few columns is as wide as the text"

@@ -29,15 +29,42 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
     return run
 
 
-def test_what_is_kept_of_an_embedding_is_what_its_calibration_says(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_kept_of_an_embedding_is_what_its_calibration_says(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
     vectors = np.random.default_rng(0).standard_normal((90, 4))
     vectors[[5, 50]] = [[7.0, 0.0, 0.0, 0.0], [0.0, -6.0, 0.0, 0.0]]
     embedding = Embedding([f"w{i}" for i in range(90)], vectors)
     store.save(embedding, "lonely")
     found, kept = tmp_path / "found.npz", tmp_path / "kept.json"
-    script("scripts.calibration.measure", "lonely", "--epsilon", "1", "--epsilon", "2", "--rays", "60", "--sample", "40", "-o", str(found))
-    script("scripts.calibration.examine", "lonely", str(found), "--title", "t", "--machine", "m", "--claim", "1", "-o", str(kept))
+    script(
+        "scripts.calibration.measure",
+        "lonely",
+        "--epsilon",
+        "1",
+        "--epsilon",
+        "2",
+        "--rays",
+        "60",
+        "--sample",
+        "40",
+        "-o",
+        str(found),
+    )
+    script(
+        "scripts.calibration.examine",
+        "lonely",
+        str(found),
+        "--title",
+        "t",
+        "--machine",
+        "m",
+        "--claim",
+        "1",
+        "-o",
+        str(kept),
+    )
     content = json.loads(kept.read_text(encoding="utf-8"))
     whole = measure_by_rays(embedding, rays=60, keep=False)
     for row in content["table"]:

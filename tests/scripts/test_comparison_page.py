@@ -13,5 +13,8 @@ def test_a_marked_row_is_beaten_by_no_row_of_its_table_as_shown() -> None:
         met, _ = met_and_missed(result, target)
         points = [(float(cells[3]), -float(cells[5].split(" %")[0]), cells[-1]) for cells in met]
         for reached, loss, mark in points:
-            beaten = any(more <= reached and worse <= loss and (more, worse) != (reached, loss) for more, worse, _ in points)
+            beaten = any(
+                more <= reached and worse <= loss and (more, worse) != (reached, loss)
+                for more, worse, _ in points
+            )
             assert (mark == "◆") == (not beaten), (target, reached, loss)

@@ -13,12 +13,16 @@ DRAWS = 10_000
 
 
 @pytest.mark.parametrize("typed", ["rank-smoothing", "rank-smoothing:c=0.2"])
-def test_smoothing_an_exact_row_gives_the_ranks_that_the_product_draws(typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_smoothing_an_exact_row_gives_the_ranks_that_the_product_draws(
+    typed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     torch = pytest.importorskip("torch")
     from scripts.gpu.channels import listed, smooth_by_rank
 
     embedding = random_embedding(40, 3)
-    made = parse_mechanism(typed)(embedding, epsilon=1e6)  # the word itself always comes out first, and c·ε is set below
+    made = parse_mechanism(typed)(
+        embedding, epsilon=1e6
+    )  # the word itself always comes out first, and c·ε is set below
     inputs = np.array([3, 17, 39])
     rows = torch.eye(40)[torch.tensor(inputs)]
     decay = 5.0 * made.c  # type: ignore[attr-defined]
@@ -30,13 +34,17 @@ def test_smoothing_an_exact_row_gives_the_ranks_that_the_product_draws(typed: st
         ranks = np.exp(-decay * np.arange(40))
         wanted = dict(zip(order[word].tolist(), (ranks / ranks.sum()).tolist(), strict=True))
         assert found["chances"][part].sum() > 0.998
-        for output, chance in zip(found["outputs"][part].tolist(), found["chances"][part].tolist(), strict=True):
+        for output, chance in zip(
+            found["outputs"][part].tolist(), found["chances"][part].tolist(), strict=True
+        ):
             assert chance == pytest.approx(wanted[output], rel=1e-4)
 
 
 @pytest.mark.parametrize("typed", ["multivariate", "rank-smoothing"])
 @pytest.mark.parametrize("epsilon", [1.0, 6.0])
-def test_a_channel_by_points_says_what_the_product_releases(typed: str, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_channel_by_points_says_what_the_product_releases(
+    typed: str, epsilon: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("torch")
     from scripts.gpu.channels import ChannelsOnGpu
     from scripts.gpu.points import Effort
@@ -65,7 +73,13 @@ def test_chances_from_points_are_those_of_the_definition(monkeypatch: pytest.Mon
     weights, drawn = gpu_points.draws_of_each(20, 50, words.device, unknown=True)
     assert drawn[-1] == drawn[0] > drawn[1] >= drawn[-2]
     points = gpu_points._drawn(
-        words[:20], drawn, epsilon, lambda each: torch.cdist(each, words).argmin(1), 30, 8, torch.Generator().manual_seed(1)
+        words[:20],
+        drawn,
+        epsilon,
+        lambda each: torch.cdist(each, words).argmin(1),
+        30,
+        8,
+        torch.Generator().manual_seed(1),
     )
     assert sorted(points.outputs.tolist()) == sorted(set(points.outputs.tolist()))
     found = gpu_points.chances_from(points, words[:20], weights, epsilon, released)

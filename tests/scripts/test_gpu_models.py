@@ -1,4 +1,5 @@
-"""Linear models of the experiments on a GPU are those of scikit-learn, and fewer numbers a text change nothing of them."""
+"""Linear models of the experiments on a GPU are those of scikit-learn, and fewer numbers a text change
+nothing of them."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ def models(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def made_counts(classes: int, *, texts: int = 240, words: int = 900) -> tuple[Any, Any]:
-    """Return word counts that say something of the label: more words than texts, two texts alike, one empty."""
+    """Return word counts that say something of the label: more words than texts, two texts alike, one
+    empty."""
     random = np.random.default_rng(3)
     labels = random.integers(classes, size=texts)
     rates = np.full((classes, words), 0.02)
@@ -39,11 +41,15 @@ def test_the_model_is_that_of_scikit_learn(models: Any, classes: int, strength: 
     own, shown = span.own(), span.of(made[judged])
     assert own.shape == (180, 180)
     _, weights = models.fit(own, labels[learnt], (1000.0, strength))
-    oracle = linear_model.LogisticRegression(C=strength, tol=1e-8, max_iter=5000).fit(made[learnt].double().numpy(), labels[learnt].numpy())
+    oracle = linear_model.LogisticRegression(C=strength, tol=1e-8, max_iter=5000).fit(
+        made[learnt].double().numpy(), labels[learnt].numpy()
+    )
     expected = oracle.predict_proba(made[judged].double().numpy())
     found = torch.softmax(shown @ weights[:-1] + weights[-1], dim=1).numpy()
     np.testing.assert_allclose(found, expected, atol=1e-3)
-    assert models.accuracy(weights, shown, labels[judged]) == pytest.approx(oracle.score(made[judged].double().numpy(), labels[judged]))
+    assert models.accuracy(weights, shown, labels[judged]) == pytest.approx(
+        oracle.score(made[judged].double().numpy(), labels[judged])
+    )
 
 
 def test_products_of_texts_are_kept(models: Any) -> None:
@@ -55,7 +61,9 @@ def test_products_of_texts_are_kept(models: Any) -> None:
 
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("kind", ["words", "vectors"])
-def test_nothing_that_is_reported_changes(models: Any, classes: int, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_that_is_reported_changes(
+    models: Any, classes: int, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     counts, labels = made_counts(classes)
     split = models.Split(labels, torch.arange(180), torch.arange(180, 240))
     others = {"train": counts.flip(1)}

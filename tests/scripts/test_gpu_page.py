@@ -1,4 +1,5 @@
-"""The section about a GPU says what one run of scripts/gpu/check.py measured, failures and missed targets too."""
+"""The section about a GPU says what one run of scripts/gpu/check.py measured, failures and missed targets
+too."""
 
 from __future__ import annotations
 
@@ -6,7 +7,13 @@ from typing import Any
 
 from benchmarks.search.gpu import gpu_points, gpu_tables
 
-SPEED = {"origin": "real", "words_per_second": [3.0, 1.0, 2.0], "met": False, "share_of_cublas": 0.5, "float32_form": 1.0}
+SPEED = {
+    "origin": "real",
+    "words_per_second": [3.0, 1.0, 2.0],
+    "met": False,
+    "share_of_cublas": 0.5,
+    "float32_form": 1.0,
+}
 FOUND: dict[str, Any] = {
     "parts": {
         "environment": {"card": "a card", "driver": "1", "torch": "2", "triton": "3"},
@@ -15,7 +22,10 @@ FOUND: dict[str, Any] = {
         "speed 400,000 x 50": {"failed": "Traceback"},
         "torch 400,000 x 300": {"words_per_second": 6.0},
         "processor 400,000 x 300": {"words_per_second": 7.0},
-        "columns": {"seconds": {"cuda, first": 0.9, "cuda, again": 0.2, "processor, again": 7.4}, "columns": 240},
+        "columns": {
+            "seconds": {"cuda, first": 0.9, "cuda, again": 0.2, "processor, again": 7.4},
+            "columns": 240,
+        },
         "N_w": {"seconds": 1.25, "words": 60_000, "met": True},
         "checks": {"a": {"passed": True}, "b": {"passed": False}},
     }

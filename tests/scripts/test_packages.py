@@ -1,4 +1,5 @@
-"""What is published: packages that install with and without a compiler, and files for a forge and for conda that fit the project."""
+"""What is published: packages that install with and without a compiler, and files for a forge and for conda
+that fit the project."""
 
 from __future__ import annotations
 
@@ -43,7 +44,11 @@ def test_a_workflow_may_read_only_and_names_the_version_of_what_it_uses(path: st
 
 
 def test_scripts_that_a_workflow_runs_are_there() -> None:
-    jobs = [job for path in ("ci", "wheels") for job in read_yaml(f".github/workflows/{path}.yml")["jobs"].values()]
+    jobs = [
+        job
+        for path in ("ci", "wheels")
+        for job in read_yaml(f".github/workflows/{path}.yml")["jobs"].values()
+    ]
     commands = " ".join(step.get("run", "") for job in jobs for step in job["steps"])
     named = re.findall(r"(?:scripts|\.ci)/[\w.]+", commands)
     assert set(named) == {".ci/run", "scripts/check_packages.py"}
@@ -67,12 +72,16 @@ def test_the_conda_recipe_needs_what_the_package_needs() -> None:
     built_with = {each.replace(" ", "") for each in recipe["requirements"]["host"]}
     assert set(project()["build-system"]["requires"]) <= built_with
     assert recipe["context"]["version"] == __version__
-    assert recipe["build"]["python"]["entry_points"] == [f"deniable = {project()['project']['scripts']['deniable']}"]
+    assert recipe["build"]["python"]["entry_points"] == [
+        f"deniable = {project()['project']['scripts']['deniable']}"
+    ]
 
 
 def test_make_asks_for_the_pytorch_that_the_tests_are_run_with() -> None:
     (pinned,) = [each for each in project()["dependency-groups"]["dev"] if each.startswith("torch")]
-    shown = subprocess.run(["make", "--dry-run", "--always-make", "lint"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    shown = subprocess.run(
+        ["make", "--dry-run", "--always-make", "lint"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     assert f'pip install --quiet "{pinned}+cpu"' in shown
     assert "up to 6.4 GB" in shown
 
@@ -80,6 +89,11 @@ def test_make_asks_for_the_pytorch_that_the_tests_are_run_with() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler")
 def test_the_packages_install_with_and_without_a_compiler_and_release_the_same_words() -> None:
-    done = subprocess.run([sys.executable, str(ROOT / "scripts" / "check_packages.py")], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "check_packages.py")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert "release the same" in done.stdout

@@ -14,9 +14,14 @@ def test_the_tables_of_a_page_are_those_of_the_committed_results(name: str) -> N
 
 
 def test_a_table_takes_the_place_of_the_one_between_its_marks_and_nothing_else_changes() -> None:
-    page = "# A\n\n<!-- table: a -->\n\nold\n\n<!-- /table -->\n\nWords.\n\n<!-- table: b -->\n<!-- /table -->\n"
+    page = (
+        "# A\n\n<!-- table: a -->\n\nold\n\n<!-- /table -->\n\nWords.\n\n<!-- table: b -->\n<!-- /table -->\n"
+    )
     filled = fill(page, {"a": "new", "b": "| b |\n"})
-    assert filled == ("# A\n\n<!-- table: a -->\n\nnew\n\n<!-- /table -->\n\nWords.\n\n<!-- table: b -->\n\n| b |\n\n<!-- /table -->\n")
+    assert filled == (
+        "# A\n\n<!-- table: a -->\n\nnew\n\n<!-- /table -->\n\nWords.\n\n<!-- table: b -->\n\n| b |\n\n<!-- "
+        "/table -->\n"
+    )
     assert fill(filled, {"a": "new", "b": "| b |"}) == filled
 
 
@@ -31,6 +36,8 @@ def test_columns_after_names_are_aligned_to_the_right() -> None:
     assert table(["a", "b"], []) == "| a | b |\n|---|---|"
 
 
-@pytest.mark.parametrize(("difference", "shown"), [(0.012, "+1.2"), (-0.2, "−20.0"), (0.0, "0.0"), (-0.0001, "0.0")])
+@pytest.mark.parametrize(
+    ("difference", "shown"), [(0.012, "+1.2"), (-0.2, "−20.0"), (0.0, "0.0"), (-0.0001, "0.0")]
+)
 def test_points_have_a_sign_where_they_are_not_zero(difference: float, shown: str) -> None:
     assert points(difference) == shown

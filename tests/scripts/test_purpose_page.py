@@ -1,4 +1,5 @@
-"""Tables about purposes show the reading that validation texts choose, and other pages say what was measured."""
+"""Tables about purposes show the reading that validation texts choose, and other pages say what was
+measured."""
 
 from __future__ import annotations
 
@@ -30,7 +31,10 @@ def test_spaces_that_were_shaped_otherwise_are_not_shown() -> None:
 
 
 def _at(results: list[dict[str, Any]], data: str, space: str, level: float | str) -> dict[str, Any]:
-    keys = ((each, (each["name"], each["embedding"]["name"], each["level"], each["mechanism"])) for each in results)
+    keys = (
+        (each, (each["name"], each["embedding"]["name"], each["level"], each["mechanism"]))
+        for each in results
+    )
     return next(each for each, key in keys if key == (data, space, level, "multivariate"))
 
 
@@ -54,16 +58,25 @@ def test_short_tables_show_the_reading_that_validation_texts_choose_and_mark_the
     from scripts.purpose.rows import read_rows
 
     results = _results()
-    for space, reached in (("default", 0.111), ("reduced-16", 0.222), ("sentiment-16-2", 0.444), ("sentiment-16-4", 0.333)):
+    for space, reached in (
+        ("default", 0.111),
+        ("reduced-16", 0.222),
+        ("sentiment-16-2", 0.444),
+        ("sentiment-16-4", 0.333),
+    ):
         for release in _at(results, "sst2", space, 0.08)["releases"]:
             for name, each in release["accuracy"].items():
                 each["chosen"] = reached if name == "decoded vectors" else 0.9
                 each["validation"] = 1.0 if name == "decoded vectors" else 0.0
     rows = read_rows(results)
-    shown = next(line for line in spaces_table(rows).splitlines() if line.startswith("| SST-2 | 8 % of words |"))
+    shown = next(
+        line for line in spaces_table(rows).splitlines() if line.startswith("| SST-2 | 8 % of words |")
+    )
     assert re.fullmatch(r".*\| 11\.1 \| [\d.*]+ \| 22\.2 \| (\*\*)?44\.4(\*\*)? \| 33\.3 \| [\d.]+ \|", shown)
     assert shown.count("**") == 2
-    assert "| 44.4 | 33.3 |" in next(line for line in shapes_table(rows).splitlines() if line.startswith("| SST-2 | 8 % of words |"))
+    assert "| 44.4 | 33.3 |" in next(
+        line for line in shapes_table(rows).splitlines() if line.startswith("| SST-2 | 8 % of words |")
+    )
     assert "| SST-2 | for its own purpose | 44.4 |" in public_texts_table(rows)
     assert "| SST-2 | 8 % of words | **shaped** 16 × 2 | 44.4 |" in mechanisms_table(rows)
 
@@ -73,11 +86,24 @@ def test_the_readme_says_what_was_measured() -> None:
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "an attacker names\n  8 % of the words" in readme
-    for label, data, space in (("film reviews: good or bad", "sst2", "sentiment-16-4"), ("news: topic", "agnews", "topic-16-4")):
-        rows = {row.space: row for row in read_rows(_results()) if (row.data, row.level, row.mechanism) == (data, 0.08, "multivariate")}
+    for label, data, space in (
+        ("film reviews: good or bad", "sst2", "sentiment-16-4"),
+        ("news: topic", "agnews", "topic-16-4"),
+    ):
+        rows = {
+            row.space: row
+            for row in read_rows(_results())
+            if (row.data, row.level, row.mechanism) == (data, 0.08, "multivariate")
+        }
         plain, shaped = rows["default"], rows[space]
         original = max(*plain.original.values(), *shaped.original.values())
-        told = (plain.majority, plain.accuracy["released words"], plain.best("decoded"), shaped.best("decoded"), original)
+        told = (
+            plain.majority,
+            plain.accuracy["released words"],
+            plain.best("decoded"),
+            shaped.best("decoded"),
+            original,
+        )
         found = re.search(rf"\| {label} \|(.*)\|", readme)
         assert found is not None
         assert [int(each) for each in found[1].split("|")] == [round(each) for each in told]
@@ -86,11 +112,20 @@ def test_the_readme_says_what_was_measured() -> None:
 def test_the_guide_says_what_was_measured() -> None:
     from scripts.purpose.rows import read_rows
 
-    best = {row.key[:2] + row.key[3:]: row.best() for row in read_rows(_results()) if row.mechanism == "multivariate"}
+    best = {
+        row.key[:2] + row.key[3:]: row.best()
+        for row in read_rows(_results())
+        if row.mechanism == "multivariate"
+    }
     news = [best["agnews", "topic-16-4", level] - best["agnews", "default", level] for level in (0.08, 0.33)]
-    products = [best["cr", "sentiment-16-4", level] - best["cr", "default", level] for level in (0.08, 0.17, 0.33)]
+    products = [
+        best["cr", "sentiment-16-4", level] - best["cr", "default", level] for level in (0.08, 0.17, 0.33)
+    ]
     guide = " ".join((ROOT / "docs/guide/purpose.md").read_text(encoding="utf-8").split())
-    said = re.search(r"topics of news gain (\d+) points where it names 8 % of the words, and (\d+) where it names a third", guide)
+    said = re.search(
+        r"topics of news gain (\d+) points where it names 8 % of the words, and (\d+) where it names a third",
+        guide,
+    )
     assert said is not None
     assert [int(each) for each in said.groups()] == [round(each) for each in news]
     said = re.search(r"reviews of products gain (\d+) to (\d+)\.", guide)

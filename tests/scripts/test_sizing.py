@@ -5,7 +5,11 @@ from benchmarks.sizing import page as sizing
 
 def test_figures_follow_from_the_measurements() -> None:
     row = {"name": "deniable", "words": 1000, "dimension": 10, "words_per_second": [100.0, 200.0, 600.0]}
-    measured = {"setting": "2 threads", "searches": [row, {**row, "name": "another"}], "shares": {"1,000 x 10": 0.5}}
+    measured = {
+        "setting": "2 threads",
+        "searches": [row, {**row, "name": "another"}],
+        "shares": {"1,000 x 10": 0.5},
+    }
     (speed,) = sizing.speeds(measured)
     assert speed.rounds == [25.0, 50.0, 150.0]
     order = sizing.Order(terabytes=2, hours=10, cores=4, price=0.5)
@@ -15,7 +19,8 @@ def test_figures_follow_from_the_measurements() -> None:
 
 
 def test_ratios_are_taken_round_by_round() -> None:
-    # Both medians are 20, yet in every round but one the second was faster: a busy machine slows down whole rounds.
+    # Both medians are 20, yet in every round but one the second was faster: a busy machine slows down whole
+    # rounds.
     rows = [
         {"how": how, "words_per_second": rates, "processor_microseconds": [50.0] * 3}
         for how, rates in (("one", [10.0, 20.0, 40.0]), ("two", [20.0, 40.0, 10.0]))

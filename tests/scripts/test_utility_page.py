@@ -21,7 +21,9 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def some_results(count: int) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((ROOT / "docs" / "experiments" / "utility.json").read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = json.loads(
+        (ROOT / "docs" / "experiments" / "utility.json").read_text(encoding="utf-8")
+    )
     return found[:count]
 
 
@@ -35,15 +37,22 @@ def packed(results: list[dict[str, Any]], folder: Path, name: str) -> Path:
     return folder / f"{name}.tgz"
 
 
-def test_of_two_results_alike_the_later_wins_and_another_recipe_is_refused(scripts: Path, tmp_path: Path) -> None:
+def test_of_two_results_alike_the_later_wins_and_another_recipe_is_refused(
+    scripts: Path, tmp_path: Path
+) -> None:
     module = importlib.import_module("scripts.utility.results")
     results = some_results(3)
     newer = {**results[0], "scores": {"accuracy": 0.123}}
     older = {**results[1], "recipe": {**results[1]["recipe"], "units": 7}}
-    first, second = packed(results[:1], tmp_path, "first"), packed([newer, older, results[2]], tmp_path, "second")
+    first, second = (
+        packed(results[:1], tmp_path, "first"),
+        packed([newer, older, results[2]], tmp_path, "second"),
+    )
     found = module.gather([first, second])
     assert found.refused == 1
-    assert sorted(outcome["scores"]["accuracy"] for outcome in found.ours) == sorted([0.123, results[2]["scores"]["accuracy"]])
+    assert sorted(outcome["scores"]["accuracy"] for outcome in found.ours) == sorted(
+        [0.123, results[2]["scores"]["accuracy"]]
+    )
     assert len(module.gather([tmp_path / "second"]).ours) == 2, "a folder is read like its packed form"
 
 

@@ -26,7 +26,9 @@ def minutes_pass(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Give a function that puts the clock of jobs forward, so that no test waits until they are deleted."""
 
     def put_forward(minutes: float) -> None:
-        later = SimpleNamespace(time=lambda: time.time() + 60.0 * minutes, monotonic=time.monotonic, sleep=time.sleep)
+        later = SimpleNamespace(
+            time=lambda: time.time() + 60.0 * minutes, monotonic=time.monotonic, sleep=time.sleep
+        )
         monkeypatch.setattr(jobs, "time", later)
 
     return put_forward
@@ -35,7 +37,9 @@ def minutes_pass(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """The service that the page is shown by; other tests have one with settings of their own."""
-    with running(make_settings(tmp_path_factory.mktemp("service"), release=Allowed(max_epsilon=12))) as opened:
+    with running(
+        make_settings(tmp_path_factory.mktemp("service"), release=Allowed(max_epsilon=12))
+    ) as opened:
         yield opened
 
 

@@ -38,11 +38,16 @@ def load(opened: Any, client: Client, width: int = 1280) -> None:
 
 def type_text(opened: Any, text: str, element: str = "text") -> None:
     opened.execute_script(
-        "const e = document.getElementById(arguments[0]); e.value = arguments[1]; e.dispatchEvent(new Event('input'))", element, text
+        "const e = document.getElementById(arguments[0]); e.value = arguments[1]; e.dispatchEvent(new "
+        "Event('input'))",
+        element,
+        text,
     )
 
 
-def choose_roles(opened: Any, *, text: Sequence[str] = ("text",), keep: Sequence[str] = (), drop: Sequence[str] = ()) -> list[str]:
+def choose_roles(
+    opened: Any, *, text: Sequence[str] = ("text",), keep: Sequence[str] = (), drop: Sequence[str] = ()
+) -> list[str]:
     """Say what becomes of these columns of a file, and return what becomes of all of them."""
     chosen: list[str] = opened.execute_script(
         """const [text, keep, drop] = arguments;
@@ -62,14 +67,17 @@ def choose_roles(opened: Any, *, text: Sequence[str] = ("text",), keep: Sequence
 
 
 def press(opened: Any, element: str) -> None:
-    """Press a button where it stands: a click by place misses it when a reply moves the page between aiming and pressing."""
+    """Press a button where it stands: a click by place misses it when a reply moves the page between aiming
+    and pressing."""
     until(lambda: opened.find_element("id", element).is_displayed())
     opened.execute_script("document.getElementById(arguments[0]).click()", element)
 
 
 def slide(opened: Any, epsilon: float) -> None:
     opened.execute_script(
-        "const e = document.getElementById('epsilon'); e.value = arguments[0]; e.dispatchEvent(new Event('input'))", epsilon
+        "const e = document.getElementById('epsilon'); e.value = arguments[0]; e.dispatchEvent(new "
+        "Event('input'))",
+        epsilon,
     )
 
 
@@ -84,7 +92,7 @@ def drop(opened: Any, name: str, content: str) -> None:
         const transfer = new DataTransfer();
         transfer.items.add(new File([arguments[1]], arguments[0]));
         document.getElementById('drop').dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true }));
-        """,
+        """,  # noqa: E501
         name,
         content,
     )

@@ -1,4 +1,5 @@
-"""A service that runs, in a thread of the test or in a process of its own, and a client that speaks HTTP to it."""
+"""A service that runs, in a thread of the test or in a process of its own, and a client that speaks HTTP to
+it."""
 
 from __future__ import annotations
 
@@ -60,7 +61,9 @@ class Client:
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def ask(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Reply:
+    def ask(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> Reply:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
         if self.tls:
             trusting = ssl._create_unverified_context()
@@ -71,7 +74,9 @@ class Client:
         try:
             connection.request(method, path, body=body, headers=given)
             answer = connection.getresponse()
-            return Reply(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+            return Reply(
+                answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+            )
         finally:
             connection.close()
 
@@ -99,7 +104,9 @@ def unhurried(limits: Limits) -> Limits:
     return msgspec.structs.replace(limits, seconds=600.0) if limits.seconds == Limits().seconds else limits
 
 
-def make_settings(folder: Path, *, limits: Limits | None = None, release: Allowed | None = None, **server: Any) -> Settings:
+def make_settings(
+    folder: Path, *, limits: Limits | None = None, release: Allowed | None = None, **server: Any
+) -> Settings:
     return Settings(
         server=Server(port=0, **server),
         release=release or Allowed(),
@@ -146,17 +153,31 @@ class Process:
         file.write_text(settings, encoding="utf-8")
         self.log = folder / "log"
         environment = {**os.environ, "DENIABLE_HOME": str(folder / "home")}
-        command = [sys.executable, "-m", "deniable", "serve", "--port", "0", "--settings", str(file), *options]
+        command = [
+            sys.executable,
+            "-m",
+            "deniable",
+            "serve",
+            "--port",
+            "0",
+            "--settings",
+            str(file),
+            *options,
+        ]
         with self.log.open("ab") as log:
             before = self.log.stat().st_size
-            self.process = subprocess.Popen(command, stderr=log, stdout=log, env=environment, start_new_session=True)
+            self.process = subprocess.Popen(
+                command, stderr=log, stdout=log, env=environment, start_new_session=True
+            )
         until = time.monotonic() + 600
         while b"the page and the API are at" not in (said := self.log.read_bytes()[before:]):
             assert self.process.poll() is None, said
             assert time.monotonic() < until, said
             time.sleep(0.05)
         line = next(line for line in said.decode().splitlines() if "the page and the API" in line)
-        self.client = Client(int(line.partition(" (")[0].rstrip("/").rpartition(":")[2]), tls="https:" in line)
+        self.client = Client(
+            int(line.partition(" (")[0].rstrip("/").rpartition(":")[2]), tls="https:" in line
+        )
         while time.monotonic() < until:
             try:
                 if self.client.get("/health").status == 200:

@@ -29,7 +29,9 @@ class Searching:
         self.searched: list[list[str | None]] = []
         self.go_on = threading.Semaphore(0)
 
-    def many(self, texts: Sequence[str | None], *, record_ids: Sequence[str | int] | None) -> list[str | None]:
+    def many(
+        self, texts: Sequence[str | None], *, record_ids: Sequence[str | int] | None
+    ) -> list[str | None]:
         assert record_ids is None
         self.searched.append(list(texts))
         assert self.go_on.acquire(timeout=600)
@@ -75,7 +77,9 @@ def test_what_nobody_waits_for_is_not_searched(how: str) -> None:
         batcher, searching = Batcher(), Searching()
         batcher.start()
         made = prepared(searching)
-        long = asyncio.create_task(batcher.release(made, LONG, None, seconds=None if how == "cancelled" else 0.5))
+        long = asyncio.create_task(
+            batcher.release(made, LONG, None, seconds=None if how == "cancelled" else 0.5)
+        )
         await begun(searching)
         with pytest.raises(NotInTime) as late:  # it was never searched: others were
             await batcher.release(made, ["fox"], None, seconds=0.1)
@@ -97,7 +101,8 @@ def test_what_nobody_waits_for_is_not_searched(how: str) -> None:
 
 
 class Endless:
-    """Stands for a privatizer that is given one text without an end, and asks before every word whether to go on."""
+    """Stands for a privatizer that is given one text without an end, and asks before every word whether to go
+    on."""
 
     def __init__(self) -> None:
         self.begun, self.ended = threading.Event(), threading.Event()
@@ -133,7 +138,9 @@ def test_a_text_is_not_given_up_while_somebody_waits_for_another_one_in_its_batc
     async def ask() -> None:
         batcher, endless, held = Batcher(), Endless(), Searching()
         batcher.start()
-        first = asyncio.create_task(batcher.release(prepared(held), ["fox"], None))  # the others gather meanwhile
+        first = asyncio.create_task(
+            batcher.release(prepared(held), ["fox"], None)
+        )  # the others gather meanwhile
         await begun(held)
         made = cast(Prepared, SimpleNamespace(private=endless))
         both = [asyncio.create_task(batcher.release(made, [text], None)) for text in ("one", "two")]
@@ -171,10 +178,17 @@ def test_a_request_of_many_pieces_is_answered_as_one(tmp_path: Path) -> None:
     with running(make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key")))) as opened:
         ids = [*range(len(texts))]
         whole = opened.post("/privatize", texts=texts, ids=ids).json()["texts"]
-        alone = [opened.post("/privatize", text=text or "", id=name).json()["text"] for text, name in zip(texts, ids, strict=True)]
+        alone = [
+            opened.post("/privatize", text=text or "", id=name).json()["text"]
+            for text, name in zip(texts, ids, strict=True)
+        ]
         assert whole == [None if text is None else one for text, one in zip(texts, alone, strict=True)]
         refused = opened.post("/privatize", texts=texts, ids=[*ids[:-1], 0])
-        assert (refused.status, "two texts" in refused.error) == (422, True), "the two stand in different pieces"
-        unknown = opened.post("/privatize", texts=[*texts, "a zorblattsecret"], ids=[*ids, 99], unknown="error")
+        assert (refused.status, "two texts" in refused.error) == (422, True), (
+            "the two stand in different pieces"
+        )
+        unknown = opened.post(
+            "/privatize", texts=[*texts, "a zorblattsecret"], ids=[*ids, 99], unknown="error"
+        )
         assert unknown.error.startswith("record 9, word 2: unknown")
         assert opened.post("/privatize", texts=[], ids=[]).json()["texts"] == []

@@ -32,7 +32,9 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Allowed:
     store.save(made_embedding(), "made", licence="CC0")
     install_shaped("made", "shaped", [public_texts()], dimension=4)
     (tmp_path / "never.txt").write_text("\n".join(made_embedding().words[3:9]), encoding="utf-8")
-    return Allowed(embeddings=("shaped", "made"), epsilon=4.0, never_release=("names", str(tmp_path / "never.txt")))
+    return Allowed(
+        embeddings=("shaped", "made"), epsilon=4.0, never_release=("names", str(tmp_path / "never.txt"))
+    )
 
 
 def columns(mechanism: Mechanism, words: list[str]) -> Any:
@@ -42,14 +44,18 @@ def columns(mechanism: Mechanism, words: list[str]) -> Any:
 
 
 @pytest.mark.parametrize("embedding", ["shaped", "made"])
-def test_the_card_of_a_client_makes_the_channel_of_the_service(tmp_path: Path, release: Allowed, embedding: str) -> None:
+def test_the_card_of_a_client_makes_the_channel_of_the_service(
+    tmp_path: Path, release: Allowed, embedding: str
+) -> None:
     settings = make_settings(tmp_path, release=release)
     service = Service(settings)
     texts = [" ".join(made_embedding().words[:20])] * 5
     with running(settings, service) as client:
         asked = client.post("/privatize", texts=texts, embedding=embedding, words=True).json()
         rows = ("\n".join(["text", *texts]) + "\n").encode()
-        job = client.upload(rows, name="rows.csv", column="text", embedding=embedding, wait=600).headers["location"]
+        job = client.upload(rows, name="rows.csv", column="text", embedding=embedding, wait=600).headers[
+            "location"
+        ]
         of_file = client.get(f"{job}/card").json()
         alone = client.get("/card", embedding=embedding).json()
         told = client.post("/decode", text=" ".join(asked["words"][0]), embedding=embedding).json()
@@ -68,15 +74,21 @@ def test_the_card_of_a_client_makes_the_channel_of_the_service(tmp_path: Path, r
     assert [guess["guess"] for guess in told["guesses"]] == [mechanism.embedding.words[i] for i in best]
 
 
-def test_another_epsilon_does_not_look_through_the_list_again(tmp_path: Path, release: Allowed, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It took a quarter of a second for the built-in list, at every move of the slider, and nobody else was served meanwhile."""
+def test_another_epsilon_does_not_look_through_the_list_again(
+    tmp_path: Path, release: Allowed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It took a quarter of a second for the built-in list, at every move of the slider, and nobody else was
+    served meanwhile."""
     rules = Service(make_settings(tmp_path, release=release)).rules
 
     def looked_through(*_: object) -> bool:
         raise AssertionError
 
     monkeypatch.setattr(NeverRelease, "holds", looked_through)
-    cards = [card_from(msgspec.json.decode(rules.prepare(rules.release(Choice(epsilon=epsilon))).card)) for epsilon in (1.5, 2.5)]
+    cards = [
+        card_from(msgspec.json.decode(rules.prepare(rules.release(Choice(epsilon=epsilon))).card))
+        for epsilon in (1.5, 2.5)
+    ]
     assert cards[0].epsilon == 1.5
     assert cards[0].never_release == cards[1].never_release is not None
 

@@ -28,14 +28,21 @@ def test_a_word_is_explained_as_the_command_explains_it(client: Client) -> None:
     here = explain_word(Multivariate(Embedding.open(), epsilon=6), "doctor", draws=300)
     assert here.unchanged is not None
     assert told["unchanged"]["probability"] == pytest.approx(here.unchanged.probability)
-    assert reply["points"][0] == {"word": "doctor", "x": 0.0, "y": 0.0, "probability": pytest.approx(here.unchanged.probability)}
+    assert reply["points"][0] == {
+        "word": "doctor",
+        "x": 0.0,
+        "y": 0.0,
+        "probability": pytest.approx(here.unchanged.probability),
+    }
     assert len({point["word"] for point in reply["points"]}) == len(reply["points"]) > 20
     assert all(math.isfinite(point["x"]) and math.isfinite(point["y"]) for point in reply["points"])
     assert client.post("/explain", word="doctor", epsilon=6).json() == reply
 
 
 def test_more_noise_is_a_wider_ring(client: Client) -> None:
-    rings = [client.post("/explain", word="doctor", epsilon=epsilon).json()["noise"] for epsilon in (3, 6, 12)]
+    rings = [
+        client.post("/explain", word="doctor", epsilon=epsilon).json()["noise"] for epsilon in (3, 6, 12)
+    ]
     assert rings[0] == pytest.approx(2 * rings[1]) == pytest.approx(4 * rings[2])
     assert client.post("/explain", word="doctor", mechanism="vickrey").json()["noise"] is None
 
@@ -45,7 +52,14 @@ def test_an_unknown_word_is_explained_as_unknown(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked", [{"word": "two words"}, {"word": ""}, {"word": "doctor", "top": 0}, {"word": "doctor", "epsilon": 13}, {}]
+    "asked",
+    [
+        {"word": "two words"},
+        {"word": ""},
+        {"word": "doctor", "top": 0},
+        {"word": "doctor", "epsilon": 13},
+        {},
+    ],
 )
 def test_what_is_no_word_is_refused_without_an_echo(client: Client, asked: dict[str, Any]) -> None:
     reply = client.post("/explain", **asked)
@@ -82,11 +96,16 @@ def test_too_many_words_are_refused(client: Client) -> None:
 
 
 def test_a_stranger_reads_more_at_a_larger_epsilon(client: Client) -> None:
-    named, words = {}, 6 * ["my", "doctor", "said", "the", "encryption", "keys", "were", "stolen"]  # enough for chance to decide nothing
+    named, words = (
+        {},
+        6 * ["my", "doctor", "said", "the", "encryption", "keys", "were", "stolen"],
+    )  # enough for chance to decide nothing
     for epsilon in (2, 12):
         made = client.post("/privatize", text=" ".join(words), epsilon=epsilon).json()
         told = client.post("/decode", text=made["text"], epsilon=epsilon).json()
-        named[epsilon] = sum(word == guess["guess"] for word, guess in zip(words, told["guesses"], strict=True))
+        named[epsilon] = sum(
+            word == guess["guess"] for word, guess in zip(words, told["guesses"], strict=True)
+        )
         assert "Bayes" in told["by"]
     assert named[2] < 20 < 30 < named[12]
 
@@ -119,11 +138,18 @@ def test_the_calibration_and_the_card_are_given(client: Client) -> None:
 
 def test_words_that_never_come_out_are_left_out_of_what_is_open_and_counted(tmp_path: Path) -> None:
     (tmp_path / "drugs.txt").write_text("doctor\nzorblatt anywhere\n", encoding="utf-8")
-    settings = make_settings(tmp_path, release=Allowed(epsilon=50.0, max_epsilon=50.0, never_release=(str(tmp_path / "drugs.txt"),)))
+    settings = make_settings(
+        tmp_path,
+        release=Allowed(epsilon=50.0, max_epsilon=50.0, never_release=(str(tmp_path / "drugs.txt"),)),
+    )
     with running(settings) as client:
         told = client.get("/embeddings").json()[0]
-        assert (told["name"], told["words"], told["never_released_words"]) == ("default", 49_998, 2), "doctor, and anywhere"
+        assert (told["name"], told["words"], told["never_released_words"]) == ("default", 49_998, 2), (
+            "doctor, and anywhere"
+        )
         made = client.post("/privatize", texts=["doctor"] * 50).json()
         assert "doctor" not in made["texts"]
         assert client.get("/card").json()["embedding"]["never_release"]["words"] == ["anywhere", "doctor"]
-        assert client.post("/privatize", text="doctor", never_release=[]).status == 422, "it is the operator's choice"
+        assert client.post("/privatize", text="doctor", never_release=[]).status == 422, (
+            "it is the operator's choice"
+        )

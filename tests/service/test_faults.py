@@ -1,4 +1,5 @@
-"""What goes wrong around a service: clients that vanish, connections that idle, signals, and a long time at saturation."""
+"""What goes wrong around a service: clients that vanish, connections that idle, signals, and a long time at
+saturation."""
 
 from __future__ import annotations
 
@@ -27,7 +28,10 @@ from deniable.text.privatizer import Privatizer
 from tests.service.running import JSON, Process, answered, make_settings, running, wait_until, with_limits
 
 PRIVATE = "zorblattsecret"
-STREAM = b"POST /privatize/stream HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+STREAM = (
+    b"POST /privatize/stream HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+    b"application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+)
 
 
 def chunk(content: bytes) -> bytes:
@@ -47,9 +51,14 @@ def test_clients_that_vanish_leave_the_service_as_it_was(two: Process) -> None:
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", two.client.port)) as one:
             one.sendall(STREAM + chunk(line * 200) + b"5000\r\n" + line)
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")  # it ends with a reset
+            one.setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00"
+            )  # it ends with a reset
         with socket.create_connection(("127.0.0.1", two.client.port)) as one:
-            one.sendall(b"POST /privatize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{")
+            one.sendall(
+                b"POST /privatize HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                b"application/json\r\nContent-Length: 99\r\n\r\n{"
+            )
     assert two.client.post("/privatize", text="the fox").status == 200
     assert PRIVATE not in two.log.read_text()
     assert "Traceback" not in two.log.read_text()
@@ -97,7 +106,11 @@ def test_workers_draw_different_noise(two: Process) -> None:
 def test_metrics_are_those_of_all_workers(two: Process) -> None:
     def counted() -> float:
         lines = two.client.get("/metrics").body.decode().splitlines()
-        return sum(float(line.split()[-1]) for line in lines if 'route="/privatize",status="200"' in line and "total" in line)
+        return sum(
+            float(line.split()[-1])
+            for line in lines
+            if 'route="/privatize",status="200"' in line and "total" in line
+        )
 
     before, end = counted(), time.monotonic() + 600
     for _ in range(30):
@@ -124,7 +137,9 @@ def test_a_worker_that_dies_is_replaced(two: Process) -> None:
     assert [two.client.post("/privatize", text="the fox").status for _ in range(10)] == [200] * 10
 
 
-def test_connections_that_send_nothing_or_too_slowly_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connections_that_send_nothing_or_too_slowly_are_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(protocol, "SECONDS_FOR_HEADERS", 0.5)
     with running(make_settings(tmp_path)) as opened:
         for begun in (b"", b"POST /privatize HTTP/1.1\r\nHost: loc"):
@@ -135,9 +150,15 @@ def test_connections_that_send_nothing_or_too_slowly_are_closed(tmp_path: Path, 
 
 def test_a_body_that_does_not_come_is_given_up(tmp_path: Path) -> None:
     with running(with_limits(make_settings(tmp_path), seconds=0.5)) as opened:
-        for path, kind in (("/privatize", "application/json"), ("/files?name=a.txt", "application/octet-stream")):
+        for path, kind in (
+            ("/privatize", "application/json"),
+            ("/files?name=a.txt", "application/octet-stream"),
+        ):
             with socket.create_connection(("127.0.0.1", opened.port), timeout=600) as slow:
-                slow.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: 50\r\n\r\n".encode())
+                slow.sendall(
+                    f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: "
+                    "50\r\n\r\n".encode()
+                )
                 assert slow.recv(100).startswith(b"HTTP/1.1 408")
         assert opened.ask("POST", "/privatize", b'{"text": "a"}', JSON).status == 200
 
@@ -205,7 +226,9 @@ def test_a_long_time_at_saturation_takes_no_more_memory(tmp_path: Path) -> None:
             until = time.monotonic() + seconds
             while time.monotonic() < until:
                 if number % 7:
-                    reply = serving.client.post("/privatize", text="my doctor said " * (1 + number % 5), epsilon=1 + number % 60 / 10)
+                    reply = serving.client.post(
+                        "/privatize", text="my doctor said " * (1 + number % 5), epsilon=1 + number % 60 / 10
+                    )
                 else:
                     reply = serving.client.upload(b"the fox\n" * 50, name="a.txt", wait=5)  # meant to run out
                     if reply.status == 200:
@@ -216,7 +239,10 @@ def test_a_long_time_at_saturation_takes_no_more_memory(tmp_path: Path) -> None:
             asked = [pool.submit(ask, i) for i in range(16)]
             while not all(one.done() for one in asked):
                 time.sleep(seconds / 20)
-                memory.append(int(Path(f"/proc/{serving.process.pid}/statm").read_text().split()[1]) * resource.getpagesize())
+                memory.append(
+                    int(Path(f"/proc/{serving.process.pid}/statm").read_text().split()[1])
+                    * resource.getpagesize()
+                )
             for one in asked:
                 one.result()
         assert serving.end() == 0
@@ -230,7 +256,9 @@ def test_a_signal_that_comes_while_it_starts_is_not_lost(tmp_path: Path, workers
     (tmp_path / "home").mkdir()
     command = [sys.executable, "-m", "deniable", "serve", "--port", "0", "--workers", workers]
     with (tmp_path / "log").open("wb") as log:
-        begun = subprocess.Popen(command, stderr=log, env={**os.environ, "DENIABLE_HOME": str(tmp_path / "home")})
+        begun = subprocess.Popen(
+            command, stderr=log, env={**os.environ, "DENIABLE_HOME": str(tmp_path / "home")}
+        )
     try:
         until = time.monotonic() + 600
         while b"the page and the API" not in (tmp_path / "log").read_bytes():
@@ -238,13 +266,18 @@ def test_a_signal_that_comes_while_it_starts_is_not_lost(tmp_path: Path, workers
             time.sleep(0.005)
         time.sleep(after)
         begun.send_signal(signal.SIGTERM)
-        assert begun.wait(600) in (0, 128 + signal.SIGTERM)  # before anything could be asked of it, it ends like any command
+        assert begun.wait(600) in (
+            0,
+            128 + signal.SIGTERM,
+        )  # before anything could be asked of it, it ends like any command
     finally:
         begun.kill()
         begun.wait()
 
 
-def test_a_reply_that_points_to_the_log_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_reply_that_points_to_the_log_is_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def fail(*_: object, **__: object) -> None:
         raise RandomnessError(PRIVATE)
 

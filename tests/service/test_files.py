@@ -60,7 +60,9 @@ def vocabulary() -> set[str]:
         ("my.rows (1).csv", as_csv()),
     ],
 )
-def test_a_file_is_released_with_its_card_and_receipt(client: Client, name: str, content: bytes, vocabulary: set[str]) -> None:
+def test_a_file_is_released_with_its_card_and_receipt(
+    client: Client, name: str, content: bytes, vocabulary: set[str]
+) -> None:
     begun = client.upload(content, name=name, column="text", epsilon=5)
     assert begun.status == 202
     job = begun.json()["id"]
@@ -70,10 +72,16 @@ def test_a_file_is_released_with_its_card_and_receipt(client: Client, name: str,
     assert time.time() < told["deleted_at"] < time.time() + 3601
     output = client.get(f"/jobs/{job}/output")
     assert "zorblatt" not in output.body.decode("latin-1")
-    assert f"released-{name}" in output.headers["content-disposition"].replace("%20", " ").replace("%28", "(").replace("%29", ")")
+    assert f"released-{name}" in output.headers["content-disposition"].replace("%20", " ").replace(
+        "%28", "("
+    ).replace("%29", ")")
     assert len(read(name, output.body)) == 50
-    assert {word for row in read(name, output.body) for word in row["text"].split() if "'" not in word} <= vocabulary
-    assert [(row["id"], row["note"]) for row in read(name, output.body)] == [(row["id"], row["note"]) for row in ROWS]
+    assert {
+        word for row in read(name, output.body) for word in row["text"].split() if "'" not in word
+    } <= vocabulary
+    assert [(row["id"], row["note"]) for row in read(name, output.body)] == [
+        (row["id"], row["note"]) for row in ROWS
+    ]
     assert client.get(f"/jobs/{job}/card").json()["epsilon_per_word"] == 5
     assert client.get(f"/jobs/{job}/receipt").json()["counts"]["records"] == 50
     assert client.ask("DELETE", f"/jobs/{job}").status == 204
@@ -120,7 +128,9 @@ def test_a_small_file_comes_back_in_the_reply(client: Client) -> None:
         ({"name": "rows.csv", "column": "text", "record_id": "id"}, "key"),
     ],
 )
-def test_a_wrong_request_makes_no_job(client: Client, query: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_a_wrong_request_makes_no_job(
+    client: Client, query: dict[str, Any], said: str, tmp_path: Path
+) -> None:
     reply = client.upload(as_csv(), **query)
     assert reply.status == 422
     assert said in reply.error
@@ -140,7 +150,9 @@ def test_a_wrong_request_makes_no_job(client: Client, query: dict[str, Any], sai
         ("rows.json", b'{"text": "a"}\n{"text": "b"}\n', "text", "ends in .jsonl"),
     ],
 )
-def test_a_wrong_file_fails_with_its_place_and_without_its_text(client: Client, name: str, content: bytes, column: str, said: str) -> None:
+def test_a_wrong_file_fails_with_its_place_and_without_its_text(
+    client: Client, name: str, content: bytes, column: str, said: str
+) -> None:
     reply = client.upload(content, name=name, column=column, wait=600)
     assert reply.status == 422, reply.body
     assert said in reply.error
@@ -154,7 +166,10 @@ def test_a_wrong_file_fails_with_its_place_and_without_its_text(client: Client, 
 
 def test_types_that_a_form_can_send_are_not_taken(client: Client) -> None:
     for kind in ("text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded"):
-        assert client.upload(as_csv(), headers={"Content-Type": kind}, name="rows.csv", column="text").status == 415
+        assert (
+            client.upload(as_csv(), headers={"Content-Type": kind}, name="rows.csv", column="text").status
+            == 415
+        )
 
 
 def test_too_large_a_file_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
@@ -165,7 +180,10 @@ def test_too_large_a_file_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_file_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
     with running(make_settings(tmp_path)) as opened:
-        head = b"POST /files?name=a.txt HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
+        head = (
+            b"POST /files?name=a.txt HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+            b"application/octet-stream\r\n"
+        )
         with socket.create_connection(("127.0.0.1", opened.port)) as half:
             half.sendall(head + b"Content-Length: 9000\r\n\r\nzorb")
             wait_until(lambda: len(list((tmp_path / "jobs").iterdir())) == 1)
@@ -183,7 +201,9 @@ def test_folders_are_private_and_the_input_goes_when_the_work_ends(tmp_path: Pat
 
 
 @pytest.mark.parametrize("column", ["text", "absent"], ids=["done", "failed"])
-def test_the_input_is_deleted_at_once_when_the_work_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str) -> None:
+def test_the_input_is_deleted_at_once_when_the_work_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str
+) -> None:
     """Not only when the job is looked at again."""
     monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_LOOKS", 3_600.0)
     monkeypatch.setattr(jobs.JobStore, "_delete_if_over", lambda *_: None)
@@ -225,7 +245,11 @@ def test_a_full_disk_is_said_and_nothing_is_left(tmp_path: Path, monkeypatch: py
 def test_too_many_jobs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs.JobStore, "_try", lambda *_: None)
     with running(make_settings(tmp_path, limits=Limits(jobs=2))) as opened:
-        assert [opened.upload(as_csv(), name="rows.csv", column="text").status for _ in range(3)] == [202, 202, 429]
+        assert [opened.upload(as_csv(), name="rows.csv", column="text").status for _ in range(3)] == [
+            202,
+            202,
+            429,
+        ]
 
 
 @pytest.mark.parametrize("name", ["absent", "A" * 22, "..", "%2e%2e", "A" * 21 + "%2f", "a" * 5000])
@@ -235,7 +259,9 @@ def test_a_job_that_is_not_there_is_not_found(client: Client, name: str) -> None
 
 
 def test_a_job_is_deleted_at_its_time(tmp_path: Path, minutes_pass: Callable[[float], None]) -> None:
-    settings = msgspec.structs.replace(make_settings(tmp_path), jobs=Jobs(folder=str(tmp_path / "jobs"), keep_minutes=5))
+    settings = msgspec.structs.replace(
+        make_settings(tmp_path), jobs=Jobs(folder=str(tmp_path / "jobs"), keep_minutes=5)
+    )
     with running(settings) as opened:
         reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=600)
         assert reply.status == 200
@@ -250,6 +276,9 @@ def test_a_job_is_deleted_at_its_time(tmp_path: Path, minutes_pass: Callable[[fl
 def test_a_keyed_file_gives_the_same_words_again(tmp_path: Path) -> None:
     write_new_key(tmp_path / "key")
     with running(make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key")))) as opened:
-        made = [opened.upload(as_csv(), name="rows.csv", column="text", record_id="id", wait=600).body for _ in range(2)]
+        made = [
+            opened.upload(as_csv(), name="rows.csv", column="text", record_id="id", wait=600).body
+            for _ in range(2)
+        ]
         assert made[0] == made[1]
         assert len(read("rows.csv", made[0])) == 50

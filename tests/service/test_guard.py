@@ -40,11 +40,22 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield opened
 
 
-WRONG = ["", "Bearer", f"Basic {TOKEN}", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x", "Bearer ", f"bearer{TOKEN}", "Bearer \xe9"]
+WRONG = [
+    "",
+    "Bearer",
+    f"Basic {TOKEN}",
+    f"Bearer {TOKEN[:-1]}",
+    f"Bearer {TOKEN}x",
+    "Bearer ",
+    f"bearer{TOKEN}",
+    "Bearer \xe9",
+]
 
 
 @pytest.mark.parametrize("given", WRONG)
-@pytest.mark.parametrize("path", ["/allowed", "/metrics", "/jobs/x", "/openapi.json", "/nothing", "/health/", "//"])
+@pytest.mark.parametrize(
+    "path", ["/allowed", "/metrics", "/jobs/x", "/openapi.json", "/nothing", "/health/", "//"]
+)
 def test_without_the_token_nothing_is_served(client: Client, path: str, given: str) -> None:
     reply = client.ask("GET", path, headers={"Authorization": given})
     assert (reply.status, reply.headers["www-authenticate"]) == (401, "Bearer")
@@ -73,7 +84,9 @@ def test_the_token_is_compared_in_constant_time(client: Client, monkeypatch: pyt
     assert compared == [(32, 32)] * 4
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil:1", "", "0.0.0.0"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil:1", "", "0.0.0.0"]
+)
 def test_a_name_that_points_here_from_elsewhere_is_not_served(local: Client, host: str) -> None:
     reply = local.ask("GET", "/allowed", headers={"Host": host})
     assert reply.status == 400
@@ -87,9 +100,14 @@ def test_probes_are_answered_by_any_name(local: Client) -> None:
 def test_a_service_with_names_is_called_by_them_only(tmp_path: Path) -> None:
     (tmp_path / "token").write_text(TOKEN)
     (tmp_path / "token").chmod(0o600)
-    settings = make_settings(tmp_path, host="0.0.0.0", token_file=str(tmp_path / "token"), hosts=("deniable.example",))
+    settings = make_settings(
+        tmp_path, host="0.0.0.0", token_file=str(tmp_path / "token"), hosts=("deniable.example",)
+    )
     with running(settings) as opened:
-        statuses = [opened.ask("GET", "/allowed", headers={"Host": host}).status for host in ("deniable.example:8000", "127.0.0.1", "evil")]
+        statuses = [
+            opened.ask("GET", "/allowed", headers={"Host": host}).status
+            for host in ("deniable.example:8000", "127.0.0.1", "evil")
+        ]
     assert statuses == [200, 400, 400]
 
 
@@ -117,7 +135,9 @@ def test_a_service_on_another_loopback_address_is_called_by_it(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_pages_of_other_sites_are_not_served_what_browsers_get_without_an_origin(local: Client, site: str) -> None:
+def test_pages_of_other_sites_are_not_served_what_browsers_get_without_an_origin(
+    local: Client, site: str
+) -> None:
     asked = {"Sec-Fetch-Site": site}
     for path in ("/allowed", "/explain/doctor", "/card", "/openapi.json", "/jobs/x", "/metrics"):
         reply = local.ask("GET", path, headers=asked)
@@ -158,7 +178,13 @@ def test_a_reply_that_is_not_read_gives_its_place_back(tmp_path: Path) -> None:
 
 
 def test_every_reply_has_the_headers_and_no_permission_for_others(local: Client) -> None:
-    replies = [local.get("/"), local.get("/nothing"), local.post("/privatize", text="a"), local.post("/privatize"), local.get("/privatize")]
+    replies = [
+        local.get("/"),
+        local.get("/nothing"),
+        local.post("/privatize", text="a"),
+        local.post("/privatize"),
+        local.get("/privatize"),
+    ]
     assert [reply.status for reply in replies] == [200, 404, 200, 422, 405]
     for reply in replies:
         for name, value in guard.HEADERS.items():
@@ -173,7 +199,9 @@ def test_every_reply_has_the_headers_and_no_permission_for_others(local: Client)
 def test_the_description_names_every_route(local: Client) -> None:
     told = local.get("/openapi.json").json()
     assert told["openapi"].startswith("3.")
-    assert {each["name"] for each in told["paths"]["/card"]["get"]["parameters"]} == set(Choice.__struct_fields__)
+    assert {each["name"] for each in told["paths"]["/card"]["get"]["parameters"]} == set(
+        Choice.__struct_fields__
+    )
     named = {(method.upper(), path) for path, methods in told["paths"].items() for method in methods}
     for method, path in (
         ("POST", "/privatize"),
@@ -204,7 +232,9 @@ def test_metrics_count_routes_and_hold_no_words(local: Client) -> None:
     assert "zorblatt" not in text
 
 
-def test_nothing_that_is_asked_for_is_logged(tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
+def test_nothing_that_is_asked_for_is_logged(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     with running(make_settings(tmp_path, release=Allowed())) as opened:
         opened.post("/privatize", text="zorblattsecret")
         opened.post("/privatize", zorblattsecret="a")
@@ -238,7 +268,9 @@ def write_certificate(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("tls", [True, False])
-def test_another_address_is_served_with_a_token_and_says_if_it_is_not_encrypted(tmp_path: Path, tls: bool) -> None:
+def test_another_address_is_served_with_a_token_and_says_if_it_is_not_encrypted(
+    tmp_path: Path, tls: bool
+) -> None:
     (tmp_path / "token").write_text(TOKEN)
     (tmp_path / "token").chmod(0o600)
     write_certificate(tmp_path)

@@ -21,10 +21,17 @@ GUIDE = ROOT / "docs" / "guide" / "service.md"
 
 
 def examples() -> dict[str, str]:
-    return dict(re.findall(r"<!-- example: (\w+) -->\n```text\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL))
+    return dict(
+        re.findall(
+            r"<!-- example: (\w+) -->\n```text\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL
+        )
+    )
 
 
-@pytest.mark.parametrize(("language", "command"), [("sh", ["bash", "-euo", "pipefail"]), ("python", [sys.executable]), ("js", ["node"])])
+@pytest.mark.parametrize(
+    ("language", "command"),
+    [("sh", ["bash", "-euo", "pipefail"]), ("python", [sys.executable]), ("js", ["node"])],
+)
 def test_the_examples_run(language: str, command: list[str], tmp_path: Path) -> None:
     if shutil.which(command[0]) is None or (language == "sh" and shutil.which("curl") is None):
         pytest.skip(f"{command[0]} or curl is not installed")
@@ -34,7 +41,9 @@ def test_the_examples_run(language: str, command: list[str], tmp_path: Path) -> 
         assert "http://127.0.0.1:8000" in text
         file = tmp_path / {"sh": "example.sh", "python": "example.py", "js": "example.mjs"}[language]
         file.write_text(text.replace("http://127.0.0.1:8000", client.address), encoding="utf-8")
-        done = subprocess.run([*command, str(file)], cwd=tmp_path, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(
+            [*command, str(file)], cwd=tmp_path, capture_output=True, text=True, timeout=600
+        )
     assert done.returncode == 0, done.stderr
     if language == "sh":
         first, *lines = done.stdout.replace("}{", "}\n{").splitlines()
@@ -51,9 +60,20 @@ def test_the_figures_of_the_guide_are_those_that_were_measured() -> None:
     if not measured.exists():
         pytest.skip("the figures of the guide were measured without keeping them")
     asked = "import json, sys; from benchmarks.service import tables; print(tables(json.load(sys.stdin)))"
-    done = subprocess.run([sys.executable, "-c", asked], input=measured.read_text(), cwd=ROOT, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(
+        [sys.executable, "-c", asked],
+        input=measured.read_text(),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     assert done.returncode == 0, done.stderr
-    shown = GUIDE.read_text(encoding="utf-8").partition("<!-- measured -->\n")[2].partition("<!-- /measured -->")[0]
+    shown = (
+        GUIDE.read_text(encoding="utf-8")
+        .partition("<!-- measured -->\n")[2]
+        .partition("<!-- /measured -->")[0]
+    )
     assert shown == done.stdout
 
 
@@ -65,12 +85,20 @@ def test_the_settings_of_the_guide_are_allowed(tmp_path: Path) -> None:
     (tmp_path / "token").chmod(0o600)
     made = read_settings(path)
     assert (made.server.workers, made.release.max_epsilon, made.jobs.keep_minutes) == (2, 8, 60)
-    whole = re.sub(r"^# (certificate|private_key|record_epsilon|keep_words|key_file|consistent) ?=", r"\1 =", text, flags=re.MULTILINE)
+    whole = re.sub(
+        r"^# (certificate|private_key|record_epsilon|keep_words|key_file|consistent) ?=",
+        r"\1 =",
+        text,
+        flags=re.MULTILINE,
+    )
     assert whole.count("\n# ") < text.count("\n# "), "every option stands in the file"
 
 
-def test_the_jobs_of_the_shipped_settings_do_not_lie_beside_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The container and the unit mount the folder of the settings read-only, and say in DENIABLE_HOME where can be written."""
+def test_the_jobs_of_the_shipped_settings_do_not_lie_beside_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The container and the unit mount the folder of the settings read-only, and say in DENIABLE_HOME where
+    can be written."""
     (tmp_path / "etc").mkdir()
     shutil.copy(ROOT / "deploy" / "service.toml", tmp_path / "etc" / "service.toml")
     (tmp_path / "etc" / "token").write_text("x" * 64)
@@ -95,23 +123,50 @@ def test_the_container_knows_whether_the_service_is_well(tmp_path: Path, tls: bo
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_the_unit_is_in_order(tmp_path: Path) -> None:
-    unit = (ROOT / "deploy" / "deniable.service").read_text(encoding="utf-8").replace("/opt/deniable/bin/deniable", "/bin/true")
+    unit = (
+        (ROOT / "deploy" / "deniable.service")
+        .read_text(encoding="utf-8")
+        .replace("/opt/deniable/bin/deniable", "/bin/true")
+    )
     (tmp_path / "deniable.service").write_text(unit, encoding="utf-8")
-    done = subprocess.run(["systemd-analyze", "verify", str(tmp_path / "deniable.service")], capture_output=True, text=True, timeout=600)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", str(tmp_path / "deniable.service")],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     assert "deniable.service" not in done.stderr, done.stderr
     assert done.returncode == 0, done.stderr
-    asked = ["systemd-analyze", "security", "--offline=yes", "--no-pager", "--threshold=20", str(tmp_path / "deniable.service")]
+    asked = [
+        "systemd-analyze",
+        "security",
+        "--offline=yes",
+        "--no-pager",
+        "--threshold=20",
+        str(tmp_path / "deniable.service"),
+    ]
     done = subprocess.run(asked, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, "more than 2.0 of 10 is exposed\n" + done.stdout
 
 
 def test_the_image_is_built_from_what_it_needs_alone() -> None:
-    """A token that lies in the checkout, or an environment of gigabytes, is not sent to the engine that builds."""
-    first, *others = [line for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
+    """A token that lies in the checkout, or an environment of gigabytes, is not sent to the engine that
+    builds."""
+    first, *others = [
+        line
+        for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+        if line and line[0] != "#"
+    ]
     assert first == "*"
     taken = {line[1:] for line in others if line.startswith("!")}
     assert all((ROOT / name).exists() for name in taken)
-    copied = set(re.findall(r"^COPY (deploy/\S+)", (ROOT / "deploy" / "Containerfile").read_text(encoding="utf-8"), re.MULTILINE))
+    copied = set(
+        re.findall(
+            r"^COPY (deploy/\S+)",
+            (ROOT / "deploy" / "Containerfile").read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+    )
     assert taken == {"CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml", "src", *copied}
 
 
@@ -123,9 +178,12 @@ def test_the_container_is_not_root_and_listens_to_the_settings_only() -> None:
 
 
 def test_the_guide_says_what_may_be_kept_elsewhere() -> None:
-    """Queries in the logs of proxies, and digests of ids in the system's temporary folder, from the number of records on that is true."""
+    """Queries in the logs of proxies, and digests of ids in the system's temporary folder, from the number of
+    records on that is true."""
     text = " ".join(GUIDE.read_text(encoding="utf-8").split())
-    warned = re.search(r"The query of `/files` holds ([^.]*)\. This service logs no query, but proxies in front may", text)
+    warned = re.search(
+        r"The query of `/files` holds ([^.]*)\. This service logs no query, but proxies in front may", text
+    )
     assert warned is not None
     for name in ("name", "columns", "words to keep"):
         assert name in warned.group(1)

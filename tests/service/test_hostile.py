@@ -1,4 +1,5 @@
-"""Whoever can connect can send this, with a token or without: heads without an end, what is no HTTP, bodies that nobody wants."""
+"""Whoever can connect can send this, with a token or without: heads without an end, what is no HTTP, bodies
+that nobody wants."""
 
 from __future__ import annotations
 
@@ -23,7 +24,17 @@ from deniable.service import facts, guard, jobs
 from deniable.service.app import Service
 from deniable.service.messages import DecodeReply, without_options
 from deniable.service.settings import Limits
-from tests.service.running import JSON, OCTETS, Client, answered, as_csv, make_settings, running, settings_with_token, wait_until
+from tests.service.running import (
+    JSON,
+    OCTETS,
+    Client,
+    answered,
+    as_csv,
+    make_settings,
+    running,
+    settings_with_token,
+    wait_until,
+)
 
 HOST = b"Host: localhost\r\n"
 TYPE = b"Content-Type: application/json\r\n"
@@ -91,7 +102,10 @@ def test_a_head_that_is_too_long_is_refused_in_words(client: Client) -> None:
 
 def test_a_large_body_in_small_parts_is_no_long_head(client: Client) -> None:
     text = b'{"text": "' + b"fox " * 50_000 + b'"}'
-    parts = b"".join(b"%x;%b\r\n%b\r\n" % (len(part), b"x" * 200, part) for part in (text[i : i + 500] for i in range(0, len(text), 500)))
+    parts = b"".join(
+        b"%x;%b\r\n%b\r\n" % (len(part), b"x" * 200, part)
+        for part in (text[i : i + 500] for i in range(0, len(text), 500))
+    )
     head = b"POST /words HTTP/1.1\r\n" + HOST + TYPE + b"Transfer-Encoding: chunked\r\n\r\n"
     assert b"at most 500 words" in answer_to(client, head + parts + b"0\r\n\r\n")
 
@@ -101,12 +115,20 @@ NO_HTTP = {
     + HOST
     + TYPE
     + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    "two lengths": b"POST /privatize HTTP/1.1\r\n" + HOST + TYPE + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}    ",
+    "two lengths": b"POST /privatize HTTP/1.1\r\n"
+    + HOST
+    + TYPE
+    + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}    ",
     "a length below zero": b"POST /privatize HTTP/1.1\r\n" + HOST + TYPE + b"Content-Length: -5\r\n\r\n{}",
     "chunks that are not the last coding": b"POST /privatize HTTP/1.1\r\n"
     + HOST
     + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
-    "a length of thousands of digits": b"POST /privatize HTTP/1.1\r\n" + HOST + TYPE + b"Content-Length: " + b"0" * 5_000 + b"\r\n\r\n",
+    "a length of thousands of digits": b"POST /privatize HTTP/1.1\r\n"
+    + HOST
+    + TYPE
+    + b"Content-Length: "
+    + b"0" * 5_000
+    + b"\r\n\r\n",
     "a coding that would not be undone": b"POST /privatize HTTP/1.1\r\n"
     + HOST
     + TYPE
@@ -137,7 +159,9 @@ def test_what_is_no_http_is_not_written_into_a_reply_that_has_begun(client: Clie
     line = b'{"text": "the fox"}\n'
     with socket.create_connection(("127.0.0.1", client.port), timeout=600) as opened:
         opened.sendall(
-            b"POST /privatize/stream HTTP/1.1\r\n" + HOST + b"Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"POST /privatize/stream HTTP/1.1\r\n"
+            + HOST
+            + b"Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
         )
         opened.sendall(b"%x\r\n%b\r\n" % (len(line), line))
         seen = b""
@@ -150,11 +174,21 @@ def test_what_is_no_http_is_not_written_into_a_reply_that_has_begun(client: Clie
 
 
 @pytest.mark.parametrize(
-    "twice", [b"Host: evil\r\n", b"Content-Type: text/plain\r\n", b"Content-Encoding: identity\r\nContent-Encoding: gzip\r\n"]
+    "twice",
+    [
+        b"Host: evil\r\n",
+        b"Content-Type: text/plain\r\n",
+        b"Content-Encoding: identity\r\nContent-Encoding: gzip\r\n",
+    ],
 )
 def test_what_may_be_said_once_is_not_said_twice(client: Client, twice: bytes) -> None:
     made = answer_to(
-        client, b"POST /privatize HTTP/1.1\r\n" + HOST + TYPE + twice + b'Content-Length: 12\r\nConnection: close\r\n\r\n{"text":"a"}'
+        client,
+        b"POST /privatize HTTP/1.1\r\n"
+        + HOST
+        + TYPE
+        + twice
+        + b'Content-Length: 12\r\nConnection: close\r\n\r\n{"text":"a"}',
     )
     assert made.startswith(b"HTTP/1.1 400 ")
 
@@ -179,8 +213,15 @@ def test_a_token_is_not_said_twice(guarded: Client, second: bytes) -> None:
     ids=["token", "another token", "origin", "host", "kind"],
 )
 @pytest.mark.parametrize("at_once", [True, False], ids=["in one piece", "later"])
-def test_what_comes_after_a_body_is_no_header(guarded: Client, head: bytes, after: bytes, status: int, at_once: bool) -> None:
-    lines = HOST + TYPE + (head + b"\r\n" if head else b"") + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+def test_what_comes_after_a_body_is_no_header(
+    guarded: Client, head: bytes, after: bytes, status: int, at_once: bool
+) -> None:
+    lines = (
+        HOST
+        + TYPE
+        + (head + b"\r\n" if head else b"")
+        + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
     begun = b"POST /privatize HTTP/1.1\r\n" + lines + b'c\r\n{"text":"a"}\r\n'
     with socket.create_connection(("127.0.0.1", guarded.port), timeout=600) as opened:
         if not at_once:
@@ -194,7 +235,11 @@ def test_what_comes_after_a_body_is_no_header(guarded: Client, head: bytes, afte
 
 def test_who_sends_far_too_much_is_told_so(client: Client) -> None:
     """A connection that is closed over what was not read is reset, and the reply is lost with it."""
-    for path, headers in (("/privatize", JSON), ("/privatize", {"Content-Type": "text/plain"}), ("/nothing", JSON)):
+    for path, headers in (
+        ("/privatize", JSON),
+        ("/privatize", {"Content-Type": "text/plain"}),
+        ("/nothing", JSON),
+    ):
         reply = client.ask("POST", path, b"x" * (40 << 20), headers)
         assert reply.status == 413
 
@@ -208,16 +253,26 @@ def test_a_body_that_nobody_wants_is_not_waited_for(client: Client, monkeypatch:
 
 
 def test_no_program_is_handed_a_core_either() -> None:
-    """Where the system has a program take cores, the limit of their size does not hold; that a process cannot be dumped does."""
-    asked = "import ctypes; from deniable.service import server; server._prepare_process(); print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, timeout=600, check=True)
+    """Where the system has a program take cores, the limit of their size does not hold; that a process cannot
+    be dumped does."""
+    asked = (
+        "import ctypes; from deniable.service import server; server._prepare_process(); "
+        "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, timeout=600, check=True
+    )
     assert done.stdout.strip() == "0"
     assert ctypes.CDLL(None).prctl(3, 0, 0, 0, 0) == 1, "the test itself can be"
 
 
 def test_a_file_that_hardly_comes_does_not_hold_a_place(tmp_path: Path) -> None:
     with running(make_settings(tmp_path, limits=Limits(seconds=0.5, jobs=1))) as opened:
-        head = b"POST /files?name=a.txt HTTP/1.1\r\n" + HOST + b"Content-Type: application/octet-stream\r\nContent-Length: 100000\r\n\r\n"
+        head = (
+            b"POST /files?name=a.txt HTTP/1.1\r\n"
+            + HOST
+            + b"Content-Type: application/octet-stream\r\nContent-Length: 100000\r\n\r\n"
+        )
         with socket.create_connection(("127.0.0.1", opened.port), timeout=600) as slow:
             slow.sendall(head)
             with suppress(OSError):
@@ -230,7 +285,9 @@ def test_a_file_that_hardly_comes_does_not_hold_a_place(tmp_path: Path) -> None:
         assert opened.upload(b"the fox\n" * 10_000, name="a.txt", wait=600).status == 200
 
 
-def test_what_a_killed_process_had_received_is_deleted_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_killed_process_had_received_is_deleted_soon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Long before jobs are that have ended, as it holds the place of a job and nobody can ask for it."""
     monkeypatch.setattr(jobs, "_SECONDS_TO_COME", 0.5)
     left = tmp_path / "jobs" / ("A" * 22 + ".upload")
@@ -243,7 +300,9 @@ def test_what_a_killed_process_had_received_is_deleted_soon(tmp_path: Path, monk
         assert opened.upload(as_csv(), headers=OCTETS, name="rows.csv", column="text").status == 202
 
 
-def test_texts_that_are_read_slowly_keep_nobody_from_asking_about_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_that_are_read_slowly_keep_nobody_from_asking_about_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     go_on = threading.Event()
 
     def slow(*_: Any) -> Any:
@@ -263,7 +322,9 @@ def test_texts_that_are_read_slowly_keep_nobody_from_asking_about_words(tmp_path
         assert {one.result(600).status for one in waiting} == {200}
 
 
-def test_a_job_that_is_deleted_while_it_is_fetched_was_never_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_is_deleted_while_it_is_fetched_was_never_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with running(make_settings(tmp_path)) as opened:
         job = opened.upload(as_csv(), name="rows.csv", column="text", wait=600).headers["location"]
         send = FileResponse.__call__
@@ -278,5 +339,7 @@ def test_a_job_that_is_deleted_while_it_is_fetched_was_never_there(tmp_path: Pat
 
 
 def test_advice_for_a_terminal_is_not_given_to_clients() -> None:
-    said = without_options(f"column 'a' is not there: if the file has no header use --no-header; {TO_SEE_THE_NAMES}")
+    said = without_options(
+        f"column 'a' is not there: if the file has no header use --no-header; {TO_SEE_THE_NAMES}"
+    )
     assert said == "column 'a' is not there: if the file has no header use header=false"

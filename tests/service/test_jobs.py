@@ -1,4 +1,5 @@
-"""Jobs: restarts, changed settings, unreadable folders, cancelling, and what they may take of time and room."""
+"""Jobs: restarts, changed settings, unreadable folders, cancelling, and what they may take of time and
+room."""
 
 from __future__ import annotations
 
@@ -33,9 +34,13 @@ def test_a_job_that_is_cut_off_goes_on_after_a_restart(tmp_path: Path) -> None:
     write_new_key(tmp_path / "key")
     settings = f'[release]\nkey_file = "{tmp_path / "key"}"\n[jobs]\nfolder = "jobs"\n'
     rows = 12_000
-    content = b"id,text\n" + b"".join(b"%d,my doctor said that the keys were stolen\n" % i for i in range(rows))
+    content = b"id,text\n" + b"".join(
+        b"%d,my doctor said that the keys were stolen\n" % i for i in range(rows)
+    )
     with Process(tmp_path, settings, "--workers", "1") as first:
-        job = first.client.upload(content, headers=OCTETS, name="rows.csv", column="text", record_id="id").json()["id"]
+        job = first.client.upload(
+            content, headers=OCTETS, name="rows.csv", column="text", record_id="id"
+        ).json()["id"]
         wait_until(lambda: first.client.get(f"/jobs/{job}").json()["done"] > 0)
         assert first.client.get(f"/jobs/{job}").json()["state"] == "working"
         assert first.end(signal.SIGTERM) == 0
@@ -54,19 +59,25 @@ def test_a_job_that_is_cut_off_goes_on_after_a_restart(tmp_path: Path) -> None:
     assert b"doctor" not in first.log.read_bytes()
 
 
-def test_a_job_that_ends_its_process_again_and_again_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_ends_its_process_again_and_again_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(jobs.JobStore, "_try", lambda *_: None)
         with running(make_settings(tmp_path)) as opened:
             job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
-    (tmp_path / "jobs" / job / "state.json").write_bytes(msgspec.json.encode(StateFile(state="working", attempts=3)))
+    (tmp_path / "jobs" / job / "state.json").write_bytes(
+        msgspec.json.encode(StateFile(state="working", attempts=3))
+    )
     with running(make_settings(tmp_path)) as opened:
         told = opened.wait_for(job)
         assert (told["state"], "several times" in told["error"]) == ("failed", True)
         wait_until(lambda: not (tmp_path / "jobs" / job / "input.csv").exists())
 
 
-def test_a_job_that_the_operator_does_not_allow_any_more_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_the_operator_does_not_allow_any_more_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(jobs.JobStore, "_try", lambda *_: None)
         with running(make_settings(tmp_path)) as opened:
@@ -100,7 +111,8 @@ def test_a_waiting_job_is_not_released_by_other_settings(
 
     def release(given: dict[str, Any]) -> Allowed:
         values: dict[str, Any] = {
-            name: str(tmp_path / value) if name in ("key_file", "keep_words") else value for name, value in given.items()
+            name: str(tmp_path / value) if name in ("key_file", "keep_words") else value
+            for name, value in given.items()
         }
         return Allowed(**values)
 
@@ -110,22 +122,33 @@ def test_a_waiting_job_is_not_released_by_other_settings(
             job = opened.upload(b"the doctor xqzzy\n", name="a.txt").json()["id"]
     with running(make_settings(tmp_path, release=release(now))) as opened:
         told = opened.wait_for(job)
-        assert (told["state"], "settings of this service have changed" in told["error"]) == ("failed", True), told
+        assert (told["state"], "settings of this service have changed" in told["error"]) == (
+            "failed",
+            True,
+        ), told
         assert opened.get(f"/jobs/{job}/output").status == 422
         wait_until(lambda: not list((tmp_path / "jobs" / job).glob("input*")))
 
 
-def test_a_waiting_job_is_released_when_its_own_settings_stayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_waiting_job_is_released_when_its_own_settings_stayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(jobs.JobStore, "_try", lambda *_: None)
         with running(make_settings(tmp_path, release=Allowed(epsilon=3))) as opened:
-            job = opened.upload(as_csv(), name="rows.csv", column="text", epsilon=5, unknown="redact").json()["id"]
-    with running(make_settings(tmp_path, release=Allowed(epsilon=4, max_epsilon=5, unknown="redact"))) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text", epsilon=5, unknown="redact").json()[
+                "id"
+            ]
+    with running(
+        make_settings(tmp_path, release=Allowed(epsilon=4, max_epsilon=5, unknown="redact"))
+    ) as opened:
         assert opened.wait_for(job)["state"] == "done"
         assert opened.get(f"/jobs/{job}/card").json()["epsilon_per_word"] == 5
 
 
-def test_a_job_that_waited_and_one_that_arrives_are_worked_on_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_waited_and_one_that_arrives_are_worked_on_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(jobs.JobStore, "_try", lambda *_: None)
         with running(make_settings(tmp_path)) as opened:
@@ -136,13 +159,19 @@ def test_a_job_that_waited_and_one_that_arrives_are_worked_on_at_once(tmp_path: 
         assert opened.upload(as_csv(), name="rows.csv", column="text", wait=600).status == 200
 
 
-def test_a_job_that_does_not_say_its_settings_is_not_released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_does_not_say_its_settings_is_not_released(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(jobs.JobStore, "_try", lambda *_: None)
         with running(make_settings(tmp_path)) as opened:
             job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
     asked = tmp_path / "jobs" / job / "job.json"
-    asked.write_text(json.dumps({name: value for name, value in json.loads(asked.read_text()).items() if name != "settings"}))
+    asked.write_text(
+        json.dumps(
+            {name: value for name, value in json.loads(asked.read_text()).items() if name != "settings"}
+        )
+    )
     with running(make_settings(tmp_path)) as opened:
         assert opened.wait_for(job)["state"] == "failed"
 
@@ -150,7 +179,11 @@ def test_a_job_that_does_not_say_its_settings_is_not_released(tmp_path: Path, mo
 @pytest.mark.parametrize("note", ["job.json", "state.json"])
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[" * 100_000, b'{"state": "elsewhere"}', None])
 def test_a_job_that_cannot_be_read_stops_no_other_and_loses_its_input(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minutes_pass: Callable[[float], None], note: str, content: bytes | None
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    minutes_pass: Callable[[float], None],
+    note: str,
+    content: bytes | None,
 ) -> None:
     broken = tmp_path / "jobs" / ("A" * 22)
     with running(make_settings(tmp_path)) as opened:
@@ -166,11 +199,19 @@ def test_a_job_that_cannot_be_read_stops_no_other_and_loses_its_input(
         assert opened.upload(as_csv(), name="rows.csv", column="text", wait=600).status == 200
         wait_until(lambda: not list(broken.glob("input*")))
         told = opened.get(f"/jobs/{broken.name}")
-        assert (told.status, told.json()["state"], "cannot be read" in told.json()["error"]) == (200, "failed", True)
+        assert (told.status, told.json()["state"], "cannot be read" in told.json()["error"]) == (
+            200,
+            "failed",
+            True,
+        )
         assert opened.get(f"/jobs/{broken.name}/output").status == 422
         minutes_pass(61)
         wait_until(lambda: not broken.exists())
-        assert opened.get(f"/jobs/{broken.name}").status == opened.get(f"/jobs/{broken.name}/output").status == 404
+        assert (
+            opened.get(f"/jobs/{broken.name}").status
+            == opened.get(f"/jobs/{broken.name}/output").status
+            == 404
+        )
 
 
 @pytest.mark.parametrize(
@@ -192,7 +233,10 @@ def test_what_fails_in_a_job_shows_nothing_of_this_machine(
     monkeypatch.setattr(jobs, "run_job", fail)
     with running(make_settings(tmp_path)) as opened:
         reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=600)
-    assert (reply.status, reply.error) == (422, "something went wrong here; the operator finds the place in the log")
+    assert (reply.status, reply.error) == (
+        422,
+        "something went wrong here; the operator finds the place in the log",
+    )
     assert f"{type(error).__name__} at " in caplog.text
     assert "jobs.py:" in caplog.text
     assert "zorblatt" not in caplog.text
@@ -211,7 +255,11 @@ def test_a_key_file_that_is_gone_is_not_named_to_the_sender(tmp_path: Path) -> N
 def test_an_unknown_word_is_told_by_its_place(tmp_path: Path) -> None:
     with running(make_settings(tmp_path, release=Allowed(unknown="error"))) as opened:
         reply = opened.upload(b"the fox\nmy zorblattsecret\n", name="a.txt", wait=600)
-        assert (reply.status, "record 2, word 2" in reply.error, "zorblatt" in reply.error) == (422, True, False)
+        assert (reply.status, "record 2, word 2" in reply.error, "zorblatt" in reply.error) == (
+            422,
+            True,
+            False,
+        )
 
 
 @pytest.mark.parametrize("error", [RuntimeError(f"{ROWS[0]}"), OSError(5, "zorblattsecret")])
@@ -228,11 +276,15 @@ def test_what_goes_wrong_in_a_job_is_logged_by_its_place(
     assert "zorblatt" not in caplog.text
 
 
-MANY_ROWS = b"id,text\n" + b"".join(b"%d,my doctor said that the keys were stolen\n" % i for i in range(100_000))
+MANY_ROWS = b"id,text\n" + b"".join(
+    b"%d,my doctor said that the keys were stolen\n" % i for i in range(100_000)
+)
 
 
 @pytest.mark.parametrize(("patience", "status"), [(20.0, 204), (0.0, 202)])
-def test_a_job_that_is_worked_on_can_be_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: float, status: int) -> None:
+def test_a_job_that_is_worked_on_can_be_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: float, status: int
+) -> None:
     monkeypatch.setattr(jobs, "_SECONDS_TO_LET_GO", patience)
     if not patience:
         monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_TRIES", 0.0)
@@ -255,7 +307,9 @@ def test_a_job_that_is_worked_on_can_be_deleted(tmp_path: Path, monkeypatch: pyt
         assert opened.upload(as_csv(), name="rows.csv", column="text", wait=600).status == 200
 
 
-def test_a_job_that_was_to_be_deleted_is_not_released_after_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_was_to_be_deleted_is_not_released_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
         with running(make_settings(tmp_path)) as opened:
@@ -267,7 +321,9 @@ def test_a_job_that_was_to_be_deleted_is_not_released_after_a_restart(tmp_path: 
 
 
 @pytest.mark.parametrize("worked", [0.0, 1000.0])
-def test_a_job_that_works_for_too_long_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worked: float) -> None:
+def test_a_job_that_works_for_too_long_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worked: float
+) -> None:
     limit = 999.0 if worked else 0.2
     with monkeypatch.context() as patched:
         patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
@@ -287,7 +343,8 @@ PARTS_OF_IT = 10
 
 @pytest.fixture
 def on_drawing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], list[int]]:
-    """Have a text drawn in ten parts, and something happen before the second; returns the list of parts drawn."""
+    """Have a text drawn in ten parts, and something happen before the second; returns the list of parts
+    drawn."""
     draw, drawn = Multivariate.draw, list[int]()
     monkeypatch.setattr(NearestWord, "_tokens_at_once", lambda *_: 1_000)
     monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_CHECKS", 0.0)
@@ -348,20 +405,31 @@ def test_a_job_that_works_for_too_long_fails_inside_a_text(
 ) -> None:
     store, job = waiting
     now = time.monotonic()
-    drawn = on_drawing(lambda: monkeypatch.setattr(jobs, "time", SimpleNamespace(monotonic=lambda: now + 4_000.0, time=time.time)))
+    drawn = on_drawing(
+        lambda: monkeypatch.setattr(
+            jobs, "time", SimpleNamespace(monotonic=lambda: now + 4_000.0, time=time.time)
+        )
+    )
     store._try(job)
-    assert (job.state.state, "longer than the operator allows, 3600 seconds" in str(job.state.error)) == ("failed", True)
+    assert (job.state.state, "longer than the operator allows, 3600 seconds" in str(job.state.error)) == (
+        "failed",
+        True,
+    )
     assert len(drawn) == 1
     assert sorted(path.name for path in job.path.iterdir()) == ["job.json", "state.json"]
 
 
-def test_a_service_that_ends_does_not_wait_for_the_end_of_a_text(waiting: Waiting, on_drawing: OnDrawing) -> None:
+def test_a_service_that_ends_does_not_wait_for_the_end_of_a_text(
+    waiting: Waiting, on_drawing: OnDrawing
+) -> None:
     store, job = waiting
     drawn = on_drawing(store._stopping.set)
     with pytest.raises(jobs._Stopped):
         store._try(job)
     assert len(drawn) == 1
-    assert (job.state.state, job.state.attempts) == ("working", 0), "it goes on when the service is started again"
+    assert (job.state.state, job.state.attempts) == ("working", 0), (
+        "it goes on when the service is started again"
+    )
     assert job.state.seconds > 0
     assert (job.path / "input.txt").exists()
 
@@ -384,7 +452,9 @@ def test_all_jobs_take_no_more_than_their_room(tmp_path: Path) -> None:
         assert opened.upload(b"the fox\n" * 10_000, name="a.txt", wait=600).status == 413
 
 
-def test_a_file_without_a_length_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_a_length_cannot_fill_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(files, "_BYTES_BETWEEN_LOOKS", 1_000)
     head = b"POST /files?name=a.txt HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
     head += b"Transfer-Encoding: chunked\r\n\r\n"

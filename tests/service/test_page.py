@@ -1,4 +1,5 @@
-"""The page in a real browser: type, slide, explain, drop a file and download it; what is shown is never of another text, word or ε."""
+"""The page in a real browser: type, slide, explain, drop a file and download it; what is shown is never of
+another text, word or ε."""
 
 from __future__ import annotations
 
@@ -10,7 +11,19 @@ from typing import Any
 import pytest
 
 from deniable.service import facts
-from tests.service.driving import PRIVATE, choose_roles, count, drop, load, press, quiet, slide, text_of, type_text, until
+from tests.service.driving import (
+    PRIVATE,
+    choose_roles,
+    count,
+    drop,
+    load,
+    press,
+    quiet,
+    slide,
+    text_of,
+    type_text,
+    until,
+)
 from tests.service.running import Client
 
 
@@ -23,7 +36,9 @@ def test_the_slider_moves_everything(opened: Any, client: Client) -> None:
         before = text_of(opened, "outcomes")
         slide(opened, epsilon)
         assert text_of(opened, "fact-attacker") == "…", "a figure of another ε stands there"
-        named = until(lambda: shown if (shown := text_of(opened, "fact-attacker")).endswith("of 11") else None)
+        named = until(
+            lambda: shown if (shown := text_of(opened, "fact-attacker")).endswith("of 11") else None
+        )
         outcomes = until(lambda: shown if (shown := text_of(opened, "outcomes")) != before else None)  # noqa: B023
         assert text_of(opened, "epsilon-value") == f"{epsilon:.1f}"
         shares[epsilon] = (
@@ -48,7 +63,9 @@ def test_labels_are_shown_at_measured_points_with_guessing(opened: Any, client: 
     ):
         slide(opened, epsilon)
         cells = "[...row.cells].map((cell) => cell.textContent.replace('\u00a0', ' '))"
-        shown = opened.execute_script(f"return [...document.querySelectorAll('#tasks tr')].map((row) => {cells})")
+        shown = opened.execute_script(
+            f"return [...document.querySelectorAll('#tasks tr')].map((row) => {cells})"
+        )
         assert shown == [head, ["news topics", *news], ["film reviews", *reviews]]
     assert quiet(opened) == []
 
@@ -57,14 +74,24 @@ def test_draws_are_illustrations(opened: Any, client: Client) -> None:
     load(opened, client)
     until(lambda: text_of(opened, "released"))
     assert "Choosing among draws voids the guarantee" in text_of(opened, "illustration")
-    assert opened.execute_script("return getComputedStyle(document.getElementById('released')).userSelect") == "none"
+    assert (
+        opened.execute_script("return getComputedStyle(document.getElementById('released')).userSelect")
+        == "none"
+    )
 
 
-def test_a_text_that_is_too_long_for_figures_has_none_of_the_text_before_it(opened: Any, client: Client) -> None:
+def test_a_text_that_is_too_long_for_figures_has_none_of_the_text_before_it(
+    opened: Any, client: Client
+) -> None:
     load(opened, client)
     until(lambda: "of" in text_of(opened, "fact-attacker"))
     type_text(opened, "fox " * 501)
-    until(lambda: len(text_of(opened, "released").split()) > 450 and "at most 500 words" in text_of(opened, "summary"))
+    until(
+        lambda: (
+            len(text_of(opened, "released").split()) > 450
+            and "at most 500 words" in text_of(opened, "summary")
+        )
+    )
     until(lambda: text_of(opened, "fact-attacker") == "–")
     assert text_of(opened, "fact-unchanged") == "–"
     assert text_of(opened, "least") == "no known word yet"
@@ -76,7 +103,9 @@ def test_a_text_that_is_too_long_for_figures_has_none_of_the_text_before_it(open
     opened.get_log("browser")
 
 
-def test_an_attacker_who_is_refused_is_not_waited_for(opened: Any, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_attacker_who_is_refused_is_not_waited_for(
+    opened: Any, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(facts, "_MOST_DECODED", 3)
     load(opened, client)
     until(lambda: "at most 3 words" in text_of(opened, "fact-attacker-says"))
@@ -84,7 +113,9 @@ def test_an_attacker_who_is_refused_is_not_waited_for(opened: Any, client: Clien
     opened.get_log("browser")
 
 
-def test_figures_of_another_word_are_dimmed_until_its_own_are_there(opened: Any, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_of_another_word_are_dimmed_until_its_own_are_there(
+    opened: Any, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     load(opened, client)
 
     def busy() -> str:
@@ -108,7 +139,12 @@ def test_figures_of_another_word_are_dimmed_until_its_own_are_there(opened: Any,
 def test_the_slider_moves_within_150_ms_for_50_words(opened: Any, client: Client) -> None:
     load(opened, client)
     type_text(
-        opened, " ".join(f"{a} {b}" for a in ("doctor", "hotel", "train", "keys", "river") for b in ("was", "with", "old", "our", "here"))
+        opened,
+        " ".join(
+            f"{a} {b}"
+            for a in ("doctor", "hotel", "train", "keys", "river")
+            for b in ("was", "with", "old", "our", "here")
+        ),
     )
     until(lambda: len(text_of(opened, "released").split()) >= 49)
     script = """
@@ -121,7 +157,7 @@ def test_the_slider_moves_within_150_ms_for_50_words(opened: Any, client: Client
         function move() { dial.value = 3 + took.length / 2; started = performance.now(); dial.dispatchEvent(new Event('input')); }
         observer.observe(out, { childList: true });
         move();
-    """
+    """  # noqa: E501
     opened.set_script_timeout(600)
     took = sorted(opened.execute_async_script(script))
     assert took[len(took) // 2] < 150, took
@@ -133,7 +169,9 @@ def test_a_word_is_explained_by_keyboard(opened: Any, client: Client) -> None:
     load(opened, client)
     type_text(opened, "my doctor said the encryption keys were stolen")
     until(lambda: "encryption" in text_of(opened, "least"))
-    button = next(one for one in opened.find_elements("css selector", "#least button") if one.text == "doctor")
+    button = next(
+        one for one in opened.find_elements("css selector", "#least button") if one.text == "doctor"
+    )
     button.send_keys(Keys.ENTER)
     until(lambda: text_of(opened, "word-name") == "doctor")
     assert "physician" in text_of(opened, "outcomes") + text_of(opened, "map")
@@ -160,16 +198,24 @@ def test_what_is_typed_is_shown_as_text_and_asked_of_this_server_only(opened: An
     until(lambda: count(opened, "#mine-bars li") > 4)
     assert count(opened, "main img, main script") == 0
     events = [json.loads(entry["message"])["message"] for entry in opened.get_log("performance")]
-    asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+    asked = [
+        event["params"]["request"]["url"]
+        for event in events
+        if event["method"] == "Network.requestWillBeSent"
+    ]
     assert asked
     assert all(url.startswith(client.address) for url in asked), asked
     assert not [url for url in asked if "doctor" in url or "alert" in url]
     assert quiet(opened) == []
 
 
-def test_a_dropped_file_is_released_and_downloaded_with_its_card(opened: Any, client: Client, tmp_path: Path) -> None:
+def test_a_dropped_file_is_released_and_downloaded_with_its_card(
+    opened: Any, client: Client, tmp_path: Path
+) -> None:
     load(opened, client)
-    opened.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    opened.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
+    )
     rows = [f'{i},"the {PRIVATE}, my doctor",n' for i in range(30)]
     drop(opened, "my rows.csv", "\n".join(["id,text,note", *rows]))
     until(lambda: count(opened, "#rows tbody tr") == 10)
@@ -202,7 +248,9 @@ def test_a_dropped_file_is_released_and_downloaded_with_its_card(opened: Any, cl
         ("rows.parquet", "x", "rows.parquet"),
     ],
 )
-def test_a_wrong_file_is_refused_in_words(opened: Any, client: Client, name: str, content: str, said: str) -> None:
+def test_a_wrong_file_is_refused_in_words(
+    opened: Any, client: Client, name: str, content: str, said: str
+) -> None:
     load(opened, client)
     drop(opened, name, content)
     if said != "not known":

@@ -1,4 +1,5 @@
-"""Everybody can use the page, on a telephone and with a screen reader; it loads nothing, and its figures are measured ones."""
+"""Everybody can use the page, on a telephone and with a screen reader; it loads nothing, and its figures are
+measured ones."""
 
 from __future__ import annotations
 
@@ -7,7 +8,18 @@ from typing import Any
 
 import pytest
 
-from tests.service.driving import PRIVATE, choose_roles, count, drop, load, press, quiet, text_of, type_text, until
+from tests.service.driving import (
+    PRIVATE,
+    choose_roles,
+    count,
+    drop,
+    load,
+    press,
+    quiet,
+    text_of,
+    type_text,
+    until,
+)
 from tests.service.running import Client
 from tests.support.scripts import load_script
 
@@ -15,7 +27,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def theme(opened: Any, name: str) -> None:
-    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": name}]})
+    opened.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": name}]}
+    )
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
@@ -32,9 +46,15 @@ def test_everybody_can_use_it(opened: Any, client: Client, width: int, colours: 
     until(lambda: text_of(opened, "job-says") == "Released.")
     until(lambda: text_of(opened, "fact-attacker") not in ("…", "–"))
     until(lambda: count(opened, "[aria-busy=true]") == 0)
-    assert opened.execute_script("return document.documentElement.scrollWidth <= window.innerWidth"), f"it scrolls sideways at {width}"
+    assert opened.execute_script("return document.documentElement.scrollWidth <= window.innerWidth"), (
+        f"it scrolls sideways at {width}"
+    )
     found = axe.run(opened)
-    serious = [(one["id"], one["nodes"][0]["html"]) for one in found["violations"] if one["impact"] in ("serious", "critical")]
+    serious = [
+        (one["id"], one["nodes"][0]["html"])
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
     assert serious == []
     assert len(found["passes"]) > 20
     assert quiet(opened) == []
@@ -43,7 +63,10 @@ def test_everybody_can_use_it(opened: Any, client: Client, width: int, colours: 
 def test_the_check_finds_a_page_that_some_cannot_use(opened: Any, tmp_path: Path) -> None:
     axe = pytest.importorskip("axe_core_python.selenium").Axe()
     bad = tmp_path / "bad.html"
-    bad.write_text('<!doctype html><html lang="en"><title>x</title><input><p style="color:#ccc;background:#fff">hardly seen</p>')
+    bad.write_text(
+        '<!doctype html><html lang="en"><title>x</title><input><p style="color:#ccc;background:#fff">hardly '
+        "seen</p>"
+    )
     opened.get(bad.as_uri())
     assert {"label", "color-contrast"} <= {one["id"] for one in axe.run(opened)["violations"]}
 
@@ -60,7 +83,9 @@ def test_the_page_loads_nothing_from_elsewhere() -> None:
     for path in (ROOT / "src" / "deniable" / "service" / "page").iterdir():
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert not re.findall(
-            r"https?://|//[a-z]+\.[a-z]+/|\bstyle=|<script(?! type=\"module\" src=\"/page/)|\bon\w+=\"|innerHTML|eval\(", text
+            r"https?://|//[a-z]+\.[a-z]+/|\bstyle=|<script(?! type=\"module\" "
+            r"src=\"/page/)|\bon\w+=\"|innerHTML|eval\(",
+            text,
         ), path
 
 

@@ -1,4 +1,5 @@
-"""The page in a real browser, with a server that stops and returns, refuses a text, asks for a token, or keeps a key."""
+"""The page in a real browser, with a server that stops and returns, refuses a text, asks for a token, or
+keeps a key."""
 
 from __future__ import annotations
 
@@ -10,7 +11,19 @@ from typing import Any
 from deniable.keyed.key_file import write_new_key
 from deniable.service.settings import Allowed, Limits
 from tests.report.browser import at_width
-from tests.service.driving import PRIVATE, choose_roles, count, drop, load, press, quiet, slide, text_of, type_text, until
+from tests.service.driving import (
+    PRIVATE,
+    choose_roles,
+    count,
+    drop,
+    load,
+    press,
+    quiet,
+    slide,
+    text_of,
+    type_text,
+    until,
+)
 from tests.service.running import Client, make_settings, running
 
 
@@ -57,7 +70,11 @@ def test_a_server_that_stops_is_said_and_its_return_is_noticed(opened: Any, tmp_
         else:
             until(lambda: not opened.find_element("id", "problem").is_displayed())
             until(lambda: count(opened, "#released mark") >= 0 and text_of(opened, "released"))
-            until(lambda: "hotel" in text_of(opened, "least") and text_of(opened, "fact-attacker").endswith("of 4"))
+            until(
+                lambda: (
+                    "hotel" in text_of(opened, "least") and text_of(opened, "fact-attacker").endswith("of 4")
+                )
+            )
         server.should_exit = True
         opened.get("about:blank") if again else None
         thread.join(600)

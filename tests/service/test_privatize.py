@@ -45,7 +45,9 @@ def vocabulary() -> set[str]:
     return set(Embedding.open().words)
 
 
-def test_a_text_comes_back_as_words_of_the_vocabulary_with_its_card(client: Client, vocabulary: set[str]) -> None:
+def test_a_text_comes_back_as_words_of_the_vocabulary_with_its_card(
+    client: Client, vocabulary: set[str]
+) -> None:
     reply = client.post("/privatize", text=f"my doctor said {PRIVATE}", words=True)
     assert reply.status == 200
     made = reply.json()
@@ -72,7 +74,10 @@ def test_a_level_of_risk_stands_for_an_epsilon(client: Client) -> None:
 def test_a_large_epsilon_keeps_words_and_a_small_one_does_not(client: Client) -> None:
     text = " ".join(["doctor"] * 300)
     kept = {
-        epsilon: client.post("/privatize", text=text, epsilon=epsilon, words=True).json()["words"][0].count("doctor") for epsilon in (1, 8)
+        epsilon: client.post("/privatize", text=text, epsilon=epsilon, words=True)
+        .json()["words"][0]
+        .count("doctor")
+        for epsilon in (1, 8)
     }
     assert kept[1] < 30 < kept[8]
 
@@ -105,26 +110,37 @@ def test_a_large_epsilon_keeps_words_and_a_small_one_does_not(client: Client) ->
         ({"text": 3}, "text"),
     ],
 )
-def test_what_is_not_allowed_is_refused_without_an_echo(client: Client, asked: dict[str, Any], said: str) -> None:
+def test_what_is_not_allowed_is_refused_without_an_echo(
+    client: Client, asked: dict[str, Any], said: str
+) -> None:
     reply = client.post("/privatize", **{"text": PRIVATE, **asked})
     assert reply.status == 422
     assert said in reply.error
     assert PRIVATE not in reply.body.decode()
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"[" * 5000, b'{"text": "a"} {"text": "b"}', b"null", b'"text"', b"[]"])
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"\xff\xfe", b"[" * 5000, b'{"text": "a"} {"text": "b"}', b"null", b'"text"', b"[]"]
+)
 def test_what_is_no_message_is_refused(client: Client, body: bytes) -> None:
     assert client.ask("POST", "/privatize", body, JSON).status in (400, 422)
 
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(PrivatizeRequest.__struct_fields__) | st.text(), inner),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(PrivatizeRequest.__struct_fields__) | st.text(), inner)
+    ),
     max_leaves=8,
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     content=st.dictionaries(st.sampled_from(PrivatizeRequest.__struct_fields__), JSON_VALUES) | JSON_VALUES,
     path=st.sampled_from(["/privatize", "/words", "/explain", "/decode"]),
@@ -136,7 +152,14 @@ def test_whatever_is_sent_is_answered_or_refused(client: Client, content: Any, p
 
 
 @pytest.mark.parametrize(
-    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "application/json; charset=latin-1"]
+    "kind",
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data",
+        "",
+        "application/json; charset=latin-1",
+    ],
 )
 def test_only_json_is_taken(client: Client, kind: str) -> None:
     reply = client.ask("POST", "/privatize", b'{"text": "a"}', {"Content-Type": kind} if kind else {})
@@ -151,7 +174,9 @@ def test_too_much_is_refused_by_size_and_by_number(client: Client) -> None:
     assert client.post("/privatize", text="a" * 30_000).status == 413
     assert client.post("/privatize", texts=["a"] * 101).status == 413
     connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=600)
-    connection.request("POST", "/privatize", body=(b"a" * 1000 for _ in range(21)), headers=JSON, encode_chunked=True)
+    connection.request(
+        "POST", "/privatize", body=(b"a" * 1000 for _ in range(21)), headers=JSON, encode_chunked=True
+    )
     assert connection.getresponse().status == 413
     connection.close()
 
@@ -161,7 +186,8 @@ def head_of(path: str, kind: str, length: str) -> bytes:
 
 
 def sent_until_held_back(opened: socket.socket, chunk: bytes, *, most: int) -> int:
-    """Return how many bytes could be sent, of the same chunk again and again, until nothing more was taken."""
+    """Return how many bytes could be sent, of the same chunk again and again, until nothing more was
+    taken."""
     sent, rest = 0, chunk
     try:
         while sent < most:
@@ -175,7 +201,8 @@ def sent_until_held_back(opened: socket.socket, chunk: bytes, *, most: int) -> i
 def test_a_body_that_is_cut_off_releases_nothing(client: Client) -> None:
     with socket.create_connection(("127.0.0.1", client.port)) as half:
         half.sendall(
-            b'POST /privatize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"text": '
+            b"POST /privatize HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+            b'application/json\r\nContent-Length: 100\r\n\r\n{"text": '
         )
     assert client.get("/health").status == 200
 
@@ -188,7 +215,9 @@ def test_an_unknown_word_stops_only_the_request_that_has_it(client: Client) -> N
     assert all(PRIVATE not in reply.body.decode() for reply in replies)
 
 
-def test_many_at_once_share_searches_and_get_their_own_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_at_once_share_searches_and_get_their_own_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sizes: list[int] = []
     as_one = batching._release_as_one
 
@@ -199,7 +228,9 @@ def test_many_at_once_share_searches_and_get_their_own_texts(tmp_path: Path, mon
     monkeypatch.setattr(batching, "_release_as_one", counted)
     with running(make_settings(tmp_path)) as opened, ThreadPoolExecutor(24) as pool:
         lengths = [1 + i % 17 for i in range(300)]
-        replies = list(pool.map(lambda n: opened.post("/privatize", text="fox " * n, words=True).json(), lengths))
+        replies = list(
+            pool.map(lambda n: opened.post("/privatize", text="fox " * n, words=True).json(), lengths)
+        )
     assert [len(reply["words"][0]) for reply in replies] == lengths
     assert max(sizes) > 2, "nothing was put together"
 
@@ -232,26 +263,42 @@ def test_a_key_gives_the_words_that_it_gives_everywhere(tmp_path: Path) -> None:
         texts: list[str | None] = ["the quick brown fox", "my doctor"]
         ids: list[RecordId] = ["a", 7]
         made = opened.post("/privatize", texts=texts, ids=ids).json()["texts"]
-        again = [opened.post("/privatize", text=text, id=name).json()["text"] for text, name in zip(texts, ids, strict=True)]
+        again = [
+            opened.post("/privatize", text=text, id=name).json()["text"]
+            for text, name in zip(texts, ids, strict=True)
+        ]
         assert opened.post("/privatize", text="the").status == 422
         assert opened.post("/privatize", texts=["a", "b"], ids=["x"]).status == 422
         assert opened.post("/privatize", texts=["a", "b"], ids=["x", "x"]).status == 422
-        with ThreadPoolExecutor(8) as pool:  # the same id in one batch, from several clients: each gets the words of its text
-            together = list(pool.map(lambda _: opened.post("/privatize", text=texts[0], id="a").json()["text"], range(24)))
-    here = Privatizer(Multivariate(Embedding.open(), epsilon=6), randomness=Keyed(key)).many(texts, record_ids=ids)
+        with ThreadPoolExecutor(
+            8
+        ) as pool:  # the same id in one batch, from several clients: each gets the words of its text
+            together = list(
+                pool.map(lambda _: opened.post("/privatize", text=texts[0], id="a").json()["text"], range(24))
+            )
+    here = Privatizer(Multivariate(Embedding.open(), epsilon=6), randomness=Keyed(key)).many(
+        texts, record_ids=ids
+    )
     assert made == again == here
     assert set(together) == {here[0]}
 
 
 def test_policies_that_the_operator_set_cannot_be_turned_off(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("doctor\n")
-    release = Allowed(unknown="redact", punctuation="drop", keep_words=str(tmp_path / "kept"), record_epsilon=20)
+    release = Allowed(
+        unknown="redact", punctuation="drop", keep_words=str(tmp_path / "kept"), record_epsilon=20
+    )
     with running(make_settings(tmp_path, release=release)) as opened:
         made = opened.post("/privatize", text=f"the doctor, {PRIVATE}").json()
         assert made["text"].split()[1:] == ["doctor", "[redacted]"]
         assert made["card"]["epsilon_per_record"] == 20
         assert opened.post("/privatize", text="a", unknown="redact").status == 200
-        refused: list[dict[str, Any]] = [{"unknown": "perturb"}, {"punctuation": "keep"}, {"keep_words": []}, {"record_epsilon": 21}]
+        refused: list[dict[str, Any]] = [
+            {"unknown": "perturb"},
+            {"punctuation": "keep"},
+            {"keep_words": []},
+            {"record_epsilon": 21},
+        ]
         for asked in refused:
             assert opened.post("/privatize", text="a", **asked).status == 422
         assert opened.post("/privatize", text="a", record_epsilon=5).json()["card"]["epsilon_per_record"] == 5
@@ -304,11 +351,17 @@ def test_a_sender_that_does_not_read_is_held_back(client: Client) -> None:
     with socket.create_connection(("127.0.0.1", client.port), timeout=3) as opened:  # meant to run out
         opened.sendall(head_of("/privatize/stream", "application/x-ndjson", "Transfer-Encoding: chunked"))
         many = b'{"text": null}\n' * 4_000
-        assert sent_until_held_back(opened, f"{len(many):x}\r\n".encode() + many + b"\r\n", most=200 << 20) < 100 << 20
+        assert (
+            sent_until_held_back(opened, f"{len(many):x}\r\n".encode() + many + b"\r\n", most=200 << 20)
+            < 100 << 20
+        )
     assert client.get("/health").status == 200
 
 
-@pytest.mark.parametrize("wrong", [b"{", b'{"txt": "a"}', b'{"text": 3}', b'{"text": "a", "id": "x"}', b'{"text": "' + b"a" * 30_000])
+@pytest.mark.parametrize(
+    "wrong",
+    [b"{", b'{"txt": "a"}', b'{"text": 3}', b'{"text": "a", "id": "x"}', b'{"text": "' + b"a" * 30_000],
+)
 def test_a_wrong_line_ends_a_stream_after_all_lines_before_it(client: Client, wrong: bytes) -> None:
     good = [b'{"text": "the fox"}'] * 3
     made = stream(client, [*good, wrong, *good])
@@ -316,9 +369,12 @@ def test_a_wrong_line_ends_a_stream_after_all_lines_before_it(client: Client, wr
 
 
 def stream_in_chunks(client: Client, chunks: list[bytes], query: str = "") -> list[dict[str, Any]]:
-    """Return what a stream answers to chunks that are sent one after the other, each when the one before it was answered."""
+    """Return what a stream answers to chunks that are sent one after the other, each when the one before it
+    was answered."""
     with socket.create_connection(("127.0.0.1", client.port), timeout=600) as opened:
-        opened.sendall(head_of(f"/privatize/stream{query}", "application/x-ndjson", "Transfer-Encoding: chunked"))
+        opened.sendall(
+            head_of(f"/privatize/stream{query}", "application/x-ndjson", "Transfer-Encoding: chunked")
+        )
         seen = b""
         for i, content in enumerate(chunks):
             opened.sendall(f"{len(content):x}\r\n".encode() + content + b"\r\n")
@@ -346,12 +402,19 @@ def test_a_keyed_stream_takes_no_id_for_two_texts(tmp_path: Path, together: bool
         made = stream_in_chunks(opened, [b"".join(chunks)] if together else chunks)
         assert [list(one) for one in made] == [["text"], ["text"], ["error"]]
         assert made[-1]["error"].startswith("line 4: the id names two texts")
-        assert [list(one) for one in stream_in_chunks(opened, chunks[:2])] == [["text"]] * 2, "another stream has ids of its own"
+        assert [list(one) for one in stream_in_chunks(opened, chunks[:2])] == [["text"]] * 2, (
+            "another stream has ids of its own"
+        )
 
 
 @pytest.mark.parametrize("together", [True, False])
 def test_an_unknown_word_ends_a_stream_after_all_lines_before_it(client: Client, together: bool) -> None:
-    chunks = [b'{"text": "the fox"}\n', b'{"text": null}\n', f'\n{{"text": "the {PRIVATE}"}}\n'.encode(), b'{"text": "the fox"}\n']
+    chunks = [
+        b'{"text": "the fox"}\n',
+        b'{"text": null}\n',
+        f'\n{{"text": "the {PRIVATE}"}}\n'.encode(),
+        b'{"text": "the fox"}\n',
+    ]
     made = stream_in_chunks(client, [b"".join(chunks)] if together else chunks[:3], "?unknown=error")
     assert [list(one) for one in made] == [["text"], ["text"], ["error"]]
     assert made[1] == {"text": None}
@@ -359,7 +422,9 @@ def test_an_unknown_word_ends_a_stream_after_all_lines_before_it(client: Client,
     assert PRIVATE not in made[2]["error"]
 
 
-def test_an_id_that_comes_again_much_later_is_said_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_id_that_comes_again_much_later_is_said_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("deniable.keyed.unique._HELD", 4)
     write_new_key(tmp_path / "key")
     lines = [json.dumps({"text": None, "id": number % 1_100}).encode() for number in range(1_105)]
@@ -371,17 +436,28 @@ def test_an_id_that_comes_again_much_later_is_said_at_the_end(tmp_path: Path, mo
 
 def test_users_of_a_consistent_key_may_come_again_in_a_stream(tmp_path: Path) -> None:
     write_new_key(tmp_path / "key")
-    with running(make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key"), consistent=True))) as opened:
+    with running(
+        make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key"), consistent=True))
+    ) as opened:
         made = stream_in_chunks(opened, [b'{"text": "the fox", "id": "ann"}\n'] * 2)
     assert made[0] == made[1]
 
 
 def test_a_query_that_is_not_allowed_is_refused(client: Client) -> None:
-    for query in ("?epsilon=9", "?seed=1", "?epsilon=a", "?epsilon=1&epsilon=2", "?mechanism_options=1", "?keep_words=the"):
+    for query in (
+        "?epsilon=9",
+        "?seed=1",
+        "?epsilon=a",
+        "?epsilon=1&epsilon=2",
+        "?mechanism_options=1",
+        "?keep_words=the",
+    ):
         assert client.ask("POST", f"/privatize/stream{query}", b"", NDJSON).status == 422
 
 
-def test_what_fails_inside_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_fails_inside_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def fail(*_: Any, **__: Any) -> Any:
         raise RuntimeError(PRIVATE)
 

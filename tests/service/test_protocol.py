@@ -1,4 +1,5 @@
-"""Connections that are left open: each is closed at its time, whatever was sent meanwhile. The clock is the test's own."""
+"""Connections that are left open: each is closed at its time, whatever was sent meanwhile. The clock is the
+test's own."""
 
 from __future__ import annotations
 
@@ -51,7 +52,9 @@ class Connection:
     """One connection to a service that answers every request at once."""
 
     def __init__(self, clock: Clock) -> None:
-        config = uvicorn.Config(answer, http=BoundedProtocol, lifespan="off", log_config=None, timeout_keep_alive=KEEP_ALIVE)
+        config = uvicorn.Config(
+            answer, http=BoundedProtocol, lifespan="off", log_config=None, timeout_keep_alive=KEEP_ALIVE
+        )
         self._protocol, self._transport = BoundedProtocol(config, ServerState(), {}, clock), Transport()
         self._clock = clock
         self._protocol.connection_made(self._transport)
@@ -83,7 +86,9 @@ def clock() -> Iterator[Clock]:
     made.close()
 
 
-@pytest.mark.parametrize("more", [(), (b"\r\n",), (b"\n", b"\r\n", b"\r")], ids=["nothing", "an empty line", "several"])
+@pytest.mark.parametrize(
+    "more", [(), (b"\r\n",), (b"\n", b"\r\n", b"\r")], ids=["nothing", "an empty line", "several"]
+)
 def test_an_idle_connection_is_closed_at_its_time(clock: Clock, more: tuple[bytes, ...]) -> None:
     opened = Connection(clock)
     opened.send(REQUEST)

@@ -83,7 +83,10 @@ def test_a_wrong_value_is_one_clear_error(tmp_path: Path, text: str, said: str) 
     assert said in str(raised.value)
 
 
-@pytest.mark.parametrize(("content", "mode"), [("short", 0o600), ("x" * 40, 0o644), ("", 0o600), (f"{'x' * 40}\n{'y' * 40}", 0o600)])
+@pytest.mark.parametrize(
+    ("content", "mode"),
+    [("short", 0o600), ("x" * 40, 0o644), ("", 0o600), (f"{'x' * 40}\n{'y' * 40}", 0o600)],
+)
 def test_a_token_file_that_is_open_or_weak_is_refused(tmp_path: Path, content: str, mode: int) -> None:
     (tmp_path / "token").write_text(content)
     (tmp_path / "token").chmod(mode)
@@ -95,7 +98,12 @@ def test_a_token_file_that_is_open_or_weak_is_refused(tmp_path: Path, content: s
 def test_the_command_says_what_is_wrong_in_one_line(tmp_path: Path) -> None:
     command = make_command(tmp_path / "home", tmp_path)
     write(tmp_path, "[release]\nmax_epsilon = 'x'")
-    for options in (["--settings", "service.toml"], ["--settings", "absent.toml"], ["--host", "0.0.0.0"], ["--port", "99999"]):
+    for options in (
+        ["--settings", "service.toml"],
+        ["--settings", "absent.toml"],
+        ["--host", "0.0.0.0"],
+        ["--port", "99999"],
+    ):
         status, out, err = command.deniable("serve", *options)
         assert (status, out) == (2, b""), err
         assert err.startswith(b"deniable: ")

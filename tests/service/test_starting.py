@@ -39,7 +39,9 @@ except WorkerLost as error:
         ('[server]\ncertificate = "absent.pem"\nprivate_key = "server.key"', b"server.certificate"),
     ],
 )
-def test_what_cannot_be_used_is_said_before_the_address(tmp_path: Path, settings: str, said: bytes, workers: str) -> None:
+def test_what_cannot_be_used_is_said_before_the_address(
+    tmp_path: Path, settings: str, said: bytes, workers: str
+) -> None:
     write_certificate(tmp_path)
     first = (tmp_path / "server.pem").read_bytes()
     (tmp_path / "server.key").rename(tmp_path / "other.key")
@@ -47,7 +49,9 @@ def test_what_cannot_be_used_is_said_before_the_address(tmp_path: Path, settings
     assert (tmp_path / "server.pem").read_bytes() != first
     (tmp_path / "service.toml").write_text(settings, encoding="utf-8")
     command = make_command(tmp_path / "home", tmp_path)
-    status, out, err = command.deniable("serve", "--settings", "service.toml", "--port", "0", "--workers", workers)
+    status, out, err = command.deniable(
+        "serve", "--settings", "service.toml", "--port", "0", "--workers", workers
+    )
     assert (status, out) == (2, b""), err
     assert err.startswith(b"deniable: " + said)
     assert err.count(b"\n") == 1
@@ -60,7 +64,9 @@ def test_what_cannot_be_used_is_said_before_the_address(tmp_path: Path, settings
         ("make_server", 'RuntimeError("private words")', "RuntimeError at "),
     ],
 )
-def test_workers_that_end_before_they_serve_end_the_service(tmp_path: Path, broken: str, error: str, said: str) -> None:
+def test_workers_that_end_before_they_serve_end_the_service(
+    tmp_path: Path, broken: str, error: str, said: str
+) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _IN_VAIN.format(broken=broken, error=error)],
         env={"DENIABLE_HOME": str(tmp_path / "home"), "PATH": ""},

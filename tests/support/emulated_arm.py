@@ -36,10 +36,20 @@ def compile_object(source: Path, target: Path, *options: str) -> Path:
 def compile_program(sources: Sequence[Path], target: Path, *, headers: Path) -> Path:
     """Return a program for aarch64 that needs no libraries."""
     files = [str(source) for source in sources]
-    subprocess.run([str(COMPILER), *_OPTIONS, f"-I{headers}", "-static", "-pthread", *files, "-o", str(target)], check=True)
+    subprocess.run(
+        [str(COMPILER), *_OPTIONS, f"-I{headers}", "-static", "-pthread", *files, "-o", str(target)],
+        check=True,
+    )
     return target
 
 
-def run_program(program: Path, *arguments: str, given: bytes, processor: str = "max") -> subprocess.CompletedProcess[bytes]:
+def run_program(
+    program: Path, *arguments: str, given: bytes, processor: str = "max"
+) -> subprocess.CompletedProcess[bytes]:
     """Return what a program says on an emulated processor."""
-    return subprocess.run([str(EMULATOR), "-cpu", processor, str(program), *arguments], input=given, capture_output=True, check=False)
+    return subprocess.run(
+        [str(EMULATOR), "-cpu", processor, str(program), *arguments],
+        input=given,
+        capture_output=True,
+        check=False,
+    )

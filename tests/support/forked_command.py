@@ -1,7 +1,9 @@
-"""The ``deniable`` command without the half second that Python and its libraries take to start: forked from a process that has them.
+"""The ``deniable`` command without the half second that Python and its libraries take to start: forked from a
+process that has them.
 
-``forked_command`` lends a folder with a ``deniable`` in it, for the search path of a shell. That one is a few lines of Python which
-hand everything over, its standard input and output too, to the process that forks; what runs there is ``deniable.cli.app.main``.
+``forked_command`` lends a folder with a ``deniable`` in it, for the search path of a shell. That one is a few
+lines of Python which hand everything over, its standard input and output too, to the process that forks; what
+runs there is ``deniable.cli.app.main``.
 """
 
 from __future__ import annotations
@@ -42,7 +44,11 @@ def forked_command(folder: Path) -> Iterator[Path]:
     code = "import sys; from tests.support.forked_command import serve; serve(sys.argv[1])"
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # no threads where processes are forked
     with subprocess.Popen(
-        [sys.executable, "-c", code, str(address)], cwd=_ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", code, str(address)],
+        cwd=_ROOT,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     ) as serving:
         assert serving.stdout is not None
         assert serving.stdout.readline() == b"ready\n"

@@ -18,9 +18,12 @@ def named(vectors: Vectors) -> Embedding:
 
 def noisy_queries(embedding: Embedding, epsilon: float, count: int, *, seed: int = 0) -> Vectors:
     """Return random words' vectors with the mechanism's noise."""
-    # Far from the seeds that made the embedding: the same stream would point the noise of query i exactly at word i.
+    # Far from the seeds that made the embedding: the same stream would point the noise of query i exactly at
+    # word i.
     ids = np.random.default_rng(seed + 1_000_000).integers(0, len(embedding), count)
-    noise = multivariate_noise(InsecureSeededRandomness(insecure_seed=seed + 2_000_000), epsilon, count, embedding.dimension)
+    noise = multivariate_noise(
+        InsecureSeededRandomness(insecure_seed=seed + 2_000_000), epsilon, count, embedding.dimension
+    )
     return (noise + embedding.rows(ids)).astype(np.float32)
 
 
@@ -70,7 +73,8 @@ def longest_and_shortest() -> Embedding:
 
 
 def near_ties_beside_a_giant() -> Embedding:
-    """Return words one permutation apart and so short that float32 has nothing left of them beside the longest word."""
+    """Return words one permutation apart and so short that float32 has nothing left of them beside the
+    longest word."""
     rng = np.random.default_rng(8)
     short = np.array([rng.permutation(np.linspace(-1.0, 1.0, 40)) for _ in range(64)]) * 1e-36
     return named(np.concatenate([short, np.full((1, 40), 1e11)]).astype(np.float32))
@@ -139,10 +143,15 @@ def hostile_vectors(kind: str, words: int, dimension: int) -> Vectors:
 
 
 def hostile_queries(embedding: Embedding, count: int = 150) -> Vectors:
-    """Return queries from very noisy to hardly noisy, the words themselves, midpoints of words, and the diagonal."""
+    """Return queries from very noisy to hardly noisy, the words themselves, midpoints of words, and the
+    diagonal."""
     rng = np.random.default_rng(6)
-    noisy = [noisy_queries(embedding, epsilon, count, seed=i) for i, epsilon in enumerate((1e-3, 1.0, 1e3, 1e6))]
+    noisy = [
+        noisy_queries(embedding, epsilon, count, seed=i) for i, epsilon in enumerate((1e-3, 1.0, 1e3, 1e6))
+    ]
     rows = embedding.vectors[rng.integers(0, len(embedding), count)]
     others = embedding.vectors[rng.integers(0, len(embedding), count)]
-    diagonal = np.repeat(np.array([[0.0], [1e-36], [1e-18], [1.0], [1e18]], dtype=np.float32), embedding.dimension, axis=1)
+    diagonal = np.repeat(
+        np.array([[0.0], [1e-36], [1e-18], [1.0], [1e18]], dtype=np.float32), embedding.dimension, axis=1
+    )
     return np.concatenate([*noisy, rows, rows / 2 + others / 2, diagonal])

@@ -33,10 +33,20 @@ def keeping(release: Callable[..., Made]) -> Callable[..., Made]:
 
 
 def options_to_keep(said: str) -> list[str]:
-    """Return the options by which a command keeps what it said that it refuses; none if it refused nothing."""
-    found = [part for listed in re.findall(r"say what becomes of (.*?)\. Leave a column out", said) for part in listed.split("), ")]
+    """Return the options by which a command keeps what it said that it refuses; none if it refused
+    nothing."""
+    found = [
+        part
+        for listed in re.findall(r"say what becomes of (.*?)\. Leave a column out", said)
+        for part in listed.split("), ")
+    ]
     names = dict.fromkeys(part.rpartition(" (")[0].replace("(no name)", "") for part in found)
-    sheets = [part for name in names if name.startswith(_SHEET) for part in ("--keep-sheet", name.removeprefix(_SHEET))]
+    sheets = [
+        part
+        for name in names
+        if name.startswith(_SHEET)
+        for part in ("--keep-sheet", name.removeprefix(_SHEET))
+    ]
     return [*sheets, *(part for name in names if not name.startswith(_SHEET) for part in ("--keep", name))]
 
 

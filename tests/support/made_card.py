@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class MadeCard(OracleNeighbours):
-    """Draws gamma noise and finds the nearest words; ``draws`` counts all that were made, and ``too_strong`` makes them wrong."""
+    """Draws gamma noise and finds the nearest words; ``draws`` counts all that were made, and ``too_strong``
+    makes them wrong."""
 
     def __init__(self, embedding: Embedding, *, too_strong: float = 1.0) -> None:
         super().__init__(embedding)
@@ -30,10 +31,14 @@ class MadeCard(OracleNeighbours):
         self.draws += len(ids)
         directions = self._random.standard_normal((len(ids), noise.dimension))
         lengths = self._random.gamma(noise.dimension, self._too_strong / epsilons)
-        points = self._embedding.rows(ids) + directions * (lengths / np.linalg.norm(directions, axis=1))[:, None]
+        points = (
+            self._embedding.rows(ids) + directions * (lengths / np.linalg.norm(directions, axis=1))[:, None]
+        )
         return self.nearest(points.astype(np.float32))
 
-    def draw_repeatedly(self, ids: Ids, noise: RadialNoise, epsilon: float, draws: int) -> tuple[Tensor, Tensor]:
+    def draw_repeatedly(
+        self, ids: Ids, noise: RadialNoise, epsilon: float, draws: int
+    ) -> tuple[Tensor, Tensor]:
         import torch
 
         drawn: Any = self.nearest_to_noisy(np.repeat(ids, draws), noise, np.full(len(ids) * draws, epsilon))

@@ -1,4 +1,5 @@
-"""A small cased embedding, and texts in which case matters: ``Bank`` and ``bank`` are two words far from each other."""
+"""A small cased embedding, and texts in which case matters: ``Bank`` and ``bank`` are two words far from each
+other."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ def made_cased() -> Embedding:
 
 
 def cased_rows(count: int) -> list[tuple[str, str]]:
-    """Return labels and texts that differ in case and in nothing else: only who keeps case can tell the two classes apart."""
+    """Return labels and texts that differ in case and in nothing else: only who keeps case can tell the two
+    classes apart."""
     rng = np.random.default_rng(3)
     rows = []
     for number in range(count):

@@ -7,7 +7,9 @@ import numpy as np
 from deniable import Embedding
 
 _FRENCH = "l' d' de la homme eau qu' c' j' jusqu' aujourd'hui il est vu à chien avant-garde l d on the"
-_JAPANESE = "の は が を に て た です 猫 東京 タワー 食べる 好き 行く 京都 東 都 魚 tシャツ コーヒー 寒い 東京都"
+_JAPANESE = (
+    "の は が を に て た です 猫 東京 タワー 食べる 好き 行く 京都 東 都 魚 tシャツ コーヒー 寒い 東京都"
+)
 _CHINESE = "中国 北京 大学 喜欢 医生 病人 医院 北京大学 学生 生 去 19世纪"
 _THAI = "ฉัน รัก แมว หมอ โรงพยาบาล ไป ที่ กิน ข้าว น้ำ โรง ตา กลม ตาก ลม"
 _ARABIC = "كتب طبيب مستشفى في البيت ماء ذهب"
@@ -22,7 +24,11 @@ VOCABULARIES = {
 }
 
 TEXTS = {
-    "french": ["L’homme d'eau, c'est l'avant-garde.", "Qu'il est vu jusqu'à aujourd'hui ! Zorblatt l’a vu", "l' homme"],
+    "french": [
+        "L’homme d'eau, c'est l'avant-garde.",
+        "Qu'il est vu jusqu'à aujourd'hui ! Zorblatt l’a vu",
+        "l' homme",
+    ],
     "japanese": [
         "東京タワーに行って、Tシャツを見た。",
         "猫が魚を食べた 03-1234-5678です",

@@ -18,14 +18,16 @@ def hidden_direction() -> Floats:
 
 
 def made_embedding(words: int = 250, *, name: str = "made") -> Embedding:
-    """Return words spread most along the first axes and little along the hidden direction, about a mean that is not zero."""
+    """Return words spread most along the first axes and little along the hidden direction, about a mean that
+    is not zero."""
     rng = np.random.default_rng(3)
     vectors = rng.normal(size=(words, DIMENSION)) * np.linspace(2.0, 0.5, DIMENSION) + 1.5
     return Embedding(WORDS[:words], vectors, name=name)
 
 
 def public_texts(texts: int = 200, *, classes: int = 2, kind: str = "classes", seed: int = 1) -> PublicTexts:
-    """Return texts of 12 words each, labelled by where their mean stands along the hidden direction: classes, or the number itself."""
+    """Return texts of 12 words each, labelled by where their mean stands along the hidden direction: classes,
+    or the number itself."""
     rng, embedding = np.random.default_rng(seed), made_embedding()
     chosen = rng.integers(0, len(embedding), size=(texts, 12))
     along = embedding.vectors[chosen].mean(axis=1) @ hidden_direction()

@@ -15,7 +15,8 @@ WORDS = [f"word{i}" for i in range(500)] + ["the", "soup", "was", "cold", "best"
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store with an embedding named after the test's folder, so that no process takes it for another test's."""
+    """A store with an embedding named after the test's folder, so that no process takes it for another
+    test's."""
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
 

@@ -32,13 +32,18 @@ def installed(two_kinds: Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.fixture
 def reviews() -> Classification:
     return Classification(
-        name="imdb", classes=["bad", "good"], train=made_reviews(200, 1), validation=made_reviews(60, 2), test=made_reviews(200, 3)
+        name="imdb",
+        classes=["bad", "good"],
+        train=made_reviews(200, 1),
+        validation=made_reviews(60, 2),
+        test=made_reviews(200, 3),
     )
 
 
 @pytest.fixture
 def questions() -> AnswerSelection:
-    """Answers are all good or all bad words; a question is answered by the answers of its kind that share its first word."""
+    """Answers are all good or all bad words; a question is answered by the answers of its kind that share its
+    first word."""
     rng = np.random.default_rng(5)
     kinds = [GOOD if i % 2 else BAD for i in range(40)]
     answers = [" ".join(rng.choice(kind, 8).tolist()) for kind in kinds]
@@ -46,7 +51,17 @@ def questions() -> AnswerSelection:
     def part(count: int) -> Questions:
         own = [int(rng.integers(0, 40)) for _ in range(count)]
         texts = [" ".join(rng.choice(answers[place].split(), 4).tolist()) for place in own]
-        pools = [[place, *(int(wrong) for wrong in rng.choice([i for i in range(40) if i != place], 9, replace=False))] for place in own]
-        return Questions(texts=texts, answers=[[place] for place in own], pools={10: [sorted(pool) for pool in pools]})
+        pools = [
+            [
+                place,
+                *(int(wrong) for wrong in rng.choice([i for i in range(40) if i != place], 9, replace=False)),
+            ]
+            for place in own
+        ]
+        return Questions(
+            texts=texts, answers=[[place] for place in own], pools={10: [sorted(pool) for pool in pools]}
+        )
 
-    return AnswerSelection(name="insuranceqa", answers=answers, train=part(120), validation=part(40), test=part(80))
+    return AnswerSelection(
+        name="insuranceqa", answers=answers, train=part(120), validation=part(40), test=part(80)
+    )

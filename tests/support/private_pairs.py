@@ -1,4 +1,5 @@
-"""Pairs of private texts that have the same public shape, and all that somebody could see of their releases."""
+"""Pairs of private texts that have the same public shape, and all that somebody could see of their
+releases."""
 
 from __future__ import annotations
 
@@ -39,16 +40,22 @@ POLICIES: dict[str, dict[str, Any]] = {
     "case": {"case": "keep"},
     "keep words": {"keep_words": KEPT},
     "record epsilon": {"record_epsilon": 12.0},
-    "all at once": {"unknown": "redact", "punctuation": "keep", "case": "keep", "keep_words": KEPT, "record_epsilon": 5.0},
+    "all at once": {
+        "unknown": "redact",
+        "punctuation": "keep",
+        "case": "keep",
+        "keep_words": KEPT,
+        "record_epsilon": 5.0,
+    },
     "drop and keep": {"unknown": "drop", "punctuation": "keep", "case": "keep"},
     "never release": {"never_release": NEVER_RELEASED, "keep_words": KEPT},
 }
 """What is given to ``Privatizer`` and, by name, to ``privatize_files``."""
 
 _LETTERS = {
-    "Latin": "xyzzq", "Cyrillic": "абвгд", "Greek": "αβγ", "Arabic": "ابتث", "Hebrew": "אבג", "Devanagari": "कखगा", "Han": "漢字",
-    "Hiragana": "ひらが", "Thai": "กขค", "Hangul": "가나다", "digits": "2345", "other digits": "٣٤", "combining marks": "z\u0335\u0321",
-    "composed": "e\u0301", "letters and digits": "x7y8", "mathematical": "𝔵𝔶", "full width": "ｘｙ", "soft hyphens": "x\u00ad",
+    "Latin": "xyzzq", "Cyrillic": "абвгд", "Greek": "αβγ", "Arabic": "ابتث", "Hebrew": "אבג", "Devanagari": "कखगा", "Han": "漢字",  # noqa: E501
+    "Hiragana": "ひらが", "Thai": "กขค", "Hangul": "가나다", "digits": "2345", "other digits": "٣٤", "combining marks": "z\u0335\u0321",  # noqa: E501
+    "composed": "e\u0301", "letters and digits": "x7y8", "mathematical": "𝔵𝔶", "full width": "ｘｙ", "soft hyphens": "x\u00ad",  # noqa: E501
     "joiners": "ب\u200d", "ligatures": "ﬁ", "grows when folded": "ß",
 }  # fmt: skip
 _LENGTHS = (1, 2, 3, 9, 40, 1_000, 45_000)
@@ -66,7 +73,9 @@ class Pair:
     notes: list[str]
 
     def __repr__(self) -> str:
-        lengths = [[None if text is None else len(text) for text in texts] for texts in (self.left, self.right)]
+        lengths = [
+            [None if text is None else len(text) for text in texts] for texts in (self.left, self.right)
+        ]
         return f"Pair of {lengths}, notes {[len(note) for note in self.notes]}"
 
 
@@ -83,7 +92,8 @@ def strange(kind: str, length: int) -> str:
 
 @cache
 def unknown_words() -> list[str]:
-    """Return unknown words of many scripts, from one byte to some hundred thousand, each of which is one word to the tokeniser."""
+    """Return unknown words of many scripts, from one byte to some hundred thousand, each of which is one word
+    to the tokeniser."""
     drafter = Drafter(embedding(), Privatizer(Multivariate(embedding(), epsilon=1)).policy)
     words = []
     for kind in _LETTERS:
@@ -99,14 +109,17 @@ def unknown_words() -> list[str]:
 
 
 def check_shape(pair: Pair, policy: dict[str, Any]) -> None:
-    """Do nothing if both sides of a pair are drafted alike: the same words drawn or kept, with the same marks and case."""
+    """Do nothing if both sides of a pair are drafted alike: the same words drawn or kept, with the same marks
+    and case."""
     private = Privatizer(Multivariate(embedding(), epsilon=1), **policy)
     drafter = Drafter(private.mechanism.embedding, private.policy)
     for left, right in zip(pair.left, pair.right, strict=True):
         if left is None or right is None:
             assert left is right is None
             continue
-        assert drafter.draft(left, record=1) == drafter.draft(right, record=1), "these texts have not the same public shape"
+        assert drafter.draft(left, record=1) == drafter.draft(right, record=1), (
+            "these texts have not the same public shape"
+        )
 
 
 @st.composite
@@ -144,7 +157,9 @@ def spread_out(records: int, *, long_words: int, length: int) -> Pair:
     return Pair(left, right, [f"note {i}" for i in range(records)])
 
 
-def write_input(path: Path, texts: Sequence[str | None], notes: Sequence[str], *, ids: range | None = None) -> Path:
+def write_input(
+    path: Path, texts: Sequence[str | None], notes: Sequence[str], *, ids: range | None = None
+) -> Path:
     """Write texts, ids and notes in the format and the compression that the name says."""
     form = path.name.split(".")[1]
     ids = range(len(texts)) if ids is None else ids
@@ -153,13 +168,18 @@ def write_input(path: Path, texts: Sequence[str | None], notes: Sequence[str], *
         pq.write_table(table, path, row_group_size=17)
         return path
     if form in ("xlsx", "ods"):
-        cells: list[Sequence[str | int | None]] = [["id", "text", "note"], *zip(ids, texts, notes, strict=True)]
+        cells: list[Sequence[str | int | None]] = [
+            ["id", "text", "note"],
+            *zip(ids, texts, notes, strict=True),
+        ]
         path.write_bytes(zipped(sheet_parts(cells) if form == "xlsx" else ods_parts(cells)))
         return path
     if form == "txt":
         content = "".join(f"{text or ''}\n" for text in texts)
     elif form in ("jsonl", "json"):
-        rows = [{"id": i, "text": text, "note": note} for i, text, note in zip(ids, texts, notes, strict=True)]
+        rows = [
+            {"id": i, "text": text, "note": note} for i, text, note in zip(ids, texts, notes, strict=True)
+        ]
         lines = [json.dumps(row, ensure_ascii=i % 2 == 0) for i, row in enumerate(rows)]
         content = f"[{', '.join(lines)}]" if form == "json" else "".join(f"{line}\n" for line in lines)
     else:
@@ -173,7 +193,8 @@ def write_input(path: Path, texts: Sequence[str | None], notes: Sequence[str], *
 
 
 def all_that_is_seen(folder: Path) -> dict[str, Any]:
-    """Return every file of a folder: its mode and its bytes; of receipts all but their time, of ledgers, which are private, their size."""
+    """Return every file of a folder: its mode and its bytes; of receipts all but their time, of ledgers,
+    which are private, their size."""
     seen: dict[str, Any] = {}
     for path in sorted(folder.rglob("*")):
         about, content = path.lstat(), path.read_bytes() if path.is_file() else b""

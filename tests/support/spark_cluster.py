@@ -30,9 +30,12 @@ SETTINGS = {
 
 
 def write_defaults(folder: Path) -> Path:
-    """Write the settings where a Spark that is started by somebody else finds them (SPARK_CONF_DIR), and return the folder."""
+    """Write the settings where a Spark that is started by somebody else finds them (SPARK_CONF_DIR), and
+    return the folder."""
     folder.mkdir()
-    (folder / "spark-defaults.conf").write_text("".join(f"{key} {value}\n" for key, value in SETTINGS.items()))
+    (folder / "spark-defaults.conf").write_text(
+        "".join(f"{key} {value}\n" for key, value in SETTINGS.items())
+    )
     return folder
 
 
@@ -60,7 +63,15 @@ def daemon(folder: Path, name: str, kind: str, *arguments: str) -> Iterator[Path
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
     }
-    command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}", "--host", "127.0.0.1", "--webui-port", "0", *arguments]
+    command = [
+        str(home / "bin" / "spark-class"),
+        f"org.apache.spark.deploy.{kind}",
+        "--host",
+        "127.0.0.1",
+        "--webui-port",
+        "0",
+        *arguments,
+    ]
     with log.open("wb") as sink:
         process = subprocess.Popen(command, env=environment, stdout=sink, stderr=sink, cwd=folder)
     try:
@@ -88,7 +99,11 @@ def session(address: str, folder: Path) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         patch.setenv("PYSPARK_PYTHON", sys.executable)
-        builder = SparkSession.builder.master(address).appName("tests").config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+        builder = (
+            SparkSession.builder.master(address)
+            .appName("tests")
+            .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+        )
         for key, value in SETTINGS.items():
             builder = builder.config(key, value)
         spark = builder.getOrCreate()

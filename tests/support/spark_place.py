@@ -30,7 +30,9 @@ class Place:
         if folder.exists():
             return folder
         seed = sum(name.encode())
-        store.save(Embedding(WORDS, np.random.default_rng(seed).normal(size=(len(WORDS), 6)), name=name), name)
+        store.save(
+            Embedding(WORDS, np.random.default_rng(seed).normal(size=(len(WORDS), 6)), name=name), name
+        )
         return folder
 
     @property
@@ -43,9 +45,20 @@ class Place:
         return self.spark.createDataFrame(rows, "id long, text string, note string").repartition(PARTITIONS)
 
     def one_machine(
-        self, ids: Any = range(RECORDS), texts: Any = None, *, epsilon: float = 1.0, mechanism: Mechanism | None = None
+        self,
+        ids: Any = range(RECORDS),
+        texts: Any = None,
+        *,
+        epsilon: float = 1.0,
+        mechanism: Mechanism | None = None,
     ) -> dict[int, str | None]:
         """Return what one process releases under the key."""
         mechanism = Multivariate(Embedding.open("tiny"), epsilon=epsilon) if mechanism is None else mechanism
         private = Privatizer(mechanism, randomness=Keyed.from_file(self.key))
-        return dict(zip(ids, private.many(self.texts if texts is None else texts, record_ids=[(i, "text") for i in ids]), strict=True))
+        return dict(
+            zip(
+                ids,
+                private.many(self.texts if texts is None else texts, record_ids=[(i, "text") for i in ids]),
+                strict=True,
+            )
+        )

@@ -17,7 +17,9 @@ NASTY_TEXT = st.text(
 """Any Unicode text without lone surrogates, with the characters that trip tokenisers made frequent."""
 
 
-def random_embedding(words: int, dimension: int, *, seed: int = 0, scale: float = 1.0, name: str = "random") -> Embedding:
+def random_embedding(
+    words: int, dimension: int, *, seed: int = 0, scale: float = 1.0, name: str = "random"
+) -> Embedding:
     """Return an embedding of normal vectors under the words w0, w1, …"""
     vectors = np.random.default_rng(seed).standard_normal((words, dimension)) * scale
     return Embedding([f"w{i}" for i in range(words)], vectors, name=name)

@@ -8,7 +8,23 @@ from tests.support.made_store import home, name
 
 __all__ = ["cased_embedding", "embedding", "home", "name"]
 
-WORDS = ["the", "fox", "do", "n't", "'s", "john", "u.s.", "o'clock", "e-mail", "café", "7", "well", "known", "i", "it"]
+WORDS = [
+    "the",
+    "fox",
+    "do",
+    "n't",
+    "'s",
+    "john",
+    "u.s.",
+    "o'clock",
+    "e-mail",
+    "café",
+    "7",
+    "well",
+    "known",
+    "i",
+    "it",
+]
 
 
 @pytest.fixture(scope="session")
@@ -19,4 +35,6 @@ def embedding() -> Embedding:
 
 @pytest.fixture(scope="session")
 def cased_embedding() -> Embedding:
-    return Embedding(["Apple", "apple", "pie", "US"], np.random.default_rng(0).standard_normal((4, 3)), name="cased")
+    return Embedding(
+        ["Apple", "apple", "pie", "US"], np.random.default_rng(0).standard_normal((4, 3)), name="cased"
+    )

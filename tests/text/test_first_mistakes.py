@@ -11,7 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, RecordError
+from deniable import (
+    Embedding,
+    InsecureSeededRandomness,
+    InvalidParameter,
+    Multivariate,
+    Privatizer,
+    RecordError,
+)
 from deniable.cli.terminal import as_typed
 from deniable.mechanisms import Vickrey
 from deniable.records import privatize_file
@@ -30,7 +37,9 @@ def test_what_is_neither_a_release_nor_a_privatizer_is_refused(given: object) ->
 
 
 @pytest.mark.parametrize("act", [pickle.dumps, copy.copy, copy.deepcopy])
-def test_a_privatizer_that_is_pickled_names_the_release(embedding: Embedding, act: Callable[[object], object]) -> None:
+def test_a_privatizer_that_is_pickled_names_the_release(
+    embedding: Embedding, act: Callable[[object], object]
+) -> None:
     private = Privatizer(Multivariate(embedding, 6))
     private("the fox")
     with pytest.raises(TypeError, match=r"a Privatizer cannot be pickled or copied: send its Release"):
@@ -47,7 +56,9 @@ def test_a_mechanism_can_be_pickled_after_its_first_draw_too(embedding: Embeddin
     assert release(pickle.loads(pickle.dumps(mechanism))) == first
 
 
-def test_an_output_that_exists_is_refused_in_the_words_of_python_or_of_the_command(embedding: Embedding, tmp_path: Path) -> None:
+def test_an_output_that_exists_is_refused_in_the_words_of_python_or_of_the_command(
+    embedding: Embedding, tmp_path: Path
+) -> None:
     (tmp_path / "in.txt").write_text("the fox\n")
     (tmp_path / "out.txt").touch()
     with pytest.raises(RecordError) as caught:

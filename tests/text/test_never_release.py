@@ -1,4 +1,5 @@
-"""Words of a list go in as unknown words and never come out, under every mechanism and policy; mutants that do half of it are found."""
+"""Words of a list go in as unknown words and never come out, under every mechanism and policy; mutants that
+do half of it are found."""
 
 from __future__ import annotations
 
@@ -10,7 +11,16 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from deniable import Embedding, InvalidParameter, Keyed, MalformedCard, Multivariate, Privatizer, Release, UnknownWord
+from deniable import (
+    Embedding,
+    InvalidParameter,
+    Keyed,
+    MalformedCard,
+    Multivariate,
+    Privatizer,
+    Release,
+    UnknownWord,
+)
 from deniable.embeddings import store
 from deniable.embeddings.leaving_out import leave_out
 from deniable.embeddings.restrict import restrict
@@ -26,10 +36,14 @@ KEY = bytes(range(32))
 LISTED = ["kowalczyk", "Aspirin"]
 OUT = ["kowalczyk", "Kowalczyk", "kowalczyk's", "aspirin", "aspirin-like"]
 WORDS = [*OUT, *(f"word{letter}" for letter in "abcdefghijklmno"), "'s"]
-OPTIONS: dict[str, dict[str, object]] = {"santext-plus": {"sensitive": ["worda", "kowalczyk"]}, "custext": {"k": 4}}
+OPTIONS: dict[str, dict[str, object]] = {
+    "santext-plus": {"sensitive": ["worda", "kowalczyk"]},
+    "custext": {"k": 4},
+}
 TEXT = "Kowalczyk took aspirin worda KOWALCZYK's wordb aspirin-like strange"
 STRANGE = "Stranger took nothing worda STRANGERs wordb nothinglike strange"
-"""The same text with unknown words in the place of listed ones, each of which is one word; ``took`` is unknown in both."""
+"""The same text with unknown words in the place of listed ones, each of which is one word; ``took`` is
+unknown in both."""
 
 ById = Callable[[str, str], str]
 """Releases a text under an id."""
@@ -38,7 +52,9 @@ ById = Callable[[str, str], str]
 def make_embedding() -> Embedding:
     """Return words close together, so that each often becomes another one, with vectors for spellings."""
     made = Embedding(WORDS, 0.2 * np.random.default_rng(1).standard_normal((len(WORDS), 3)), name="close")
-    made.subwords = Subwords(np.random.default_rng(2).standard_normal((40, 3)).astype(np.float32), minn=2, maxn=3)
+    made.subwords = Subwords(
+        np.random.default_rng(2).standard_normal((40, 3)).astype(np.float32), minn=2, maxn=3
+    )
     return made
 
 
@@ -51,9 +67,12 @@ def keyed(mechanism: str, **settings: Any) -> Privatizer:
 
 
 def lets_out(release: ById, texts: int = 300) -> set[str]:
-    """Return the listed words that come out of texts with every word of the vocabulary: some thousands of draws."""
+    """Return the listed words that come out of texts with every word of the vocabulary: some thousands of
+    draws."""
     every = " ".join(WORDS)
-    return {word.casefold() for number in range(texts) for word in release(every, str(number)).split()} & {w.casefold() for w in OUT}
+    return {word.casefold() for number in range(texts) for word in release(every, str(number)).split()} & {
+        w.casefold() for w in OUT
+    }
 
 
 def takes_as_unknown(release: ById, texts: int = 50) -> bool:
@@ -63,14 +82,18 @@ def takes_as_unknown(release: ById, texts: int = 50) -> bool:
 
 def test_a_listed_name_is_one_unknown_word_whatever_its_parts() -> None:
     embedding = Embedding(["o'brien", "o", "brien", "al-smith", "al", "called"], np.eye(6))
-    private = Privatizer(Multivariate(embedding, epsilon=1000.0), never_release=["o'brien", "smith"], unknown="redact")
+    private = Privatizer(
+        Multivariate(embedding, epsilon=1000.0), never_release=["o'brien", "smith"], unknown="redact"
+    )
     assert private("O'Brien called Al-Smith, al called") == "[redacted] called [redacted] al called"
 
 
 def test_a_listed_word_of_a_script_without_spaces_is_one_unknown_word() -> None:
     words = ["山田太郎", "山田", "太郎", "が", "の", "ひかる", "は", "を", "に"]
     private = Privatizer(
-        Multivariate(Embedding(words, np.eye(len(words))), epsilon=1000.0), never_release=["山田太郎", "ひかり"], unknown="redact"
+        Multivariate(Embedding(words, np.eye(len(words))), epsilon=1000.0),
+        never_release=["山田太郎", "ひかり"],
+        unknown="redact",
     )
     assert private("山田太郎が") == "[redacted] が"
     assert private("山田が") == "山田 が"
@@ -81,15 +104,24 @@ def test_a_list_does_not_change_how_other_text_is_cut() -> None:
     words = [*(f"w{n}" for n in range(1000)), *"一二三四五六七八九"]
     embedding = Embedding(words, np.random.default_rng(0).standard_normal((len(words), 3)))
     less = leave_out(embedding, NeverRelease.of([f"w{n}" for n in range(200)]))
-    assert (rules_for(less), Cutter(less).words("一二三 w5")) == (rules_for(embedding), Cutter(embedding).words("一二三 w5"))
+    assert (rules_for(less), Cutter(less).words("一二三 w5")) == (
+        rules_for(embedding),
+        Cutter(embedding).words("一二三 w5"),
+    )
 
 
 def test_arabic_marks_and_the_letters_of_turkish_hide_no_listed_word() -> None:
     arabic = ["محمد", "محمّد", *("ابتثجحخدذرزسشصضطظعغفقكلمنهوي")]
-    private = Privatizer(Multivariate(Embedding(arabic, np.eye(len(arabic))), epsilon=1000.0), never_release=["محمد"], unknown="redact")
+    private = Privatizer(
+        Multivariate(Embedding(arabic, np.eye(len(arabic))), epsilon=1000.0),
+        never_release=["محمد"],
+        unknown="redact",
+    )
     assert private("محمد محمّد") == "[redacted] [redacted]"
     turkish = Embedding(["ısmail", "kılıç", "ibrahim", "word"], np.eye(4))
-    private = Privatizer(Multivariate(turkish, epsilon=1.0), never_release=["ISMAIL KILIÇ İBRAHİM"], case="keep")
+    private = Privatizer(
+        Multivariate(turkish, epsilon=1.0), never_release=["ISMAIL KILIÇ İBRAHİM"], case="keep"
+    )
     assert {private("JOHN") for _ in range(50)} == {"WORD"}
 
 
@@ -97,17 +129,32 @@ def test_accented_names_go_in_as_unknown_words_and_none_comes_out_of_the_built_i
     """Without folding, "maría" stayed in more than half of the draws."""
     names = "María García, Jürgen Müller, José Hernández, Obama"
     out = Release(epsilon=14, never_release="names").make().many([names] * 60)
-    assert not {word for text in out for word in str(text).split()} & {"maría", "garcía", "jürgen", "müller", "josé", "hernández", "obama"}
+    assert not {word for text in out for word in str(text).split()} & {
+        "maría",
+        "garcía",
+        "jürgen",
+        "müller",
+        "josé",
+        "hernández",
+        "obama",
+    }
     redacted = Release(epsilon=6, never_release="names", unknown="redact").make()(names)
     assert redacted == " ".join(["[redacted]"] * 7)
 
 
 @pytest.mark.parametrize("unknown", get_args(UnknownPolicy))
 @pytest.mark.parametrize("mechanism", CATALOGUE)
-def test_a_listed_word_never_comes_out_and_goes_in_as_an_unknown_one(mechanism: str, unknown: UnknownPolicy) -> None:
+def test_a_listed_word_never_comes_out_and_goes_in_as_an_unknown_one(
+    mechanism: str, unknown: UnknownPolicy
+) -> None:
     if mechanism == "santext-plus" and unknown == "subwords":
         pytest.skip("refused: it keeps words")
-    settings: dict[str, Any] = {"unknown": unknown, "case": "keep", "punctuation": "keep", "keep_words": ["kowalczyk", "wordc"]}
+    settings: dict[str, Any] = {
+        "unknown": unknown,
+        "case": "keep",
+        "punctuation": "keep",
+        "keep_words": ["kowalczyk", "wordc"],
+    }
     private = keyed(mechanism, never_release=LISTED, **settings)
 
     def release(text: str, name: str) -> str:
@@ -120,7 +167,9 @@ def test_a_listed_word_never_comes_out_and_goes_in_as_an_unknown_one(mechanism: 
         assert not {word for n in range(200) for word in release(known, str(n)).casefold().split()} & set(OUT)
         return
     assert lets_out(release) == set()
-    assert lets_out(lambda text, name: keyed(mechanism, **settings)(text, record_id=name), 20), "the test has power"
+    assert lets_out(lambda text, name: keyed(mechanism, **settings)(text, record_id=name), 20), (
+        "the test has power"
+    )
     if unknown != "subwords":  # which treats every spelling in its own way
         assert takes_as_unknown(release)
 
@@ -131,11 +180,17 @@ def test_exclusion_on_one_side_only_is_found() -> None:
     def on_the_way_in(text: str, name: str) -> str:
         """Treat listed words as unknown, and draw from all words."""
         folded = NeverRelease.of(LISTED)
-        return whole(" ".join("strange" if folded.holds(word) else word for word in text.split()), record_id=name)
+        return whole(
+            " ".join("strange" if folded.holds(word) else word for word in text.split()), record_id=name
+        )
 
     def on_the_way_out(text: str, name: str) -> str:
-        """Draw for listed words as for others, and put another word in the place of what must not come out."""
-        return " ".join("worda" if NeverRelease.of(LISTED).holds(word) else word for word in whole(text, record_id=name).split())
+        """Draw for listed words as for others, and put another word in the place of what must not come
+        out."""
+        return " ".join(
+            "worda" if NeverRelease.of(LISTED).holds(word) else word
+            for word in whole(text, record_id=name).split()
+        )
 
     assert lets_out(on_the_way_in)
     assert not lets_out(on_the_way_out)
@@ -161,7 +216,9 @@ def test_the_built_in_embedding_without_names_is_the_one_that_is_calibrated_in_t
     assert made.receipt().calibration is not None
     before = Release(epsilon=6, never_release="names-1").make()
     assert before.mechanism.embedding.fingerprint == "efa36a98f43ac310756e7e38bdefd8ce"
-    assert before.receipt().calibration is not None, "work that was begun with the first list finds the same epsilon again"
+    assert before.receipt().calibration is not None, (
+        "work that was begun with the first list finds the same epsilon again"
+    )
     messages: list[str] = []
     resolve_release(max_unchanged=0.5, quantile=0.95, never_release="names", say=messages.append)
     assert "by the calibration of all 37,340 words" in messages[0]
@@ -215,7 +272,11 @@ def test_receipt_and_card_state_the_list_and_no_word_that_the_vocabulary_does_no
     private = keyed("multivariate", never_release=[*LISTED, "nobody-knows"])
     receipt = private.receipt()
     never = receipt.embedding["never_release"]
-    assert (never["words_left_out"], never["source"], never["source_fingerprint"]) == (5, "close", EMBEDDING.fingerprint)
+    assert (never["words_left_out"], never["source"], never["source_fingerprint"]) == (
+        5,
+        "close",
+        EMBEDDING.fingerprint,
+    )
     assert never["digest"] in receipt.guarantee["statement"]
     assert "never released: 5 words of the vocabulary" in receipt.summary()
     assert "knows" not in receipt.to_json() + private.card.to_json()
@@ -239,7 +300,8 @@ def test_a_card_alone_gives_the_same_space(listed: Any, home: Path) -> None:
 
 
 def test_a_card_takes_out_the_words_that_it_lists_and_no_other_spelling_of_them(home: Path) -> None:
-    """A card of a version that told words apart by their accents, and one of the first list under the name that it had."""
+    """A card of a version that told words apart by their accents, and one of the first list under the name
+    that it had."""
     words = ["café", "cafe", "maria", "maría", "word", "other"]
     store.save(Embedding(words, np.random.default_rng(1).standard_normal((len(words), 3))), "accents")
     private = Release(epsilon=3, embedding="accents", never_release=["names", "Café"]).make()
@@ -247,8 +309,17 @@ def test_a_card_takes_out_the_words_that_it_lists_and_no_other_spelling_of_them(
     data = private.card.to_dict()
     whole = Embedding.open("accents")
     left = restrict(whole, exclude=["café", "maria"])
-    never = {**data["embedding"]["never_release"], "words": ["café"], "lists": [{"name": "names", "digest": built_in_digest("names-1")}]}
-    changed = {**data["embedding"], "never_release": never, "words": len(left), "fingerprint": left.fingerprint}
+    never = {
+        **data["embedding"]["never_release"],
+        "words": ["café"],
+        "lists": [{"name": "names", "digest": built_in_digest("names-1")}],
+    }
+    changed = {
+        **data["embedding"],
+        "never_release": never,
+        "words": len(left),
+        "fingerprint": left.fingerprint,
+    }
     (home / "card.json").write_text(json.dumps({**data, "embedding": changed}), encoding="utf-8")
     assert read_card(home / "card.json").open_embedding().words == ["cafe", "maría", "word", "other"]
 
@@ -265,7 +336,10 @@ def test_a_card_with_another_list_than_here_is_refused(home: Path) -> None:
         ({"digest": "x"}, "32 hexadecimal digits"),
     ):
         path = home / "card.json"
-        path.write_text(json.dumps({**data, "embedding": {**data["embedding"], "never_release": {**never, **change}}}), encoding="utf-8")
+        path.write_text(
+            json.dumps({**data, "embedding": {**data["embedding"], "never_release": {**never, **change}}}),
+            encoding="utf-8",
+        )
         with pytest.raises(MalformedCard, match=problem):
             read_card(path).open_embedding()
 

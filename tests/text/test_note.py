@@ -32,11 +32,17 @@ def test_the_default_embedding_comes_calibrated_and_a_fresh_sample_agrees() -> N
 
 def test_between_two_values_the_less_favourable_one_is_quote_calibration() -> None:
     embedding = Embedding.open()
-    found, exact = quote_calibration(Multivariate(embedding, epsilon=5.2)), quote_calibration(Multivariate(embedding, epsilon=5.5))
+    found, exact = (
+        quote_calibration(Multivariate(embedding, epsilon=5.2)),
+        quote_calibration(Multivariate(embedding, epsilon=5.5)),
+    )
     assert found is not None
     assert exact is not None
     assert found.unchanged == exact.unchanged
-    low, high = quote_calibration(Multivariate(embedding, epsilon=1.0)), quote_calibration(Multivariate(embedding, epsilon=1.2))
+    low, high = (
+        quote_calibration(Multivariate(embedding, epsilon=1.0)),
+        quote_calibration(Multivariate(embedding, epsilon=1.2)),
+    )
     assert low is not None
     assert high is not None
     assert high.support == low.support  # S_w rises with ε here, and the smaller value is the honest one
@@ -55,22 +61,35 @@ def test_a_receipt_quotes_it() -> None:
 def test_a_receipt_says_at_which_epsilon_it_was_read() -> None:
     small = Privatizer(Multivariate(Embedding.open(), epsilon=0.1)).receipt()
     assert small.to_dict()["calibration"]["at_epsilon"] == 1.0
-    assert "calibration: at ε = 1, the nearest value above that was calibrated, words stay themselves" in small.summary()
+    assert (
+        "calibration: at ε = 1, the nearest value above that was calibrated, words stay themselves"
+        in small.summary()
+    )
     between = Privatizer(Multivariate(Embedding.open(), epsilon=3.3)).receipt()
     assert between.to_dict()["calibration"]["at_epsilon"] == 3.5
-    assert "calibration: at ε = 3.5, the nearest value above that was calibrated, words stay themselves" in between.summary()
+    assert (
+        "calibration: at ε = 3.5, the nearest value above that was calibrated, words stay themselves"
+        in between.summary()
+    )
     large = Privatizer(Multivariate(Embedding.open(), epsilon=100.0)).receipt()
     assert large.to_dict()["calibration"] is None
     assert "calibration" not in large.summary()
 
 
-def test_below_the_smallest_epsilon_nothing_is_quoted_that_may_be_less_favourable_there(mine: Embedding) -> None:
+def test_below_the_smallest_epsilon_nothing_is_quoted_that_may_be_less_favourable_there(
+    mine: Embedding,
+) -> None:
     far_below = Multivariate(Embedding.open(), epsilon=0.1)
-    quote, smallest = quote_calibration(far_below), quote_calibration(Multivariate(Embedding.open(), epsilon=1.0))
+    quote, smallest = (
+        quote_calibration(far_below),
+        quote_calibration(Multivariate(Embedding.open(), epsilon=1.0)),
+    )
     assert quote is not None
     assert smallest is not None
     assert smallest.distinct is not None
-    assert explain_word(far_below, "doctor", draws=1_000).distinct < smallest.distinct.worst, "fewer words come out there than at ε = 1"
+    assert explain_word(far_below, "doctor", draws=1_000).distinct < smallest.distinct.worst, (
+        "fewer words come out there than at ε = 1"
+    )
     assert quote.support is quote.distinct is None
     assert quote.unchanged == smallest.unchanged, "which are not exceeded at a smaller ε"
     # Protected words may come out themselves more often at a smaller ε.
@@ -79,7 +98,9 @@ def test_below_the_smallest_epsilon_nothing_is_quoted_that_may_be_less_favourabl
         mechanism = Multivariate(mine, epsilon=epsilon)
         place = note_path(mechanism)
         assert place is not None
-        place.write_text(json.dumps(make_note(measure_by_rays(mine, rays=20, keep=False), [1.0, 2.0]).to_dict()))
+        place.write_text(
+            json.dumps(make_note(measure_by_rays(mine, rays=20, keep=False), [1.0, 2.0]).to_dict())
+        )
         assert (quote_calibration(mechanism) is not None) == known
 
 
@@ -116,7 +137,9 @@ def test_what_is_noted_of_words_that_never_change_is_one_and_can_be_read(mine: E
     mechanism = Multivariate(mine, epsilon=1e6)
     place = note_path(mechanism)
     assert place is not None
-    place.write_text(json.dumps(make_note(measure_by_rays(mechanism.embedding, rays=20, keep=False), [1e6]).to_dict()))
+    place.write_text(
+        json.dumps(make_note(measure_by_rays(mechanism.embedding, rays=20, keep=False), [1e6]).to_dict())
+    )
     found = quote_calibration(mechanism)
     assert found is not None
     assert found.to_dict()["unchanged"] == {"median": 1.0, "95%": 1.0, "worst": 1.0}
@@ -146,12 +169,17 @@ def test_a_damaged_note_is_refused_and_never_believed(mine: Embedding) -> None:
     ]
     for table in damaged:
         place.write_text(json.dumps({**good, "table": table}))
-        for use in (lambda: note_for_target(mechanism, 0.5).largest_epsilon(0.5), lambda: quote_calibration(mechanism)):
+        for use in (
+            lambda: note_for_target(mechanism, 0.5).largest_epsilon(0.5),
+            lambda: quote_calibration(mechanism),
+        ):
             with pytest.raises(DamagedCalibration):
                 use()
 
 
-@pytest.mark.parametrize("content", ["[" * 100_000, '{"rays": 1e3}', "\x00", '{"rays": ' + "9" * 5000 + "}", "[]", '"x"'])
+@pytest.mark.parametrize(
+    "content", ["[" * 100_000, '{"rays": 1e3}', "\x00", '{"rays": ' + "9" * 5000 + "}", "[]", '"x"']
+)
 def test_what_is_no_note_is_one_error(mine: Embedding, content: str) -> None:
     mechanism = Multivariate(mine, epsilon=1.0)
     place = note_path(mechanism)
@@ -161,7 +189,9 @@ def test_what_is_no_note_is_one_error(mine: Embedding, content: str) -> None:
         quote_calibration(mechanism)
 
 
-@pytest.mark.parametrize("change", [{"rays": 3.5}, {"words": "all"}, {"words_for_support": -0.5}, {"rays": True}])
+@pytest.mark.parametrize(
+    "change", [{"rays": 3.5}, {"words": "all"}, {"words_for_support": -0.5}, {"rays": True}]
+)
 def test_counts_that_are_none_are_one_error(mine: Embedding, change: dict[str, object]) -> None:
     mechanism = Multivariate(mine, epsilon=1.0)
     place = note_path(mechanism)
@@ -172,7 +202,9 @@ def test_counts_that_are_none_are_one_error(mine: Embedding, change: dict[str, o
         quote_calibration(mechanism)
 
 
-def test_a_note_that_only_somebody_else_may_read_says_nothing_and_stops_no_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_note_that_only_somebody_else_may_read_says_nothing_and_stops_no_release(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def refused(*_: object, **__: object) -> str:
         raise PermissionError(13, "Permission denied")
 

@@ -1,4 +1,5 @@
-"""Releases in languages that ask for more than the plain rules: what comes out, and that a receiver counts the words that were released."""
+"""Releases in languages that ask for more than the plain rules: what comes out, and that a receiver counts
+the words that were released."""
 
 from __future__ import annotations
 
@@ -36,11 +37,17 @@ def make_private(embedding: Embedding, epsilon: float = 1.0, **policy: Any) -> P
         ("decomposed", "über the café", "u\u0308ber the cafe\u0301"),
     ],
 )
-def test_with_hardly_any_noise_words_come_back_between_spaces(language: str, text: str, released: str) -> None:
+def test_with_hardly_any_noise_words_come_back_between_spaces(
+    language: str, text: str, released: str
+) -> None:
     assert make_private(made_embedding(language), epsilon=1e6)(text, record_id=1) == released
 
 
-@pytest.mark.parametrize("policy", [{}, {"punctuation": "keep"}, {"case": "keep"}, {"punctuation": "keep", "case": "keep"}], ids=str)
+@pytest.mark.parametrize(
+    "policy",
+    [{}, {"punctuation": "keep"}, {"case": "keep"}, {"punctuation": "keep", "case": "keep"}],
+    ids=str,
+)
 @pytest.mark.parametrize("language", VOCABULARIES)
 def test_a_receiver_reads_the_words_that_were_released(language: str, policy: dict[str, Any]) -> None:
     embedding = made_embedding(language)
@@ -73,7 +80,9 @@ CLITICS = {
 
 @pytest.mark.parametrize("policy", [{}, {"punctuation": "keep"}], ids=str)
 @pytest.mark.parametrize("language", CLITICS)
-def test_clitics_of_a_vocabulary_with_rules_are_released_as_words_that_are_read_again(language: str, policy: dict[str, Any]) -> None:
+def test_clitics_of_a_vocabulary_with_rules_are_released_as_words_that_are_read_again(
+    language: str, policy: dict[str, Any]
+) -> None:
     words = CLITICS[language]
     embedding = Embedding(words, np.random.default_rng(7).standard_normal((len(words), 4)))
     texts = [f"{one} {other}" for one in words for other in words]
@@ -106,7 +115,9 @@ def test_keyed_noise_names_the_rules_where_they_are_not_the_plain_ones() -> None
     assert make_private(languages)(text, record_id=1) != make_private(plain)(text, record_id=1)
 
 
-def test_the_card_names_the_rules_and_cards_of_before_are_read_by_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_card_names_the_rules_and_cards_of_before_are_read_by_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
     store.save(made_embedding("japanese"), "japanese")
     said = Privatizer(Multivariate(Embedding.open("japanese"), epsilon=1.0)).card.to_dict()
@@ -117,7 +128,9 @@ def test_the_card_names_the_rules_and_cards_of_before_are_read_by_theirs(tmp_pat
     assert Cutter(before).words("東京タワー") == ["東京タワー"]
 
 
-def test_a_card_that_names_rules_which_the_embedding_does_not_ask_for_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_card_that_names_rules_which_the_embedding_does_not_ask_for_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
     store.save(Embedding(["the", "fox"], np.eye(2)), "plain")
     said = Privatizer(Multivariate(Embedding.open("plain"), epsilon=1.0)).card.to_dict()
@@ -127,11 +140,16 @@ def test_a_card_that_names_rules_which_the_embedding_does_not_ask_for_is_refused
         card.open_embedding()
 
 
-def test_what_is_said_of_the_words_is_noted_when_an_embedding_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_said_of_the_words_is_noted_when_an_embedding_is_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
     file = tmp_path / "words.vec"
     words = VOCABULARIES["decomposed"]
-    file.write_text("\n".join([f"{len(words)} 2", *(f"{word} {i} 1" for i, word in enumerate(words))]) + "\n", encoding="utf-8")
+    file.write_text(
+        "\n".join([f"{len(words)} 2", *(f"{word} {i} 1" for i, word in enumerate(words))]) + "\n",
+        encoding="utf-8",
+    )
     added = store.add(file, "made")
     assert added.cutting is not None
     assert [line.rpartition(": ")[2] for line in added.cutting] == ["3", "1"]

@@ -12,7 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, UnknownWord
+from deniable import (
+    Embedding,
+    InsecureSeededRandomness,
+    InvalidParameter,
+    Multivariate,
+    Privatizer,
+    UnknownWord,
+)
 from deniable.text.policies import PUBLIC_PUNCTUATION
 from deniable.text.writing import REDACTED
 from tests.support.strategies import NASTY_TEXT
@@ -34,8 +41,12 @@ def test_every_word_goes_through_noise(embedding: Embedding) -> None:
     released = [str(text).split() for text in private(embedding, 1e-6).many(["the fox do john it"] * 200)]
     assert len({tuple(words) for words in released}) > 150
     for place in range(5):
-        there = [words[place] for words in released if len(words) == 5]  # clitics are joined to the word before
-        assert max(there.count(word) for word in set(there)) < 0.8 * len(there), f"word {place + 1} is hardly ever drawn"
+        there = [
+            words[place] for words in released if len(words) == 5
+        ]  # clitics are joined to the word before
+        assert max(there.count(word) for word in set(there)) < 0.8 * len(there), (
+            f"word {place + 1} is hardly ever drawn"
+        )
 
 
 def test_empty_missing_and_blank_texts_keep_their_place(embedding: Embedding) -> None:
@@ -110,7 +121,11 @@ def test_a_frame_is_not_changed(embedding: Embedding) -> None:
     texts = ["the secretword", None, "fox"]
     for column in (pd.Series(texts, dtype="str"), pl.Series(texts), pa.chunked_array([texts])):
         private(embedding, 1e-6).column(column)
-        assert list(column) == texts if isinstance(column, pl.Series) else pa.chunked_array(column).to_pylist() == texts
+        assert (
+            list(column) == texts
+            if isinstance(column, pl.Series)
+            else pa.chunked_array(column).to_pylist() == texts
+        )
 
 
 @pytest.mark.parametrize("column", [pa.array([1, 2]), pl.Series([1.5]), ["the fox"], pd.Series([1, 2])])
@@ -130,7 +145,8 @@ def test_columns_of_something_else_are_refused(column: Any, embedding: Embedding
 def test_no_unknown_word_ever_comes_out(
     embedding: Embedding, texts: list[str], unknown: str, punctuation: str, case: str, epsilon: float
 ) -> None:
-    """Whatever goes in, every word that comes out is a word of the public vocabulary or the fixed redaction token."""
+    """Whatever goes in, every word that comes out is a word of the public vocabulary or the fixed redaction
+    token."""
     released = private(embedding, epsilon, unknown=unknown, punctuation=punctuation, case=case).many(texts)
     allowed = sorted({*embedding.words, REDACTED}, key=len, reverse=True)
     for text in released:
@@ -141,9 +157,14 @@ def test_no_unknown_word_ever_comes_out(
         assert set(rest) <= PUBLIC_PUNCTUATION | {" "}, text
 
 
-@given(st.text(st.characters(categories=["L", "N", "S", "P"]), min_size=1, max_size=12).filter(lambda s: s.isalnum()))
+@given(
+    st.text(st.characters(categories=["L", "N", "S", "P"]), min_size=1, max_size=12).filter(
+        lambda s: s.isalnum()
+    )
+)
 def test_unknown_words_are_indistinguishable(secret: str) -> None:
-    """Two unknown words lead to the same id before any noise: perfect, not statistical, indistinguishability."""
+    """Two unknown words lead to the same id before any noise: perfect, not statistical,
+    indistinguishability."""
     from deniable.text.policies import Drafter, TextPolicy
 
     few = Embedding(["zzzz1", "zzzz2"], [[0.0], [1.0]])
@@ -172,7 +193,9 @@ def test_punctuation_and_case_are_kept_only_when_asked_for(embedding: Embedding)
     assert private(embedding)(text) == "the fox john's well known it 7"
     assert private(embedding, punctuation="keep")(text) == "the fox (john's), well-known: it... 7!?"
     assert private(embedding, case="keep")(text) == "The fox JOHN's well known it 7"
-    assert private(embedding, case="keep", punctuation="keep")(text) == "The fox (JOHN's), well-known: it... 7!?"
+    assert (
+        private(embedding, case="keep", punctuation="keep")(text) == "The fox (JOHN's), well-known: it... 7!?"
+    )
 
 
 def test_listed_words_are_kept_and_the_others_are_not(embedding: Embedding) -> None:
@@ -184,9 +207,16 @@ def test_listed_words_are_kept_and_the_others_are_not(embedding: Embedding) -> N
 
 @pytest.mark.parametrize(
     ("entry", "says"),
-    [("the fox", r"2 words in a text \(the, fox\)"), ("don't", r"\(do, n't\)"), ("well-known", "2 words"), ("!?", "no word")],
+    [
+        ("the fox", r"2 words in a text \(the, fox\)"),
+        ("don't", r"\(do, n't\)"),
+        ("well-known", "2 words"),
+        ("!?", "no word"),
+    ],
 )
-def test_an_entry_that_is_not_one_word_is_refused_and_does_not_release_its_parts(entry: str, says: str, embedding: Embedding) -> None:
+def test_an_entry_that_is_not_one_word_is_refused_and_does_not_release_its_parts(
+    entry: str, says: str, embedding: Embedding
+) -> None:
     with pytest.raises(InvalidParameter, match=says) as caught:
         private(embedding, keep_words=["it", entry])
     assert caught.value.value == entry
@@ -197,7 +227,9 @@ def test_a_listed_word_that_is_unknown_stays_unknown(embedding: Embedding) -> No
     assert not any("zorblatt7" in (text or "") for text in released)
 
 
-def test_a_cased_vocabulary_is_looked_up_as_spelled_and_then_in_lower_case(cased_embedding: Embedding) -> None:
+def test_a_cased_vocabulary_is_looked_up_as_spelled_and_then_in_lower_case(
+    cased_embedding: Embedding,
+) -> None:
     assert private(cased_embedding)("Apple apple PIE US") == "Apple apple pie US"
 
 
@@ -257,7 +289,9 @@ def test_spellings_are_not_remembered_if_that_is_asked_for() -> None:
     from deniable.embeddings.subwords import Subwords
 
     few = Embedding(["aa", "bb"], [[1.0, 0.0], [0.0, 1.0]])
-    few.subwords = Subwords(np.random.default_rng(0).standard_normal((50, 2)).astype(np.float32), minn=2, maxn=3)
+    few.subwords = Subwords(
+        np.random.default_rng(0).standard_normal((50, 2)).astype(np.float32), minn=2, maxn=3
+    )
     release = Privatizer(Multivariate(few, epsilon=5.0), unknown="subwords")
     subwords = release._drafter._subwords
     assert subwords is not None
@@ -269,13 +303,17 @@ def test_spellings_are_not_remembered_if_that_is_asked_for() -> None:
     assert not subwords._remembered
 
 
-def test_forgetting_spellings_while_another_thread_looks_them_up_is_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forgetting_spellings_while_another_thread_looks_them_up_is_harmless(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from deniable.embeddings.subwords import Subwords
     from deniable.text import subwords as lookup
 
     monkeypatch.setattr(lookup, "_REMEMBERED_SPELLINGS", 3)
     few = Embedding(["aa", "bb"], [[1.0, 0.0], [0.0, 1.0]])
-    few.subwords = Subwords(np.random.default_rng(0).standard_normal((50, 2)).astype(np.float32), minn=2, maxn=3)
+    few.subwords = Subwords(
+        np.random.default_rng(0).standard_normal((50, 2)).astype(np.float32), minn=2, maxn=3
+    )
     subwords = lookup.SubwordLookup(few)
     spellings = [f"strange{i}" for i in range(40)]
     expected = subwords.ids(spellings)
@@ -299,8 +337,12 @@ def test_forgetting_spellings_while_another_thread_looks_them_up_is_harmless(mon
 def test_texts_are_not_in_representations_or_errors(embedding: Embedding) -> None:
     from deniable.text.policies import Drafter, TextPolicy
 
-    assert "fox" not in repr(Drafter(embedding, TextPolicy(unknown="redact", keep_words=frozenset({"fox"}))).draft("fox", record=1))
-    broken = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(np.array([0, 7], "<i4")), pa.py_buffer(b"secret\xff")])
+    assert "fox" not in repr(
+        Drafter(embedding, TextPolicy(unknown="redact", keep_words=frozenset({"fox"}))).draft("fox", record=1)
+    )
+    broken = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(np.array([0, 7], "<i4")), pa.py_buffer(b"secret\xff")]
+    )
     with pytest.raises(InvalidParameter, match="UTF-8") as caught:
         private(embedding).column(broken)
     assert caught.value.__cause__ is None
@@ -325,7 +367,9 @@ def test_which_words_are_drawn_together_does_not_depend_on_how_many_are_unknown(
     unknown = ["zorb blatt zorb blatt zorb blatt zorb blatt"] * 3_000 + texts[3_000:]
 
     def last(texts: list[str]) -> list[str | None]:
-        seeded = Privatizer(Multivariate(embedding, epsilon=1), randomness=InsecureSeededRandomness(insecure_seed=1))
+        seeded = Privatizer(
+            Multivariate(embedding, epsilon=1), randomness=InsecureSeededRandomness(insecure_seed=1)
+        )
         return seeded.many(texts)[3_000:]
 
     assert last(texts) == last(unknown)

@@ -1,4 +1,5 @@
-"""What is proved of a release, from its card: the numbers, their sentences, and when a number protects nobody."""
+"""What is proved of a release, from its card: the numbers, their sentences, and when a number protects
+nobody."""
 
 from __future__ import annotations
 
@@ -29,9 +30,13 @@ def released(private: Privatizer, texts: list[str]) -> tuple[Card, ReceiptFile]:
 
 
 def test_the_table_has_the_words_of_the_median_text(space: Embedding) -> None:
-    card, receipt = released(Privatizer(Multivariate(space, epsilon=2.0)), ["w1 w2 w3", "w1", "w4 w5 w6 w7 w8 w9 w10"])
+    card, receipt = released(
+        Privatizer(Multivariate(space, epsilon=2.0)), ["w1 w2 w3", "w1", "w4 w5 w6 w7 w8 w9 w10"]
+    )
     numbers = numbers_of_release(card, receipt, delta=1e-5)
-    assert [(row.distance, row.words) for row in numbers.accounting] == [(d, m) for d in ("median", "largest") for m in (1, 5, 20, 3)]
+    assert [(row.distance, row.words) for row in numbers.accounting] == [
+        (d, m) for d in ("median", "largest") for m in (1, 5, 20, 3)
+    ]
     assert {row.delta for row in numbers.accounting} == {1e-5}
     assert numbers.capacity is not None
     assert 1.0 < numbers.capacity.high <= 61.0
@@ -44,13 +49,17 @@ def test_the_table_has_the_words_of_the_median_text(space: Embedding) -> None:
 def test_kept_and_redacted_words_count(space: Embedding) -> None:
     mechanism = Multivariate(space, epsilon=2.0)
     plain = numbers_of_release(*released(Privatizer(mechanism), ["w1"])).capacity
-    kept = numbers_of_release(*released(Privatizer(mechanism, keep_words=["w1", "w2"], unknown="redact"), ["w1"])).capacity
+    kept = numbers_of_release(
+        *released(Privatizer(mechanism, keep_words=["w1", "w2"], unknown="redact"), ["w1"])
+    ).capacity
     assert plain is not None
     assert kept is not None
     assert kept.value > plain.value + 1.0
 
 
-def test_nothing_is_said_of_draws_that_are_shared_and_of_the_card_of_another_release(space: Embedding) -> None:
+def test_nothing_is_said_of_draws_that_are_shared_and_of_the_card_of_another_release(
+    space: Embedding,
+) -> None:
     keyed = Privatizer(Multivariate(space, epsilon=2.0), randomness=Keyed(b"k" * 32, consistent=True))
     keyed.many(["w1"], record_ids=["ann"])
     card, receipt = card_from(keyed.card.to_dict()), decode_receipt(keyed.receipt().to_json(), "receipt")
@@ -66,7 +75,10 @@ def test_a_number_that_protects_nobody_is_called_so(space: Embedding) -> None:
     assert "at most 1 time in 50," in capacity_in_words(small)
     assert "protects nobody" not in capacity_in_words(small)
     assert "protects nobody" in capacity_in_words(replace(small, value=2e3, high=2e3))
-    weak, strong = (numbers_of_release(*released(Privatizer(Multivariate(space, epsilon=e)), ["w1"])) for e in (20.0, 0.01))
+    weak, strong = (
+        numbers_of_release(*released(Privatizer(Multivariate(space, epsilon=e)), ["w1"]))
+        for e in (20.0, 0.01)
+    )
     assert "so large that it protects nobody" in accounting_in_words(weak.accounting)
     assert "protects nobody" not in accounting_in_words(strong.accounting)
     assert ProvedNumbers(capacity=None, bayes_bound=None, accounting=()).in_words() == []

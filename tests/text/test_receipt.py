@@ -64,20 +64,36 @@ def test_with_a_budget_the_receipt_says_what_a_word_may_get_and_what_one_got(emb
     assert alone.receipt().largest_epsilon_of_a_word == 0
     alone.many(texts)
     receipt = alone.receipt().to_dict()
-    assert (receipt["epsilon_per_word"], receipt["epsilon_per_record"], receipt["largest_epsilon_of_a_word"]) == (None, 60, 30)
+    assert (
+        receipt["epsilon_per_word"],
+        receipt["epsilon_per_record"],
+        receipt["largest_epsilon_of_a_word"],
+    ) == (None, 60, 30)
     assert "ε = 60 per record: a word of the shortest record got 30" in alone.receipt().summary()
     limited = Privatizer(Multivariate(embedding, epsilon=20), record_epsilon=60)
     limited.many(texts)
     receipt = limited.receipt().to_dict()
-    assert (receipt["epsilon_per_word"], receipt["epsilon_per_record"], receipt["largest_epsilon_of_a_word"]) == (20, 60, 20)
+    assert (
+        receipt["epsilon_per_word"],
+        receipt["epsilon_per_record"],
+        receipt["largest_epsilon_of_a_word"],
+    ) == (20, 60, 20)
     budget = {name: receipt["budget"][name] for name in ("longest_record", "median_record")}
-    assert budget == {"longest_record": {"words": 4, "epsilon": 60}, "median_record": {"words": 2, "epsilon": 40}}
-    assert "ε = 60 per record and at most 20 per word: a word of the shortest record got 20" in limited.receipt().summary()
+    assert budget == {
+        "longest_record": {"words": 4, "epsilon": 60},
+        "median_record": {"words": 2, "epsilon": 40},
+    }
+    assert (
+        "ε = 60 per record and at most 20 per word: a word of the shortest record got 20"
+        in limited.receipt().summary()
+    )
     assert any("largest ε of a word come from the private text" in caveat for caveat in receipt["caveats"])
 
 
 def test_a_seed_is_recorded_and_shouted(embedding: Embedding) -> None:
-    receipt = Privatizer(Multivariate(embedding, epsilon=3), randomness=InsecureSeededRandomness(insecure_seed=42)).receipt()
+    receipt = Privatizer(
+        Multivariate(embedding, epsilon=3), randomness=InsecureSeededRandomness(insecure_seed=42)
+    ).receipt()
     assert receipt.to_dict()["randomness"]["insecure_seed"] == 42
     assert "INSECURE" in receipt.summary()
 
@@ -149,7 +165,9 @@ def test_a_source_of_noise_that_is_not_ours_is_named(embedding: Embedding) -> No
 
 
 @pytest.mark.parametrize("kind", [TEM, Gaussian])
-def test_a_budget_per_record_states_no_parameter_that_goes_with_another_epsilon(kind: type[TEM] | type[Gaussian]) -> None:
+def test_a_budget_per_record_states_no_parameter_that_goes_with_another_epsilon(
+    kind: type[TEM] | type[Gaussian],
+) -> None:
     private = Privatizer(kind(random_embedding(20, 3), epsilon=10.0), record_epsilon=10.0)
     private("w1 w2 w3")
     assert not {"gamma", "sigma"} & set(json.loads(private.receipt().to_json())["guarantee"]["parameters"])

@@ -1,4 +1,5 @@
-"""The receipt as a page: what the receipt says, on one sheet, marked as the owner's, and nothing that acts."""
+"""The receipt as a page: what the receipt says, on one sheet, marked as the owner's, and nothing that
+acts."""
 
 from __future__ import annotations
 
@@ -24,7 +25,13 @@ HOSTILE = "<script>alert(1)</script>{{ 7 * 7 }}\u202e"
 TEXTS = ["the fox", None, "it", "the secretword it fox"]
 
 
-def released(embedding: Embedding, *, rows: list[int] | None = None, randomness: Randomness | None = None, **settings: Any) -> ReceiptFile:
+def released(
+    embedding: Embedding,
+    *,
+    rows: list[int] | None = None,
+    randomness: Randomness | None = None,
+    **settings: Any,
+) -> ReceiptFile:
     private = Privatizer(Multivariate(embedding, epsilon=3), randomness=randomness, **settings)
     private.many(TEXTS, rows=rows)
     return decode_receipt(private.receipt().to_json(), "receipt")
@@ -48,7 +55,11 @@ def test_the_page_says_what_the_receipt_says_and_whose_it_is(embedding: Embeddin
     assert found.outside == []
     assert "7 words in 4 texts were each replaced by a word drawn around it, at ε = 3 per word." in found.lead
     assert "The most that was spent on one text is Σε = 12, for 4 words." in found.lead
-    for said in ("belongs to whoever holds the private text", "OUTPUT.card.json", "1 (14 %): all go in as one public symbol ⊥"):
+    for said in (
+        "belongs to whoever holds the private text",
+        "OUTPUT.card.json",
+        "1 (14 %): all go in as one public symbol ⊥",
+    ):
         assert said in found.text
     assert "4, of which 1 missing" in found.text
     assert "not the ε of local differential privacy" in found.text
@@ -56,7 +67,9 @@ def test_the_page_says_what_the_receipt_says_and_whose_it_is(embedding: Embeddin
     assert "secretword" not in found.raw
 
 
-@pytest.mark.parametrize("policy", [{"unknown": "redact"}, {"punctuation": "keep"}, {"case": "keep"}, {"keep_words": ["the"]}])
+@pytest.mark.parametrize(
+    "policy", [{"unknown": "redact"}, {"punctuation": "keep"}, {"case": "keep"}, {"keep_words": ["the"]}]
+)
 def test_every_relaxation_stands_on_the_page(policy: dict[str, Any], embedding: Embedding) -> None:
     receipt = released(embedding, **policy)
     assert f"relaxed: {receipt.relaxations[0]}" in shown(receipt).text
@@ -112,7 +125,9 @@ def test_what_is_no_receipt_is_refused_in_one_line(
 ) -> None:
     path = tmp_path / "x.receipt.json"
     path.write_bytes(edited(embedding, change))
-    with pytest.raises(MalformedReceipt, match=r"is no receipt of a release .*OUTPUT\.receipt\.json") as caught:
+    with pytest.raises(
+        MalformedReceipt, match=r"is no receipt of a release .*OUTPUT\.receipt\.json"
+    ) as caught:
         read_receipt_file(path)
     assert "\n" not in str(caught.value)
 
@@ -127,19 +142,28 @@ def test_the_page_is_readable_by_its_owner_only(embedding: Embedding, tmp_path: 
     assert stat.S_IMODE((tmp_path / "page.html").stat().st_mode) == 0o600
 
 
-def test_it_is_one_sheet_of_paper_and_fits_narrow_screens_in_light_and_dark(embedding: Embedding, tmp_path: Path) -> None:
+def test_it_is_one_sheet_of_paper_and_fits_narrow_screens_in_light_and_dark(
+    embedding: Embedding, tmp_path: Path
+) -> None:
     path = tmp_path / "page.html"
     write_receipt_page(released(embedding, rows=[2, 2], punctuation="keep", case="keep"), path)
     with browser(tmp_path / "profile") as opened:
         colours = []
         for width, scheme in ((390, "light"), (1280, "dark")):
             at_width(opened, width)
-            opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+            opened.execute_cdp_cmd(
+                "Emulation.setEmulatedMedia",
+                {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+            )
             opened.get(path.as_uri())
             assert requests_of(opened, path.as_uri()) == [path.as_uri()]
             assert opened.get_log("browser") == []
-            assert opened.execute_script("return document.documentElement.scrollWidth <= window.innerWidth"), f"scrolls at {width}"
+            assert opened.execute_script(
+                "return document.documentElement.scrollWidth <= window.innerWidth"
+            ), f"scrolls at {width}"
             colours.append(opened.execute_script("return getComputedStyle(document.body).backgroundColor"))
         assert colours[0] != colours[1]
-        printed = opened.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": True})
+        printed = opened.execute_cdp_cmd(
+            "Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": True}
+        )
     assert len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed["data"]))) == 1

@@ -33,7 +33,9 @@ def test_a_text_released_five_times_spends_five_times(private: Privatizer) -> No
     receipt = private.receipt()
     made = receipt.to_dict()
     assert (made["counts"]["records"], made["counts"]["released_again"]) == (5, 4)
-    assert made["budget"]["longest_record"] == made["budget"]["median_record"] == {"words": 60, "epsilon": 360}
+    assert (
+        made["budget"]["longest_record"] == made["budget"]["median_record"] == {"words": 60, "epsilon": 360}
+    )
     assert "longest text Σε = 360" in receipt.summary()
     assert "texts released again: 4 of 5" in receipt.summary()
     written = decode_receipt(receipt.to_json(), "receipt")

@@ -24,12 +24,16 @@ from deniable.words.never_release import NeverRelease
 
 @pytest.mark.parametrize("without_names", [False, True])
 @pytest.mark.parametrize("level", list(LEVELS))
-def test_the_levels_of_the_built_in_embedding_are_what_the_bound_says(level: str, without_names: bool) -> None:
+def test_the_levels_of_the_built_in_embedding_are_what_the_bound_says(
+    level: str, without_names: bool
+) -> None:
     embedding = Embedding.open()
     if without_names:
         embedding = leave_out(embedding, NeverRelease.of("names"))
     epsilon = epsilon_of_risk(ChosenMechanism(), embedding, level)
-    found = bayes_bound(Multivariate(embedding, epsilon=epsilon), english_words(embedding), draws=1_500, seed=99)
+    found = bayes_bound(
+        Multivariate(embedding, epsilon=epsilon), english_words(embedding), draws=1_500, seed=99
+    )
     assert found is not None
     assert found.low <= LEVELS[level]
     assert 0.85 * LEVELS[level] < found.high
@@ -67,8 +71,15 @@ def test_the_card_and_the_receipt_say_which_level() -> None:
 def test_released_words_count_as_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
     built_in = Embedding.open()
-    store.save(Embedding(list(built_in.words[:3_000]), built_in.vectors[:3_000]), "few", source="test", licence="none")
-    plain, redacted = (Release(risk=0.2, embedding="few", unknown=unknown).epsilon for unknown in ("perturb", "redact"))
+    store.save(
+        Embedding(list(built_in.words[:3_000]), built_in.vectors[:3_000]),
+        "few",
+        source="test",
+        licence="none",
+    )
+    plain, redacted = (
+        Release(risk=0.2, embedding="few", unknown=unknown).epsilon for unknown in ("perturb", "redact")
+    )
     assert plain is not None
     assert redacted is not None
     assert redacted < plain
@@ -86,7 +97,9 @@ def test_the_command_takes_a_level(tmp_path: Path) -> None:
     text.write_text("a public sentence\n")
     both = runner.invoke(app, ["privatize", str(text), "--risk", "low", "--epsilon", "6"])
     assert both.exit_code == 2
-    done = runner.invoke(app, ["privatize", str(text), "--risk", "low", "-o", str(tmp_path / "out.txt"), "--quiet"])
+    done = runner.invoke(
+        app, ["privatize", str(text), "--risk", "low", "-o", str(tmp_path / "out.txt"), "--quiet"]
+    )
     assert done.exit_code == 0, done.output
     assert json.loads((tmp_path / "out.txt.receipt.json").read_text())["risk"]["named_at_most"] == 0.08
     assert json.loads((tmp_path / "out.txt.card.json").read_text())["risk"] == 0.08

@@ -1,4 +1,5 @@
-"""What is spent on a row, and on a user, adds up over its texts: exactly while there are few users, and never too little."""
+"""What is spent on a row, and on a user, adds up over its texts: exactly while there are few users, and never
+too little."""
 
 from __future__ import annotations
 
@@ -24,12 +25,15 @@ ROWS = 40
 
 
 def private(embedding: Embedding, *, consistent: bool = False) -> Privatizer:
-    return Privatizer(Multivariate(embedding, epsilon=3), randomness=Keyed.new(consistent=True) if consistent else None)
+    return Privatizer(
+        Multivariate(embedding, epsilon=3), randomness=Keyed.new(consistent=True) if consistent else None
+    )
 
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """Two columns of private text: a row has four words in one cell and i % 3 in the other; three users take turns."""
+    """Two columns of private text: a row has four words in one cell and i % 3 in the other; three users take
+    turns."""
     lines = [f"user{i % 3},the fox it do,{' '.join(['the'] * (i % 3))}" for i in range(ROWS)]
     file = tmp_path / "table.csv"
     file.write_text("\n".join(["who,one,two", *lines]) + "\n")
@@ -38,7 +42,9 @@ def table(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_two_columns_of_a_row_add_up(table: Path, embedding: Embedding, workers: int) -> None:
-    made = privatize_file(private(embedding), table, table.with_name("out.csv"), columns=["one", "two"], workers=workers)
+    made = privatize_file(
+        private(embedding), table, table.with_name("out.csv"), columns=["one", "two"], workers=workers
+    )
     assert made is not None
     receipt = made.to_dict()
     assert (receipt["counts"]["rows"], receipt["counts"]["records"]) == (ROWS, 2 * ROWS)
@@ -52,7 +58,9 @@ def test_two_columns_of_a_row_add_up(table: Path, embedding: Embedding, workers:
 
 
 def test_rows_add_up_with_a_seed_too(table: Path, embedding: Embedding) -> None:
-    seeded = Privatizer(Multivariate(embedding, epsilon=3), randomness=InsecureSeededRandomness(insecure_seed=1))
+    seeded = Privatizer(
+        Multivariate(embedding, epsilon=3), randomness=InsecureSeededRandomness(insecure_seed=1)
+    )
     made = privatize_file(seeded, table, table.with_name("out.csv"), columns=["one", "two"])
     assert made is not None
     assert (made.tally.rows, made.budget["longest_row"]) == (ROWS, {"words": 6, "epsilon": 18})
@@ -63,20 +71,38 @@ def test_one_column_has_records_that_are_rows(table: Path, embedding: Embedding)
     assert made is not None
     receipt = made.to_dict()
     assert receipt["counts"]["rows"] == receipt["counts"]["records"] == ROWS
-    assert receipt["budget"]["longest_row"] == receipt["budget"]["longest_record"] == {"words": 4, "epsilon": 12}
+    assert (
+        receipt["budget"]["longest_row"] == receipt["budget"]["longest_record"] == {"words": 4, "epsilon": 12}
+    )
     assert f"{ROWS} records" in made.summary()
 
 
 def test_the_rows_of_a_user_add_up_where_a_column_names_users(table: Path, embedding: Embedding) -> None:
-    made = privatize_file(private(embedding, consistent=True), table, table.with_name("out.csv"), columns=["one", "two"], record_id="who")
+    made = privatize_file(
+        private(embedding, consistent=True),
+        table,
+        table.with_name("out.csv"),
+        columns=["one", "two"],
+        record_id="who",
+    )
     assert made is not None
     # User 0 has 14 rows of 4 words, user 1 has 13 of 5, user 2 has 13 of 6.
-    assert made.to_dict()["budget"]["longest_user"] == {"words": 78, "epsilon": 234, "exact": True, "users": 3}
+    assert made.to_dict()["budget"]["longest_user"] == {
+        "words": 78,
+        "epsilon": 234,
+        "exact": True,
+        "users": 3,
+    }
     assert "budget of a user: Σε of at most 234, for 78 words (the largest of 3 users)" in made.summary()
-    unnamed = privatize_file(private(embedding), table, table.with_name("unnamed.csv"), columns=["one", "two"])
+    unnamed = privatize_file(
+        private(embedding), table, table.with_name("unnamed.csv"), columns=["one", "two"]
+    )
     assert unnamed is not None
     assert unnamed.to_dict()["budget"]["longest_user"] is None
-    assert any("of other people with several rows nothing is known" in caveat for caveat in unnamed.to_dict()["caveats"])
+    assert any(
+        "of other people with several rows nothing is known" in caveat
+        for caveat in unnamed.to_dict()["caveats"]
+    )
 
 
 def test_rows_are_what_the_caller_says_they_are(embedding: Embedding) -> None:
@@ -88,7 +114,10 @@ def test_rows_are_what_the_caller_says_they_are(embedding: Embedding) -> None:
     streamed = private(embedding)
     many = ["the fox", None, "it", "do the fox", None] * 2_000  # rows go on where blocks end
     assert len(list(streamed.stream(many, rows=[2, 0, 2, 1] * 2_000))) == len(many)
-    assert (streamed.receipt().tally.rows, streamed.receipt().tally.row_lengths) == (6_000, Counter({2: 2_000, 4: 2_000}))
+    assert (streamed.receipt().tally.rows, streamed.receipt().tally.row_lengths) == (
+        6_000,
+        Counter({2: 2_000, 4: 2_000}),
+    )
     release.many(["the fox"])  # of which nobody said whose row it is in
     assert release.receipt().budget["longest_row"] is None
     assert release.receipt().summary().startswith("6 texts, ")
@@ -117,7 +146,11 @@ def test_a_journal_of_an_earlier_version_is_read(embedding: Embedding, table: Pa
     assert users.receipt_for(tally).budget["longest_user"] is None  # nobody knows whose the others were
 
 
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 20)), max_size=200), st.integers(1, 8), st.integers(0, 200))
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 20)), max_size=200),
+    st.integers(1, 8),
+    st.integers(0, 200),
+)
 def test_no_user_has_more_than_is_said(texts: list[tuple[int, int]], most: int, cut: int) -> None:
     truth: Counter[int] = Counter()
     before, after = UserCounts(), UserCounts()

@@ -5,15 +5,25 @@ import pytest
 from deniable import Embedding, Multivariate, Privatizer
 from deniable.mechanisms import Vickrey
 
-PUBLIC = [name for name in dir(Privatizer) if not name.startswith("_")] + ["mechanism", "policy", "record_epsilon"]
+PUBLIC = [name for name in dir(Privatizer) if not name.startswith("_")] + [
+    "mechanism",
+    "policy",
+    "record_epsilon",
+]
 
 
 @pytest.mark.parametrize("name", [*PUBLIC, "epsilon", "never_release", "unknown", "anything"])
-def test_no_public_attribute_of_a_privatizer_can_be_assigned_or_deleted(embedding: Embedding, name: str) -> None:
+def test_no_public_attribute_of_a_privatizer_can_be_assigned_or_deleted(
+    embedding: Embedding, name: str
+) -> None:
     private = Privatizer(Multivariate(embedding, epsilon=7), record_epsilon=3)
-    with pytest.raises(AttributeError, match=f"cannot change {name}: .* make a new Privatizer with the settings you want"):
+    with pytest.raises(
+        AttributeError, match=f"cannot change {name}: .* make a new Privatizer with the settings you want"
+    ):
         setattr(private, name, 0.1)
-    with pytest.raises(AttributeError, match=f"cannot change {name}: .* make a new Privatizer with the settings you want"):
+    with pytest.raises(
+        AttributeError, match=f"cannot change {name}: .* make a new Privatizer with the settings you want"
+    ):
         delattr(private, name)
     assert (private.record_epsilon, private.mechanism.epsilon, private.settings.record_epsilon) == (3, 7, 3)
 

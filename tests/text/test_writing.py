@@ -1,4 +1,5 @@
-"""Whoever receives a release reads the words that were released, whatever words meet: the writer and the reader agree on every one."""
+"""Whoever receives a release reads the words that were released, whatever words meet: the writer and the
+reader agree on every one."""
 
 from __future__ import annotations
 
@@ -20,14 +21,32 @@ from tests.support.made_languages import VOCABULARIES
 ALL_CLITICS = sorted(CLITICS)
 SHAPES = [shape_of(word) for word in ("fox", "Fox", "FOX")]
 
-# Words that look like parts, ends or beginnings of one another, or like marks: no pair of them may be read as other words.
+# Words that look like parts, ends or beginnings of one another, or like marks: no pair of them may be read as
+# other words.
 _ODD = """
     the fox co production co-production well known well-known u.s. u.s s u a. a.m. a.m am o'clock o clock o'd 24 7 24-7 24/7 1990s mid
     mid-1990s '90s 90s rock'n'roll r&b r b ph.d. ph ph.d inc inc. e-mail e mail don't do don fox's fox's'd it's it example.com com example
     http://a.b a.b@c.de ' '' - -- , . ... % [redacted redacted l' d' l d s' ol' 'em em straße strasse groß ſ
-"""
+"""  # noqa: E501
 ODD = _ODD.split()
-CASED = ["us", "US", "Us", "apple", "Apple", "PIE", "pie's", "Pie", "McDonald", "mcdonald", "iPhone", "ǆ", "ı", "i", "İ", "'S"]
+CASED = [
+    "us",
+    "US",
+    "Us",
+    "apple",
+    "Apple",
+    "PIE",
+    "pie's",
+    "Pie",
+    "McDonald",
+    "mcdonald",
+    "iPhone",
+    "ǆ",
+    "ı",
+    "i",
+    "İ",
+    "'S",
+]
 VOCABULARIES_BY_NAME = {
     "odd": [*ODD, *ALL_CLITICS],
     "odd without clitics": ODD,
@@ -48,8 +67,13 @@ def misread(
     gaps: Sequence[str] | None = None,
     shapes: Sequence[Shape] | None = None,
 ) -> list[tuple[Sequence[str], str]]:
-    """Return the releases that a receiver reads as other words, with their text; ``gaps`` and ``shapes`` go with each of them."""
-    writer, reader, index = Writer(embedding, (REDACTED,)), ReleasedWords(embedding, (REDACTED,)), embedding.index
+    """Return the releases that a receiver reads as other words, with their text; ``gaps`` and ``shapes`` go
+    with each of them."""
+    writer, reader, index = (
+        Writer(embedding, (REDACTED,)),
+        ReleasedWords(embedding, (REDACTED,)),
+        embedding.index,
+    )
     wrong = []
     for words in releases:
         text = writer.write(words, gaps, shapes)
@@ -77,7 +101,9 @@ def test_a_clitic_stands_alone_where_the_two_would_be_another_word() -> None:
 
 
 def test_marks_stand_apart_where_they_would_make_another_word() -> None:
-    write = Writer(make_embedding(["well", "known", "well-known", "co", "co.", "fox", "24", "7", "-", *ALL_CLITICS])).write
+    write = Writer(
+        make_embedding(["well", "known", "well-known", "co", "co.", "fox", "24", "7", "-", *ALL_CLITICS])
+    ).write
     assert write(["well", "fox", "known"], ["(", "-", ", ", ")!"]) == "(well-fox, known)!"
     assert write(["well", "known"], ["", "-", "."]) == "well known"  # the hyphen alone is a word here
     assert write(["co", "fox"], ["", ". ", "."]) == "co . fox."
@@ -92,7 +118,9 @@ def test_a_word_stays_in_its_own_case_where_another_would_make_it_another_word()
     assert write(["us", "US", "straße"], None, [capitalised, lower, capitalised]) == "Us US Straße"
 
 
-def test_every_word_of_the_built_in_vocabulary_and_every_clitic_are_read_as_they_were_released(built_in: Embedding) -> None:
+def test_every_word_of_the_built_in_vocabulary_and_every_clitic_are_read_as_they_were_released(
+    built_in: Embedding,
+) -> None:
     assert built_in.index.keys() >= CLITICS
     assert misread(built_in, ([word] for word in built_in.words)) == []
     assert misread(built_in, product(built_in.words, ALL_CLITICS)) == []
@@ -103,7 +131,17 @@ def test_any_clitics_after_one_another_are_read_as_they_were_released(built_in: 
     assert len(marked) > 900
     for number in (1, 2, 3):
         assert misread(built_in, product(ALL_CLITICS, repeat=number)) == []
-    assert misread(built_in, ((word, *two) for word in [*marked[::20], "fox", REDACTED] for two in product(ALL_CLITICS, repeat=2))) == []
+    assert (
+        misread(
+            built_in,
+            (
+                (word, *two)
+                for word in [*marked[::20], "fox", REDACTED]
+                for two in product(ALL_CLITICS, repeat=2)
+            ),
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize("gap", sorted(PUBLIC_PUNCTUATION))
@@ -115,10 +153,20 @@ def test_words_with_marks_inside_are_read_between_any_marks(built_in: Embedding,
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(
-    "gaps", [None, ["", " ", " ", ""], ["", "-", "'", "."], ["'", ".", " '", "'"], ["(", ", ", "/", ")"], ["", "--", ". ", ".."]]
+    "gaps",
+    [
+        None,
+        ["", " ", " ", ""],
+        ["", "-", "'", "."],
+        ["'", ".", " '", "'"],
+        ["(", ", ", "/", ")"],
+        ["", "--", ". ", ".."],
+    ],
 )
 @pytest.mark.parametrize("name", VOCABULARIES_BY_NAME)
-def test_odd_words_that_meet_are_read_as_they_were_released(name: str, gaps: list[str] | None, shape: Shape) -> None:
+def test_odd_words_that_meet_are_read_as_they_were_released(
+    name: str, gaps: list[str] | None, shape: Shape
+) -> None:
     embedding = make_embedding(VOCABULARIES_BY_NAME[name])
     rng = np.random.default_rng(1)
     words = [*embedding.words, REDACTED]
@@ -141,7 +189,8 @@ POLICIES = [
     {"unknown": "redact", "punctuation": "keep"},
 ]
 TEXT = (
-    "Don't say the U.S. co-production's over: it's 24/7 rock'n'roll, O'Brien's e-mail (p.m.) isn't Zorblatt's—we'll've READ 'em, 'd 's it"
+    "Don't say the U.S. co-production's over: it's 24/7 rock'n'roll, O'Brien's e-mail (p.m.) isn't "
+    "Zorblatt's—we'll've READ 'em, 'd 's it"
 )
 
 
@@ -180,7 +229,9 @@ def test_clitics_without_end_are_written_and_read_in_time_that_grows_with_their_
 @pytest.mark.parametrize("after", ["it", "'s", "Fox"])
 def test_no_space_says_where_a_word_was_dropped(after: str) -> None:
     embedding = make_embedding(["fox", "it", *ALL_CLITICS])
-    release = Privatizer(Multivariate(embedding, epsilon=1e9), unknown="drop", punctuation="keep", case="keep")
+    release = Privatizer(
+        Multivariate(embedding, epsilon=1e9), unknown="drop", punctuation="keep", case="keep"
+    )
     for text in (f"fox qqq {after}", f"fox qqq zzz {after}", f"qqq fox {after}", f"fox {after} qqq"):
         assert release(text) == release(f"fox {after}")
     assert release(f"fox, qqq {after}") == release(f"fox, {after}")

@@ -56,7 +56,10 @@ def test_kinds_are_named_as_often_as_the_exact_rule_names_them() -> None:
     prior = np.append(attacker.content, 0.0)[channel.inputs]
     joint = exact_matrix(channel) * (prior / prior.sum())[:, None]
     by_kind = np.stack(
-        [joint[channel.inputs < 300][kinds.of[channel.inputs[channel.inputs < 300]] == kind].sum(axis=0) for kind in range(10)]
+        [
+            joint[channel.inputs < 300][kinds.of[channel.inputs[channel.inputs < 300]] == kind].sum(axis=0)
+            for kind in range(10)
+        ]
     )
     found = attacker.alone(channel, released(EXACT, ids, 4.0))
     assert found.kinds == pytest.approx(float(by_kind.max(axis=0).sum()), abs=4 * found.kinds_error)
@@ -109,4 +112,10 @@ def test_a_share_of_nothing_is_no_share() -> None:
     from deniable.tuning.tuning_page import _named_row
 
     without_kinds = NamedShares(words=0.25, kinds=0.0, judged=100, judged_kinds=0)
-    assert _named_row("sees nothing", without_kinds, without_kinds) == ["sees nothing", "25.0 % ± 4.3", "–", "25.0 % ± 4.3", "–"]
+    assert _named_row("sees nothing", without_kinds, without_kinds) == [
+        "sees nothing",
+        "25.0 % ± 4.3",
+        "–",
+        "25.0 % ± 4.3",
+        "–",
+    ]

@@ -1,4 +1,5 @@
-"""The space and ε are chosen on public texts at the attacker asked for, and the judged texts have no say in it."""
+"""The space and ε are chosen on public texts at the attacker asked for, and the judged texts have no say in
+it."""
 
 from __future__ import annotations
 
@@ -25,25 +26,53 @@ from deniable.tuning import TuningFindings, TuningSettings, tune
 from deniable.tuning.attacker import Attacker, OfAllWords
 from deniable.tuning.search import Search, Trial
 from deniable.tuning.spaces import Space, make_spaces
-from deniable.tuning.texts import PublicAttributes, known_texts, read_attributes, split_parts, take_public, take_texts
+from deniable.tuning.texts import (
+    PublicAttributes,
+    known_texts,
+    read_attributes,
+    split_parts,
+    take_public,
+    take_texts,
+)
 from deniable.tuning.tuning_page import tuning_page
 from deniable.utility.receiver import DecodingEffort
 from tests.support.made_purpose import made_embedding, public_texts
 
 EFFORT = DecodingEffort(support=250, directions=60)
 FINER = DecodingEffort(support=250, directions=200)
-SETTINGS = TuningSettings(attacker=0.15, dimensions=(2, 4), strengths=(1.0, 3.0), runs=1, quick=EFFORT, thorough=EFFORT)
-FAST = ["--dimension", "2", "--dimension", "4", "--strength", "3", "--runs", "1", "--words", "250", "--directions", "60", "--rays", "50"]
+SETTINGS = TuningSettings(
+    attacker=0.15, dimensions=(2, 4), strengths=(1.0, 3.0), runs=1, quick=EFFORT, thorough=EFFORT
+)
+FAST = [
+    "--dimension",
+    "2",
+    "--dimension",
+    "4",
+    "--strength",
+    "3",
+    "--runs",
+    "1",
+    "--words",
+    "250",
+    "--directions",
+    "60",
+    "--rays",
+    "50",
+]
 
 
 def write_public(folder: Path, count: int) -> Path:
-    """Write public texts with a mood, an author whom nothing tells, and a column that is empty; install their embedding as made."""
+    """Write public texts with a mood, an author whom nothing tells, and a column that is empty; install their
+    embedding as made."""
     store.save(made_embedding(), "made")
     texts = public_texts(count)
     with (folder / "public.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["text", "mood", "author", "nothing"])
-        writer.writerows([text, label, f"author{i % 3}", ""] for i, (text, label) in enumerate(zip(texts.texts, texts.labels, strict=True)))
+        writer.writerows(
+            [text, label, f"author{i % 3}", ""]
+            for i, (text, label) in enumerate(zip(texts.texts, texts.labels, strict=True))
+        )
     return folder / "public.csv"
 
 
@@ -63,7 +92,14 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> TuningFindings:
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DENIABLE_HOME", str(tmp_path_factory.mktemp("home")))
         public = write_public(tmp_path_factory.mktemp("public"), 500)
-        return tune(public, text_column="text", label_column="mood", also=["author"], embedding="made", settings=SETTINGS)
+        return tune(
+            public,
+            text_column="text",
+            label_column="mood",
+            also=["author"],
+            embedding="made",
+            settings=SETTINGS,
+        )
 
 
 def test_the_purpose_survives_better_than_without_a_map_at_the_same_attacker(found: TuningFindings) -> None:
@@ -85,11 +121,15 @@ def test_the_purpose_survives_better_than_without_a_map_at_the_same_attacker(fou
     assert found.space.name in [each.name for each in drawn]
     counts = found.counts
     assert counts.shape + counts.learn + counts.choose + counts.judge == counts.texts == 500
-    assert json.loads(json.dumps(found.to_dict()))["space"]["fingerprint"] == found.space.embedding.fingerprint
+    assert (
+        json.loads(json.dumps(found.to_dict()))["space"]["fingerprint"] == found.space.embedding.fingerprint
+    )
     assert found.warnings == ()
 
 
-def test_labels_that_nothing_tells_are_warned_of_before_the_work(few: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_that_nothing_tells_are_warned_of_before_the_work(
+    few: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     heard: list[str] = []
 
     def stop(*_: object, **__: object) -> None:
@@ -98,15 +138,39 @@ def test_labels_that_nothing_tells_are_warned_of_before_the_work(few: Path, monk
     monkeypatch.setattr("deniable.tuning.tuning.make_spaces", stop)
     for label in ("mood", "author"):
         with pytest.raises(KeyboardInterrupt):
-            tune(few, text_column="text", label_column=label, embedding="made", settings=SETTINGS, warn=heard.append)
+            tune(
+                few,
+                text_column="text",
+                label_column=label,
+                embedding="made",
+                settings=SETTINGS,
+                warn=heard.append,
+            )
     (warning,) = heard
-    assert warning.startswith("the labels “author” of public.csv cannot be told from its words better than by chance")
-    done = run("tune", few, "--text", "text", "--label", "author", "--embedding", "made", "--as", "by-author", "--json", *FAST)
+    assert warning.startswith(
+        "the labels “author” of public.csv cannot be told from its words better than by chance"
+    )
+    done = run(
+        "tune",
+        few,
+        "--text",
+        "text",
+        "--label",
+        "author",
+        "--embedding",
+        "made",
+        "--as",
+        "by-author",
+        "--json",
+        *FAST,
+    )
     assert f"deniable: warning: {warning}\n" in done.stderr
 
 
 @pytest.mark.parametrize(("other", "warned"), [(0.49, False), (0.5, True), (0.6, True)])
-def test_a_space_that_is_not_shaped_and_serves_as_well_is_named(found: TuningFindings, other: float, warned: bool) -> None:
+def test_a_space_that_is_not_shaped_and_serves_as_well_is_named(
+    found: TuningFindings, other: float, warned: bool
+) -> None:
     from deniable.tuning.tuning import _not_worth_it
 
     def trial(accuracy: float, dimension: int | None = None, strength: float | None = None) -> Trial:
@@ -130,14 +194,27 @@ def test_numbers_beside_the_purpose_are_told_by_quarters(tmp_path: Path) -> None
             years = "" if i % 40 == 0 else f"{(30 if label == 'class0' else 60) + i % 29 + 0.5}"
             writer.writerow([text, label, years, i % 5])
     found = tune(
-        tmp_path / "public.csv", text_column="text", label_column="mood", also=["age", "stars"], embedding="made", settings=SETTINGS
+        tmp_path / "public.csv",
+        text_column="text",
+        label_column="mood",
+        also=["age", "stars"],
+        embedding="made",
+        settings=SETTINGS,
     )
     age, stars = found.others
     assert (age.name, age.values, stars.name, stars.values) == ("age (in quarters)", 4, "stars", 5)
     assert age.told is not None
     assert age.told.original > age.told.majority + 0.1, "age hangs on the mood here"
-    with pytest.raises(TaskDataError, match=r"'age' holds numbers, and a space is tuned to classes; .*takes numbers"):
-        tune(tmp_path / "public.csv", text_column="text", label_column="age", embedding="made", settings=SETTINGS)
+    with pytest.raises(
+        TaskDataError, match=r"'age' holds numbers, and a space is tuned to classes; .*takes numbers"
+    ):
+        tune(
+            tmp_path / "public.csv",
+            text_column="text",
+            label_column="age",
+            embedding="made",
+            settings=SETTINGS,
+        )
 
 
 def test_what_was_walked_is_removed_at_the_end_and_kept_when_it_is_interrupted(
@@ -169,7 +246,9 @@ def test_what_was_walked_is_removed_at_the_end_and_kept_when_it_is_interrupted(
 
 
 @pytest.mark.parametrize("fails", ["match", "_read"])
-def test_nothing_stays_after_an_error_that_would_come_again(fails: str, few: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_stays_after_an_error_that_would_come_again(
+    fails: str, few: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     works = getattr(Search, fails)
     met: list[Path] = []
 
@@ -201,7 +280,12 @@ def test_by_points_the_same_is_found_and_few_channels_are_made(
     monkeypatch.setattr("deniable.tuning.search.make_channels", count)
     settings = replace(SETTINGS, quick=FINER, thorough=FINER)
     by_points = tune(
-        public, text_column="text", label_column="mood", embedding="made", settings=settings, report=lambda *rows: told.append(rows)
+        public,
+        text_column="text",
+        label_column="mood",
+        embedding="made",
+        settings=settings,
+        report=lambda *rows: told.append(rows),
     )
     assert by_points.epsilon_as_it_is == pytest.approx(found.epsilon_as_it_is, rel=0.1)
     for attack in (by_points.shaped, by_points.as_it_is):
@@ -228,7 +312,12 @@ def test_labels_of_judged_texts_have_no_say(public: Path) -> None:
     for i in parts.judge.tolist():
         wrong[i] = "class0" if wrong[i] == "class1" else "class1"
     spaces = [
-        make_spaces(made_embedding(), take_public(replace(attributes.public, labels=labels), parts.shape), (2,), (3.0,))[1]
+        make_spaces(
+            made_embedding(),
+            take_public(replace(attributes.public, labels=labels), parts.shape),
+            (2,),
+            (3.0,),
+        )[1]
         for labels in (cut.labels, wrong)
     ]
     assert spaces[0].embedding.fingerprint == spaces[1].embedding.fingerprint
@@ -237,15 +326,30 @@ def test_labels_of_judged_texts_have_no_say(public: Path) -> None:
 
 
 def cut_public(texts: int) -> Texts:
-    return known_texts(PublicAttributes(label="mood", public=public_texts(texts), others={}), made_embedding())[1]
+    return known_texts(
+        PublicAttributes(label="mood", public=public_texts(texts), others={}), made_embedding()
+    )[1]
 
 
 def make_search(target: float, reading: OfAllWords = "named") -> Search:
     cut = cut_public(300)
-    attacker = Attacker(ids=cut.ids, lengths=[len(words) for words in cut.words], kinds=make_kinds(made_embedding(), clusters=10))
+    attacker = Attacker(
+        ids=cut.ids,
+        lengths=[len(words) for words in cut.words],
+        kinds=make_kinds(made_embedding(), clusters=10),
+    )
     half = np.arange(150)
     learn, choose = take_texts(cut, half), take_texts(cut, half + 150)
-    return Search(ChosenMechanism(), attacker, learn, choose, reading=reading, target=target, quick=EFFORT, thorough=EFFORT)
+    return Search(
+        ChosenMechanism(),
+        attacker,
+        learn,
+        choose,
+        reading=reading,
+        target=target,
+        quick=EFFORT,
+        thorough=EFFORT,
+    )
 
 
 def test_a_search_finds_the_same_epsilon_again_and_the_attacker_stays_within_the_target() -> None:
@@ -276,7 +380,16 @@ def test_an_attacker_in_context_is_brought_to_the_target_too() -> None:
     found = []
     for attacker in (alone, both):
         learn, choose = take_texts(cut, half), take_texts(cut, half + 150)
-        search = Search(ChosenMechanism(), attacker, learn, choose, reading="context", target=0.3, quick=EFFORT, thorough=EFFORT)
+        search = Search(
+            ChosenMechanism(),
+            attacker,
+            learn,
+            choose,
+            reading="context",
+            target=0.3,
+            quick=EFFORT,
+            thorough=EFFORT,
+        )
         channel = search.match(search.look(space))
         in_context = both.in_context(channel, search.draw(space, channel.epsilon, cut.ids, seed=9))
         assert in_context is not None
@@ -284,7 +397,9 @@ def test_an_attacker_in_context_is_brought_to_the_target_too() -> None:
     (loose, seen_through), (tight, held) = found
     assert tight < loose
     assert held.words < 0.3 + 4 * held.words_error
-    assert seen_through.words > 0.3 + 8 * seen_through.words_error, "matched on single words, context names far more"
+    assert seen_through.words > 0.3 + 8 * seen_through.words_error, (
+        "matched on single words, context names far more"
+    )
 
 
 def test_kinds_are_brought_to_the_target_and_words_are_not() -> None:
@@ -295,7 +410,10 @@ def test_kinds_are_brought_to_the_target_and_words_are_not() -> None:
     for reading in ("named", "kinds"):
         search = make_search(target, reading)
         channel = search.match(search.look(space))
-        found[reading] = channel.epsilon, attacker.alone(channel, search.draw(space, channel.epsilon, cut.ids, seed=9))
+        found[reading] = (
+            channel.epsilon,
+            attacker.alone(channel, search.draw(space, channel.epsilon, cut.ids, seed=9)),
+        )
     epsilon, named = found["kinds"]
     assert target - 0.06 < named.kinds < target + 4 * named.kinds_error
     assert named.words < target - 8 * named.words_error, "fewer words are named than kinds"
@@ -315,7 +433,9 @@ def test_tuning_matches_on_what_is_asked_for(public: Path) -> None:
     assert "named at most 30 % of the kinds of less frequent words, looking at each word by itself" in page
 
 
-def test_a_public_text_goes_to_the_attacker_that_epsilon_is_matched_to(few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_public_text_goes_to_the_attacker_that_epsilon_is_matched_to(
+    few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "corpus.txt").write_text("\n".join(public_texts(50, seed=9).texts))
     attackers: list[Attacker] = []
 
@@ -326,14 +446,23 @@ def test_a_public_text_goes_to_the_attacker_that_epsilon_is_matched_to(few: Path
     monkeypatch.setattr(Search, "__init__", stop)
     for corpus in (tmp_path / "corpus.txt", None):
         with pytest.raises(KeyboardInterrupt):
-            tune(few, text_column="text", label_column="mood", embedding="made", settings=SETTINGS, public=corpus)
+            tune(
+                few,
+                text_column="text",
+                label_column="mood",
+                embedding="made",
+                settings=SETTINGS,
+                public=corpus,
+            )
     assert [attacker.model is None for attacker in attackers] == [False, True]
 
 
 def test_a_target_below_a_blind_guess_is_refused() -> None:
     with pytest.raises(TargetsNotMet, match="an attacker who sees nothing names"):
         make_search(0.001)
-    with pytest.raises(TargetsNotMet, match=r"kinds = 0\.001: an attacker who sees nothing names .* of these kinds"):
+    with pytest.raises(
+        TargetsNotMet, match=r"kinds = 0\.001: an attacker who sees nothing names .* of these kinds"
+    ):
         make_search(0.001, "kinds")
 
 
@@ -347,17 +476,36 @@ def test_a_target_below_a_blind_guess_is_refused() -> None:
         ({"also": ["nothing"]}, TaskDataError, "no text has a value in 'nothing'"),
         ({"texts": 100}, InvalidParameter, "texts = 100: must be a whole number of at least 200"),
         ({"settings": replace(SETTINGS, dimensions=(40,))}, InvalidParameter, "choose at most 11"),
-        ({"settings": replace(SETTINGS, reading="context")}, InvalidParameter, "the reading context needs a public text"),
+        (
+            {"settings": replace(SETTINGS, reading="context")},
+            InvalidParameter,
+            "the reading context needs a public text",
+        ),
     ],
 )
-def test_bad_input_is_refused_before_the_work(public: Path, options: dict[str, object], error: type[Exception], says: str) -> None:
-    given = {"text_column": "text", "label_column": "mood", "embedding": "made", "settings": SETTINGS} | options
+def test_bad_input_is_refused_before_the_work(
+    public: Path, options: dict[str, object], error: type[Exception], says: str
+) -> None:
+    given = {
+        "text_column": "text",
+        "label_column": "mood",
+        "embedding": "made",
+        "settings": SETTINGS,
+    } | options
     with pytest.raises(error, match=says):
         tune(public, **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"attacker": 0.0}, {"attacker": 1.0}, {"dimensions": ()}, {"strengths": (0.0,)}, {"runs": 0}, {"reading": "worst"}]
+    "wrong",
+    [
+        {"attacker": 0.0},
+        {"attacker": 1.0},
+        {"dimensions": ()},
+        {"strengths": (0.0,)},
+        {"runs": 0},
+        {"reading": "worst"},
+    ],
 )
 def test_settings_that_cannot_be_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidParameter):
@@ -372,7 +520,9 @@ def test_an_attribute_that_cannot_be_learnt_is_said_to_be_so(few: Path) -> None:
         .replace(",author2,", ",,")
         + "\n"
     )
-    found = tune(few, text_column="text", label_column="mood", also=["author"], embedding="made", settings=SETTINGS)
+    found = tune(
+        few, text_column="text", label_column="mood", also=["author"], embedding="made", settings=SETTINGS
+    )
     assert found.others[0].problem == "fewer than two values stand with two texts or more"
     assert "was not measured: fewer than two values" in tuning_page(found, name="x").html()
 
@@ -381,7 +531,9 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-def test_the_command_installs_calibrates_and_writes_a_page(few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_installs_calibrates_and_writes_a_page(
+    few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n".join(public_texts(200, seed=9).texts))
@@ -408,9 +560,17 @@ def test_the_command_installs_calibrates_and_writes_a_page(few: Path, tmp_path: 
     assert "the labelled texts must be public" in done.stderr
     said = " ".join(done.stdout.split())
     assert "An attacker in context names" in said
-    assert "at an attacker who names 15 % of the words, in the better of the two ways to read a release" in said
+    assert (
+        "at an attacker who names 15 % of the words, in the better of the two ways to read a release" in said
+    )
     page = (tmp_path / "moody-tuning.html").read_text(encoding="utf-8")
-    for heading in ("What survives by design", "What else survives", "What an attacker names", "Words that hardly change", "The trade-off"):
+    for heading in (
+        "What survives by design",
+        "What else survives",
+        "What an attacker names",
+        "Words that hardly change",
+        "The trade-off",
+    ):
         assert heading in page
     assert "in context (by corpus.txt)" in page
     space = Embedding.open("moody")
@@ -420,23 +580,49 @@ def test_the_command_installs_calibrates_and_writes_a_page(few: Path, tmp_path: 
     assert "88 public texts (drawn from 220 with the seed 0)" in noted.in_words()
     epsilon = page.partition("Released at ε = ")[2].partition(" ")[0]
     (tmp_path / "in.txt").write_text("wordaa wordbb\n")
-    released = run("privatize", tmp_path / "in.txt", "-o", tmp_path / "out.txt", "--embedding", "moody", "--epsilon", epsilon)
+    released = run(
+        "privatize",
+        tmp_path / "in.txt",
+        "-o",
+        tmp_path / "out.txt",
+        "--embedding",
+        "moody",
+        "--epsilon",
+        epsilon,
+    )
     assert released.exit_code == 0, released.output
     assert "calibration: at ε" in " ".join(released.output.split())
 
 
-def test_interrupted_while_it_calibrates_the_command_says_how_to_go_on(few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_while_it_calibrates_the_command_says_how_to_go_on(
+    few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr("deniable.tuning.installing.calibrate", stop)
-        given = ["--text", "text", "--label", "mood", "--embedding", "made", "--as", "moody", "--attacker", "0.15", "-m", "gaussian"]
+        given = [
+            "--text",
+            "text",
+            "--label",
+            "mood",
+            "--embedding",
+            "made",
+            "--as",
+            "moody",
+            "--attacker",
+            "0.15",
+            "-m",
+            "gaussian",
+        ]
         done = run("tune", few, *given, *FAST)
     assert done.exit_code == 130
     command = "deniable calibrate --embedding moody --mechanism gaussian --epsilon "
-    said = done.stderr.partition("warning: moody is installed, and not calibrated yet; to go on: deniable ")[2].split()
+    said = done.stderr.partition("warning: moody is installed, and not calibrated yet; to go on: deniable ")[
+        2
+    ].split()
     page = " ".join((tmp_path / "moody-tuning.html").read_text(encoding="utf-8").split())
     assert "This was not measured" in page
     assert command in page
@@ -445,17 +631,28 @@ def test_interrupted_while_it_calibrates_the_command_says_how_to_go_on(few: Path
     assert again.exit_code == 0, again.output
 
 
-def test_the_command_refuses_before_the_work_and_leaves_nothing(public: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_refuses_before_the_work_and_leaves_nothing(
+    public: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "old-tuning.html").write_text("a page")
     for more, says in (
         (["--as", "made"], "is installed already"),
         (["--as", "new", "--attacker", "2"], "from 0 to less than 1"),
-        (["--as", "new", "--target", "worst=0.5"], "must be READING=VALUE with a reading of named, context, kinds"),
-        (["--as", "new", "--target", "kinds=0.3", "--attacker", "0.1"], "says what --attacker says: give one of them"),
+        (
+            ["--as", "new", "--target", "worst=0.5"],
+            "must be READING=VALUE with a reading of named, context, kinds",
+        ),
+        (
+            ["--as", "new", "--target", "kinds=0.3", "--attacker", "0.1"],
+            "says what --attacker says: give one of them",
+        ),
         (["--as", "new", "--target", "context=0.3"], "the reading context needs a public text"),
         (["--as", "new", "--report", str(tmp_path)], "is a folder"),
-        (["--as", "old"], "old-tuning.html is there already, from another space; say with --report where to write the page"),
+        (
+            ["--as", "old"],
+            "old-tuning.html is there already, from another space; say with --report where to write the page",
+        ),
         (["--as", "new", "--rays", "-1"], "--rays = -1: must be a whole number of at least 0"),
         (["--as", "new", "--words", "0"], "--words = 0: must be a whole number of at least 1"),
         (["--as", "new", "--mechanism", "magic"], "magic"),
@@ -464,4 +661,6 @@ def test_the_command_refuses_before_the_work_and_leaves_nothing(public: Path, tm
         assert done.exit_code != 0
         assert says in " ".join((done.output + str(done.exception)).split())
     assert [facts.name for facts in store.installed()] == ["made"]
-    assert [(page.name, page.read_text()) for page in tmp_path.glob("*.html")] == [("old-tuning.html", "a page")]
+    assert [(page.name, page.read_text()) for page in tmp_path.glob("*.html")] == [
+        ("old-tuning.html", "a page")
+    ]

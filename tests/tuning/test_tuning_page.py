@@ -9,7 +9,16 @@ import pytest
 from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tuning.attacker import NamedShares
-from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, ToldAttribute, Tried, TuningFindings
+from deniable.tuning.findings import (
+    AttackFinding,
+    AttributeFinding,
+    AttributeReading,
+    Counts,
+    Sample,
+    ToldAttribute,
+    Tried,
+    TuningFindings,
+)
 from deniable.tuning.installing import Isolated
 from deniable.tuning.receiver import Told
 from deniable.tuning.search import Point
@@ -28,7 +37,10 @@ def named(words: float, kinds: float) -> NamedShares:
 
 
 def attribute(name: str, shaped: float) -> AttributeFinding:
-    readings = [AttributeReading(accuracy=each, lowest=each, highest=each, reading="decoded") for each in (shaped, shaped - 0.1)]
+    readings = [
+        AttributeReading(accuracy=each, lowest=each, highest=each, reading="decoded")
+        for each in (shaped, shaped - 0.1)
+    ]
     accuracies = ToldAttribute(original=0.85, majority=0.25, shaped=readings[0], as_it_is=readings[1])
     return AttributeFinding(name=name, values=4, judged=300, told=accuracies)
 
@@ -39,10 +51,13 @@ def told(share: float) -> Told:
 
 def tried(dimension: int | None, strength: float | None, accuracy: float) -> Tried:
     points = tuple(
-        Point(epsilon=epsilon, attacker=epsilon / 40, unchanged=0.1, told=told(accuracy + epsilon / 100)) for epsilon in (2.0, 3.0, 4.0)
+        Point(epsilon=epsilon, attacker=epsilon / 40, unchanged=0.1, told=told(accuracy + epsilon / 100))
+        for epsilon in (2.0, 3.0, 4.0)
     )
     space = Space(embedding=made_embedding(), dimension=dimension, strength=strength)
-    return Tried(name=space.name, dimension=dimension, strength=strength, epsilon=3.0, accuracy=accuracy, points=points)
+    return Tried(
+        name=space.name, dimension=dimension, strength=strength, epsilon=3.0, accuracy=accuracy, points=points
+    )
 
 
 def findings(text: str = "word") -> TuningFindings:
@@ -59,14 +74,26 @@ def findings(text: str = "word") -> TuningFindings:
         epsilon=2.54,
         epsilon_as_it_is=5.16,
         label=attribute(text, 0.7),
-        others=(attribute(text, 0.4), AttributeFinding(name=text, values=1, judged=0, told=None, problem="there is nothing to learn")),
+        others=(
+            attribute(text, 0.4),
+            AttributeFinding(name=text, values=1, judged=0, told=None, problem="there is nothing to learn"),
+        ),
         kinds="100 clusters of the public vectors; 150 frequent words stand apart",
         blind=BLIND,
         shaped=AttackFinding(alone=named(0.09, 0.3), in_context=named(0.08, 0.31)),
         as_it_is=AttackFinding(alone=named(0.095, 0.25), in_context=named(0.1, 0.26)),
         tried=(tried(None, None, 0.5), tried(16, None, 0.6), tried(16, 2.0, 0.7), tried(16, 4.0, 0.69)),
         samples=(Sample(original=text, shaped=text, as_it_is=text),),
-        counts=Counts(texts=2_000, left_out=3, shape=800, learn=600, choose=300, judge=300, attacked_words=41_000, unknown=0.02),
+        counts=Counts(
+            texts=2_000,
+            left_out=3,
+            shape=800,
+            learn=600,
+            choose=300,
+            judge=300,
+            attacked_words=41_000,
+            unknown=0.02,
+        ),
         quick=effort,
         thorough=effort,
         runs=2,
@@ -74,7 +101,9 @@ def findings(text: str = "word") -> TuningFindings:
 
 
 def page(text: str = "word") -> str:
-    return tuning_page(findings(text), name="tuned", isolated=Isolated(count=2, words=50_000, shown=(text, text))).html()
+    return tuning_page(
+        findings(text), name="tuned", isolated=Isolated(count=2, words=50_000, shown=(text, text))
+    ).html()
 
 
 def test_names_and_words_are_only_shown() -> None:
@@ -94,7 +123,10 @@ def test_the_page_is_well_formed_and_loads_nothing() -> None:
 
 def test_what_survives_by_design_is_said_before_all_else_and_what_is_worse_is_said_too() -> None:
     text = outline(page()).text
-    places = [text.index(heading) for heading in ("What survives by design", "What else survives", "What an attacker names")]
+    places = [
+        text.index(heading)
+        for heading in ("What survives by design", "What else survives", "What an attacker names")
+    ]
     assert places == sorted(places)
     assert "shows more of the kinds of words than the one without the map" in text
     assert "Context did not help here" in text
@@ -121,26 +153,47 @@ def test_the_page_leads_with_the_attacker_who_names_most() -> None:
 
 
 def test_the_page_says_on_which_attacker_spaces_were_matched() -> None:
-    words, kinds = (tuning_page(replace(findings(), reading=reading), name="tuned") for reading in ("named", "kinds"))
+    words, kinds = (
+        tuning_page(replace(findings(), reading=reading), name="tuned") for reading in ("named", "kinds")
+    )
     of_words, of_kinds = outline(words.html()), outline(kinds.html())
     assert "named at most 10 % of the words, looking at each word by itself" in of_words.text
     assert "ε was matched on kinds" not in of_words.text
-    assert "ε was matched on kinds: of the kinds of less frequent words an attacker names 31 %; one who sees nothing, 12 %" in of_kinds.text
-    assert "named at most 10 % of the kinds of less frequent words, in the better of the two ways" in of_kinds.text
+    assert (
+        "ε was matched on kinds: of the kinds of less frequent words an attacker names 31 %; one who sees "
+        "nothing, 12 %" in of_kinds.text
+    )
+    assert (
+        "named at most 10 % of the kinds of less frequent words, in the better of the two ways"
+        in of_kinds.text
+    )
     assert "At an attacker who names 10 % of the kinds of less frequent words" in of_kinds.text
     assert "at an attacker who names as many kinds of less frequent words" in of_kinds.text
-    assert any("Labels told rightly against kinds of less frequent words" in label for label in of_kinds.labels)
-    assert "shows more of the kinds of words than the one without the map" not in of_kinds.text, "it was brought to equal kinds"
+    assert any(
+        "Labels told rightly against kinds of less frequent words" in label for label in of_kinds.labels
+    )
+    assert "shows more of the kinds of words than the one without the map" not in of_kinds.text, (
+        "it was brought to equal kinds"
+    )
     more_words = AttackFinding(alone=named(0.15, 0.2), in_context=None)
-    shown = outline(tuning_page(replace(findings(), reading="kinds", shaped=more_words), name="tuned").html()).text
-    assert "At an equal share of kinds named, this space shows more of the words than the one without the map." in shown
+    shown = outline(
+        tuning_page(replace(findings(), reading="kinds", shaped=more_words), name="tuned").html()
+    ).text
+    assert (
+        "At an equal share of kinds named, this space shows more of the words than the one without the map."
+        in shown
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "says", "not_said"),
     [
         ({"others": ()}, "Nothing else was measured", "These attributes were not declared"),
-        ({"shaped": AttackFinding(alone=named(0.09, 0.2), in_context=None)}, "No attacker in context was tried", "Context did not help"),
+        (
+            {"shaped": AttackFinding(alone=named(0.09, 0.2), in_context=None)},
+            "No attacker in context was tried",
+            "Context did not help",
+        ),
         ({"blind": replace(BLIND, judged_kinds=0)}, "–", "of the kinds of less frequent words are named"),
     ],
 )
@@ -154,17 +207,37 @@ def test_the_commands_release_and_protect_with_the_mechanism_that_epsilon_was_ma
     release = "privatize FILE --column TEXT --embedding tuned{} --epsilon 2.54 --never-release names -o OUT"
     assert release.format("") in outline(tuning_page(findings(), name="tuned").html()).text
     text = outline(page()).text
-    assert "calibrate --embedding tuned --epsilon 2.54 --max-unchanged 0.5 --protect nearest --as tuned-protected" in text
-    places = [text.index(each) for each in ("Words that hardly change", "--protect", release.format("-protected"), "The trade-off")]
+    assert (
+        "calibrate --embedding tuned --epsilon 2.54 --max-unchanged 0.5 --protect nearest --as "
+        "tuned-protected" in text
+    )
+    places = [
+        text.index(each)
+        for each in ("Words that hardly change", "--protect", release.format("-protected"), "The trade-off")
+    ]
     assert places == sorted(places), "the command comes after the words that it protects"
-    found = replace(findings(), mechanism=ChosenMechanism(name="santext-plus", options={"p": 0.3, "sensitive": ["wordaa"]}))
-    text = outline(tuning_page(found, name="tuned", isolated=Isolated(count=2, words=50_000, shown=("word",))).html()).text
-    for command in ("privatize FILE --column TEXT --embedding tuned-protected", "calibrate --embedding tuned"):
+    found = replace(
+        findings(),
+        mechanism=ChosenMechanism(name="santext-plus", options={"p": 0.3, "sensitive": ["wordaa"]}),
+    )
+    text = outline(
+        tuning_page(found, name="tuned", isolated=Isolated(count=2, words=50_000, shown=("word",))).html()
+    ).text
+    for command in (
+        "privatize FILE --column TEXT --embedding tuned-protected",
+        "calibrate --embedding tuned",
+    ):
         assert f"{command} --mechanism santext-plus -O p=0.3 -O sensitive=… --epsilon 2.54" in text
     assert "Mechanism: santext-plus (" in text
-    assert (found.to_dict()["mechanism"], found.to_dict()["mechanism_options"]) == ("santext-plus", {"p": 0.3, "sensitive": "…"})
+    assert (found.to_dict()["mechanism"], found.to_dict()["mechanism_options"]) == (
+        "santext-plus",
+        {"p": 0.3, "sensitive": "…"},
+    )
 
 
 def test_a_page_without_a_calibration_says_that_words_were_not_looked_at() -> None:
     text = outline(tuning_page(findings(), name="tuned").html()).text
-    assert "This was not measured. To know them before the release: deniable calibrate --embedding tuned --epsilon 2.54" in text
+    assert (
+        "This was not measured. To know them before the release: deniable calibrate --embedding tuned "
+        "--epsilon 2.54" in text
+    )

@@ -16,7 +16,11 @@ from tests.support.made_texts import KINDS
 def two_kinds() -> Embedding:
     """Words good0 … good19 around one point and bad0 … bad19 around another, far away, in 4 dimensions."""
     centres = np.repeat([[3.0, 0, 0, 0], [-3.0, 0, 0, 0]], 20, axis=0)
-    return Embedding([*KINDS[0], *KINDS[1]], centres + 0.3 * np.random.default_rng(0).standard_normal((40, 4)), name="two-kinds")
+    return Embedding(
+        [*KINDS[0], *KINDS[1]],
+        centres + 0.3 * np.random.default_rng(0).standard_normal((40, 4)),
+        name="two-kinds",
+    )
 
 
 @pytest.fixture

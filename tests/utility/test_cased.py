@@ -1,4 +1,5 @@
-"""With a cased embedding, learners read of the original what a release starts from: nothing is folded, and no ε is blamed for it."""
+"""With a cased embedding, learners read of the original what a release starts from: nothing is folded, and no
+ε is blamed for it."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ HUGE = 1e6
 def test_nothing_has_changed_where_nothing_changes() -> None:
     embedding = made_cased()
     assert embedding.cased
-    original = original_version(["The Bank of Paris", "the bank May be new", "New York, new york!"], embedding)
+    original = original_version(
+        ["The Bank of Paris", "the bank May be new", "New York, new york!"], embedding
+    )
     known = [[word for word in words if word in embedding.index] for words in original.words]
     assert known == [["The", "Bank", "Paris"], ["the", "bank", "May", "new"], ["New", "York", "new", "york"]]
 
@@ -35,12 +38,27 @@ def test_nothing_has_changed_where_nothing_changes() -> None:
     assert changed_share(original.passages, released.passages) == 0.0
 
 
-def test_the_command_finds_no_loss_at_an_epsilon_where_nothing_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_finds_no_loss_at_an_epsilon_where_nothing_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     store.save(made_cased(), "cased")
     csv_of(cased_rows(200), Path("a.csv"))
-    options = ["--text", "t", "--label", "y", "--embedding", "cased", "--runs", "1", "-e", str(HUGE), "--json", "-q"]
+    options = [
+        "--text",
+        "t",
+        "--label",
+        "y",
+        "--embedding",
+        "cased",
+        "--runs",
+        "1",
+        "-e",
+        str(HUGE),
+        "--json",
+        "-q",
+    ]
     result = CliRunner().invoke(app, ["utility", "a.csv", *options])
     assert result.exit_code == 0, result.output
     points = json.loads(result.stdout)["points"]

@@ -1,4 +1,5 @@
-"""Released text is read as it stands and decoded: by the definition, where it must help and where it cannot, chosen without the judged."""
+"""Released text is read as it stands and decoded: by the definition, where it must help and where it cannot,
+chosen without the judged."""
 
 from __future__ import annotations
 
@@ -40,11 +41,20 @@ def classified(rows: list[tuple[str, str]]) -> ClassifiedTexts:
     return ClassifiedTexts(source="made", texts=[text for _, text in rows], labels=labels, left_out=0)
 
 
-def measured_in(rows: list[tuple[str, str]], embedding: Embedding, *epsilons: float, runs: int = 2) -> Measured:
+def measured_in(
+    rows: list[tuple[str, str]], embedding: Embedding, *epsilons: float, runs: int = 2
+) -> Measured:
     channels = open_channels(embedding, SANTEXT, epsilons, EFFORT, keep=False)
-    mechanisms: dict[float, Mechanism] = {epsilon: SanText(embedding, epsilon=epsilon) for epsilon in epsilons}
+    mechanisms: dict[float, Mechanism] = {
+        epsilon: SanText(embedding, epsilon=epsilon) for epsilon in epsilons
+    }
     return measure(
-        classified(rows), mechanisms, LinearLearner(), open_channel=lambda epsilon, _: channels[epsilon], runs=runs, held_out=0.25
+        classified(rows),
+        mechanisms,
+        LinearLearner(),
+        open_channel=lambda epsilon, _: channels[epsilon],
+        runs=runs,
+        held_out=0.25,
     )
 
 
@@ -60,7 +70,9 @@ def test_expected_counts_are_those_of_the_definition() -> None:
     released = [rng.choice(list("aabbbcdef"), 4).tolist() for _ in range(200)]
     texts = [" ".join(words) for words in released]
     matrix = np.zeros((7, 6))
-    for row, (outputs, chances) in zip(matrix, SanText(embedding, epsilon=3.0).probabilities(channel.inputs), strict=True):
+    for row, (outputs, chances) in zip(
+        matrix, SanText(embedding, epsilon=3.0).probabilities(channel.inputs), strict=True
+    ):
         row[outputs] = chances
     counts = np.array([[words.count(word) for word in "abcdef"] for words in released], dtype=float)
     start = first_shares(channel)
@@ -78,7 +90,11 @@ def test_expected_counts_are_those_of_the_definition() -> None:
 def test_whole_counts_are_those_of_the_words() -> None:
     embedding = Embedding(["a", "b"], np.eye(2))
     ids, starts = np.array([0, 1, 0, 2], dtype=np.int64), np.array([0, 3, 3, 4], dtype=np.int64)
-    assert whole_counts(ids, starts, embedding).toarray().tolist() == [[2.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    assert whole_counts(ids, starts, embedding).toarray().tolist() == [
+        [2.0, 1.0, 0.0],
+        [0.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0],
+    ]
     assert ids.tolist() == [0, 1, 0, 2]
 
 
@@ -88,7 +104,10 @@ def test_decoding_helps_where_released_forms_mix_and_the_validation_texts_say_so
     assert max(accuracies(found.released, "both")) < 0.9
     for at in ("train", "test", "both"):
         assert min(accuracies(found.decoded, at)) > 0.95, at
-    for at in ("test", "both"):  # a release that holds the two words themselves here and there is enough for original text
+    for at in (
+        "test",
+        "both",
+    ):  # a release that holds the two words themselves here and there is enough for original text
         assert {choice.reading for choice in found.choices if choice.at == at} == {DECODED}, at
         assert accuracies(found.chosen(), at) == accuracies(found.decoded, at)
 
@@ -96,13 +115,19 @@ def test_decoding_helps_where_released_forms_mix_and_the_validation_texts_say_so
 def test_decoding_gains_nothing_where_nothing_changed(two_kinds: Embedding) -> None:
     found = measured_in(made_rows(120), two_kinds, HUGE)
     for at in ("train", "test", "both"):
-        assert np.mean(accuracies(found.decoded, at)) == pytest.approx(np.mean(accuracies(found.released, at)), abs=0.1)
+        assert np.mean(accuracies(found.decoded, at)) == pytest.approx(
+            np.mean(accuracies(found.released, at)), abs=0.1
+        )
 
 
 def test_decoding_cannot_help_where_the_output_says_nothing(two_kinds: Embedding) -> None:
     found = measured_in(made_rows(400), two_kinds, 1e-6)
     # 200 coin flips lie outside this once in a million times.
-    assert all(0.3 < np.mean(accuracies(outcomes, at)) < 0.7 for outcomes in (found.released, found.decoded) for at in ("test", "both"))
+    assert all(
+        0.3 < np.mean(accuracies(outcomes, at)) < 0.7
+        for outcomes in (found.released, found.decoded)
+        for at in ("test", "both")
+    )
 
 
 def test_labels_of_judged_texts_have_no_say_in_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,12 +137,20 @@ def test_labels_of_judged_texts_have_no_say_in_the_choice(monkeypatch: pytest.Mo
     learnt, judged = stratified_split(data.labels, 0.25, seed=1)
 
     def split(labels: Ids, held_out: float, *, seed: int) -> tuple[Ids, Ids]:
-        return (learnt, judged) if len(labels) == len(data.labels) else stratified_split(labels, held_out, seed=seed)
+        return (
+            (learnt, judged)
+            if len(labels) == len(data.labels)
+            else stratified_split(labels, held_out, seed=seed)
+        )
 
     def released(original: Version, mechanism: Mechanism, *, threads: int = 1) -> Version:
         ids = Draws(mechanism, seed=5).of_each(original.passages.ids.astype(np.int64))
         drawn = released_version(original, mechanism, threads=threads)
-        return replace(drawn, words=[[embedding.words[i]] for i in ids.tolist()], passages=original.passages.with_words(ids))
+        return replace(
+            drawn,
+            words=[[embedding.words[i]] for i in ids.tolist()],
+            passages=original.passages.with_words(ids),
+        )
 
     monkeypatch.setattr(measurement, "stratified_split", split)
     monkeypatch.setattr(measurement, "released_version", released)
@@ -137,8 +170,12 @@ def test_labels_of_judged_texts_have_no_say_in_the_choice(monkeypatch: pytest.Mo
     plain, other = found_with(judged[:0]), found_with(judged)
     assert plain.choices == other.choices
     assert len(plain.choices) == 3
-    assert accuracies(plain.decoded, "both") != accuracies(other.decoded, "both"), "the labels that changed are judged"
-    assert plain.choices != found_with(learnt[: len(learnt) // 3]).choices, "labels of texts to learn from have their say"
+    assert accuracies(plain.decoded, "both") != accuracies(other.decoded, "both"), (
+        "the labels that changed are judged"
+    )
+    assert plain.choices != found_with(learnt[: len(learnt) // 3]).choices, (
+        "labels of texts to learn from have their say"
+    )
 
 
 def made_labels() -> list[tuple[str, str]]:
@@ -161,20 +198,35 @@ def test_the_better_reading_on_validation_texts_is_chosen(validation: dict[str, 
     assert choose("both", 1.0, 1, validation).reading == reading
 
 
-def made_findings(released: float, decoded: float, *readings: Any, epsilons: tuple[float, ...] = (1.0,)) -> Findings:
-    """Return findings at every ε of as many runs as readings are given, which each run chose; accuracies are alike at all places."""
+def made_findings(
+    released: float, decoded: float, *readings: Any, epsilons: tuple[float, ...] = (1.0,)
+) -> Findings:
+    """Return findings at every ε of as many runs as readings are given, which each run chose; accuracies are
+    alike at all places."""
 
     def outcomes(accuracy: float) -> list[Outcome]:
         return [
             Outcome(
-                at=at, epsilon=epsilon, run=run, scores={"accuracy": accuracy, "macro F1": accuracy}, words={"all": 9}, changed={"all": 0.5}
+                at=at,
+                epsilon=epsilon,
+                run=run,
+                scores={"accuracy": accuracy, "macro F1": accuracy},
+                words={"all": 9},
+                changed={"all": 0.5},
             )
             for epsilon in epsilons
             for run in range(1, len(readings) + 1)
             for at in ("train", "test", "both")
         ]
 
-    clean = Outcome(at="nowhere", epsilon=None, run=1, scores={"accuracy": 0.9, "macro F1": 0.9}, words={"all": 0}, changed={"all": 0.0})
+    clean = Outcome(
+        at="nowhere",
+        epsilon=None,
+        run=1,
+        scores={"accuracy": 0.9, "macro F1": 0.9},
+        words={"all": 0},
+        changed={"all": 0.0},
+    )
     choices = [
         Choice(at=at, epsilon=epsilon, run=run, reading=reading, validation={AS_RELEASED: 0.5, DECODED: 0.6})
         for epsilon in epsilons
@@ -185,7 +237,12 @@ def made_findings(released: float, decoded: float, *readings: Any, epsilons: tup
     return Findings(
         points=points_of(found.released),
         decoded=DecodedPoints(
-            points=points_of(found.decoded), chosen=points_of(found.chosen()), choices=choices, support=40, directions=9, method="rays"
+            points=points_of(found.decoded),
+            chosen=points_of(found.chosen()),
+            choices=choices,
+            support=40,
+            directions=9,
+            method="rays",
         ),
         unchanged=dict.fromkeys(epsilons, 0.5),
         majority={"accuracy": 0.5},
@@ -201,15 +258,24 @@ def test_the_answer_is_that_of_the_chosen_reading_even_if_the_other_is_better_on
     assert "0.890 accuracy against 0.900 (read decoded, as validation texts advise)" in right.headline
     assert wrong.headline.startswith("At no ε looked at")
     for found in (right, wrong):
-        assert "Decoding the release first gained 19.0 points; at ε = 1: 0.890 instead of 0.700." in found.headline
-        assert found.to_dict()["smallest_acceptable_epsilon_by_reading"] == {"as released": None, "decoded": 1.0}
+        assert (
+            "Decoding the release first gained 19.0 points; at ε = 1: 0.890 instead of 0.700."
+            in found.headline
+        )
+        assert found.to_dict()["smallest_acceptable_epsilon_by_reading"] == {
+            "as released": None,
+            "decoded": 1.0,
+        }
     assert "gained nothing (-2.0 points)" in made_findings(0.9, 0.88, AS_RELEASED).headline
 
 
 @pytest.mark.parametrize(
-    ("judged", "runs", "epsilons", "chance"), [(100, 3, 1, True), (1_000, 3, 1, False), (100, 3, 9, False), (300, 9, 1, False)]
+    ("judged", "runs", "epsilons", "chance"),
+    [(100, 3, 1, True), (1_000, 3, 1, False), (100, 3, 9, False), (300, 9, 1, False)],
 )
-def test_a_gain_that_few_judged_texts_give_by_chance_is_called_that(judged: int, runs: int, epsilons: int, chance: bool) -> None:
+def test_a_gain_that_few_judged_texts_give_by_chance_is_called_that(
+    judged: int, runs: int, epsilons: int, chance: bool
+) -> None:
     made = made_findings(0.60, 0.65, DECODED, epsilons=tuple(float(each) for each in range(1, epsilons + 1)))
     found = replace(made, about=replace(made.about, judged=judged, runs=runs))
     assert ("which may be chance" in found.gain) == chance
@@ -232,7 +298,9 @@ def test_table_page_json_and_figure_show_both_readings() -> None:
     assert [(point["at"], point["reading"]) for point in answer["points"]] == [
         (at, AS_RELEASED) for at in ("nowhere", "train", "test", "both")
     ]
-    assert [(point["at"], point["reading"]) for point in answer["decoded_points"]] == [(at, DECODED) for at in ("train", "test", "both")]
+    assert [(point["at"], point["reading"]) for point in answer["decoded_points"]] == [
+        (at, DECODED) for at in ("train", "test", "both")
+    ]
     assert answer["decoding"]["choices"][0]["validation"] == {AS_RELEASED: 0.5, DECODED: 0.6}
     assert "decoded: from" not in utility_page(found).html(), "one point is no curve"
     found = made_findings(0.7, 0.89, DECODED, epsilons=(1.0, 2.0))
@@ -249,11 +317,15 @@ def test_table_page_json_and_figure_show_both_readings() -> None:
     lines = [line for line in utility_figure(found).axes[0].lines if line.get_marker() == "o"]
     assert [np.asarray(line.get_ydata()).tolist() for line in lines] == [[0.7, 0.7], [0.89, 0.89]] * 3
     assert [line.is_dashed() for line in lines] == [False, True] * 3
-    assert lines[0].get_label() == "perturbed at both times", "the place that the answer speaks of comes first"
+    assert lines[0].get_label() == "perturbed at both times", (
+        "the place that the answer speaks of comes first"
+    )
 
 
 def test_without_decoding_nothing_speaks_of_it(tmp_path: Path) -> None:
-    found = replace(made_findings(0.7, 0.89, DECODED), decoded=None, about=replace(ABOUT, not_decoded="made up"))
+    found = replace(
+        made_findings(0.7, 0.89, DECODED), decoded=None, about=replace(ABOUT, not_decoded="made up")
+    )
     assert found.gain == ""
     assert found.smallest_acceptable() is None
     assert "decoded |" not in found.table()

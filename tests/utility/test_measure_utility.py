@@ -40,14 +40,21 @@ def test_findings_have_points_advice_and_what_was_measured(installed: Embedding)
     best = found.smallest_acceptable()
     assert best is not None
     assert best.epsilon == 60.0
-    assert (found.about.texts, found.about.classes, found.about.runs, found.about.mechanism) == (200, 2, 2, "multivariate")
+    assert (found.about.texts, found.about.classes, found.about.runs, found.about.mechanism) == (
+        200,
+        2,
+        2,
+        "multivariate",
+    )
     assert found.about.embedding.fingerprint == installed.fingerprint
     assert [path.name for path in Path().iterdir()] == ["a.csv"], "the call writes nothing"
     utility_page(found).write(Path("page.html"))
     assert "From ε = 60 on" in Path("page.html").read_text(encoding="utf-8")
     written = write_utility_figures(found, Path("new/figures"))
     assert (
-        {path.name for path in written} == {"utility.svg", "utility.png", "utility.md"} == {p.name for p in Path("new/figures").iterdir()}
+        {path.name for path in written}
+        == {"utility.svg", "utility.png", "utility.md"}
+        == {p.name for p in Path("new/figures").iterdir()}
     )
 
 
@@ -66,15 +73,55 @@ def test_the_command_prints_what_the_call_returns(installed: Embedding) -> None:
         acceptable_loss=0.1,
         format="csv",
     )
-    options = ["--text", "t", "--label", "y", "--embedding", "two-kinds", "-e", "1e6", "-m", "vickrey", "-O", "t=0", "--runs", "1"]
+    options = [
+        "--text",
+        "t",
+        "--label",
+        "y",
+        "--embedding",
+        "two-kinds",
+        "-e",
+        "1e6",
+        "-m",
+        "vickrey",
+        "-O",
+        "t=0",
+        "--runs",
+        "1",
+    ]
     options += ["--texts", "60", "--held-out", "0.5", "--acceptable-loss", "0.1", "--json", "-q"]
     result = CliRunner().invoke(app, ["utility", "a.csv", *options])
     assert result.exit_code == 0, result.output
     printed, returned = json.loads(result.stdout), json.loads(json.dumps(found.to_dict()))
     assert list(printed) == [
-        *("headline", "texts", "classes", "left_out", "model", "mechanism", "mechanism_options", "embedding", "runs", "held_out", "judged"),
-        *("average_unchanged_from", "not_decoded", "majority", "labels_can_be_learnt", "acceptable_loss", "smallest_acceptable_epsilon"),
-        *("smallest_acceptable_epsilon_by_place", "smallest_acceptable_epsilon_by_reading", "points", "decoded_points", "decoding"),
+        *(
+            "headline",
+            "texts",
+            "classes",
+            "left_out",
+            "model",
+            "mechanism",
+            "mechanism_options",
+            "embedding",
+            "runs",
+            "held_out",
+            "judged",
+        ),
+        *(
+            "average_unchanged_from",
+            "not_decoded",
+            "majority",
+            "labels_can_be_learnt",
+            "acceptable_loss",
+            "smallest_acceptable_epsilon",
+        ),
+        *(
+            "smallest_acceptable_epsilon_by_place",
+            "smallest_acceptable_epsilon_by_reading",
+            "points",
+            "decoded_points",
+            "decoding",
+        ),
     ]
     for answer in (printed, returned):
         for point in answer["points"] + answer["decoded_points"]:
@@ -87,7 +134,10 @@ def test_the_command_prints_what_the_call_returns(installed: Embedding) -> None:
         del answer["decoding"]["gain"]
         for choice in answer["decoding"]["choices"]:
             del choice["reading"], choice["validation"]
-    for drawn in ("headline", *(name for name in list(printed) if name.startswith("smallest_acceptable_epsilon"))):
+    for drawn in (
+        "headline",
+        *(name for name in list(printed) if name.startswith("smallest_acceptable_epsilon")),
+    ):
         del printed[drawn], returned[drawn]
     assert printed == returned
 
@@ -96,7 +146,9 @@ def test_what_cannot_be_is_refused(installed: Embedding) -> None:
     file = csv_of(made_rows(60), Path("a.csv"))
 
     def measure(**changed: object) -> Findings:
-        return measure_utility(**{"data": file, "text_column": "t", "label_column": "y", "embedding": "two-kinds", **changed})  # type: ignore[arg-type]
+        return measure_utility(
+            **{"data": file, "text_column": "t", "label_column": "y", "embedding": "two-kinds", **changed}
+        )  # type: ignore[arg-type]
 
     for name, value in {"epsilons": [0.0], "runs": 0, "held_out": 1.0, "acceptable_loss": 2.0}.items():
         with pytest.raises(InvalidParameter):
@@ -111,9 +163,19 @@ def test_what_cannot_be_is_refused(installed: Embedding) -> None:
 
 def test_a_learner_of_your_own_reads_words_as_released_and_the_findings_say_so(installed: Embedding) -> None:
     file = csv_of(made_rows(60), Path("a.csv"))
-    found = measure_utility(file, text_column="t", label_column="y", epsilons=[5.0], embedding=installed, learner=LinearLearner(), runs=1)
+    found = measure_utility(
+        file,
+        text_column="t",
+        label_column="y",
+        epsilons=[5.0],
+        embedding=installed,
+        learner=LinearLearner(),
+        runs=1,
+    )
     assert found.decoded is None
-    assert found.about.not_decoded == "this learner reads words as released; decoded text needs the linear model"
+    assert (
+        found.about.not_decoded == "this learner reads words as released; decoded text needs the linear model"
+    )
     assert found.about.not_decoded in found.table()
     assert found.about.not_decoded in utility_page(found).html()
 

@@ -1,4 +1,5 @@
-"""Classifiers learn what is there and nothing else, noise takes it away, and what was found is told as it is."""
+"""Classifiers learn what is there and nothing else, noise takes it away, and what was found is told as it
+is."""
 
 from __future__ import annotations
 
@@ -36,7 +37,12 @@ ABOUT = Circumstances(
 
 
 def found_in(
-    file: Path, embedding: Embedding, *epsilons: float, learner: Learner | None = None, runs: int = 2, acceptable: float = 0.05
+    file: Path,
+    embedding: Embedding,
+    *epsilons: float,
+    learner: Learner | None = None,
+    runs: int = 2,
+    acceptable: float = 0.05,
 ) -> Findings:
     data = read_classified(file, text_column="t", label_column="y")
     mechanisms = {epsilon: Multivariate(embedding, epsilon=epsilon) for epsilon in epsilons}
@@ -50,7 +56,9 @@ def found_in(
     )
 
 
-def test_labels_that_depend_on_words_are_learnt_and_the_curve_rises(two_kinds: Embedding, tmp_path: Path) -> None:
+def test_labels_that_depend_on_words_are_learnt_and_the_curve_rises(
+    two_kinds: Embedding, tmp_path: Path
+) -> None:
     found = found_in(csv_of(made_rows(400), tmp_path / "a.csv"), two_kinds, 0.001, 2.0, 60.0)
     assert found.learns
     assert found.clean.mean("accuracy") > 0.95
@@ -58,8 +66,8 @@ def test_labels_that_depend_on_words_are_learnt_and_the_curve_rises(two_kinds: E
         low, middle, high = (point.mean("accuracy") for point in found.at(place))
         assert low < middle, place
         assert high > 0.95, place
-        # Judged texts that say nothing: 200 coin flips lie above 0.7 once in a hundred million times. (What was learnt from noise
-        # judges original texts of a kind alike, so that its accuracy can be anything.)
+        # Judged texts that say nothing: 200 coin flips lie above 0.7 once in a hundred million times. (What
+        # was learnt from noise judges original texts of a kind alike, so that its accuracy can be anything.)
         assert low < (0.9 if place == "train" else 0.7), place
     changed = [point.changed for point in found.at("train")]
     assert changed[0] > 0.9 > changed[1] > changed[2]
@@ -85,7 +93,13 @@ def test_labels_that_say_nothing_are_seldom_taken_for_learnt(two_kinds: Embeddin
         outcomes = measure(data, {60.0: mechanism}, LinearLearner(), runs=1, held_out=0.5).released
         about = replace(ABOUT, judged=60)
         majority = majority_scores(data.labels, 0.5, runs=1)
-        found = Findings(points=points_of(outcomes), unchanged={60.0: 0.9}, majority=majority, acceptable_loss=0.02, about=about)
+        found = Findings(
+            points=points_of(outcomes),
+            unchanged={60.0: 0.9},
+            majority=majority,
+            acceptable_loss=0.02,
+            about=about,
+        )
         taken += found.learns
     assert taken <= 3  # expected: one in 40. Without the error of the score it would be every other one.
 
@@ -122,25 +136,42 @@ def test_splits_hold_out_the_same_share_of_every_class_and_differ_between_runs()
 
 
 def test_scores_and_the_majority_by_hand() -> None:
-    assert class_scores(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])) == {"accuracy": 0.75, "macro F1": pytest.approx((2 / 3 + 0.8) / 2)}
+    assert class_scores(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])) == {
+        "accuracy": 0.75,
+        "macro F1": pytest.approx((2 / 3 + 0.8) / 2),
+    }
     majority = majority_scores(np.array([0] * 60 + [1] * 20), 0.25, runs=2)
     assert majority["accuracy"] == 0.75
     assert majority["macro F1"] == pytest.approx((6 / 7) / 2)
 
 
 def made_findings(at: str, *accuracies: float, clean: float = 0.9) -> Findings:
-    """Return findings with these accuracies at ε = 1, 2, … where text is perturbed at one place, and all right at the other two."""
+    """Return findings with these accuracies at ε = 1, 2, … where text is perturbed at one place, and all
+    right at the other two."""
 
     def outcome(at: str, epsilon: float | None, accuracy: float) -> Outcome:
         return Outcome(
-            at=at, epsilon=epsilon, run=1, scores={"accuracy": accuracy, "macro F1": accuracy}, words={"all": 10}, changed={"all": 0.5}
+            at=at,
+            epsilon=epsilon,
+            run=1,
+            scores={"accuracy": accuracy, "macro F1": accuracy},
+            words={"all": 10},
+            changed={"all": 0.5},
         )
 
     outcomes = [outcome("nowhere", None, clean)]
     for place in ("train", "test", "both"):
-        outcomes += [outcome(place, float(e), a if place == at else clean) for e, a in enumerate(accuracies, 1)]
+        outcomes += [
+            outcome(place, float(e), a if place == at else clean) for e, a in enumerate(accuracies, 1)
+        ]
     unchanged = {float(e): 0.1 * e for e in range(1, len(accuracies) + 1)}
-    return Findings(points=points_of(outcomes), unchanged=unchanged, majority={"accuracy": 0.5}, acceptable_loss=0.02, about=ABOUT)
+    return Findings(
+        points=points_of(outcomes),
+        unchanged=unchanged,
+        majority={"accuracy": 0.5},
+        acceptable_loss=0.02,
+        about=ABOUT,
+    )
 
 
 @pytest.mark.parametrize("place", ["train", "test", "both"])
@@ -152,7 +183,8 @@ def test_the_acceptable_epsilon_is_the_smallest_from_which_on_all_are_fine(place
 
 
 def test_the_answer_is_for_somebody_who_has_released_text_only() -> None:
-    # Whoever judges original text, or has learnt from it, loses nothing at any ε; whoever has the release only does, below 3.
+    # Whoever judges original text, or has learnt from it, loses nothing at any ε; whoever has the release
+    # only does, below 3.
     found = made_findings("both", 0.6, 0.7, 0.9)
     best = found.smallest_acceptable()
     assert best is not None
@@ -173,7 +205,9 @@ def test_the_answer_is_for_somebody_who_has_released_text_only() -> None:
 def test_labels_that_cannot_be_learnt_are_the_answer_and_no_epsilon_is_recommended() -> None:
     found = made_findings("both", 0.54, 0.55, clean=0.55)
     assert not found.learns
-    assert found.headline.startswith("The labels cannot be learnt from the original text: 0.550 accuracy, where")
+    assert found.headline.startswith(
+        "The labels cannot be learnt from the original text: 0.550 accuracy, where"
+    )
     assert found.table().startswith(found.headline)
     answer = found.to_dict()
     assert answer["labels_can_be_learnt"] is False
@@ -189,7 +223,10 @@ def test_labels_that_cannot_be_learnt_are_the_answer_and_no_epsilon_is_recommend
     [
         (made_rows(10), "has 10 texts"),
         ([("one", text) for _, text in made_rows(40)], "all 40 texts have the same label"),
-        ([*made_rows(40), ("rare", "good1"), ("rarer", "good2")], "2 of its 4 labels stand with fewer than 4"),
+        (
+            [*made_rows(40), ("rare", "good1"), ("rarer", "good2")],
+            "2 of its 4 labels stand with fewer than 4",
+        ),
         ([("", text) for _, text in made_rows(40)], "none of its 40 records has a label in 'y'"),
         ([(label, "  ") for label, _ in made_rows(40)], "none of its 40 records has both"),
     ],

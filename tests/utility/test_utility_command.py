@@ -20,10 +20,13 @@ COMMON = ["--text", "t", "--label", "y", "--embedding", "two-kinds", "--runs", "
 
 def test_the_page_the_figures_and_the_table(installed: Embedding) -> None:
     csv_of(made_rows(200), Path("reviews.csv"))
-    result = run.invoke(app, ["utility", "reviews.csv", *COMMON, "-e", "0.01", "-e", "60", "--figures", "figures"])
+    result = run.invoke(
+        app, ["utility", "reviews.csv", *COMMON, "-e", "0.01", "-e", "60", "--figures", "figures"]
+    )
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith(
-        "From ε = 60 on, a classifier that is given released text only, to learn from and to judge, stays within"
+        "From ε = 60 on, a classifier that is given released text only, to learn from and to judge, stays "
+        "within"
     )
     assert "| at both times | 60 |" in result.stdout
     assert "Always the most frequent class: accuracy 0.500" in result.stdout
@@ -38,7 +41,9 @@ def test_the_page_the_figures_and_the_table(installed: Embedding) -> None:
     assert "carry no guarantee" in page.text
     assert "good1" not in page.text, "the page shows texts"
     assert {file.name for file in Path("figures").iterdir()} == {"utility.svg", "utility.png", "utility.md"}
-    assert "average N_w: how often a word stays itself" in Path("figures/utility.svg").read_text(encoding="utf-8")
+    assert "average N_w: how often a word stays itself" in Path("figures/utility.svg").read_text(
+        encoding="utf-8"
+    )
     assert Path("figures/utility.md").read_text(encoding="utf-8") in result.stdout
 
 
@@ -51,7 +56,9 @@ def test_json_holds_every_point_and_writes_nothing(installed: Embedding) -> None
     assert answer["classes"] == 2
     assert {point["at"] for point in answer["points"]} == {"nowhere", "train", "test", "both"}
     rising = [point["average_unchanged"] for point in answer["points"] if point["at"] == "train"]
-    assert rising == pytest.approx([0.05, 0.25, 0.5, 0.75, 0.95, 0.99], abs=0.01), "the default range is one of N_w"
+    assert rising == pytest.approx([0.05, 0.25, 0.5, 0.75, 0.95, 0.99], abs=0.01), (
+        "the default range is one of N_w"
+    )
     assert all(len(point["scores"]["accuracy"]["runs"]) == 2 for point in answer["points"])
 
 
@@ -59,7 +66,9 @@ def test_released_text_is_read_decoded_too_unless_that_is_switched_off(installed
     csv_of(made_rows(60), Path("a.csv"))
     options = [*COMMON, "--runs", "1", "-e", "5", "--words", "30", "--directions", "40"]
     answer = json.loads(run.invoke(app, ["utility", "a.csv", *options, "--json"]).stdout)
-    assert [(point["at"], point["reading"]) for point in answer["decoded_points"]] == [(at, "decoded") for at in ("train", "test", "both")]
+    assert [(point["at"], point["reading"]) for point in answer["decoded_points"]] == [
+        (at, "decoded") for at in ("train", "test", "both")
+    ]
     assert {answer["decoding"][name] for name in ("support", "directions", "method")} == {30, 40, "rays"}
     assert {choice["reading"] for choice in answer["decoding"]["choices"]} <= {"as released", "decoded"}
     assert answer["not_decoded"] == ""
@@ -69,15 +78,35 @@ def test_released_text_is_read_decoded_too_unless_that_is_switched_off(installed
     assert "Words as released only: decoding was switched off." in result.stdout
     page = outline(Path("page.html").read_text(encoding="utf-8"))
     assert "decoding was switched off" in page.text
-    assert ("Only ε = 5 was tried, and one point is no curve" in page.text, page.tags.count("figure")) == (True, 0)
+    assert ("Only ε = 5 was tried, and one point is no curve" in page.text, page.tags.count("figure")) == (
+        True,
+        0,
+    )
     plain = json.loads(run.invoke(app, ["utility", "a.csv", *options, "--no-decode", "--json"]).stdout)
     assert (plain["decoding"], plain["decoded_points"]) == (None, [])
 
 
 def test_how_to_read_the_file_can_be_said(installed: Embedding) -> None:
-    Path("a.data").write_bytes("".join(f"{label};{text} café\n" for label, text in made_rows(40)).encode("latin-1"))
-    reading = ["--format", "csv", "--delimiter", ";", "--no-header", "--encoding", "latin-1", "--column", "2", "--label", "1"]
-    result = run.invoke(app, ["utility", "a.data", *reading, "--embedding", "two-kinds", "--runs", "1", "-e", "5", "--json", "-q"])
+    Path("a.data").write_bytes(
+        "".join(f"{label};{text} café\n" for label, text in made_rows(40)).encode("latin-1")
+    )
+    reading = [
+        "--format",
+        "csv",
+        "--delimiter",
+        ";",
+        "--no-header",
+        "--encoding",
+        "latin-1",
+        "--column",
+        "2",
+        "--label",
+        "1",
+    ]
+    result = run.invoke(
+        app,
+        ["utility", "a.data", *reading, "--embedding", "two-kinds", "--runs", "1", "-e", "5", "--json", "-q"],
+    )
     assert result.exit_code == 0, result.output
     assert (json.loads(result.stdout)["texts"], json.loads(result.stdout)["classes"]) == (40, 2)
 
@@ -103,7 +132,9 @@ def test_a_text_that_teaches_nothing_gets_a_warning(installed: Embedding) -> Non
     assert "which class is the most frequent" in outline(Path("page.html").read_text(encoding="utf-8")).text
 
 
-def test_whole_numbers_in_json_lines_are_labels_and_another_mechanism_may_be_named(installed: Embedding) -> None:
+def test_whole_numbers_in_json_lines_are_labels_and_another_mechanism_may_be_named(
+    installed: Embedding,
+) -> None:
     lines = [json.dumps({"y": 1 if label == "yes" else 0, "t": text}) for label, text in made_rows(100)]
     Path("a.jsonl").write_text("\n".join(lines) + "\n")
     result = run.invoke(app, ["utility", "a.jsonl", *COMMON, "-m", "santext", "-e", "5", "--json"])
@@ -113,8 +144,14 @@ def test_whole_numbers_in_json_lines_are_labels_and_another_mechanism_may_be_nam
 
 def test_every_mechanism_has_a_range_of_its_own_and_its_options_are_said(installed: Embedding) -> None:
     csv_of(made_rows(40), Path("a.csv"))
-    for mechanism, options, source in (("santext", [], "exact"), ("vickrey", ["-O", "t=0.5"], "draws"), ("gaussian", [], "rays")):
-        result = run.invoke(app, ["utility", "a.csv", *COMMON, "--runs", "1", "-m", mechanism, *options, "--json"])
+    for mechanism, options, source in (
+        ("santext", [], "exact"),
+        ("vickrey", ["-O", "t=0.5"], "draws"),
+        ("gaussian", [], "rays"),
+    ):
+        result = run.invoke(
+            app, ["utility", "a.csv", *COMMON, "--runs", "1", "-m", mechanism, *options, "--json"]
+        )
         assert result.exit_code == 0, result.output
         answer = json.loads(result.stdout)
         assert source in answer["average_unchanged_from"]
@@ -137,7 +174,9 @@ def test_every_mechanism_has_a_range_of_its_own_and_its_options_are_said(install
         (["--text", "t", "--label", "y", "--report", "no/where.html"], Exception, "no"),
     ],
 )
-def test_what_cannot_be_is_refused_before_any_work(installed: Embedding, arguments: list[str], error: type[Exception], says: str) -> None:
+def test_what_cannot_be_is_refused_before_any_work(
+    installed: Embedding, arguments: list[str], error: type[Exception], says: str
+) -> None:
     csv_of(made_rows(60), Path("a.csv"))
     result = run.invoke(app, ["utility", "a.csv", *arguments])
     assert isinstance(result.exception, error)

@@ -1,7 +1,9 @@
-"""A matcher of regular expressions that counts its steps: how much work a pattern is, whatever the machine and its clock.
+"""A matcher of regular expressions that counts its steps: how much work a pattern is, whatever the machine
+and its clock.
 
-It backtracks as the library does, without any of its short cuts, so that a pattern may be linear there and not here, but not the other
-way round in what the cutter uses: classes, alternatives, repeats and looking around.
+It backtracks as the library does, without any of its short cuts, so that a pattern may be linear there and
+not here, but not the other way round in what the cutter uses: classes, alternatives, repeats and looking
+around.
 """
 
 from __future__ import annotations
@@ -14,7 +16,14 @@ from typing import Any
 
 import regex
 
-_CLASSES = {r"\p{L}": "\ue001", r"\p{N}": "\ue002", r"\p{M}": "\ue003", r"\w": "\ue004", r"\s": "\ue005", r"\S": "\ue006"}
+_CLASSES = {
+    r"\p{L}": "\ue001",
+    r"\p{N}": "\ue002",
+    r"\p{M}": "\ue003",
+    r"\w": "\ue004",
+    r"\s": "\ue005",
+    r"\S": "\ue006",
+}
 _IS = {ord(mark): regex.compile(known) for known, mark in _CLASSES.items()}
 
 
@@ -74,12 +83,18 @@ class CountingPattern:
             yield from self._lazily(given[0], given[1], given[2], at)
         else:
             assert op in (ops.MAX_REPEAT, ops.POSSESSIVE_REPEAT), op
-            yield from self._greedily(given[0], given[1], given[2], at, possessive=op is ops.POSSESSIVE_REPEAT)
+            yield from self._greedily(
+                given[0], given[1], given[2], at, possessive=op is ops.POSSESSIVE_REPEAT
+            )
 
     def _greedily(self, least: int, most: Any, inner: Any, at: int, *, possessive: bool) -> Iterator[int]:
         # What is repeated here is one character or possessive in itself, so its first way is its only one.
         ends = [at]
-        while len(ends) <= most and (end := next(self._run(list(inner), ends[-1]), None)) is not None and end > ends[-1]:
+        while (
+            len(ends) <= most
+            and (end := next(self._run(list(inner), ends[-1]), None)) is not None
+            and end > ends[-1]
+        ):
             ends.append(end)
         if len(ends) > least:
             yield from ends[-1:] if possessive else ends[: least - 1 if least else None : -1]
@@ -101,7 +116,12 @@ class CountingPattern:
         if at >= len(self._text) or at >= self._stop:
             return False
         self.steps += 1
-        return _holds(op, repr(given) if op is ops.IN else "", given if op is not ops.IN else tuple(given), self._text[at])
+        return _holds(
+            op,
+            repr(given) if op is ops.IN else "",
+            given if op is not ops.IN else tuple(given),
+            self._text[at],
+        )
 
 
 @lru_cache(maxsize=100_000)
@@ -111,7 +131,9 @@ def _holds(op: Any, _key: str, given: Any, character: str) -> bool:
     if op is ops.IN:
         negated = given[0][0] is ops.NEGATE
         found = any(
-            given_one[0] <= ord(character) <= given_one[1] if kind is ops.RANGE else _holds(kind, "", given_one, character)
+            given_one[0] <= ord(character) <= given_one[1]
+            if kind is ops.RANGE
+            else _holds(kind, "", given_one, character)
             for kind, given_one in given[negated:]
         )
         return found != negated

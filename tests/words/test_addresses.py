@@ -38,7 +38,12 @@ from tests.words.vocabularies import PIECES
 )
 def test_an_address_is_one_word(address: str) -> None:
     address = normalise(address)
-    assert Tokeniser(PIECES).words(f"see {address}\t{address} <{address}>") == ["see", address, address, address]
+    assert Tokeniser(PIECES).words(f"see {address}\t{address} <{address}>") == [
+        "see",
+        address,
+        address,
+        address,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,25 @@ from deniable.words.languages import normalise
 from tests.support.strategies import NASTY_TEXT
 from tests.words.vocabularies import HELD
 
-# Any text rarely puts marks between digits, quotation marks before addresses, or domains into compounds; pieces do.
+# Any text rarely puts marks between digits, quotation marks before addresses, or domains into compounds;
+# pieces do.
 JOINED_TEXT = st.lists(
     st.sampled_from(
-        [*"aB5٥❶𖺀.',-:/@#?=_<>\"()+& `", "की", "\u0301", ".com", ".de", "www.", "://", "...", "n't", "'s", "555", "u.s.", "\u200b"]
+        [
+            *"aB5٥❶𖺀.',-:/@#?=_<>\"()+& `",
+            "की",
+            "\u0301",
+            ".com",
+            ".de",
+            "www.",
+            "://",
+            "...",
+            "n't",
+            "'s",
+            "555",
+            "u.s.",
+            "\u200b",
+        ]
     ),
     max_size=12,
 ).map("".join)
@@ -28,12 +43,17 @@ JOINED_TEXT = st.lists(
 def test_spans_are_where_the_words_are(text: str) -> None:
     tokeniser = Tokeniser(HELD)
     normalised = normalise(text)
-    assert [normalised[start:stop] for start, stop in tokeniser.spans(normalised)] == tokeniser.words(normalised)
+    assert [normalised[start:stop] for start, stop in tokeniser.spans(normalised)] == tokeniser.words(
+        normalised
+    )
 
 
 @given(NASTY_TEXT | JOINED_TEXT)
 def test_every_word_holds_a_letter_or_a_digit(text: str) -> None:
-    assert all(regex.search(r"[\p{L}\p{N}]", word) for word in [*words_of(text), *Tokeniser(HELD).words(normalise(text))])
+    assert all(
+        regex.search(r"[\p{L}\p{N}]", word)
+        for word in [*words_of(text), *Tokeniser(HELD).words(normalise(text))]
+    )
 
 
 @given(NASTY_TEXT | JOINED_TEXT)
@@ -48,14 +68,30 @@ NUMBERS = regex.findall(r"\p{N}", "".join(map(chr, range(sys.maxunicode + 1))))
 
 
 @pytest.mark.parametrize(
-    "form", ["{}A", "A{}", "A{}B", "a-{}b", "a.{}b", "{}a.com", "1{}A", "{}'s", "e-{}mail", "x_{}y", "www{}.", "l'{}a"]
+    "form",
+    [
+        "{}A",
+        "A{}",
+        "A{}B",
+        "a-{}b",
+        "a.{}b",
+        "{}a.com",
+        "1{}A",
+        "{}'s",
+        "e-{}mail",
+        "x_{}y",
+        "www{}.",
+        "l'{}a",
+    ],
 )
 def test_no_number_of_unicode_is_left_in_a_gap(form: str) -> None:
     tokeniser = Tokeniser(HELD)
     for number in NUMBERS:
         text = normalise(form.format(number))
         inside = {place for start, stop in tokeniser.spans(text) for place in range(start, stop)}
-        assert all(place in inside for place, character in enumerate(text) if regex.match(r"[\p{L}\p{N}]", character)), text
+        assert all(
+            place in inside for place, character in enumerate(text) if regex.match(r"[\p{L}\p{N}]", character)
+        ), text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""The chunks of a text are those that the one pattern of the first cutter found, which took quadratic time on some numbers."""
+"""The chunks of a text are those that the one pattern of the first cutter found, which took quadratic time on
+some numbers."""
 
 from __future__ import annotations
 
@@ -84,7 +85,9 @@ def test_chunks_are_those_of_the_one_pattern(text: str, data: st.DataObject) -> 
     stop = data.draw(st.integers(start, len(text)))
     for pattern in PATTERNS:
         assert Chunks(pattern).texts(text) == pattern.findall(text)
-        assert list(Chunks(pattern).spans(text, start, stop)) == list(ByOnePattern(pattern).spans(text, start, stop))
+        assert list(Chunks(pattern).spans(text, start, stop)) == list(
+            ByOnePattern(pattern).spans(text, start, stop)
+        )
 
 
 @pytest.mark.parametrize("kind", VOCABULARIES)
@@ -95,7 +98,11 @@ def test_chunks_are_those_of_the_one_pattern(text: str, data: st.DataObject) -> 
 @example("日❶❶@日.com❶❶日")
 def test_every_kind_of_vocabulary_is_cut_as_by_the_one_pattern(kind: str, text: str) -> None:
     tokeniser, first = tokeniser_for(VOCABULARIES[kind]), tokeniser_for(VOCABULARIES[kind])
-    forms = "|".join(sorted((word[:-1] for word in VOCABULARIES[kind] if word in ("l'", "d'", "qu'")), key=len, reverse=True))
+    forms = "|".join(
+        sorted(
+            (word[:-1] for word in VOCABULARIES[kind] if word in ("l'", "d'", "qu'")), key=len, reverse=True
+        )
+    )
     pattern = rf"(?<![\w'])(?i:{forms})'(?!\w)|{FIRST_PATTERN}" if forms else FIRST_PATTERN
     first._chunks = ByOnePattern(regex.compile(pattern))
     normalised = normalise(text)

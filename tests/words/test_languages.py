@@ -1,4 +1,5 @@
-"""What vocabularies ask of the cutter, told by their words: elisions, Arabic marks, spelling. Runs without spaces: ``test_unspaced``."""
+"""What vocabularies ask of the cutter, told by their words: elisions, Arabic marks, spelling. Runs without
+spaces: ``test_unspaced``."""
 
 from __future__ import annotations
 
@@ -8,7 +9,13 @@ import pytest
 
 from deniable import Embedding
 from deniable.words.cutter import RULES, Cutter, Lookup, rules_for
-from deniable.words.languages import LANGUAGE_RULES, describe_cutting, find_language_rules, is_normal, normalise
+from deniable.words.languages import (
+    LANGUAGE_RULES,
+    describe_cutting,
+    find_language_rules,
+    is_normal,
+    normalise,
+)
 from tests.support.made_languages import TEXTS, VOCABULARIES, made_embedding
 
 
@@ -85,7 +92,13 @@ def test_a_vocabulary_with_vowel_marks_keeps_those_of_the_text() -> None:
 
 def test_words_are_looked_up_in_the_form_of_text() -> None:
     embedding = made_embedding("decomposed")
-    assert Lookup(embedding).ids(Cutter(embedding).words("Café cafe\u0301 über the naïve")) == [0, 0, 1, 2, embedding.unknown_id]
+    assert Lookup(embedding).ids(Cutter(embedding).words("Café cafe\u0301 über the naïve")) == [
+        0,
+        0,
+        1,
+        2,
+        embedding.unknown_id,
+    ]
 
 
 def test_of_two_words_that_coincide_the_one_spelled_as_text_is_goes_in() -> None:
@@ -112,7 +125,10 @@ def test_rules_are_numbered_by_the_vocabulary() -> None:
 
 
 def test_what_is_said_of_a_vocabulary() -> None:
-    said = {name: describe_cutting(words, {word: i for i, word in enumerate(words)}, cased=False) for name, words in VOCABULARIES.items()}
+    said = {
+        name: describe_cutting(words, {word: i for i, word in enumerate(words)}, cased=False)
+        for name, words in VOCABULARIES.items()
+    }
     assert said["french"] == ("6 elided forms, such as l', are words of their own",)
     assert said["chinese"] == ("text in Chinese and Japanese writing is cut into words by the vocabulary",)
     assert said["arabic"] == ("vowel marks and lengthening strokes are dropped from Arabic text",)
@@ -126,7 +142,20 @@ def test_what_is_said_of_a_vocabulary() -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["fox", "l'", "l\u2019", "`", "café", "cafe\u0301", "\ufb01n", "東京", "e\u2011mail", "so\u00adft", "a" + "\u0301" * 60]
+    "word",
+    [
+        "fox",
+        "l'",
+        "l\u2019",
+        "`",
+        "café",
+        "cafe\u0301",
+        "\ufb01n",
+        "東京",
+        "e\u2011mail",
+        "so\u00adft",
+        "a" + "\u0301" * 60,
+    ],
 )
 def test_a_word_that_is_called_normal_is_spelled_as_text_is(word: str) -> None:
     assert not is_normal(word) or normalise(word) == word
@@ -134,6 +163,11 @@ def test_a_word_that_is_called_normal_is_spelled_as_text_is(word: str) -> None:
 
 
 def test_whoever_changes_how_languages_are_cut_counts_their_rules_up() -> None:
-    cut = "\n".join(word for language, texts in TEXTS.items() for text in texts for word in Cutter(made_embedding(language)).words(text))
+    cut = "\n".join(
+        word
+        for language, texts in TEXTS.items()
+        for text in texts
+        for word in Cutter(made_embedding(language)).words(text)
+    )
     digest = hashlib.blake2b(cut.encode(), digest_size=8).hexdigest()
     assert (LANGUAGE_RULES, digest) == (4, "eb7c9f32c84e6d15"), "keyed releases change: LANGUAGE_RULES + 1"

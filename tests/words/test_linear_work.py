@@ -1,4 +1,5 @@
-"""Cutting takes work proportional to the length of a text, counted in looks at characters: no text stalls what cuts it."""
+"""Cutting takes work proportional to the length of a text, counted in looks at characters: no text stalls
+what cuts it."""
 
 from __future__ import annotations
 
@@ -13,7 +14,19 @@ from deniable.words.cutter import Chunks
 from tests.words.counting import CountingPattern
 from tests.words.test_chunks import PATTERNS, VOCABULARIES, ByOnePattern, tokeniser_for
 
-UNITS = [*"aB5٥❶౸.',-:/@#?=_<>\"()+& `日", "❶❶", "+@", "://", "www.", ".com", "\u0301", "n't", "l'", "5-", "a@"]
+UNITS = [
+    *"aB5٥❶౸.',-:/@#?=_<>\"()+& `日",
+    "❶❶",
+    "+@",
+    "://",
+    "www.",
+    ".com",
+    "\u0301",
+    "n't",
+    "l'",
+    "5-",
+    "a@",
+]
 
 
 def pattern_of(kind: str) -> regex.Pattern[str]:
@@ -29,7 +42,10 @@ def steps(chunks: type[Chunks], pattern: str, text: str) -> int:
 
 @pytest.mark.parametrize("kind", VOCABULARIES)
 @settings(max_examples=20)
-@given(unit=st.lists(st.sampled_from(UNITS), min_size=1, max_size=4).map("".join), end=st.sampled_from(["", "a", "5", " ", "❶a"]))
+@given(
+    unit=st.lists(st.sampled_from(UNITS), min_size=1, max_size=4).map("".join),
+    end=st.sampled_from(["", "a", "5", " ", "❶a"]),
+)
 @example("❶", "")
 @example("❶!", "a")
 @example("౸❶-", "5")

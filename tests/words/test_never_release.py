@@ -46,7 +46,11 @@ def test_a_line_lists_every_word_of_it_but_initials_numbers_and_endings(line: st
 @pytest.mark.parametrize(
     ("listed", "left_out", "stays"),
     [
-        ("smith", ["smith", "Smith", "SMITH", "smith's", "smith-jones", "smith.jones", "Smith’s"], ["smiths", "smithsonian", "blacksmith"]),
+        (
+            "smith",
+            ["smith", "Smith", "SMITH", "smith's", "smith-jones", "smith.jones", "Smith’s"],
+            ["smiths", "smithsonian", "blacksmith"],
+        ),
         ("o'brien", ["O'Brien", "obrien", "brien", "o’brien"], ["o", "o'clock"]),
         ("don", ["don", "Don's"], ["don't", "do", "donkey"]),
         ("john's", ["john", "john's"], ["'s", "johns"]),
@@ -116,19 +120,51 @@ def test_lists_add_up_and_their_digest_does_not_depend_on_their_order() -> None:
 
 def test_the_built_in_list_has_given_names_and_surnames_and_not_what_is_mostly_a_word() -> None:
     names = NeverRelease.of("names")
-    for name in ("kowalczyk", "smith", "Nguyen", "maria", "john", "o'brien", "hussein", "mark", "grace", "jean-paul"):
+    for name in (
+        "kowalczyk",
+        "smith",
+        "Nguyen",
+        "maria",
+        "john",
+        "o'brien",
+        "hussein",
+        "mark",
+        "grace",
+        "jean-paul",
+    ):
         assert names.holds(name), name
-    for word in ("will", "may", "the", "doctor", "pain", "long", "black", "male", "x-ray", "april", "co-operation", "said", "heart", "son"):
+    for word in (
+        "will",
+        "may",
+        "the",
+        "doctor",
+        "pain",
+        "long",
+        "black",
+        "male",
+        "x-ray",
+        "april",
+        "co-operation",
+        "said",
+        "heart",
+        "son",
+    ):
         assert not names.holds(word), word
     assert all(word == word.lower() and word.isalpha() for word in built_in_words("names-2"))
 
 
 @pytest.mark.parametrize(
     ("name", "digest", "length"),
-    [("names-1", "ba20ddce889012a5028b47e677b2ba5c", 201_312), ("names-2", "a1f735adea5f49bd95d1df6fa5961f6e", 227_181)],
+    [
+        ("names-1", "ba20ddce889012a5028b47e677b2ba5c", 201_312),
+        ("names-2", "a1f735adea5f49bd95d1df6fa5961f6e", 227_181),
+    ],
 )
-def test_a_built_in_list_never_changes_and_is_found_by_its_digest(name: str, digest: str, length: int) -> None:
-    """A changed list would let nobody decode what was released with it: a better list is another list. The guide states the lengths."""
+def test_a_built_in_list_never_changes_and_is_found_by_its_digest(
+    name: str, digest: str, length: int
+) -> None:
+    """A changed list would let nobody decode what was released with it: a better list is another list. The
+    guide states the lengths."""
     assert built_in_digest(name) == digest
     assert built_in_list(digest) == name
     assert len(built_in_words(name)) == length
@@ -137,21 +173,38 @@ def test_a_built_in_list_never_changes_and_is_found_by_its_digest(name: str, dig
 
 
 def test_accents_hide_no_name_of_the_latest_list_and_tell_words_apart_in_the_first() -> None:
-    names = ["María", "García", "Jürgen", "Müller", "José", "Hernández", "Stanisław", "Françoise", "Björk", "Nguyễn", "Saïd"]
+    names = [
+        "María",
+        "García",
+        "Jürgen",
+        "Müller",
+        "José",
+        "Hernández",
+        "Stanisław",
+        "Françoise",
+        "Björk",
+        "Nguyễn",
+        "Saïd",
+    ]
     latest, first = NeverRelease.of("names"), NeverRelease.of("names-1")
     assert [name for name in names if not latest.holds(name)] == []
     assert [name for name in names if first.holds(name)] == []
     assert not latest.holds("said"), "a name that is an ordinary word without its accent is listed with it"
     own = NeverRelease.of(["Müller", "names-1"])
-    assert (own.holds("müller"), own.holds("mûller")) == (True, False), "what was released with the first list stays what it was"
+    assert (own.holds("müller"), own.holds("mûller")) == (True, False), (
+        "what was released with the first list stays what it was"
+    )
 
 
 def test_words_without_accents_take_no_ordinary_word_out() -> None:
-    """Every accented word that only folding takes out is a name, or is one more than a word by the rule of the list."""
+    """Every accented word that only folding takes out is a name, or is one more than a word by the rule of
+    the list."""
     latest = NeverRelease.of("names")
     for word in ("née", "château", "café", "école", "début", "attaché", "protégé", "hôtel", "façade"):
         assert not latest.holds(word), word
-    by_folding = [word for word in Embedding.open().words if without_accents(fold(word)) != word and latest.holds(word)]
+    by_folding = [
+        word for word in Embedding.open().words if without_accents(fold(word)) != word and latest.holds(word)
+    ]
     assert len(by_folding) < 125
 
 
@@ -162,7 +215,19 @@ def test_marks_of_other_scripts_make_other_letters() -> None:
 
 def test_people_in_public_life_are_on_the_list() -> None:
     names = NeverRelease.of("names")
-    for name in ("Obama", "Putin", "Sarkozy", "Merkel", "Berlusconi", "Netanyahu", "Saddam", "Erdoğan", "Gaddafi", "Yeltsin", "Chirac"):
+    for name in (
+        "Obama",
+        "Putin",
+        "Sarkozy",
+        "Merkel",
+        "Berlusconi",
+        "Netanyahu",
+        "Saddam",
+        "Erdoğan",
+        "Gaddafi",
+        "Yeltsin",
+        "Chirac",
+    ):
         assert names.holds(name), name
 
 

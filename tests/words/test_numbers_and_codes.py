@@ -1,4 +1,5 @@
-"""A number or a code is one word: its digits are never cut apart, so that none of them comes to be known by itself."""
+"""A number or a code is one word: its digits are never cut apart, so that none of them comes to be known by
+itself."""
 
 from __future__ import annotations
 
@@ -79,7 +80,11 @@ CODES = [
 
 @pytest.mark.parametrize("code", CODES)
 def test_a_code_is_one_word_with_the_letters_among_its_digits(code: str) -> None:
-    known = PIECES | {piece for code in CODES for piece in regex.findall(r"[^\W_]+", normalise(code))} | {"'s", "account"}
+    known = (
+        PIECES
+        | {piece for code in CODES for piece in regex.findall(r"[^\W_]+", normalise(code))}
+        | {"'s", "account"}
+    )
     text = f"see {code}, account:{code} '{code}' ({code})\t{code}'s"
     assert Tokeniser(known).words(normalise(text)) == ["see", code, "account", code, code, code, code, "'s"]
 
@@ -112,7 +117,9 @@ def test_a_word_and_a_number_are_a_compound_like_any_other(text: str, words: lis
     assert Tokeniser({"'s"}).words(text) == words
 
 
-@given(st.lists(st.sampled_from(["12", "a", "anna", "3b", "x", "٥", "smith"]), min_size=1, max_size=8), st.data())
+@given(
+    st.lists(st.sampled_from(["12", "a", "anna", "3b", "x", "٥", "smith"]), min_size=1, max_size=8), st.data()
+)
 def test_the_digits_of_a_chunk_are_never_in_two_words(pieces: list[str], data: st.DataObject) -> None:
     marks = data.draw(st.lists(st.sampled_from([*"-./:_+&,'"]), min_size=len(pieces), max_size=len(pieces)))
     text = "".join(piece + mark for piece, mark in zip(pieces, marks, strict=True))[:-1]

@@ -1,4 +1,5 @@
-"""Real vectors and gold-segmented sentences, and English as it was. Needs the shared data; run by `make check-slow`."""
+"""Real vectors and gold-segmented sentences, and English as it was. Needs the shared data; run by `make
+check-slow`."""
 
 from __future__ import annotations
 
@@ -14,11 +15,16 @@ from deniable import Embedding
 from deniable.words.cutter import RULES, Cutter, rules_for
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not DATA.is_dir(), reason="the shared data sets are not here")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not DATA.is_dir(), reason="the shared data sets are not here"),
+]
 
 
 @pytest.fixture
-def measured(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def measured(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, Any]:
     """What the script measures for a language, with an empty store."""
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
     from scripts.languages import measure as measure_languages
@@ -60,5 +66,7 @@ def test_english_is_cut_into_the_words_it_was_cut_into(path: str, step: int, dig
     cutter, words = Cutter(embedding), hashlib.blake2b(digest_size=8)
     with lzma.open(DATA / "datasets" / path, "rt", encoding="utf-8") as lines:
         for line in list(lines)[::step]:
-            words.update(" ".join(cutter.words(json.loads(line)["text"])).encode("utf-8", "surrogatepass") + b"\n")
+            words.update(
+                " ".join(cutter.words(json.loads(line)["text"])).encode("utf-8", "surrogatepass") + b"\n"
+            )
     assert words.hexdigest() == digest

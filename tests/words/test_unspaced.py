@@ -53,11 +53,17 @@ def test_japanese(text: str, words: list[str]) -> None:
         ("taro@東京.com", ["taro@東京.com"]),
         ("taro@t東京.jp", ["taro@t東京.jp"]),
         ("taro@example.東京", ["taro@example.東京"]),
-        ("猫は東京猫@example.jpです", ["猫は東京猫@example.jp", "です"]),  # where the address begins, nothing says
+        (
+            "猫は東京猫@example.jpです",
+            ["猫は東京猫@example.jp", "です"],
+        ),  # where the address begins, nothing says
         ("猫、東京@example.jp、魚", ["猫", "東京@example.jp", "魚"]),
         ("3、猫。4、東京@example.jp", ["3", "猫", "4", "東京@example.jp"]),
         ("https://example.com/東京/猫魚", ["https://example.com/東京/猫魚"]),
-        ("https://example.jp/annaが好き", ["https://example.jp/annaが好き"]),  # the path may go on in any letters
+        (
+            "https://example.jp/annaが好き",
+            ["https://example.jp/annaが好き"],
+        ),  # the path may go on in any letters
         ("http://annaが好き", ["http://annaが好き"]),
         ("https://example.jpが好き", ["https://example.jp", "が", "好き"]),
         ("「https://example.jp/東京」が好き", ["https://example.jp/東京", "が", "好き"]),
@@ -86,7 +92,9 @@ def test_addresses_and_numbers_are_one_word_whatever_letters_they_hold(text: str
 
 
 @pytest.mark.parametrize("embedding", [CHINESE, THAI], ids=["chinese", "thai"])
-@pytest.mark.parametrize("address", ["北京แมว@example.com", "https://example.com/北京/แมว", "090ー1234ー5678"])
+@pytest.mark.parametrize(
+    "address", ["北京แมว@example.com", "https://example.com/北京/แมว", "090ー1234ー5678"]
+)
 def test_addresses_and_numbers_are_one_word_in_other_scripts(embedding: Embedding, address: str) -> None:
     assert Cutter(embedding).words(address) == [address.replace("ー", "-")]
 
@@ -149,7 +157,9 @@ def test_text_in_another_language_than_the_vocabulary_is_cut_plainly() -> None:
 def test_every_word_of_the_vocabulary_by_itself_is_one_word(language: str) -> None:
     # Thai "น้ำ" among them, which NFKC spells otherwise.
     cutter, lookup = Cutter(made_embedding(language)), Lookup(made_embedding(language))
-    assert [lookup.ids(cutter.words(word)) for word in VOCABULARIES[language]] == [[i] for i in range(len(VOCABULARIES[language]))]
+    assert [lookup.ids(cutter.words(word)) for word in VOCABULARIES[language]] == [
+        [i] for i in range(len(VOCABULARIES[language]))
+    ]
 
 
 MIXED = st.lists(

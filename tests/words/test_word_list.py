@@ -14,8 +14,12 @@ def test_word_lists_are_one_word_a_line(tmp_path: Path) -> None:
     assert read_word_list(path) == ["a", "b", "no\u00a0break", "\u0085x"]
 
 
-@pytest.mark.parametrize(("content", "problem"), [(b"fox\n\xff", "invalid start byte at byte 4"), (None, "No such file")])
-def test_a_file_that_is_no_list_of_words_is_refused(tmp_path: Path, content: bytes | None, problem: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "problem"), [(b"fox\n\xff", "invalid start byte at byte 4"), (None, "No such file")]
+)
+def test_a_file_that_is_no_list_of_words_is_refused(
+    tmp_path: Path, content: bytes | None, problem: str
+) -> None:
     path = tmp_path / "words.txt"
     if content is not None:
         path.write_bytes(content)

@@ -1,4 +1,5 @@
-"""Released files decoded: the likeliest words in place of the released ones, or candidates with their probabilities."""
+"""Released files decoded: the likeliest words in place of the released ones, or candidates with their
+probabilities."""
 
 from __future__ import annotations
 
@@ -31,11 +32,13 @@ def decode_file(
     report: Report | None = None,
     **options: Unpack[ReleasedFileOptions],
 ) -> Received:
-    """Decode the released texts of a file into another file of the same format, in which everything else stays; return by what.
+    """Decode the released texts of a file into another file of the same format, in which everything else
+    stays; return by what.
 
-    With ``top`` the target is a CSV file instead: for each released word that many candidates, each with its probability. The options are
-    ``embedding``, ``public``, ``support`` and ``directions`` of ``receive``, and ``format``, ``delimiter``, ``header`` and ``encoding`` of
-    ``privatize_file``. With ``public`` words are read in their context.
+    With ``top`` the target is a CSV file instead: for each released word that many candidates, each with its
+    probability. The options are ``embedding``, ``public``, ``support`` and ``directions`` of ``receive``, and
+    ``format``, ``delimiter``, ``header`` and ``encoding`` of ``privatize_file``. With ``public`` words are
+    read in their context.
 
     :raises InvalidParameter: if a column is not there, or a value is not allowed.
     :raises NotThisRelease: if the text was not released as the card says.
@@ -69,7 +72,8 @@ def _write_candidates(
     report: Report | None,
     **reading: Unpack[ReadingOptions],
 ) -> None:
-    """Write a row for each candidate: which record and place, the released word, the candidate, its probability."""
+    """Write a row for each candidate: which record and place, the released word, the candidate, its
+    probability."""
     decoder, total = received.decoder, received.counts.records
     records = 0
     with whole_file(target) as file:
@@ -82,7 +86,10 @@ def _write_candidates(
             for words in decoder.candidates(waiting, top=top):
                 records += 1
                 for place, (released, candidates) in enumerate(words, 1):
-                    rows.writerows([records, place, released, each.word, f"{each.probability:.6g}"] for each in candidates)
+                    rows.writerows(
+                        [records, place, released, each.word, f"{each.probability:.6g}"]
+                        for each in candidates
+                    )
             file.write(text.getvalue().encode())
             waiting.clear()
             if report is not None:

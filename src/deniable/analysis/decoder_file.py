@@ -1,4 +1,5 @@
-"""The file of a decoder that was learnt: a NumPy .npz of three plain arrays, read with suspicion. No pickle is read or written."""
+"""The file of a decoder that was learnt: a NumPy .npz of three plain arrays, read with suspicion. No pickle
+is read or written."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from deniable.errors import DamagedDecoder
 FORMAT = 1
 
 MOST_DIRECTIONS = 10_000
-"""A learnt decoder has no more directions than this: whoever opens its file pays for them, about a gigabyte for 50,000 words."""
+"""A learnt decoder has no more directions than this: whoever opens its file pays for them, about a gigabyte
+for 50,000 words."""
 
 _LONGEST = 1 << 28
 _ARRAYS = {"about": "|u1", "inputs": "<i8", "prior": "<f8"}
@@ -54,7 +56,8 @@ def read_decoder_file(path: Path) -> bytes:
 
 
 def unpack_decoder(content: bytes, source: str | Path) -> tuple[DecoderFile, Ids, Floats]:
-    """Return what stands in the content of a file, the ids of the words that may have gone in, and their shares.
+    """Return what stands in the content of a file, the ids of the words that may have gone in, and their
+    shares.
 
     :raises DamagedDecoder: if it is not what ``pack_decoder`` gives.
     """
@@ -95,7 +98,10 @@ def _array(content: bytes, dtype: str) -> Any:
 
 def _problem(about: DecoderFile, inputs: Any, prior: Any) -> str | None:
     if about.decoder != FORMAT:
-        return f"format {about.decoder} is not known here, only {FORMAT}; use the version of deniable that wrote it"
+        return (
+            f"format {about.decoder} is not known here, only {FORMAT}; use the version of deniable that "
+            "wrote it"
+        )
     if (about.public is None) != (about.public_digest is None):
         return "it names a public text without its digest"
     if not len(inputs) or len(inputs) != len(prior) or inputs[0] < 0 or (np.diff(inputs) <= 0).any():

@@ -1,7 +1,8 @@
 """A decoder as plain values: what other processes and machines need to make the same one.
 
-A ``Decoder`` holds a channel, which may take gigabytes. A state holds the card, the words that may have gone in, their shares as they were
-learnt, and where the embedding and a public text lie. Each process opens the channel itself, from the disk, or makes it.
+A ``Decoder`` holds a channel, which may take gigabytes. A state holds the card, the words that may have gone
+in, their shares as they were learnt, and where the embedding and a public text lie. Each process opens the
+channel itself, from the disk, or makes it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from deniable.analysis.decoder_file import MOST_DIRECTIONS, DecoderFile, pack_decoder, read_decoder_file, unpack_decoder
+from deniable.analysis.decoder_file import (
+    MOST_DIRECTIONS,
+    DecoderFile,
+    pack_decoder,
+    read_decoder_file,
+    unpack_decoder,
+)
 from deniable.analysis.receiving import check_words, open_channel_of_inputs, receive
 from deniable.arrays import Floats, Ids
 from deniable.atomic import open_plain_file, whole_file
@@ -33,10 +40,12 @@ _BYTES_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DecoderState:
-    """What a decoder was learnt to be. ``inputs`` are sorted ids of words, ⊥ last if it is among them, and ``prior`` their shares.
+    """What a decoder was learnt to be. ``inputs`` are sorted ids of words, ⊥ last if it is among them, and
+    ``prior`` their shares.
 
-    ``embedding`` is a name, or the path of a folder; without it the card says which one. ``public`` is the file whose word pairs let the
-    decoder read words in their context, and ``public_digest`` tells its content.
+    ``embedding`` is a name, or the path of a folder; without it the card says which one. ``public`` is the
+    file whose word pairs let the decoder read words in their context, and ``public_digest`` tells its
+    content.
     """
 
     card: Card
@@ -62,20 +71,32 @@ class DecoderState:
     ) -> tuple[Self, Decoder]:
         """Return what is learnt from a release, as ``receive`` learns it, and the decoder itself.
 
-        ``public`` is a text file, one document a line. Its words say where the learning begins, and with ``context`` its word pairs let the
-        decoder read words in their context.
+        ``public`` is a text file, one document a line. Its words say where the learning begins, and with
+        ``context`` its word pairs let the decoder read words in their context.
 
-        :raises InvalidParameter: if a value is not allowed, something is not text, or the release cannot be decoded.
+        :raises InvalidParameter: if a value is not allowed, something is not text, or the release cannot be
+            decoded.
         :raises MalformedCard: if the card cannot be used, or the embedding here is another one.
         :raises NotThisRelease: if the text was not released as the card says.
         """
         if validated_count(directions, "directions") > MOST_DIRECTIONS:
-            raise InvalidParameter("directions", directions, f"must be at most {MOST_DIRECTIONS:,}: a decoder is opened again elsewhere")
+            raise InvalidParameter(
+                "directions",
+                directions,
+                f"must be at most {MOST_DIRECTIONS:,}: a decoder is opened again elsewhere",
+            )
         card, texts = card_from(card), check_texts(released)
         path = None if public is None else Path(public)
         digest = None if path is None or not context else _digest_of(path)
         received = receive(
-            card, texts, embedding=embedding, public=path, support=support, directions=directions, every_word=True, report=report
+            card,
+            texts,
+            embedding=embedding,
+            public=path,
+            support=support,
+            directions=directions,
+            every_word=True,
+            report=report,
         )
         decoder = received.decoder
         if path is not None and not context:
@@ -102,13 +123,20 @@ class DecoderState:
         """
         space = self.card.open_embedding(self.embedding)
         if self.inputs[-1] > space.unknown_id:
-            raise DamagedDecoder(self.card.source, f"it names a word {self.inputs[-1]:,}, and {space.name!r} has {len(space):,}")
+            raise DamagedDecoder(
+                self.card.source,
+                f"it names a word {self.inputs[-1]:,}, and {space.name!r} has {len(space):,}",
+            )
         context = None
         if self.public is not None:
             if _digest_of(Path(self.public)) != self.public_digest:
-                raise InvalidParameter("public", self.public, "is another text here than the decoder was learnt with")
+                raise InvalidParameter(
+                    "public", self.public, "is another text here than the decoder was learnt with"
+                )
             context = read_bigrams(space, Path(self.public))
-        channel = open_channel_of_inputs(self.card, space, self.inputs, directions=self.directions, report=report)
+        channel = open_channel_of_inputs(
+            self.card, space, self.inputs, directions=self.directions, report=report
+        )
         prior = np.zeros(len(space) + 1)
         prior[self.inputs] = self.prior
         return Decoder(channel, prior[channel.inputs], context=context, marks=marks_of(self.card.unknown))
@@ -131,7 +159,8 @@ class DecoderState:
         return self.at(embedding=folder, public=None if self.public is None else Path(self.public).absolute())
 
     def to_bytes(self) -> bytes:
-        """Return the state as a NumPy .npz file of plain numbers, without pickle; the same bytes for the same state."""
+        """Return the state as a NumPy .npz file of plain numbers, without pickle; the same bytes for the same
+        state."""
         written = DecoderFile(
             card=self.card.to_json(),
             directions=self.directions,
@@ -177,16 +206,22 @@ class DecoderState:
         )
 
 
-def decoder_from(given: Decoder | DecoderState | GivenCard, released: Sequence[str | None], settings: Mapping[str, Any]) -> Decoder:
-    """Return the decoder that was given, or the one that the released texts give with a card and the settings of ``DecoderState.learn``.
+def decoder_from(
+    given: Decoder | DecoderState | GivenCard, released: Sequence[str | None], settings: Mapping[str, Any]
+) -> Decoder:
+    """Return the decoder that was given, or the one that the released texts give with a card and the settings
+    of ``DecoderState.learn``.
 
     :raises InvalidParameter: if settings are given beside a decoder, or a value is not allowed.
-    :raises NotThisRelease: if the texts were not released as the card says, or hold words that no release with this decoder holds.
+    :raises NotThisRelease: if the texts were not released as the card says, or hold words that no release
+        with this decoder holds.
     """
     if not isinstance(given, Decoder | DecoderState):
         return DecoderState.learn(given, released, **settings)[1]
     if settings:
-        raise InvalidParameter("decoder", "given", f"has its settings already; leave out {', '.join(sorted(settings))}")
+        raise InvalidParameter(
+            "decoder", "given", f"has its settings already; leave out {', '.join(sorted(settings))}"
+        )
     decoder = given if isinstance(given, Decoder) else given.open()
     check_released(decoder, released)
     return decoder
@@ -200,7 +235,9 @@ def check_texts(values: Iterable[object]) -> list[str | None]:
     texts: list[str | None] = []
     for record, text in enumerate(values, 1):
         if text is not None and not isinstance(text, str):
-            raise InvalidParameter("texts", type(text).__name__, f"record {record:,} is not text; give str or None")
+            raise InvalidParameter(
+                "texts", type(text).__name__, f"record {record:,} is not text; give str or None"
+            )
         texts.append(text)
     return texts
 

@@ -1,21 +1,23 @@
 """How often words are used in the text behind a release, with intervals, for all records or by group.
 
-The estimate of a word's share is linear in what was released: Σ_y q(y)·g(y), q being the observed shares. If Σ_y g(y)·P(y | x) were 1 for
-the word itself and 0 for all others, it would be unbiased whatever the text is; but such a g can have an enormous variance. So g trades
-the one for the other: with π₀ the shares that are expected before (learnt from the release, or public) and τ the error that these may
-have, it is the g with the least
+The estimate of a word's share is linear in what was released: Σ_y q(y)·g(y), q being the observed shares. If
+Σ_y g(y)·P(y | x) were 1 for the word itself and 0 for all others, it would be unbiased whatever the text is;
+but such a g can have an enormous variance. So g trades the one for the other: with π₀ the shares that are
+expected before (learnt from the release, or public) and τ the error that these may have, it is the g with the
+least
 
     variance of Σ_y q(y)·g(y)  +  Σ_x τ(x)²·(Σ_y g(y)·P(y | x) - [x is the word])²,
 
-and what is expected of the second part under π₀ is taken off. The interval counts both parts. Its variance is that between records, which
-are the independent unit: words of one record are alike. Where an interval is as wide as what was thought before, the release says nothing
-of the word, and it is said so.
+and what is expected of the second part under π₀ is taken off. The interval counts both parts. Its variance is
+that between records, which are the independent unit: words of one record are alike. Where an interval is as
+wide as what was thought before, the release says nothing of the word, and it is said so.
 
-Learning may have taken a word for its neighbours, and then π₀ has nothing of it. So τ goes by how often the word can have been used at
-most (``share_bounds``), which asks nothing of what was learnt.
+Learning may have taken a word for its neighbours, and then π₀ has nothing of it. So τ goes by how often the
+word can have been used at most (``share_bounds``), which asks nothing of what was learnt.
 
-A channel that is known from draws is wrong by a little, and in a large text by more than chance. So what is expected under π₀ is not
-computed from the channel but counted in a ``rehearsal``: a release of text with these shares, from a public seed.
+A channel that is known from draws is wrong by a little, and in a large text by more than chance. So what is
+expected under π₀ is not computed from the channel but counted in a ``rehearsal``: a release of text with
+these shares, from a public seed.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_WORDS = 2_000
-"""How many words are estimated together: those expected to be most frequent, and those that can be; the others count as expected."""
+"""How many words are estimated together: those expected to be most frequent, and those that can be; the
+others count as expected."""
 
 LIMIT = 1.959964
 """Standard errors to each side of a 95 % interval."""
@@ -49,9 +52,11 @@ _SPREAD = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Frequencies:
-    """Estimated shares of words: ``words`` are ids, ``shares`` their share of all words, ``errors`` standard errors.
+    """Estimated shares of words: ``words`` are ids, ``shares`` their share of all words, ``errors`` standard
+    errors.
 
-    ``informed`` says for which words the release says more than what was expected before. ``total`` is how many words were released.
+    ``informed`` says for which words the release says more than what was expected before. ``total`` is how
+    many words were released.
     """
 
     words: Ids = field(repr=False)
@@ -76,7 +81,8 @@ class Frequencies:
 
     @property
     def informed(self) -> Any:
-        """Whether the release says something of each word: its interval is narrower than what was thought possible before."""
+        """Whether the release says something of each word: its interval is narrower than what was thought
+        possible before."""
         return self.errors < 0.9 * self.before
 
 
@@ -95,13 +101,18 @@ class FrequencyEstimator:
     ) -> None:
         """Find the weights g of the most frequent words.
 
-        ``expected`` are shares of the channel's inputs, ``observed`` counts of released words. ``rehearsal`` are such counts of a release
-        of text with the expected shares; without it the channel is taken for exact.
+        ``expected`` are shares of the channel's inputs, ``observed`` counts of released words. ``rehearsal``
+        are such counts of a release of text with the expected shares; without it the channel is taken for
+        exact.
 
         :raises InvalidParameter: if the shares do not fit the channel, or nothing was released.
         """
         if len(expected) != len(channel) or not expected.sum() > 0.0:
-            raise InvalidParameter("expected", f"{len(expected):,} numbers", f"must be {len(channel):,} shares, one for each input word")
+            raise InvalidParameter(
+                "expected",
+                f"{len(expected):,} numbers",
+                f"must be {len(channel):,} shares, one for each input word",
+            )
         words = int(observed.sum())
         if words < 1:
             raise InvalidParameter("observed", words, "nothing was released, so nothing can be said of it")
@@ -116,7 +127,11 @@ class FrequencyEstimator:
         # M = A·diag(1/p)·Aᵀ with A = listed + rest ⊗ even
         with_even = np.asarray(weighted @ even).ravel()
         matrix = np.asarray((weighted @ self._listed.T).todense())
-        matrix += np.outer(with_even, rest) + np.outer(rest, with_even) + float((even * even / self._outputs).sum()) * np.outer(rest, rest)
+        matrix += (
+            np.outer(with_even, rest)
+            + np.outer(rest, with_even)
+            + float((even * even / self._outputs).sum()) * np.outer(rest, rest)
+        )
         matrix[np.diag_indices_from(matrix)] += 1.0 / (words * self._spread[self.rows] ** 2)
         from scipy.linalg import cho_factor
 
@@ -136,9 +151,11 @@ class FrequencyEstimator:
         return self.estimate_groups(counts, [])[0]
 
     def estimate_groups(self, counts: csr_array, groups: list[Ids]) -> list[Frequencies]:
-        """Return the frequencies behind all records, then those of each group, then those behind all other records for each group.
+        """Return the frequencies behind all records, then those of each group, then those behind all other
+        records for each group.
 
-        Groups are numbers of records, without a record in two of them. Each word is looked at once, however many groups there are.
+        Groups are numbers of records, without a record in two of them. Each word is looked at once, however
+        many groups there are.
 
         :raises InvalidParameter: if all records, a group, or all others beside it, hold no word.
         """
@@ -158,7 +175,8 @@ class FrequencyEstimator:
             between = sets.sums(np.square(scored)) - 2.0 * estimates * sets.sums(scored * lengths[:, None])
             between = np.maximum(between + np.square(estimates) * squares[:, None], 0.0)
             variance = between * (records / (records - 1) / totals**2)[:, None]
-            # A rare word that was hardly drawn shows too little variance; that of independent words is the least there is.
+            # A rare word that was hardly drawn shows too little variance; that of independent words is the
+            # least there is.
             single = mixed @ np.square(weights) - np.square(mixed @ weights)
             variance = np.maximum(variance, single / totals[:, None])
             shares[:, part], errors[:, part] = estimates - bias, np.sqrt(variance + spread**2)
@@ -178,7 +196,8 @@ class FrequencyEstimator:
         ]
 
     def _weights(self) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
-        """Yield for some words at a time g of every output, what it adds on average under the expected shares, and its spread."""
+        """Yield for some words at a time g of every output, what it adds on average under the expected
+        shares, and its spread."""
         from scipy.linalg import cho_solve
 
         channel = self._channel
@@ -188,7 +207,9 @@ class FrequencyEstimator:
             unit = np.zeros((len(self.rows), part.stop - part.start))
             unit[np.arange(part.start, part.stop), np.arange(part.stop - part.start)] = 1.0
             solved = cho_solve(self._factor, unit, check_finite=False)
-            weights = (self._listed.T @ solved + np.outer(channel.background, self._rest @ solved)) / self._outputs[:, None]
+            weights = (
+                self._listed.T @ solved + np.outer(channel.background, self._rest @ solved)
+            ) / self._outputs[:, None]
             reached = channel.pulled_back(weights)
             reached[self.rows[part], np.arange(part.stop - part.start)] -= 1.0
             bias, of_rehearsal = self._expected @ reached, np.zeros(part.stop - part.start)
@@ -202,7 +223,8 @@ class FrequencyEstimator:
 
 
 def _most_frequent(expected: Floats, largest: Floats, most: int) -> Ids:
-    """Return the rows of words to estimate: half those expected to be most frequent, half those that can be, by what was released."""
+    """Return the rows of words to estimate: half those expected to be most frequent, half those that can be,
+    by what was released."""
     by_both = [np.argsort(-each, kind="stable") for each in (expected, largest)]
     in_turn = np.stack(by_both, axis=1).ravel()
     _, first = np.unique(in_turn, return_index=True)
@@ -223,7 +245,8 @@ class _Sets:
         self.sizes = np.concatenate([[records], own, records - own])
 
     def sums(self, values: Any) -> Floats:
-        """Return the sum of the values of each set: one number for each record, or one row, dense or sparse."""
+        """Return the sum of the values of each set: one number for each record, or one row, dense or
+        sparse."""
         everything = np.asarray(values.sum(axis=0))
         own = self._member @ values
         own = own if isinstance(own, np.ndarray) else own.toarray()

@@ -1,10 +1,13 @@
-"""Whether words can be a release: is there any text of the considered words that the mechanism turns into words like these?
+"""Whether words can be a release: is there any text of the considered words that the mechanism turns into
+words like these?
 
-A mechanism spreads every word over many. Whatever text went in, "the" comes out only so often, and the words around it come out as well,
-while text that was never perturbed says "the" again and again. So the received words are split in two halves at random. One says how often
-its commonest words stand there, the other how much likelier it is by these numbers than by the best that any text could become. Under the
-mechanism that is beyond a million for at most one text in a million, whichever went in and however short it is: a split likelihood ratio
-(Wasserman, Ramdas and Balakrishnan, "Universal inference", 2020). Nothing is drawn to compare with, so nothing has to be known of the text.
+A mechanism spreads every word over many. Whatever text went in, "the" comes out only so often, and the words
+around it come out as well, while text that was never perturbed says "the" again and again. So the received
+words are split in two halves at random. One says how often its commonest words stand there, the other how
+much likelier it is by these numbers than by the best that any text could become. Under the mechanism that is
+beyond a million for at most one text in a million, whichever went in and however short it is: a split
+likelihood ratio (Wasserman, Ramdas and Balakrishnan, "Universal inference", 2020). Nothing is drawn to
+compare with, so nothing has to be known of the text.
 """
 
 from __future__ import annotations
@@ -17,19 +20,23 @@ from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 
 MOST_EVIDENCE = math.log(1e6)
-"""The logarithm of how many times likelier words may be by their own frequencies than by any text, before they are no release."""
+"""The logarithm of how many times likelier words may be by their own frequencies than by any text, before
+they are no release."""
 
 MOST_WORDS = 10_000
 """So many words of a longer text are looked at."""
 
 _COMMON = 20
-"""So many of the commonest words are told apart. More would fit any words better, and so tell less of these."""
+"""So many of the commonest words are told apart. More would fit any words better, and so tell less of
+these."""
 
 _ERRORS = 5.0
-"""So many times the expected error of an estimated channel is allowed for: those of words that change little are larger than expected."""
+"""So many times the expected error of an estimated channel is allowed for: those of words that change little
+are larger than expected."""
 
 _CUT_ERROR = 0.002
-"""In nats a word: what it may do that outputs which are hardly ever released are not told apart, even by a channel of exact sums."""
+"""In nats a word: what it may do that outputs which are hardly ever released are not told apart, even by a
+channel of exact sums."""
 
 _STEPS = 500
 _CLOSE_ENOUGH = 0.5
@@ -39,8 +46,8 @@ _LEAST = 1e-12
 def evidence_against(channel: Channel, observed: Floats, *, seed: int = 0) -> float:
     """Return the evidence that observed words, counted in ``observed``, are no release through a channel.
 
-    It is a logarithm, which exceeds ``log(n)`` for at most one release in ``n``, if the words were drawn one by one and the channel is
-    wrong by no more than a little.
+    It is a logarithm, which exceeds ``log(n)`` for at most one release in ``n``, if the words were drawn one
+    by one and the channel is wrong by no more than a little.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     ends = np.cumsum(observed.astype(np.int64))
@@ -51,15 +58,20 @@ def evidence_against(channel: Channel, observed: Floats, *, seed: int = 0) -> fl
     one, other = words[0::2], words[1::2]
     if not len(other):
         return 0.0
-    # Either half may say what the other is compared with; the mean of the two ratios keeps what each promises. The words of a text become
-    # others by different rows, not by one mix of them: the product of what is expected of each is at most that of the mix.
-    return float(np.logaddexp(_log_ratio(channel, one, other), _log_ratio(channel, other, one)) - math.log(2.0))
+    # Either half may say what the other is compared with; the mean of the two ratios keeps what each
+    # promises. The words of a text become others by different rows, not by one mix of them: the product of
+    # what is expected of each is at most that of the mix.
+    return float(
+        np.logaddexp(_log_ratio(channel, one, other), _log_ratio(channel, other, one)) - math.log(2.0)
+    )
 
 
 def _log_ratio(channel: Channel, told: Ids, judged: Ids) -> float:
-    """Return by how much the judged words are likelier by the frequencies of those told than by whatever text they could come from."""
+    """Return by how much the judged words are likelier by the frequencies of those told than by whatever text
+    they could come from."""
     words, counts = np.unique(told, return_counts=True)
-    # Any word that was not considered may have gone in itself, and nothing that was considered would explain it.
+    # Any word that was not considered may have gone in itself, and nothing that was considered would explain
+    # it.
     repeated = np.flatnonzero((counts > 1) & (channel.places(words) >= 0))
     common = words[repeated[np.argsort(-counts[repeated], kind="stable")[:_COMMON]]]
     if not len(common):
@@ -67,16 +79,21 @@ def _log_ratio(channel: Channel, told: Ids, judged: Ids) -> float:
     cells = _cells_around(channel, common, words)
     size = 2 * len(common) + 1
     kinds = np.bincount(cells[words], minlength=size) if channel.asked is not None else None
-    shares = _shares_of(np.bincount(cells[told], minlength=size).astype(np.float64), counts, len(common), kinds)
+    shares = _shares_of(
+        np.bincount(cells[told], minlength=size).astype(np.float64), counts, len(common), kinds
+    )
     counted = np.bincount(cells[judged], minlength=size).astype(np.float64)
-    return _beyond_any_text(_chances_of(channel, cells, size), counted, shares, draws=channel.draws_behind) - _CUT_ERROR * len(judged)
+    return _beyond_any_text(
+        _chances_of(channel, cells, size), counted, shares, draws=channel.draws_behind
+    ) - _CUT_ERROR * len(judged)
 
 
 def _cells_around(channel: Channel, common: Ids, told: Ids) -> Ids:
-    """Return the cell of each output: one for each common word, one for the outputs around it, and the last for all others.
+    """Return the cell of each output: one for each common word, one for the outputs around it, and the last
+    for all others.
 
-    Around a word are the outputs that it becomes. Of a channel that knows the released words only, they are the told ones: with the judged
-    ones among them, cells would depend on what they judge.
+    Around a word are the outputs that it becomes. Of a channel that knows the released words only, they are
+    the told ones: with the judged ones among them, cells would depend on what they judge.
     """
     cells = np.full(len(channel.embedding), 2 * len(common))
     eligible = np.full(len(channel.embedding), channel.asked is None)
@@ -94,8 +111,9 @@ def _cells_around(channel: Channel, common: Ids, told: Ids) -> Ids:
 def _shares_of(told: Floats, counts: Ids, common: int, kinds: Ids | None) -> Floats:
     """Return the shares that counts in cells let expect in other words of the same text.
 
-    Words are common by chance as well, so a part of each count is taken away and given to the other cells: Ney's absolute discounting.
-    Where cells hold told words only, ``kinds`` says how many: a part of each goes to the last cell, which has all words not seen yet.
+    Words are common by chance as well, so a part of each count is taken away and given to the other cells:
+    Ney's absolute discounting. Where cells hold told words only, ``kinds`` says how many: a part of each goes
+    to the last cell, which has all words not seen yet.
     """
     once, twice = int((counts == 1).sum()), int((counts == 2).sum())
     taken = min(once / max(once + 2 * twice, 1), 0.9)
@@ -124,11 +142,13 @@ def _chances_of(channel: Channel, cells: Ids, size: int) -> Floats:
 
 
 def _beyond_any_text(chances: Floats, judged: Floats, shares: Floats, *, draws: float) -> float:
-    """Return by how much counts in cells are likelier by given shares than by any mix of input words: a lower bound.
+    """Return by how much counts in cells are likelier by given shares than by any mix of input words: a lower
+    bound.
 
-    The best mix is approached by the iterative Bayesian update. No mix is likelier than one by more than the largest factor that the next
-    step would give to any word, so that stopping early is safe. If rows are known from so many draws each, the error of a mix is half the
-    sum over cells of its variance by its share: errors of many words cancel, that of a single word is seen as a whole.
+    The best mix is approached by the iterative Bayesian update. No mix is likelier than one by more than the
+    largest factor that the next step would give to any word, so that stopping early is safe. If rows are
+    known from so many draws each, the error of a mix is half the sum over cells of its variance by its share:
+    errors of many words cancel, that of a single word is seen as a whole.
     """
     words = float(judged.sum())
     of_text = np.full(len(chances), 1.0 / len(chances))

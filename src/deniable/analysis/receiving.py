@@ -1,6 +1,8 @@
-"""What a receiver does first: from the card of a release to its channel, from the released text to the shares of words behind it.
+"""What a receiver does first: from the card of a release to its channel, from the released text to the shares
+of words behind it.
 
-Nothing here sees original text: it is computed from the release, its card, the public embedding and perhaps a public text.
+Nothing here sees original text: it is computed from the release, its card, the public embedding and perhaps a
+public text.
 """
 
 from __future__ import annotations
@@ -32,11 +34,13 @@ from deniable.text.writing import marks_of
 from deniable.words.cutter import Lookup
 
 _MOST_STRANGE = 0.02
-"""The share of words that are not in the embedding from which on a text cannot be a release; some files hold a few marks of their own."""
+"""The share of words that are not in the embedding from which on a text cannot be a release; some files hold
+a few marks of their own."""
 
 
 _FEWEST_DRAWS = 12
-"""So many points are drawn around each word for a text of fewer than 1,000 words, 100 for one of fewer than 10,000, else 1,000 or more.
+"""So many points are drawn around each word for a text of fewer than 1,000 words, 100 for one of fewer than
+10,000, else 1,000 or more.
 
 These steps are few, so that releases of similar sizes find the same channel on the disk."""
 
@@ -58,10 +62,11 @@ class ReleasedFileOptions(DecodingOptions, ReadingOptions, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Received:
-    """A release as its receiver has it: a decoder whose prior is learnt from the release itself, and how that went.
+    """A release as its receiver has it: a decoder whose prior is learnt from the release itself, and how that
+    went.
 
-    ``unchanged`` is the share of the words, as they were learnt, that come out as they went in: where nearly all do, there is nothing to
-    decode.
+    ``unchanged`` is the share of the words, as they were learnt, that come out as they went in: where nearly
+    all do, there is nothing to decode.
     """
 
     card: Card
@@ -91,23 +96,31 @@ def receive(
     check: bool = True,
     report: Report | None = None,
 ) -> Received:
-    """Prepare to decode a release: make or open its channel, and learn from the text how frequent words are behind it.
+    """Prepare to decode a release: make or open its channel, and learn from the text how frequent words are
+    behind it.
 
-    The texts are gone through once and not kept. ``embedding`` is needed where the card's is not found here by its fingerprint.
-    ``public`` is a text file, one document a line: its words say where the learning begins, and its word pairs let the decoder read
-    words in their context. ``prior`` is where the learning begins instead: "uniform", or a file with a word and its count on each line;
-    without either, words are as frequent as their "rank" in the embedding says. ``support`` words may have gone in. The decoder knows the
-    words of these texts; with ``every_word`` it knows all that can be released, which takes minutes more the first time. Without ``check``
-    text is decoded even if it does not look released. ``report`` is told how many rows of the channel are made, of how many.
+    The texts are gone through once and not kept. ``embedding`` is needed where the card's is not found here
+    by its fingerprint. ``public`` is a text file, one document a line: its words say where the learning
+    begins, and its word pairs let the decoder read words in their context. ``prior`` is where the learning
+    begins instead: "uniform", or a file with a word and its count on each line; without either, words are as
+    frequent as their "rank" in the embedding says. ``support`` words may have gone in. The decoder knows the
+    words of these texts; with ``every_word`` it knows all that can be released, which takes minutes more the
+    first time. Without ``check`` text is decoded even if it does not look released. ``report`` is told how
+    many rows of the channel are made, of how many.
 
     :raises InvalidParameter: if the card is of a release that cannot be decoded, or the prior is none.
-    :raises MalformedCard: if the embedding here is another one than the card's, or its words ask for other rules to cut text.
+    :raises MalformedCard: if the embedding here is another one than the card's, or its words ask for other
+        rules to cut text.
     :raises NotThisRelease: if the text was not released as the card says.
     :raises RecordError: if the file of counts is none.
     """
-    space = card.without_words(embedding) if isinstance(embedding, Embedding) else card.open_embedding(embedding)
+    space = (
+        card.without_words(embedding) if isinstance(embedding, Embedding) else card.open_embedding(embedding)
+    )
     if space.fingerprint != card.fingerprint:
-        raise MalformedCard(card.source, f"the embedding {space.name!r} is another one than the text was released with")
+        raise MalformedCard(
+            card.source, f"the embedding {space.name!r} is another one than the text was released with"
+        )
     space = card.cut_as_released(space)
     marks = marks_of(card.unknown)
     counts = ReleasedWords(space, marks).count(released)
@@ -116,13 +129,22 @@ def receive(
     known = known_before(space, prior, context)
     outputs = None if every_word else np.flatnonzero(counts.learn + counts.hold)
     channel = open_channel(
-        card, space, support=support, outputs=outputs, directions=directions, words=counts.words, context=context, report=report
+        card,
+        space,
+        support=support,
+        outputs=outputs,
+        directions=directions,
+        words=counts.words,
+        context=context,
+        report=report,
     )
     start = known[channel.inputs] / known[channel.inputs].sum()
     if check:
         check_likeness(card, channel, counts)
     decoder, learnt = Decoder.learn(channel, counts, start=start, context=context, marks=marks)
-    return Received(card=card, decoder=decoder, learnt=learnt, counts=counts, unchanged=_unchanged(decoder, counts))
+    return Received(
+        card=card, decoder=decoder, learnt=learnt, counts=counts, unchanged=_unchanged(decoder, counts)
+    )
 
 
 def open_channel(
@@ -136,25 +158,34 @@ def open_channel(
     context: Bigrams | None = None,
     report: Report | None = None,
 ) -> Channel:
-    """Return the channel that text with this card went through: from the most frequent words, the kept ones and ⊥ to all words or some.
+    """Return the channel that text with this card went through: from the most frequent words, the kept ones
+    and ⊥ to all words or some.
 
-    Frequent are the words of the public text that ``context`` was read from, and then the first ones of the embedding. A text of few
-    ``words`` tells little of any, and needs no more than a coarse channel. The device that was asked for takes part, if there is one
-    (``make_channels``).
+    Frequent are the words of the public text that ``context`` was read from, and then the first ones of the
+    embedding. A text of few ``words`` tells little of any, and needs no more than a coarse channel. The
+    device that was asked for takes part, if there is one (``make_channels``).
 
     :raises InvalidParameter: if a release with this card has no one channel.
     """
     support = validated_count(support, "support")
     unknown = [embedding.unknown_id] if card.unknown in ("perturb", "subwords") else []
-    inputs = [most_frequent(embedding, context, support), kept_words(card, embedding), np.array(unknown, dtype=np.int64)]
+    inputs = [
+        most_frequent(embedding, context, support),
+        kept_words(card, embedding),
+        np.array(unknown, dtype=np.int64),
+    ]
     entering = np.unique(np.concatenate(inputs))
     if words is not None and outputs is None and _shares_points(card, embedding, entering):
         directions = min(directions, max(_FEWEST_DRAWS, 10 ** (len(str(words)) - 2)))
-    return open_channel_of_inputs(card, embedding, entering, outputs=outputs, directions=directions, on_card=True, report=report)
+    return open_channel_of_inputs(
+        card, embedding, entering, outputs=outputs, directions=directions, on_card=True, report=report
+    )
 
 
 def _shares_points(card: Card, embedding: Embedding, inputs: Ids) -> bool:
-    return card.mechanism is not None and shares_points(card.mechanism(embedding, epsilon=card.epsilon), inputs)
+    return card.mechanism is not None and shares_points(
+        card.mechanism(embedding, epsilon=card.epsilon), inputs
+    )
 
 
 def open_channel_of_inputs(
@@ -167,15 +198,20 @@ def open_channel_of_inputs(
     on_card: bool = False,
     report: Report | None = None,
 ) -> Channel:
-    """Return the channel that text with this card went through, from these words, sorted ids, to all words or to these ``outputs``.
+    """Return the channel that text with this card went through, from these words, sorted ids, to all words or
+    to these ``outputs``.
 
-    Without ``on_card`` nothing is drawn but from public seeds: another machine gets the same numbers, as far as float32 goes.
+    Without ``on_card`` nothing is drawn but from public seeds: another machine gets the same numbers, as far
+    as float32 goes.
 
-    :raises InvalidParameter: if a release with this card has no one channel, or an id is not one of the embedding.
+    :raises InvalidParameter: if a release with this card has no one channel, or an id is not one of the
+        embedding.
     """
     if card.record_epsilon is not None:
         raise InvalidParameter(
-            "card", f"ε = {card.record_epsilon:g} per record", "gives the words of every record another ε; only releases with one ε decode"
+            "card",
+            f"ε = {card.record_epsilon:g} per record",
+            "gives the words of every record another ε; only releases with one ε decode",
         )
     if card.mechanism is None:
         card.make_mechanism(embedding)  # says what is wrong
@@ -202,7 +238,8 @@ def check_words(embedding: Embedding, counts: ReleasedCounts) -> None:
         raise NotThisRelease(f"its {counts.records:,} records hold no words")
     if counts.strange > _MOST_STRANGE * counts.words:
         raise NotThisRelease(
-            f"{counts.strange:,} of its {counts.words:,} words are not in the embedding {embedding.name!r}, and no release holds such "
+            f"{counts.strange:,} of its {counts.words:,} words are not in the embedding {embedding.name!r}, "
+            "and no release holds such "
             "words: check that this is the released file, not the original, and that the card belongs to it"
         )
 
@@ -210,31 +247,42 @@ def check_words(embedding: Embedding, counts: ReleasedCounts) -> None:
 def check_likeness(card: Card, channel: Channel, counts: ReleasedCounts) -> None:
     """Check that there is a text that the mechanism of the card may turn into words like these.
 
-    Where a user's words were drawn once and released wherever they stood, words are the same as often as in the original, and say nothing.
+    Where a user's words were drawn once and released wherever they stood, words are the same as often as in
+    the original, and say nothing.
 
     :raises NotThisRelease: if there is none.
     """
     if card.consistent or evidence_against(channel, counts.learn + counts.hold) <= MOST_EVIDENCE:
         return
     raise NotThisRelease(
-        f"its words are not as {card.kind} at ε = {card.epsilon:g} releases them: whatever text went in, the same words come out so often "
-        "less than once in a million releases. Check that this is the released file, not the original, that no record stands in it twice, "
-        "and that the mechanism and ε are those of the release; consider more words; --no-check decodes it all the same"
+        f"its words are not as {card.kind} at ε = {card.epsilon:g} releases them: whatever text went in, the "
+        "same words come out so often "
+        "less than once in a million releases. Check that this is the released file, not the original, that "
+        "no record stands in it twice, "
+        "and that the mechanism and ε are those of the release; consider more words; --no-check decodes it "
+        "all the same"
     )
 
 
 def _unchanged(decoder: Decoder, counts: ReleasedCounts) -> float:
-    """Return the share of the released words that are those that went in, by what is known of each; ⊥ aside, which is no word."""
+    """Return the share of the released words that are those that went in, by what is known of each; ⊥ aside,
+    which is no word."""
     channel, released = decoder.channel, counts.learn + counts.hold
     seen = np.flatnonzero(released)
     own, unknown = channel.places(seen), int(channel.places(np.array([channel.embedding.unknown_id]))[0])
     matrix = decoder.bayes.matrix
     same = np.where(own >= 0, np.asarray(matrix[seen, np.maximum(own, 0)]).ravel(), 0.0)
-    words = 1.0 - np.asarray(matrix[seen, np.full(len(seen), unknown)]).ravel() if unknown >= 0 else np.ones(len(seen))
+    words = (
+        1.0 - np.asarray(matrix[seen, np.full(len(seen), unknown)]).ravel()
+        if unknown >= 0
+        else np.ones(len(seen))
+    )
     known = float(released[seen] @ words)
     return min(float(released[seen] @ same) / known, 1.0) if known > 0.0 else 0.0
 
 
 def kept_words(card: Card, embedding: Embedding) -> Ids:
     """Return the ids of the words that were released as they are."""
-    return np.array([i for i in Lookup(embedding).ids(list(card.keep_words)) if i != embedding.unknown_id], dtype=np.int64)
+    return np.array(
+        [i for i in Lookup(embedding).ids(list(card.keep_words)) if i != embedding.unknown_id], dtype=np.int64
+    )

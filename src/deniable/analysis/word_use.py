@@ -31,9 +31,11 @@ _FEWEST_REHEARSED, _TIMES_REHEARSED, _MOST_REHEARSED = 100_000, 4, 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class WordUse:
-    """How often one word is used: its estimated share of all words with a 95 % interval, and the same as counts.
+    """How often one word is used: its estimated share of all words with a 95 % interval, and the same as
+    counts.
 
-    ``informed`` is False where the release says no more of the word than what was expected before it was looked at.
+    ``informed`` is False where the release says no more of the word than what was expected before it was
+    looked at.
     """
 
     word: str
@@ -66,7 +68,8 @@ class GroupUse:
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """A word that a group uses more or less than all other records do: the difference of the shares with its interval.
+    """A word that a group uses more or less than all other records do: the difference of the shares with its
+    interval.
 
     The interval holds for all words and groups at once, in 95 % of all releases.
     """
@@ -134,8 +137,9 @@ def measure_word_use(
 ) -> WordUseFindings:
     """Estimate how often words are used behind the released texts of a file, with 95 % intervals.
 
-    ``by`` is a column of groups: each is estimated by itself and compared with all other records. The ``most`` words that are likely to be
-    frequent are estimated. The options are those of ``decode_file``; the counts of all records are held in memory.
+    ``by`` is a column of groups: each is estimated by itself and compared with all other records. The
+    ``most`` words that are likely to be frequent are estimated. The options are those of ``decode_file``; the
+    counts of all records are held in memory.
 
     :raises InvalidParameter: if a column is not there, or there are more than 100 groups.
     :raises NotThisRelease: if the text was not released as the card says.
@@ -150,16 +154,28 @@ def measure_word_use(
             yield from read_texts(source, column=column, **reading)
             return
         if column is None:
-            raise InvalidParameter("column", None, "name the column of released text: groups stand in another one")
+            raise InvalidParameter(
+                "column", None, "name the column of released text: groups stand in another one"
+            )
         for group, text in read_grouped(source, column=column, by=by, **reading):
             groups.append(group)
             yield text
 
     released = list(texts())
     if len(set(groups)) > _MOST_GROUPS:
-        raise InvalidParameter("by", by, f"has {len(set(groups)):,} groups; at most {_MOST_GROUPS} can be compared")
+        raise InvalidParameter(
+            "by", by, f"has {len(set(groups)):,} groups; at most {_MOST_GROUPS} can be compared"
+        )
     received = receive(card, released, every_word=True, report=report, **decoding)
-    return find_word_use(received, released, groups if by is not None else None, source=str(source), column=column, by=by, most=most)
+    return find_word_use(
+        received,
+        released,
+        groups if by is not None else None,
+        source=str(source),
+        column=column,
+        by=by,
+        most=most,
+    )
 
 
 def find_word_use(
@@ -213,8 +229,12 @@ def find_word_use(
 
 
 def rehearse(received: Received, shares: Floats, *, words: int) -> Floats:
-    """Return how often each word comes out of a release of text with these shares of words: counts of draws from a public seed."""
-    channel, number = received.decoder.channel, min(max(_FEWEST_REHEARSED, _TIMES_REHEARSED * words), _MOST_REHEARSED)
+    """Return how often each word comes out of a release of text with these shares of words: counts of draws
+    from a public seed."""
+    channel, number = (
+        received.decoder.channel,
+        min(max(_FEWEST_REHEARSED, _TIMES_REHEARSED * words), _MOST_REHEARSED),
+    )
     random = np.random.Generator(np.random.PCG64(_REHEARSAL))
     ids = np.repeat(channel.inputs, random.multinomial(number, shares / shares.sum()))
     mechanism = received.card.make_mechanism(channel.embedding)
@@ -226,8 +246,13 @@ def rehearse(received: Received, shares: Floats, *, words: int) -> Floats:
 
 def _group(name: str | None, words: list[str], found: Frequencies) -> GroupUse:
     columns: Iterable[Any] = zip(words, found.shares, found.lower, found.upper, found.informed, strict=True)
-    uses = [_use(word, found.total, float(share), float(low), float(high), bool(known)) for word, share, low, high, known in columns]
-    return GroupUse(group=name, records=found.records, words=found.total, uses=tuple(sorted(uses, key=_order)))
+    uses = [
+        _use(word, found.total, float(share), float(low), float(high), bool(known))
+        for word, share, low, high, known in columns
+    ]
+    return GroupUse(
+        group=name, records=found.records, words=found.total, uses=tuple(sorted(uses, key=_order))
+    )
 
 
 def _order(use: WordUse) -> tuple[bool, float, float]:
@@ -249,7 +274,9 @@ def _use(word: str, total: int, share: float, low: float, high: float, informed:
     )
 
 
-def _differences(name: str, words: list[str], use: Frequencies, elsewhere: Frequencies, limit: float) -> Iterator[Difference]:
+def _differences(
+    name: str, words: list[str], use: Frequencies, elsewhere: Frequencies, limit: float
+) -> Iterator[Difference]:
     differences: Floats = use.shares - elsewhere.shares
     errors: Floats = np.sqrt(use.errors**2 + elsewhere.errors**2)
     for place in np.flatnonzero(np.abs(differences) > limit * errors).tolist():

@@ -1,4 +1,5 @@
-"""The page about how often words are used behind a release: the intervals as a picture, the groups, all numbers, what it does not say."""
+"""The page about how often words are used behind a release: the intervals as a picture, the groups, all
+numbers, what it does not say."""
 
 from __future__ import annotations
 
@@ -29,12 +30,16 @@ def word_use_page(found: WordUseFindings) -> Page:
     page.add_facts(
         [
             (f"{found.epsilon:g}", "ε per word of the release"),
-            (f"{len(everything.known):,}", f"of {len(everything.uses):,} words that the release says something of"),
+            (
+                f"{len(everything.known):,}",
+                f"of {len(everything.uses):,} words that the release says something of",
+            ),
         ]
     )
     if found.consistent:
         page.add_note(
-            "The release replaces the same word of the same user by the same word. Records of one user are then not independent, and the "
+            "The release replaces the same word of the same user by the same word. Records of one user are "
+            "then not independent, and the "
             "intervals are too narrow where users have many records.",
             kind="warning",
         )
@@ -42,16 +47,24 @@ def word_use_page(found: WordUseFindings) -> Page:
     shown = everything.known[:_SHOWN]
     if len(shown) > 1:
         page.add_figure(
-            _intervals([use.word for use in shown], [(use.share_low, use.share, use.share_high) for use in shown], "share of all words"),
-            caption="Estimated shares with 95 % intervals; words that the embedding or the list of words does not have count together.",
+            _intervals(
+                [use.word for use in shown],
+                [(use.share_low, use.share, use.share_high) for use in shown],
+                "share of all words",
+            ),
+            caption="Estimated shares with 95 % intervals; words that the embedding or the list of words "
+            "does not have count together.",
             alt="; ".join(
-                f"{use.word} {percent_fixed(use.share, 2)} ({percent_fixed(use.share_low, 2)} to {percent_fixed(use.share_high, 2)})"
+                f"{use.word} {percent_fixed(use.share, 2)} ({percent_fixed(use.share_low, 2)} to "
+                f"{percent_fixed(use.share_high, 2)})"
                 for use in shown[:10]
             ),
         )
     else:
         page.add_text(
-            "The release says something of one word only; the table holds it." if shown else "The release says nothing of single words."
+            "The release says something of one word only; the table holds it."
+            if shown
+            else "The release says nothing of single words."
         )
     if found.by is not None:
         _add_groups(page, found)
@@ -65,13 +78,21 @@ def word_use_page(found: WordUseFindings) -> Page:
 def _lead(found: WordUseFindings) -> str:
     first = next((use for use in found.everything.known if use.word != UNKNOWN), None)
     if first is None:
-        return "The release says nothing of how often single words are used: there is too little of it for its ε."
-    said = f"“{first.word}” makes up {_between(first.share_low, first.share_high, 1)} of the words behind this release."
+        return (
+            "The release says nothing of how often single words are used: there is too little of it for "
+            "its ε."
+        )
+    said = (
+        f"“{first.word}” makes up {_between(first.share_low, first.share_high, 1)} of the words behind "
+        "this release."
+    )
     if found.differences:
         top = found.differences[0]
         more = "more" if top.difference > 0 else "less"
         interval = f"{percent_signed(top.low, 1)} to {percent_signed(top.high, 1)}"
-        said += f" The clearest difference: {top.group} uses “{top.word}” {more} than the others ({interval})."
+        said += (
+            f" The clearest difference: {top.group} uses “{top.word}” {more} than the others ({interval})."
+        )
     elif found.by is not None:
         said += " No word can be told to be used more by one group than by the others."
     return said
@@ -88,12 +109,15 @@ def _add_groups(page: Page, found: WordUseFindings) -> None:
         page.add_text("All words stand in one group: there is nothing to compare it with.")
         return
     if not shown:
-        page.add_text(f"None of {found.compared:,} comparisons of a word in a group with all other records stands out.")
+        page.add_text(
+            f"None of {found.compared:,} comparisons of a word in a group with all other records stands out."
+        )
         return
     if len(shown) == 1:
         only = shown[0]
         page.add_text(
-            f"One of {found.compared:,} comparisons stands out: {only.word} in {only.group}, {percent_signed(only.difference)} of the "
+            f"One of {found.compared:,} comparisons stands out: {only.word} in {only.group}, "
+            f"{percent_signed(only.difference)} of the "
             f"words ({percent_signed(only.low)} to {percent_signed(only.high)}) against all other records."
         )
         return
@@ -103,9 +127,12 @@ def _add_groups(page: Page, found: WordUseFindings) -> None:
             [(each.low, each.difference, each.high) for each in shown],
             "difference of shares",
         ),
-        caption=f"The share of a word in a group minus its share in all other records. {len(found.differences):,} of {found.compared:,} "
+        caption="The share of a word in a group minus its share in all other records. "
+        f"{len(found.differences):,} of {found.compared:,} "
         "comparisons stand out; all intervals hold at once in 95 % of releases.",
-        alt="; ".join(f"{each.group} {each.word} {percent_signed(each.difference, 2)}" for each in shown[:10]),
+        alt="; ".join(
+            f"{each.group} {each.word} {percent_signed(each.difference, 2)}" for each in shown[:10]
+        ),
     )
 
 
@@ -114,7 +141,14 @@ def _intervals(names: list[str], values: list[tuple[float, float, float]], label
     """Return a picture of intervals, one line each, the first on top."""
     figure, axes = new_figure(height=0.9 + 0.23 * max(len(names), 3))
     for place, (low, middle, high) in enumerate(values):
-        axes.plot([100 * low, 100 * high], [place, place], color=BLUE, linewidth=1.6, solid_capstyle="butt", alpha=0.55)
+        axes.plot(
+            [100 * low, 100 * high],
+            [place, place],
+            color=BLUE,
+            linewidth=1.6,
+            solid_capstyle="butt",
+            alpha=0.55,
+        )
         axes.plot([100 * middle], [place], "o", color=BLUE, markersize=4)
     if any(low < 0.0 for low, _, _ in values):
         axes.axvline(0.0, color=MUTED, linewidth=0.8)
@@ -139,7 +173,8 @@ def _add_table(page: Page, group: GroupUse) -> None:
     page.add_table(
         ["word", "share", "95 % interval", "count", "95 % interval"],
         rows,
-        caption=f"{title}: {number_of(group.records, 'record')}, {number_of(group.words, 'word')}; {len(rows):,} words, those with "
+        caption=f"{title}: {number_of(group.records, 'record')}, {number_of(group.words, 'word')}; "
+        f"{len(rows):,} words, those with "
         "information first, by the lower ends of their intervals.",
         folded="" if group.group is None else title,
     )
@@ -155,10 +190,14 @@ def _add_method(page: Page, found: WordUseFindings) -> None:
     }
     page.add_list(
         [
-            f"The release is a known channel: {found.mechanism} at ε = {found.epsilon:g} over the embedding {found.embedding}. What each "
-            f"of {found.support:,} words becomes was {how[found.method]}. Nothing of the original text was used but its release.",
-            f"What is expected before was learnt from the release itself, in {found.steps} steps; records held back said when to stop.",
-            "Intervals count the noise of the release, the chance of which records there are, and what the expected shares may have wrong. "
+            f"The release is a known channel: {found.mechanism} at ε = {found.epsilon:g} over the embedding "
+            f"{found.embedding}. What each "
+            f"of {found.support:,} words becomes was {how[found.method]}. Nothing of the original text was "
+            "used but its release.",
+            f"What is expected before was learnt from the release itself, in {found.steps} steps; records "
+            "held back said when to stop.",
+            "Intervals count the noise of the release, the chance of which records there are, and what the "
+            "expected shares may have wrong. "
             "Words that are not in the list count as they are expected.",
         ]
     )

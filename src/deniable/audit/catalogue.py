@@ -1,7 +1,8 @@
 """The kinds of audits, by name: what a result is, and how it is shown.
 
-``deniable.lab`` adds its own audits when it is imported. An entry names an ``Audit`` as ``module:attribute``, so that nothing is loaded
-before it is needed: a machine that only trains the models of a membership audit has NumPy and PyTorch, and nothing else.
+``deniable.lab`` adds its own audits when it is imported. An entry names an ``Audit`` as ``module:attribute``,
+so that nothing is loaded before it is needed: a machine that only trains the models of a membership audit has
+NumPy and PyTorch, and nothing else.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from deniable.audit.report.table import Table
     from deniable.audit.results import AuditResult
 
-AUDITS = {"bound": "deniable.audit.report.bound:BOUND", "inversion": "deniable.audit.report.inversion:INVERSION"}
+AUDITS = {
+    "bound": "deniable.audit.report.bound:BOUND",
+    "inversion": "deniable.audit.report.inversion:INVERSION",
+}
 """Where each audit is described."""
 
 

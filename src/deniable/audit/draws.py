@@ -1,4 +1,5 @@
-"""Texts released for an attack in memory: from an explicit seed, so that a finding can be repeated, and never to be written."""
+"""Texts released for an attack in memory: from an explicit seed, so that a finding can be repeated, and never
+to be written."""
 
 from __future__ import annotations
 
@@ -31,19 +32,25 @@ class TextDraws:
     def of(self, word: str, draws: int) -> Ids:
         """Return what the word becomes in each of ``draws`` draws, as one number per spelling."""
         released = self._private.many([word] * draws)
-        return np.array([self._numbers.setdefault(text, len(self._numbers)) for text in released], dtype=np.int64)
+        return np.array(
+            [self._numbers.setdefault(text, len(self._numbers)) for text in released], dtype=np.int64
+        )
 
 
 def draw_texts(mechanism: Mechanism, texts: list[str], *, seed: int) -> list[str]:
-    """Return texts as a release would make them, from a seed. They are for an attack in memory, never to be written."""
+    """Return texts as a release would make them, from a seed. They are for an attack in memory, never to be
+    written."""
     source = InsecureSeededRandomness(insecure_seed=validated_count(seed, "seed", at_least=0))
     return [text or "" for text in Privatizer(mechanism, randomness=source).many(texts)]
 
 
 def draw_users(mechanism: Mechanism, users: Users, *, seed: int) -> tuple[Users, float]:
-    """Return users' words, cut as a release cuts them, as a release would make them from a seed, and the share of words that changed."""
+    """Return users' words, cut as a release cuts them, as a release would make them from a seed, and the
+    share of words that changed."""
     embedding = mechanism.embedding
-    ids = np.array(Lookup(embedding).ids([word for texts in users for words in texts for word in words]), dtype=np.int64)
+    ids = np.array(
+        Lookup(embedding).ids([word for texts in users for words in texts for word in words]), dtype=np.int64
+    )
     drawn = Draws(mechanism, seed=seed).of_each(ids)
     words = iter([embedding.words[i] for i in drawn.tolist()])
     return [[[next(words) for _ in text] for text in texts] for texts in users], float((drawn != ids).mean())

@@ -1,9 +1,11 @@
-"""Intervals for tries that come in clusters, words of documents and texts of authors: those of one cluster resemble one another.
+"""Intervals for tries that come in clusters, words of documents and texts of authors: those of one cluster
+resemble one another.
 
-So fewer of them count than there are. The way is that of Korn and Graubard (1998). The number of tries is divided by the design effect,
-which compares how much the clusters differ with what independent tries would show, and by what is not known of that from few clusters
-(Student's t); where every try was right, or none, a cluster counts as one try. The interval of Clopper and Pearson for that many tries is
-given. It is never narrower than for independent tries, and says what to expect of other documents or authors of this kind.
+So fewer of them count than there are. The way is that of Korn and Graubard (1998). The number of tries is
+divided by the design effect, which compares how much the clusters differ with what independent tries would
+show, and by what is not known of that from few clusters (Student's t); where every try was right, or none, a
+cluster counts as one try. The interval of Clopper and Pearson for that many tries is given. It is never
+narrower than for independent tries, and says what to expect of other documents or authors of this kind.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ _TAIL = 0.025
 
 
 def share_by_cluster(hits: Flags, clusters: Ids) -> Share | None:
-    """Return how often something was right, with a 95 % interval; ``clusters`` says which cluster each try is of. None without tries."""
+    """Return how often something was right, with a 95 % interval; ``clusters`` says which cluster each try is
+    of. None without tries."""
     from scipy.special import betainccinv, betaincinv
 
     tries = len(hits)
@@ -43,7 +46,10 @@ def _independent(hits: Flags, clusters: Ids) -> float:
     count = int(of.max()) + 1
     if count == 1:
         return 1.0
-    if right in (0.0, 1.0):  # all clusters are alike, which says nothing of how much they differ: the worst is taken
+    if right in (
+        0.0,
+        1.0,
+    ):  # all clusters are alike, which says nothing of how much they differ: the worst is taken
         return float(count)
     surer = (stdtrit(tries - 1, 1.0 - _TAIL) / stdtrit(count - 1, 1.0 - _TAIL)) ** 2
     surplus = np.bincount(of, weights=hits - right)

@@ -1,4 +1,5 @@
-"""What the results of all audits have in common: how they begin, how they become JSON, and what they advise."""
+"""What the results of all audits have in common: how they begin, how they become JSON, and what they
+advise."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ class EmbeddingSummary:
 
 def summarise_embedding(embedding: Embedding) -> EmbeddingSummary:
     """Return how an embedding is named in a result."""
-    return EmbeddingSummary(name=embedding.name, fingerprint=embedding.fingerprint, protected=len(embedding.protected))
+    return EmbeddingSummary(
+        name=embedding.name, fingerprint=embedding.fingerprint, protected=len(embedding.protected)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +42,8 @@ class AuditResult:
     seed: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as the JSON that ``deniable audit … --save`` writes and ``deniable audit report`` reads.
+        """Return the result as the JSON that ``deniable audit … --save`` writes and ``deniable audit report``
+        reads.
 
         What an audit did not look at is left out, so that results of earlier versions read and write alike.
         """
@@ -51,7 +55,11 @@ def _plain(value: Any) -> Any:
     """Return a value of a result as JSON has it, without fields that may be absent and are."""
     if is_dataclass(value):
         held = ((each, getattr(value, each.name)) for each in fields(value))
-        return {each.name: _plain(found) for each, found in held if not (each.default in (None, ()) and found == each.default)}
+        return {
+            each.name: _plain(found)
+            for each, found in held
+            if not (each.default in (None, ()) and found == each.default)
+        }
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
@@ -59,7 +67,8 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class AdvisedResult(AuditResult):
-    """A result with advice: the largest ε, of those tried, up to which the adversary's success stays at or below ``acceptable``."""
+    """A result with advice: the largest ε, of those tried, up to which the adversary's success stays at or
+    below ``acceptable``."""
 
     acceptable: float
     largest_acceptable_epsilon: float | None
@@ -94,9 +103,11 @@ class AtEpsilon:
 
 
 def largest_acceptable(successes: Iterable[tuple[AtEpsilon, float]], acceptable: float) -> float | None:
-    """Return the largest ε up to which the adversary's success, given beside what was found there, is acceptable; None if there is none.
+    """Return the largest ε up to which the adversary's success, given beside what was found there, is
+    acceptable; None if there is none.
 
-    Give the upper end of an interval where there is one. An ε that fails ends the search: that a larger one passes would be chance.
+    Give the upper end of an interval where there is one. An ε that fails ends the search: that a larger one
+    passes would be chance.
     """
     advised: float | None = None
     for found, success in sorted(successes, key=lambda each: each[0].epsilon):

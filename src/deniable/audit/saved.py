@@ -21,12 +21,19 @@ def read_result(path: Path) -> AuditResult:
     :raises RecordError: if the file is not one.
     """
     try:
-        data = json.loads(read_plain_file(path, longest=_LONGEST, what="result of an audit", error=RecordError))
+        data = json.loads(
+            read_plain_file(path, longest=_LONGEST, what="result of an audit", error=RecordError)
+        )
         kind = data["audit"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise RecordError(path, "is not the result of an audit; write one with: deniable audit … --save FILE") from None
+        raise RecordError(
+            path, "is not the result of an audit; write one with: deniable audit … --save FILE"
+        ) from None
     if not isinstance(kind, str) or kind not in AUDITS:
-        problem = f"is the result of an audit that is not known here ({kind!r}); import deniable.lab for those of the lab"
+        problem = (
+            f"is the result of an audit that is not known here ({kind!r}); import deniable.lab for "
+            "those of the lab"
+        )
         raise RecordError(path, problem)
     try:
         return msgspec.convert(data, type=audit_named(kind).result)

@@ -1,4 +1,5 @@
-"""How often something was right: as a share of tries with an interval, or as an estimate for all text with its standard error."""
+"""How often something was right: as a share of tries with an interval, or as an estimate for all text with
+its standard error."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ _SAYS_LITTLE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """How often something was right, of how many tries, and what the probability lies between with 95 % confidence."""
+    """How often something was right, of how many tries, and what the probability lies between with 95 %
+    confidence."""
 
     value: float
     low: float
@@ -39,4 +41,6 @@ class Estimate:
 
 def share_of(hits: int, tries: int) -> Share:
     """Return a share with the interval of Clopper and Pearson."""
-    return Share(value=hits / tries, low=lower(hits, tries, 0.025), high=upper(hits, tries, 0.025), tries=tries)
+    return Share(
+        value=hits / tries, low=lower(hits, tries, 0.025), high=upper(hits, tries, 0.025), tries=tries
+    )

@@ -1,4 +1,5 @@
-"""Choosing ε by looking at every word: the statistics N_w and S_w, the choice, protection of exposed words, and the page about it.
+"""Choosing ε by looking at every word: the statistics N_w and S_w, the choice, protection of exposed words,
+and the page about it.
 
 >>> from deniable.calibration import Targets, calibrate
 >>> result = calibrate("default", targets=Targets(max_unchanged=0.5, quantile=0.95), sample=200, draws=100)

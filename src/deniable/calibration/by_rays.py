@@ -1,7 +1,9 @@
-"""Measures words by rays: first breakpoints, which give N_w at every ε, and whole walks, which give what a word becomes.
+"""Measures words by rays: first breakpoints, which give N_w at every ε, and whole walks, which give what a
+word becomes.
 
-A protected word goes in as another, so its first breakpoints say how often that other word stays. The word itself comes out where a
-ray from there crosses its cell: it has to be walked for, and it need not come out more often when ε grows.
+A protected word goes in as another, so its first breakpoints say how often that other word stays. The word
+itself comes out where a ray from there crosses its cell: it has to be walked for, and it need not come out
+more often when ε grows.
 """
 
 from __future__ import annotations
@@ -15,7 +17,15 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration, Scope
-from deniable.calibration.storage import Columns, Rows, Work, fill, open_store, support_arrays, support_columns
+from deniable.calibration.storage import (
+    Columns,
+    Rows,
+    Work,
+    fill,
+    open_store,
+    support_arrays,
+    support_columns,
+)
 from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope, RadialRays
 from deniable.channel.rays.statistics import (
     GROUPS,
@@ -39,14 +49,18 @@ from deniable.progress import Report
 from deniable.randomness import RadialNoise
 
 _PAIRS_AT_ONCE = 256_000
-_PAIRS_AT_ONCE_IN_PARTS, _WALKS_AT_ONCE_IN_PARTS = 16_384_000, 1_024_000  # many, so that the parts' tables are seldom made again
+_PAIRS_AT_ONCE_IN_PARTS, _WALKS_AT_ONCE_IN_PARTS = (
+    16_384_000,
+    1_024_000,
+)  # many, so that the parts' tables are seldom made again
 _WORDS_TO_FIND_THE_RANGE = 256
 _ROWS_FOR_AVERAGES = 2048
 _HALVINGS = 40
 
 
 class ProtectedUnchanged(NamedTuple):
-    """What protected words have at one ε: Pr[M(w) = w] with its standard error, and how many of one draw per ray gave the word."""
+    """What protected words have at one ε: Pr[M(w) = w] with its standard error, and how many of one draw per
+    ray gave the word."""
 
     means: Floats
     errors: Floats
@@ -55,9 +69,11 @@ class ProtectedUnchanged(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RayCalibration(Calibration):
-    """A calibration by rays. ``radii`` are the first breakpoints, as lengths of noise at ε = 1, so N_w is known at every ε.
+    """A calibration by rays. ``radii`` are the first breakpoints, as lengths of noise at ε = 1, so N_w is
+    known at every ε.
 
-    Those of a protected word are its stand-in's; how often the word itself comes out is walked for when it is asked for.
+    Those of a protected word are its stand-in's; how often the word itself comes out is walked for when it is
+    asked for.
     """
 
     noise: RadialNoise
@@ -76,7 +92,8 @@ class RayCalibration(Calibration):
         return length_function(self.noise)
 
     def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:
-        """Return N_w of every word at one ε, and the standard errors; what was computed once is remembered."""
+        """Return N_w of every word at one ε, and the standard errors; what was computed once is
+        remembered."""
         epsilon = validated_epsilon(epsilon)
         if epsilon not in self._seen:
             means, errors = (found[:, 0] for found in unchanged(self.radii, np.array([epsilon]), self.length))
@@ -87,9 +104,12 @@ class RayCalibration(Calibration):
         return self._seen[epsilon]
 
     def unchanged_or_stand_in(self, epsilon: float) -> Floats:
-        """Return what targets are held against: N_w, or how often its stand-in stays, where a word is protected and that is more."""
+        """Return what targets are held against: N_w, or how often its stand-in stays, where a word is
+        protected and that is more."""
         means, rows = self.unchanged(epsilon)[0].copy(), self.protected_rows
-        means[rows] = np.maximum(means[rows], unchanged(self.radii[rows], np.array([epsilon]), self.length)[0][:, 0])
+        means[rows] = np.maximum(
+            means[rows], unchanged(self.radii[rows], np.array([epsilon]), self.length)[0][:, 0]
+        )
         return means
 
     @cached_property
@@ -102,7 +122,9 @@ class RayCalibration(Calibration):
         missing = [epsilon for epsilon in dict.fromkeys(epsilons) if epsilon not in self._seen_protected]
         if missing and len(self.protected_rows):
             ids = self.ids[self.protected_rows]
-            self._seen_protected.update(measure_protected(self.embedding, self.noise, ids, missing, rays=self.draws))
+            self._seen_protected.update(
+                measure_protected(self.embedding, self.noise, ids, missing, rays=self.draws)
+            )
 
     def protected_unchanged(self, epsilon: float) -> ProtectedUnchanged:
         """Return how often each protected word comes out itself at one ε."""
@@ -110,14 +132,16 @@ class RayCalibration(Calibration):
         return self._seen_protected[epsilon]
 
     def average(self, epsilon: float) -> tuple[float, float]:
-        """Return the average of N_w over the words and its standard error, which counts that words share the rays."""
+        """Return the average of N_w over the words and its standard error, which counts that words share the
+        rays."""
         means, _ = self.unchanged(epsilon)
         # The error is that of a ray's average over words; some words tell it well enough.
         _, error = average_unchanged(self.radii[self._some_rows()], epsilon, self.length)
         return float(means.mean()), error
 
     def epsilon_reaching(self, share: float) -> float:
-        """Return the ε at which N_w is ``share`` on average over the words, or over 2,048 of them spread evenly where there are more."""
+        """Return the ε at which N_w is ``share`` on average over the words, or over 2,048 of them spread
+        evenly where there are more."""
         radii: Floats = np.asarray(self.radii[self._some_rows()], dtype=np.float64)
         middle = typical_epsilon(radii, self.length)
         low, high = middle * 1e-4, middle * 1e4
@@ -128,13 +152,18 @@ class RayCalibration(Calibration):
         return float(f"{high:.3g}")
 
     def span(self, values: int) -> list[float]:
-        """Return this many values of ε from where one word in 200 stays on average to where all but one in 200 do."""
+        """Return this many values of ε from where one word in 200 stays on average to where all but one in
+        200 do."""
         low, high = self.epsilon_reaching(0.005), self.epsilon_reaching(0.995)
-        return sorted({float(f"{epsilon:.3g}") for epsilon in np.geomspace(low, max(high, low * 1.5), values)})
+        return sorted(
+            {float(f"{epsilon:.3g}") for epsilon in np.geomspace(low, max(high, low * 1.5), values)}
+        )
 
     def note_epsilons(self) -> list[float]:
         """Return values of ε that cover the calibration, the ones it was asked about among them."""
-        rows = np.linspace(0, len(self.ids) - 1, min(_WORDS_TO_FIND_THE_RANGE, len(self.ids))).astype(np.int64)
+        rows = np.linspace(0, len(self.ids) - 1, min(_WORDS_TO_FIND_THE_RANGE, len(self.ids))).astype(
+            np.int64
+        )
         found = _covering(np.asarray(self.radii[rows], dtype=np.float64), self.length, 2 * GRID_VALUES)
         return [float(epsilon) for epsilon in np.unique(np.concatenate([found, self.epsilons]))]
 
@@ -151,14 +180,17 @@ def measure_by_rays(
     table_bytes: int = TABLE_BYTES,
     **asked: Unpack[Asked],
 ) -> RayCalibration:
-    """Return the calibration of all words, or of ``ids``, by rays: from the disk as far as it was computed before.
+    """Return the calibration of all words, or of ``ids``, by rays: from the disk as far as it was computed
+    before.
 
-    It is that of the paper's mechanism, or of another with radial noise (``channel.method``). ``asked`` is the ``Scope``: with
-    ``support`` the statistics S_w, distinct words and entropies are computed at ``epsilons``, or at twelve values from where hardly a
-    word stays to where most do. ``report`` is told how many words are done, of how many, and first how many an earlier run did: an
-    interrupted run is continued by the next. Projections take at most ``table_bytes`` of memory; the numbers do not depend on it.
+    It is that of the paper's mechanism, or of another with radial noise (``channel.method``). ``asked`` is
+    the ``Scope``: with ``support`` the statistics S_w, distinct words and entropies are computed at
+    ``epsilons``, or at twelve values from where hardly a word stays to where most do. ``report`` is told how
+    many words are done, of how many, and first how many an earlier run did: an interrupted run is continued
+    by the next. Projections take at most ``table_bytes`` of memory; the numbers do not depend on it.
 
-    :raises InvalidParameter: if there is no word to look at, a number is not allowed, or the mechanism cannot be measured by rays.
+    :raises InvalidParameter: if there is no word to look at, a number is not allowed, or the mechanism cannot
+        be measured by rays.
     :raises DamagedCalibration: if what is on the disk cannot be trusted.
     :raises CalibrationInProgress: if another process is computing it.
     """
@@ -167,7 +199,11 @@ def measure_by_rays(
     mechanism = ChosenMechanism() if mechanism is None else mechanism
     noise = radial_noise(mechanism(embedding, epsilon=1.0))
     if noise is None:
-        raise InvalidParameter("mechanism", mechanism.name, "does more than release the word nearest to noise: rays cannot measure it")
+        raise InvalidParameter(
+            "mechanism",
+            mechanism.name,
+            "does more than release the word nearest to noise: rays cannot measure it",
+        )
     settings: dict[str, Any] = {
         "fingerprint": embedding.fingerprint,
         "rays": rays,
@@ -183,14 +219,26 @@ def measure_by_rays(
     if support:
         values = GRID_VALUES if epsilons is None else len(epsilons)
         columns |= support_columns(values) | {"grid": ("<f8", (values,))}
-    with open_store(embedding, settings, columns, len(embedding) if ids is None else len(ids), keep=scope.keep) as store:
+    with open_store(
+        embedding, settings, columns, len(embedding) if ids is None else len(ids), keep=scope.keep
+    ) as store:
 
         def prepare() -> Work:
             engine = RadialRays(embedding, noise, rays=rays, table_bytes=table_bytes)
-            order = engine.tables.order if ids is None else ids[np.argsort(engine.tables.place(ids), kind="stable")]
+            order = (
+                engine.tables.order
+                if ids is None
+                else ids[np.argsort(engine.tables.place(ids), kind="stable")]
+            )
             found = np.asarray(store.arrays["grid"][0]) if support and store.done else epsilons
             grid = epsilon_range(engine) if support and found is None else found
-            pairs = _PAIRS_AT_ONCE if not engine.tables.in_parts else _WALKS_AT_ONCE_IN_PARTS if support else _PAIRS_AT_ONCE_IN_PARTS
+            pairs = (
+                _PAIRS_AT_ONCE
+                if not engine.tables.in_parts
+                else _WALKS_AT_ONCE_IN_PARTS
+                if support
+                else _PAIRS_AT_ONCE_IN_PARTS
+            )
 
             def rows(part: Ids) -> Rows:
                 return {"ids": part, **_rows(engine, part, grid if support else None, scope.eta)}
@@ -206,7 +254,9 @@ def measure_by_rays(
         draws=rays,
         ids=np.asarray(arrays["ids"]),
         radii=arrays["radii"],
-        epsilons=np.asarray(arrays["grid"][0]) if support else np.array([] if epsilons is None else epsilons, dtype=np.float64),
+        epsilons=np.asarray(arrays["grid"][0])
+        if support
+        else np.array([] if epsilons is None else epsilons, dtype=np.float64),
         folder=store.folder,
         **support_arrays(store),
     )
@@ -215,22 +265,37 @@ def measure_by_rays(
 def measure_protected(
     embedding: Embedding, noise: RadialNoise, ids: Ids, epsilons: list[float], *, rays: int
 ) -> dict[float, ProtectedUnchanged]:
-    """Return how often protected words come out themselves at each ε, from one walk a word; of words with one vector the first counts."""
+    """Return how often protected words come out themselves at each ε, from one walk a word; of words with one
+    vector the first counts."""
     engine, shape = RadialRays(embedding, noise, rays=rays), (len(epsilons), len(ids))
     length = length_function(engine.noise)
-    draws, means, errors, counts = length.draws(rays), np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
+    draws, means, errors, counts = (
+        length.draws(rays),
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros(shape, dtype=np.int64),
+    )
     walks = engine.envelopes(ids, furthest=furthest_radius(min(epsilons), length, draws))
-    for column, (word, envelope) in enumerate(zip(first_of_each(embedding)[ids].tolist(), walks, strict=True)):
+    for column, (word, envelope) in enumerate(
+        zip(first_of_each(embedding)[ids].tolist(), walks, strict=True)
+    ):
         for row, epsilon in enumerate(epsilons):
             outputs = distribution_on_rays(envelope, epsilon, length)
             own = outputs.words == word
-            means[row, column], errors[row, column] = outputs.probabilities[own].sum(), outputs.standard_errors[own].sum()
+            means[row, column], errors[row, column] = (
+                outputs.probabilities[own].sum(),
+                outputs.standard_errors[own].sum(),
+            )
             counts[row, column] = np.count_nonzero(envelope.at(draws / epsilon) == word)
-    return {e: ProtectedUnchanged(means=m, errors=s, counts=c) for e, m, s, c in zip(epsilons, means, errors, counts, strict=True)}
+    return {
+        e: ProtectedUnchanged(means=m, errors=s, counts=c)
+        for e, m, s, c in zip(epsilons, means, errors, counts, strict=True)
+    }
 
 
 def epsilon_range(engine: RadialRays, values: int = GRID_VALUES) -> Floats:
-    """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95 %)."""
+    """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95
+    %)."""
     ids = np.random.Generator(np.random.PCG64(3)).choice(
         len(engine.embedding), min(_WORDS_TO_FIND_THE_RANGE, len(engine.embedding)), replace=False
     )
@@ -238,7 +303,8 @@ def epsilon_range(engine: RadialRays, values: int = GRID_VALUES) -> Floats:
 
 
 def typical_epsilon(radii: Floats, length: LengthFunction) -> float:
-    """Return the ε at which the median length of the noise is the median of the radii; 1 where that says nothing."""
+    """Return the ε at which the median length of the noise is the median of the radii; 1 where that says
+    nothing."""
     finite = radii[np.isfinite(radii)]
     middle = float(np.median(finite)) if len(finite) else 0.0
     return length.quantile(0.5) / middle if middle > 0.0 else 1.0

@@ -1,29 +1,35 @@
-"""What was found for the words of an embedding under a mechanism: the same questions, however the answers are computed.
+"""What was found for the words of an embedding under a mechanism: the same questions, however the answers are
+computed.
 
-How large N_w can be at most, for all words at once, with a stated confidence: for each word the rays or draws give J independent numbers
-between 0 and 1 with mean N_w. Two bounds hold for such numbers whatever their distribution, each with probability 1 - δ:
+How large N_w can be at most, for all words at once, with a stated confidence: for each word the rays or draws
+give J independent numbers between 0 and 1 with mean N_w. Two bounds hold for such numbers whatever their
+distribution, each with probability 1 - δ:
 
-- Hoeffding (1963, theorem 1): J·kl(mean, N_w) ≤ ln(1/δ) where N_w is above the mean, kl being the relative entropy of two
-  coins. It is sharp where the mean is near 0 or 1.
-- Maurer and Pontil (2009, theorem 4): N_w ≤ mean + √(2·V·ln(2/δ)/J) + 7·ln(2/δ)/(3·(J - 1)), V the sample variance. It is
-  sharp where the numbers vary little.
+- Hoeffding (1963, theorem 1): J·kl(mean, N_w) ≤ ln(1/δ) where N_w is above the mean, kl being the relative
+  entropy of two coins. It is sharp where the mean is near 0 or 1.
+- Maurer and Pontil (2009, theorem 4): N_w ≤ mean + √(2·V·ln(2/δ)/J) + 7·ln(2/δ)/(3·(J - 1)), V the sample
+  variance. It is sharp where the numbers vary little.
 
-Each is used with δ = α/(2·words) and the smaller one is taken. By the union bound all of them hold together with
-probability at least 1 - α, so also the one of the worst word. That the words share rays does not matter to a union bound.
-The words and the ε must not have been chosen by looking at the same rays, except through this bound itself: it holds for
-all words that were looked at, and for each fixed ε. Of words that were not looked at it says nothing.
+Each is used with δ = α/(2·words) and the smaller one is taken. By the union bound all of them hold together
+with probability at least 1 - α, so also the one of the worst word. That the words share rays does not matter
+to a union bound. The words and the ε must not have been chosen by looking at the same rays, except through
+this bound itself: it holds for all words that were looked at, and for each fixed ε. Of words that were not
+looked at it says nothing.
 
-A statement about all words is made only where all words were looked at. Of words that somebody listed, nothing follows for the others.
-Of words drawn at random from the vocabulary something follows: a bound on the share of the vocabulary that misses a target.
+A statement about all words is made only where all words were looked at. Of words that somebody listed,
+nothing follows for the others. Of words drawn at random from the vocabulary something follows: a bound on the
+share of the vocabulary that misses a target.
 
-The bound: n of N words are drawn without replacement, and k of them are counted as missing, also those that might miss by the error of
-their N_w. Were more than M words of the vocabulary to miss, so few in the sample would have a probability of at most δ; the largest M
-for which it is more gives the bound M/N (Clopper and Pearson's, for a finite vocabulary). Half of δ is for the draw of the words, and
-half for their N_w: Hoeffding's bound on each, for all of them at once.
+The bound: n of N words are drawn without replacement, and k of them are counted as missing, also those that
+might miss by the error of their N_w. Were more than M words of the vocabulary to miss, so few in the sample
+would have a probability of at most δ; the largest M for which it is more gives the bound M/N (Clopper and
+Pearson's, for a finite vocabulary). Half of δ is for the draw of the words, and half for their N_w:
+Hoeffding's bound on each, for all of them at once.
 
-The ε is often chosen by looking at these very words, so that k is not known beforehand. So each k = 0, 1, 2, … has a δ of its own,
-α/((k + 1)(k + 2)), and all of them together make α. Where N_w grows with ε, the bound of every k fails with probability δ at most,
-whatever ε is looked at: if it fails somewhere, then also at the smallest ε where the vocabulary exceeds it, which no draw changes.
+The ε is often chosen by looking at these very words, so that k is not known beforehand. So each k = 0, 1, 2,
+… has a δ of its own, α/((k + 1)(k + 2)), and all of them together make α. Where N_w grows with ε, the bound
+of every k fails with probability δ at most, whatever ε is looked at: if it fails somewhere, then also at the
+smallest ε where the vocabulary exceeds it, which no draw changes.
 """
 
 from __future__ import annotations
@@ -68,8 +74,8 @@ class Asked(TypedDict, total=False):
 class Scope:
     """What a measurement is of: all words or ``ids``, at ``epsilons`` or at values that it finds itself.
 
-    With ``support`` the statistics S_w (outside of which ``eta`` of the probability lies), distinct words and entropies are computed too.
-    What is done stays on the disk unless ``keep`` is false.
+    With ``support`` the statistics S_w (outside of which ``eta`` of the probability lies), distinct words and
+    entropies are computed too. What is done stays on the disk unless ``keep`` is false.
 
     :raises InvalidParameter: if there is no word to look at, or an ε is not allowed.
     """
@@ -82,21 +88,30 @@ class Scope:
 
     def __post_init__(self) -> None:
         if self.ids is not None and not len(self.ids):
-            raise InvalidParameter("words", "none", "there is no word to calibrate: none of them is in the embedding")
-        checked = None if self.epsilons is None else np.array([validated_epsilon(float(epsilon)) for epsilon in self.epsilons])
+            raise InvalidParameter(
+                "words", "none", "there is no word to calibrate: none of them is in the embedding"
+            )
+        checked = (
+            None
+            if self.epsilons is None
+            else np.array([validated_epsilon(float(epsilon)) for epsilon in self.epsilons])
+        )
         object.__setattr__(self, "epsilons", checked if checked is not None and len(checked) else None)
 
     def settings(self) -> dict[str, Any]:
         """Return what a stored calibration is named by, of what was asked for."""
         words = "all"
         if self.ids is not None:
-            words = hashlib.blake2b(np.ascontiguousarray(self.ids, dtype="<i8").data, digest_size=8).hexdigest()
+            words = hashlib.blake2b(
+                np.ascontiguousarray(self.ids, dtype="<i8").data, digest_size=8
+            ).hexdigest()
         return {"words": words, "walks": self.support, "eta": self.eta if self.support else None}
 
 
 @dataclass(frozen=True, kw_only=True)
 class LookedAt:
-    """How many words were looked at, of how many, and whether they were drawn at random from the whole vocabulary."""
+    """How many words were looked at, of how many, and whether they were drawn at random from the whole
+    vocabulary."""
 
     count: int
     vocabulary: int
@@ -115,7 +130,9 @@ class LookedAt:
     def __str__(self) -> str:
         """Return which words these are."""
         chosen = {"all": "", "at random": ", drawn at random", "listed": ", those asked for"}[self.how]
-        return f"all {words(self.count)}" if self.all else f"{self.count:,} of {words(self.vocabulary)}{chosen}"
+        return (
+            f"all {words(self.count)}" if self.all else f"{self.count:,} of {words(self.vocabulary)}{chosen}"
+        )
 
     @property
     def them(self) -> str:
@@ -130,15 +147,20 @@ class LookedAt:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
-        return {"words": self.count, "vocabulary": self.vocabulary, "chosen": self.how, "statement": str(self)}
+        return {
+            "words": self.count,
+            "vocabulary": self.vocabulary,
+            "chosen": self.how,
+            "statement": str(self),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShareBound:
     """The share of the vocabulary that misses the targets is ``at_most`` this, with 95 % confidence.
 
-    ``counted`` words of the sample are counted as missing. ``for_any_epsilon`` says whether it holds for an ε that was chosen by
-    looking at these words; otherwise it holds for one fixed beforehand.
+    ``counted`` words of the sample are counted as missing. ``for_any_epsilon`` says whether it holds for an ε
+    that was chosen by looking at these words; otherwise it holds for one fixed beforehand.
     """
 
     at_most: float
@@ -156,7 +178,9 @@ class ShareBound:
             "at_most": self.at_most,
             "confidence": CONFIDENCE,
             "words_counted_as_missing": self.counted,
-            "holds_for": "an ε chosen on these words too" if self.for_any_epsilon else "an ε fixed beforehand",
+            "holds_for": "an ε chosen on these words too"
+            if self.for_any_epsilon
+            else "an ε fixed beforehand",
         }
 
 
@@ -164,9 +188,10 @@ class ShareBound:
 class Calibration(ABC):
     """What was found for the words ``ids`` (row i of every array is word ``ids[i]``).
 
-    ``draws`` is the number of directions or draws per word. The statistics that need whole distributions are there at ``epsilons``
-    only, and None if they were not asked for: ``distinct`` words among that many draws, the ``support`` S_w, ``entropies`` (H₀, H₁, H₂,
-    H_∞ in bits), and the standard errors of the last two. ``at_random`` says that the words were drawn at random from the vocabulary.
+    ``draws`` is the number of directions or draws per word. The statistics that need whole distributions are
+    there at ``epsilons`` only, and None if they were not asked for: ``distinct`` words among that many draws,
+    the ``support`` S_w, ``entropies`` (H₀, H₁, H₂, H_∞ in bits), and the standard errors of the last two.
+    ``at_random`` says that the words were drawn at random from the vocabulary.
     """
 
     embedding: Embedding
@@ -189,7 +214,8 @@ class Calibration(ABC):
 
     @property
     def grows(self) -> bool:
-        """Whether N_w of every word is known to grow with ε: not under every mechanism, and not for protected words."""
+        """Whether N_w of every word is known to grow with ε: not under every mechanism, and not for protected
+        words."""
         return self.method != "simulation" and self.embedding.protection is None
 
     @property
@@ -202,7 +228,8 @@ class Calibration(ABC):
         """Return N_w of every word at one ε, and the standard errors."""
 
     def unchanged_or_stand_in(self, epsilon: float) -> Floats:
-        """Return what targets are held against: N_w, or how often its stand-in stays, where a word is protected and that is more."""
+        """Return what targets are held against: N_w, or how often its stand-in stays, where a word is
+        protected and that is more."""
         return self.unchanged(epsilon)[0]
 
     @abstractmethod
@@ -224,7 +251,8 @@ class Calibration(ABC):
 
     @abstractmethod
     def span(self, values: int) -> list[float]:
-        """Return this many values of ε from where hardly a word stays to where nearly all do, or those that were measured."""
+        """Return this many values of ε from where hardly a word stays to where nearly all do, or those that
+        were measured."""
 
     @abstractmethod
     def note_epsilons(self) -> list[float]:
@@ -236,7 +264,8 @@ class Calibration(ABC):
         return None if self.distinct is None or not len(known) else self.distinct[:, known[0]]
 
     def upper(self, means: Floats, errors: Floats) -> Floats:
-        """Return what no N_w of the words looked at exceeds, for all of them at once and with 95 % confidence."""
+        """Return what no N_w of the words looked at exceeds, for all of them at once and with 95 %
+        confidence."""
         return simultaneous_upper(means, errors, self.draws, words=len(means))
 
     def growing_upper(self, means: Floats, alpha: float) -> Floats:
@@ -248,7 +277,8 @@ class Calibration(ABC):
 
 
 def bound_share(looked_at: LookedAt, missing: Callable[[float], int], *, grows: bool) -> ShareBound:
-    """Return the bound, given how many words may miss the targets unless an event of a given probability happened.
+    """Return the bound, given how many words may miss the targets unless an event of a given probability
+    happened.
 
     ``grows`` says whether N_w grows with ε.
     """
@@ -264,20 +294,26 @@ def _level(k: int) -> float:
 
 
 def _finite_share(hits: int, draws: int, population: int, level: float) -> float:
-    """Return what the share of a population does not exceed unless an event of probability ``level`` happened."""
+    """Return what the share of a population does not exceed unless an event of probability ``level``
+    happened."""
     from scipy.stats import hypergeom
 
     low, high = hits, population - (draws - hits)  # the fewest and the most there can be
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if hypergeom.cdf(hits, population, middle, draws) > level else (low, middle - 1)
+        low, high = (
+            (middle, high) if hypergeom.cdf(hits, population, middle, draws) > level else (low, middle - 1)
+        )
     return low / population
 
 
-def simultaneous_upper(means: Floats, errors: Floats, draws: int, *, words: int, alpha: float = 0.05) -> Floats:
+def simultaneous_upper(
+    means: Floats, errors: Floats, draws: int, *, words: int, alpha: float = 0.05
+) -> Floats:
     """Return what no N_w exceeds, with probability at least 1 - α for all words together.
 
-    ``means`` and ``errors`` are those of ``statistics.unchanged``; ``words`` counts all the words that were looked at.
+    ``means`` and ``errors`` are those of ``statistics.unchanged``; ``words`` counts all the words that were
+    looked at.
     """
     delta = alpha / (2.0 * words)
     by_variance = np.ones_like(means)

@@ -1,20 +1,24 @@
 """The largest ε that meets the targets, and the words that stand in the way.
 
-Targets: a capacity of at most ``max_capacity``, which grows with ε and is searched for by itself; N_w at most ``max_unchanged``,
-and at least ``min_distinct`` distinct words among one draw a ray, for a share ``quantile`` of the words that were looked at
-(1 = all of these). Whatever is found is evaluated once more on them before it is returned.
+Targets: a capacity of at most ``max_capacity``, which grows with ε and is searched for by itself; N_w at most
+``max_unchanged``, and at least ``min_distinct`` distinct words among one draw a ray, for a share ``quantile``
+of the words that were looked at (1 = all of these). Whatever is found is evaluated once more on them before
+it is returned.
 
 - N_w by rays grows with ε, so the largest ε is found by halving.
-- N_w of protected words may fall and rise with ε, so no halving finds the largest value. What is known is a ceiling: above it the other
-  words miss the targets, and those that stand in. From there values are tried downwards, in steps of one ratio, and again between the
-  largest that meets the targets and the next above it. A value between two steps may be missed; one that fails is never returned.
-- Distinct words are counted at one ε at a time (``distinct``). How many one draw a ray gives falls with ε, but not at every step: it is a
-  count. So the values that a calibration covers are tried downwards, and the range from the first that meets the targets to the next
-  above it is cut into steps, and again around the best of them. Values are left out at which too many words miss the targets by what
-  their first breakpoints tell, and on the way only words are counted that come near to missing the target. What is found is counted for
-  all words before it is returned; if it misses the targets after all, the step below is tried, and so on.
-- A table (``table``) knows nothing between its values of ε. It is continued: all words are measured at steps between the largest value that
-  meets the targets and the next, in one pass, and the largest that meets them counts.
+- N_w of protected words may fall and rise with ε, so no halving finds the largest value. What is known is a
+  ceiling: above it the other words miss the targets, and those that stand in. From there values are tried
+  downwards, in steps of one ratio, and again between the largest that meets the targets and the next above
+  it. A value between two steps may be missed; one that fails is never returned.
+- Distinct words are counted at one ε at a time (``distinct``). How many one draw a ray gives falls with ε,
+  but not at every step: it is a count. So the values that a calibration covers are tried downwards, and the
+  range from the first that meets the targets to the next above it is cut into steps, and again around the
+  best of them. Values are left out at which too many words miss the targets by what their first breakpoints
+  tell, and on the way only words are counted that come near to missing the target. What is found is counted
+  for all words before it is returned; if it misses the targets after all, the step below is tried, and so on.
+- A table (``table``) knows nothing between its values of ε. It is continued: all words are measured at steps
+  between the largest value that meets the targets and the next, in one pass, and the largest that meets them
+  counts.
 """
 
 from __future__ import annotations
@@ -42,7 +46,8 @@ from deniable.progress import Report
 _SMALLEST_STEP = 1e-4
 
 _STEPS_DOWN, _TURNS_DOWN, _LOWEST = 40, 3, 1e-3
-"""Steps of 19 %, of 0.4 % and of 0.01 %, down to where noise is wider than any vocabulary that the ceiling makes sense for."""
+"""Steps of 19 %, of 0.4 % and of 0.01 %, down to where noise is wider than any vocabulary that the ceiling
+makes sense for."""
 
 _STEPS_BETWEEN, _TURNS_BETWEEN = 12, 2
 _BEYOND = 1.25
@@ -51,7 +56,8 @@ _BEYOND = 1.25
 def choose(calibration: Calibration, targets: Targets, *, report: Report | None = None) -> Choice:
     """Return the largest ε that meets the targets.
 
-    Distinct words are counted where they are not known, which takes a while for many words; ``report`` is told how far each pass is.
+    Distinct words are counted where they are not known, which takes a while for many words; ``report`` is
+    told how far each pass is.
 
     :raises TargetsNotMet: if there is none.
     :raises InvalidParameter: if no target is given, or distinct words are asked for and were not counted.
@@ -61,9 +67,15 @@ def choose(calibration: Calibration, targets: Targets, *, report: Report | None 
     if targets.max_capacity is not None:
         return _within_capacity(calibration, targets, report)
     if isinstance(calibration, RayCalibration):
-        return _largest_by_distinct(calibration, targets, report) if targets.min_distinct is not None else _largest(calibration, targets)
+        return (
+            _largest_by_distinct(calibration, targets, report)
+            if targets.min_distinct is not None
+            else _largest(calibration, targets)
+        )
     if targets.min_distinct is not None and calibration.distinct is None:
-        raise InvalidParameter("min_distinct", targets.min_distinct, "needs a calibration with distinct words")
+        raise InvalidParameter(
+            "min_distinct", targets.min_distinct, "needs a calibration with distinct words"
+        )
     assert isinstance(calibration, TableCalibration)  # noqa: S101 - there are these two
     calibration.prepare(calibration.epsilons.tolist())
     tried = (evaluate(calibration, e, targets) for e in sorted(calibration.epsilons.tolist(), reverse=True))
@@ -75,14 +87,17 @@ def choose(calibration: Calibration, targets: Targets, *, report: Report | None 
 
 
 def _within_capacity(calibration: Calibration, targets: Targets, report: Report | None) -> Choice:
-    """Return the largest ε found that meets the target on the capacity, which grows with ε, and the other targets."""
+    """Return the largest ε found that meets the target on the capacity, which grows with ε, and the other
+    targets."""
     most, others = targets.max_capacity, replace(targets, max_capacity=None)
     assert most is not None  # noqa: S101 - said by the caller
 
     def measure(epsilon: float, turn: int) -> Estimate:  # noqa: ARG001 - the calibration has the same draws for all
         found = capacity_at(calibration, epsilon)
         if found is None:
-            raise InvalidParameter("max_capacity", most, "the capacity is not known for this mechanism and these words")
+            raise InvalidParameter(
+                "max_capacity", most, "the capacity is not known for this mechanism and these words"
+            )
         return found
 
     epsilon, _ = solve(measure, most, start=calibration.epsilon_reaching(0.05), what="the capacity")
@@ -99,21 +114,27 @@ def choose_for_protection(
 ) -> Choice:
     """Return the largest ε at which at most a share ``most_protected`` of the words misses the targets.
 
-    ``failing`` of the answer are these words: with them protected (``protection.protect``) the others, and so all that go
-    in, meet the targets at this ε. The quantile of the targets is not used: after protection all words count.
+    ``failing`` of the answer are these words: with them protected (``protection.protect``) the others, and so
+    all that go in, meet the targets at this ε. The quantile of the targets is not used: after protection all
+    words count.
 
     :raises InvalidParameter: if the share is not between 0 and 1, or as ``choose`` does.
     :raises TargetsNotMet: if more words miss the targets at every ε.
     """
     if not 0.0 <= most_protected < 1.0:
-        raise InvalidParameter("most_protected", most_protected, "must be a share of the words from 0 to below 1, such as 0.01")
+        raise InvalidParameter(
+            "most_protected", most_protected, "must be a share of the words from 0 to below 1, such as 0.01"
+        )
     return choose(calibration, replace(targets, quantile=1.0 - most_protected), report=report)
 
 
-def evaluate(calibration: Calibration, epsilon: float, targets: Targets, *, distinct: Ids | None = None) -> Choice:
+def evaluate(
+    calibration: Calibration, epsilon: float, targets: Targets, *, distinct: Ids | None = None
+) -> Choice:
     """Return what every word looked at has at this ε, and which of them miss a target.
 
-    ``distinct`` are the words' distinct words, if the caller counted them. By rays they are counted now if a target asks for them.
+    ``distinct`` are the words' distinct words, if the caller counted them. By rays they are counted now if a
+    target asks for them.
 
     :raises InvalidParameter: if distinct words are asked for and were not counted at this ε.
     """
@@ -143,7 +164,9 @@ def evaluate(calibration: Calibration, epsilon: float, targets: Targets, *, dist
     )
 
 
-def _missing_share(calibration: Calibration, targets: Targets, stays: Floats, too_few: NDArray[np.bool_]) -> ShareBound | None:
+def _missing_share(
+    calibration: Calibration, targets: Targets, stays: Floats, too_few: NDArray[np.bool_]
+) -> ShareBound | None:
     """Return what a random sample says of the whole vocabulary."""
     looked_at = calibration.looked_at
     if looked_at.how != "at random":
@@ -173,9 +196,16 @@ def _largest_by_unchanged(calibration: RayCalibration, targets: Targets) -> floa
     low, high = middle * 1e-9, middle * 1e9
     while high / low > 1.0 + _SMALLEST_STEP:
         tried = math.sqrt(low * high)
-        fails = unchanged(calibration.radii[open_rows], np.array([tried]), length)[0][:, 0] > targets.max_unchanged
+        fails = (
+            unchanged(calibration.radii[open_rows], np.array([tried]), length)[0][:, 0]
+            > targets.max_unchanged
+        )
         if failed + int(fails.sum()) <= allowed:
-            low, failed, open_rows = tried, failed + int(fails.sum()), open_rows[~fails]  # what fails here fails above
+            low, failed, open_rows = (
+                tried,
+                failed + int(fails.sum()),
+                open_rows[~fails],
+            )  # what fails here fails above
         else:
             high, open_rows = tried, open_rows[fails]  # what passes here passes below
     if low <= middle * 2e-9:
@@ -186,10 +216,14 @@ def _largest_by_unchanged(calibration: RayCalibration, targets: Targets) -> floa
 def _why_not(calibration: Calibration, targets: Targets, *, smallest: float | None = None) -> str:
     if smallest is None:
         smallest = float(calibration.epsilons.min()) if len(calibration.epsilons) else 1e-6
-    at = evaluate(calibration, smallest, Targets(max_unchanged=targets.max_unchanged, min_distinct=targets.min_distinct))
+    at = evaluate(
+        calibration, smallest, Targets(max_unchanged=targets.max_unchanged, min_distinct=targets.min_distinct)
+    )
     return (
-        f"no ε from {smallest:g} up meets the targets for {calibration.looked_at.share(targets.quantile)}: at {smallest:g} still "
-        f"{len(at.failing):,} of {len(calibration.ids):,} miss them ({_first_failing(calibration, at)}); ask for less or for a smaller "
+        f"no ε from {smallest:g} up meets the targets for {calibration.looked_at.share(targets.quantile)}: "
+        f"at {smallest:g} still "
+        f"{len(at.failing):,} of {len(calibration.ids):,} miss them ({_first_failing(calibration, at)}); ask "
+        "for less or for a smaller "
         "--quantile, or use --protect"
     )
 
@@ -205,12 +239,18 @@ def _largest_from_above(calibration: RayCalibration, targets: Targets, ceiling: 
     """
     assert targets.max_unchanged is not None  # noqa: S101 - said by the caller
     at_ceiling = unchanged(calibration.radii, np.array([ceiling]), calibration.length)[0][:, 0]
-    suspects = np.flatnonzero(at_ceiling > targets.max_unchanged)  # the others stay below the target below the ceiling
+    suspects = np.flatnonzero(
+        at_ceiling > targets.max_unchanged
+    )  # the others stay below the target below the ceiling
     allowed = allowed_failures(len(calibration.ids), targets.quantile)
     high, low, passing = ceiling, ceiling * _LOWEST, list[float]()
     for _ in range(_TURNS_DOWN):
-        tried = np.array(sorted({round_down(float(e)) for e in np.geomspace(high, low, _STEPS_DOWN + 1)}, reverse=True))
-        good = np.flatnonzero(_failures_by_unchanged(calibration, targets.max_unchanged, suspects, tried).sum(axis=0) <= allowed)
+        tried = np.array(
+            sorted({round_down(float(e)) for e in np.geomspace(high, low, _STEPS_DOWN + 1)}, reverse=True)
+        )
+        good = np.flatnonzero(
+            _failures_by_unchanged(calibration, targets.max_unchanged, suspects, tried).sum(axis=0) <= allowed
+        )
         passing += tried[good].tolist()
         if not len(good) or good[0] == 0:
             break
@@ -221,14 +261,19 @@ def _largest_from_above(calibration: RayCalibration, targets: Targets, ceiling: 
     lowest = evaluate(calibration, round_down(ceiling * _LOWEST), targets)
     raise TargetsNotMet(
         f"none of the values of ε tried from {lowest.epsilon:g} to {ceiling:g} meets the targets for "
-        f"{calibration.looked_at.share(targets.quantile)}, since protected words come out themselves too often (at {lowest.epsilon:g}: "
-        f"{_first_failing(calibration, lowest)}); ask for less or for a smaller --quantile, or protect the words of the embedding that "
+        f"{calibration.looked_at.share(targets.quantile)}, since protected words come out themselves too "
+        f"often (at {lowest.epsilon:g}: "
+        f"{_first_failing(calibration, lowest)}); ask for less or for a smaller --quantile, or protect the "
+        "words of the embedding that "
         "this one was made from with --protect unknown"
     )
 
 
-def _failures_by_unchanged(calibration: RayCalibration, most: float, rows: Ids, epsilons: Floats) -> NDArray[np.bool_]:
-    """Return which words stay themselves too often at each ε: of ``rows``, and of the protected words, a row for each word."""
+def _failures_by_unchanged(
+    calibration: RayCalibration, most: float, rows: Ids, epsilons: Floats
+) -> NDArray[np.bool_]:
+    """Return which words stay themselves too often at each ε: of ``rows``, and of the protected words, a row
+    for each word."""
     fails = np.zeros((len(calibration.ids), len(epsilons)), dtype=bool)
     fails[rows] = unchanged(calibration.radii[rows], epsilons, calibration.length)[0] > most
     if len(calibration.protected_rows):
@@ -241,7 +286,10 @@ def _failures_by_unchanged(calibration: RayCalibration, most: float, rows: Ids, 
 def _largest_of_table(calibration: TableCalibration, best: Choice, high: float | None) -> Choice:
     """Return the largest ε that meets the targets of some between the best one known and the next."""
     end = best.epsilon * _BEYOND if high is None else high
-    tried = sorted({round_down(float(e)) for e in np.geomspace(best.epsilon, end, _STEPS_BETWEEN + 1)[1:-1]}, reverse=True)
+    tried = sorted(
+        {round_down(float(e)) for e in np.geomspace(best.epsilon, end, _STEPS_BETWEEN + 1)[1:-1]},
+        reverse=True,
+    )
     calibration.measure_more(np.array(tried))
     found = (evaluate(calibration, epsilon, best.targets) for epsilon in tried)
     return next((choice for choice in found if choice.meets_targets), best)
@@ -274,7 +322,8 @@ def _largest_by_distinct(calibration: RayCalibration, targets: Targets, report: 
 
 
 class _DistinctSearch:
-    """Looks for the largest ε that meets a target on distinct words. ``grid`` are the values that a calibration covers, falling."""
+    """Looks for the largest ε that meets a target on distinct words. ``grid`` are the values that a
+    calibration covers, falling."""
 
     def __init__(self, calibration: RayCalibration, targets: Targets, report: Report | None) -> None:
         assert targets.min_distinct is not None  # noqa: S101 - said by the caller
@@ -286,7 +335,9 @@ class _DistinctSearch:
         self._allowed = allowed_failures(len(calibration.ids), targets.quantile)
         self._at_stake = self._all = np.arange(len(calibration.ids))
         self._stay = _Growing(len(self._all), self._stays_too_often)
-        self._few = _Growing(len(self._all), lambda rows, epsilon: 1 + self._distinct.moved(rows, epsilon) < self._least)
+        self._few = _Growing(
+            len(self._all), lambda rows, epsilon: 1 + self._distinct.moved(rows, epsilon) < self._least
+        )
         calibration.prepare(self.grid)
 
     def evaluate(self, epsilon: float) -> Choice:
@@ -294,13 +345,19 @@ class _DistinctSearch:
         return evaluate(self._calibration, epsilon, self._targets, distinct=self._count(self._all, epsilon))
 
     def seem_to_meet(self, epsilon: float, above: float | None) -> bool:
-        """Return whether enough words meet the targets, as far as those tell that had not many more distinct words at larger ε."""
+        """Return whether enough words meet the targets, as far as those tell that had not many more distinct
+        words at larger ε."""
         if self._surely_missed(epsilon):
             return False
         if self._at_stake is self._all:
             steps = _steps(epsilon, above)
-            self._at_stake = self._all[self._near(self._count(self._all, float(steps[self._first_missed(steps) - 1])))]
-        fails, counts = self._fail_by_unchanged(np.array([epsilon]))[:, 0], self._count(self._at_stake, epsilon)
+            self._at_stake = self._all[
+                self._near(self._count(self._all, float(steps[self._first_missed(steps) - 1])))
+            ]
+        fails, counts = (
+            self._fail_by_unchanged(np.array([epsilon]))[:, 0],
+            self._count(self._at_stake, epsilon),
+        )
         fails[self._at_stake] |= counts < self._least
         meets = int(fails.sum()) <= self._allowed
         if not meets:
@@ -321,14 +378,17 @@ class _DistinctSearch:
             best = int(good[-1]) if len(good) else 0
             if best == _STEPS_BETWEEN:
                 break
-            if best + 1 < end:  # the words that pass or miss in all of the range that is left are not counted again
+            if (
+                best + 1 < end
+            ):  # the words that pass or miss in all of the range that is left are not counted again
                 few[rows] |= counts.most[:, best] < self._least
                 rows = rows[(counts.least[:, best] < self._least) & (counts.most[:, best] >= self._least)]
             steps = _steps(float(steps[best]), float(steps[best + 1]))
         return sorted({max(round_down(e), known) for e in passing}, reverse=True)
 
     def _near(self, counts: Ids) -> NDArray[np.bool_]:
-        """Return which words may miss the target at a smaller ε, having hardly more distinct words than they must have."""
+        """Return which words may miss the target at a smaller ε, having hardly more distinct words than they
+        must have."""
         # A count of J draws spreads by less than √J, whatever the words are.
         near: NDArray[np.bool_] = counts < self._least + 4.0 * self._calibration.draws**0.5
         return near
@@ -338,19 +398,23 @@ class _DistinctSearch:
         return self._distinct.at(rows, epsilon) if known is None else known[rows]
 
     def _surely_missed(self, epsilon: float) -> bool:
-        """Return whether too many words miss the targets by their first breakpoints alone; if so, they do at every larger ε."""
+        """Return whether too many words miss the targets by their first breakpoints alone; if so, they do at
+        every larger ε."""
         fails = self._few.at(epsilon)
         if self._targets.max_unchanged is not None:
             fails = fails | self._stay.at(epsilon)
         return int(fails.sum()) > self._allowed
 
     def _first_missed(self, steps: Floats) -> int:
-        """Return the place of the first of rising ε that misses the targets for sure; the first of all is known not to."""
+        """Return the place of the first of rising ε that misses the targets for sure; the first of all is
+        known not to."""
         return 1 + bisect_left(steps[1:].tolist(), True, key=self._surely_missed)
 
     def _stays_too_often(self, rows: Ids, epsilon: float) -> NDArray[np.bool_]:
         assert self._targets.max_unchanged is not None  # noqa: S101 - asked only where it is given
-        means = unchanged(self._calibration.radii[rows], np.array([epsilon]), self._calibration.length)[0][:, 0]
+        means = unchanged(self._calibration.radii[rows], np.array([epsilon]), self._calibration.length)[0][
+            :, 0
+        ]
         fails: NDArray[np.bool_] = means > self._targets.max_unchanged
         return fails
 
@@ -361,11 +425,14 @@ class _DistinctSearch:
             return fails
         for column in reversed(range(len(epsilons))):
             fails[:, column] = self._stay.at(float(epsilons[column]))
-        return fails | _failures_by_unchanged(self._calibration, self._targets.max_unchanged, self._all[:0], epsilons)
+        return fails | _failures_by_unchanged(
+            self._calibration, self._targets.max_unchanged, self._all[:0], epsilons
+        )
 
 
 class _Growing:
-    """Which words fail at an ε, where a word that fails at one ε fails at all larger ones: what is decided is not tested again."""
+    """Which words fail at an ε, where a word that fails at one ε fails at all larger ones: what is decided is
+    not tested again."""
 
     def __init__(self, words: int, test: Callable[[Ids, float], NDArray[np.bool_]]) -> None:
         self._test, self._passed, self._failed = test, np.zeros(words), np.full(words, np.inf)

@@ -1,4 +1,5 @@
-"""Embeddings side by side: what ε does to the same words in each of them, and how far a word is from its k-th neighbour."""
+"""Embeddings side by side: what ε does to the same words in each of them, and how far a word is from its k-th
+neighbour."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ from deniable.progress import Report
 
 @dataclass(frozen=True, kw_only=True)
 class Averages:
-    """Averages over the words at one ε of one embedding: N_w with its standard error, S_w and distinct words."""
+    """Averages over the words at one ε of one embedding: N_w with its standard error, S_w and distinct
+    words."""
 
     embedding: str
     dimension: int
@@ -38,9 +40,14 @@ class Averages:
 
 
 def compare_embeddings(
-    embeddings: Sequence[str | Path | Embedding], *, sample: int = 500, rays: int = 1000, report: Report | None = None
+    embeddings: Sequence[str | Path | Embedding],
+    *,
+    sample: int = 500,
+    rays: int = 1000,
+    report: Report | None = None,
 ) -> list[list[Averages]]:
-    """Return what ε does to a random sample of the words that all embeddings have: for each embedding a row per ε.
+    """Return what ε does to a random sample of the words that all embeddings have: for each embedding a row
+    per ε.
 
     ``report`` is told how many words are measured, of how many, for one embedding after the other.
 
@@ -50,11 +57,15 @@ def compare_embeddings(
     if len(embeddings) < 2:
         raise InvalidParameter("embeddings", len(embeddings), "give two or more")
     opened = [each if isinstance(each, Embedding) else Embedding.open(each) for each in embeddings]
-    return [averages(each, ids, rays=rays, report=report) for each, ids in zip(opened, common_words(opened, sample), strict=True)]
+    return [
+        averages(each, ids, rays=rays, report=report)
+        for each, ids in zip(opened, common_words(opened, sample), strict=True)
+    ]
 
 
 def common_words(embeddings: list[Embedding], sample: int) -> list[Ids]:
-    """Return the ids, in each embedding, of the same words: a sample, drawn with a public seed, of those that all have.
+    """Return the ids, in each embedding, of the same words: a sample, drawn with a public seed, of those that
+    all have.
 
     :raises InvalidParameter: if they have no word in common.
     """
@@ -66,7 +77,9 @@ def common_words(embeddings: list[Embedding], sample: int) -> list[Ids]:
     return [embedding.ids([shared[i] for i in picked]) for embedding in embeddings]
 
 
-def averages(embedding: Embedding, ids: Ids, *, rays: int = 1000, report: Report | None = None) -> list[Averages]:
+def averages(
+    embedding: Embedding, ids: Ids, *, rays: int = 1000, report: Report | None = None
+) -> list[Averages]:
     """Return the averages over these words at twelve ε, from where hardly a word stays to where most do."""
     found = measure_by_rays(embedding, ids=ids, rays=rays, support=True, report=report)
     rows = []
@@ -94,7 +107,8 @@ PERCENTILES = (5, 20, 50, 80, 95)
 
 @dataclass(frozen=True, kw_only=True)
 class Geometry:
-    """``percentiles[i, j]`` is the ``PERCENTILES[j]``-th percentile of the distance to the ``neighbours[i]``-th neighbour."""
+    """``percentiles[i, j]`` is the ``PERCENTILES[j]``-th percentile of the distance to the
+    ``neighbours[i]``-th neighbour."""
 
     embedding: str
     words: int
@@ -102,7 +116,8 @@ class Geometry:
     percentiles: Floats
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the embedding as ``deniable embeddings geometry --json`` prints it, with a row per neighbour."""
+        """Return the embedding as ``deniable embeddings geometry --json`` prints it, with a row per
+        neighbour."""
         rows = [
             {"neighbour": k, **{f"{p}%": float(value) for p, value in zip(PERCENTILES, row, strict=True)}}
             for k, row in zip(self.neighbours, self.percentiles, strict=True)
@@ -113,8 +128,8 @@ class Geometry:
 def geometry(embedding: Embedding, *, sample: int | None = None) -> Geometry:
     """Return the percentiles over all words, or over a sample of them drawn with a public seed.
 
-    A word is no neighbour of itself; words that share its vector are neighbours at distance 0. Neighbours that the
-    vocabulary is too small for are left out.
+    A word is no neighbour of itself; words that share its vector are neighbours at distance 0. Neighbours
+    that the vocabulary is too small for are left out.
     """
     ids: Ids = np.arange(len(embedding))
     if sample is not None:
@@ -122,7 +137,12 @@ def geometry(embedding: Embedding, *, sample: int | None = None) -> Geometry:
         ids = np.sort(random.choice(ids, min(validated_count(sample, "sample"), len(ids)), replace=False))
     wanted = tuple(k for k in NEIGHBOURS if k < len(embedding))
     if not wanted:
-        return Geometry(embedding=embedding.name, words=len(ids), neighbours=(), percentiles=np.empty((0, len(PERCENTILES))))
+        return Geometry(
+            embedding=embedding.name,
+            words=len(ids),
+            neighbours=(),
+            percentiles=np.empty((0, len(PERCENTILES))),
+        )
     distances = np.empty((len(ids), len(wanted)))
     search, at_once = best_neighbours(embedding), 512
     for start in range(0, len(ids), at_once):
@@ -146,4 +166,6 @@ def compare_geometry(
     if second is None:
         return (geometry(one, sample=sample),)
     other = second if isinstance(second, Embedding) else Embedding.open(second)
-    return geometry(restrict(one, common_with=other), sample=sample), geometry(restrict(other, common_with=one), sample=sample)
+    return geometry(restrict(one, common_with=other), sample=sample), geometry(
+        restrict(other, common_with=one), sample=sample
+    )

@@ -23,13 +23,15 @@ def write_words(
     csv: Path | None = None,
     parquet: Path | None = None,
 ) -> None:
-    """Write one row per word and ε: N_w with its error and, where they were measured, distinct words, S_w and entropies.
+    """Write one row per word and ε: N_w with its error and, where they were measured, distinct words, S_w and
+    entropies.
 
-    N_w of a protected word is how often it comes out itself; by sums and draws, how often its stand-in stays where that is more.
+    N_w of a protected word is how often it comes out itself; by sums and draws, how often its stand-in stays
+    where that is more.
 
-    ``unchanged_draws`` is the paper's N_w, where there are rays: how many of one draw per ray leave the word as it is. ``sample`` has
-    distinct words, S_w and entropies of some of the words, if the calibration has none; they are missing for the others. Each file
-    appears whole or not at all.
+    ``unchanged_draws`` is the paper's N_w, where there are rays: how many of one draw per ray leave the word
+    as it is. ``sample`` has distinct words, S_w and entropies of some of the words, if the calibration has
+    none; they are missing for the others. Each file appears whole or not at all.
     """
     import pyarrow
     import pyarrow.csv
@@ -40,7 +42,11 @@ def write_words(
     tables = []
     for epsilon in epsilons:
         means, errors = calibration.unchanged(epsilon)
-        columns: dict[str, Any] = {"word": names, "protected": calibration.protected, "epsilon": np.full(len(names), epsilon)}
+        columns: dict[str, Any] = {
+            "word": names,
+            "protected": calibration.protected,
+            "epsilon": np.full(len(names), epsilon),
+        }
         columns |= {"unchanged": means, "standard_error": errors}
         if isinstance(calibration, RayCalibration):
             columns["unchanged_draws"] = _unchanged_draws(calibration, epsilon)

@@ -1,4 +1,5 @@
-"""Writes the note of a calibration, which receipts and ``privatize --max-unchanged`` read (``text.note``), where they look for it."""
+"""Writes the note of a calibration, which receipts and ``privatize --max-unchanged`` read (``text.note``),
+where they look for it."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 1.0)
 
 
 def make_note(whole: Calibration, epsilons: list[float], sample: Calibration | None = None) -> Note:
-    """Return the note at these ε: N_w of ``whole`` and, where they are known, S_w and distinct words of ``sample``."""
+    """Return the note at these ε: N_w of ``whole`` and, where they are known, S_w and distinct words of
+    ``sample``."""
     whole.prepare(epsilons)
     return Note(
         fingerprint=whole.embedding.fingerprint,
@@ -38,7 +40,8 @@ def make_note(whole: Calibration, epsilons: list[float], sample: Calibration | N
 def write_note(calibration: Calibration, sample: Calibration) -> None:
     """Write the note of a calibration of all words, with S_w of the words in ``sample``.
 
-    What fewer draws say does not take the place of what more draws said, nor what draws say that of rays, which tell more.
+    What fewer draws say does not take the place of what more draws said, nor what draws say that of rays,
+    which tell more.
     """
     mechanism = calibration.mechanism(calibration.embedding, epsilon=1.0)
     path = note_path(mechanism)
@@ -46,14 +49,20 @@ def write_note(calibration: Calibration, sample: Calibration) -> None:
         return  # the default's numbers come with the package
     with suppress(DamagedCalibration):  # what cannot be read is written anew
         known = read_note(mechanism)
-        if known is not None and (known.draws > calibration.draws or (known.method, calibration.method) == ("rays", "simulation")):
+        if known is not None and (
+            known.draws > calibration.draws or (known.method, calibration.method) == ("rays", "simulation")
+        ):
             return
     epsilons = sorted({*calibration.note_epsilons(), *sample.epsilons.tolist()})
     with suppress(PermissionError):  # an embedding that many people share may be read-only
         if path.parent != calibration.embedding.folder:
             make_folder(path.parent)
-        with whole_file(path) as file:  # not a private one: whoever may read the embedding releases with it, and quotes this
-            file.write((json.dumps(make_note(calibration, epsilons, sample).to_dict(), indent=1) + "\n").encode())
+        with whole_file(
+            path
+        ) as file:  # not a private one: whoever may read the embedding releases with it, and quotes this
+            file.write(
+                (json.dumps(make_note(calibration, epsilons, sample).to_dict(), indent=1) + "\n").encode()
+            )
 
 
 def _row(whole: Calibration, epsilon: float, sample: Calibration | None) -> NoteRow:
@@ -62,13 +71,16 @@ def _row(whole: Calibration, epsilon: float, sample: Calibration | None) -> Note
     at = np.flatnonzero(np.array([]) if sample is None else sample.epsilons == epsilon)
     if sample is not None and sample.support is not None and sample.distinct is not None and len(at):
         support, distinct = (
-            _rounded(spread_of(values[:, at[0]], smallest_is_worst=True), math.floor) for values in (sample.support, sample.distinct)
+            _rounded(spread_of(values[:, at[0]], smallest_is_worst=True), math.floor)
+            for values in (sample.support, sample.distinct)
         )
     return NoteRow(
         epsilon=epsilon,
         # Upwards, like the quantiles: a receipt must not promise more than was found.
         unchanged=_rounded(spread_of(means, with_mean=True), lambda share: _round_up(share, 4)),
-        unchanged_quantiles={q: _round_up(float(np.quantile(means, q, method="higher")), 5) for q in QUANTILES},
+        unchanged_quantiles={
+            q: _round_up(float(np.quantile(means, q, method="higher")), 5) for q in QUANTILES
+        },
         words_above_half=int((means > 0.5).sum()),
         support=support,
         distinct=distinct,

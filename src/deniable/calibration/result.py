@@ -1,6 +1,7 @@
 """What a calibration is asked for and what it returns.
 
-Targets, and the ε chosen by them; a row for each ε; what is known of single words; the protected embedding that was made.
+Targets, and the ε chosen by them; a row for each ε; what is known of single words; the protected embedding
+that was made.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ ENTROPIES = ("H0", "H1", "H2", "Hinf")
 
 @dataclass(frozen=True, kw_only=True)
 class Targets:
-    """What words must meet, of which ``quantile`` is a share of those looked at; and what the capacity of the mechanism must not exceed."""
+    """What words must meet, of which ``quantile`` is a share of those looked at; and what the capacity of the
+    mechanism must not exceed."""
 
     max_unchanged: float | None = None
     min_distinct: int | None = None
@@ -46,7 +48,11 @@ class Targets:
         if self.min_distinct is not None and self.min_distinct < 1:
             raise InvalidParameter("min_distinct", self.min_distinct, "must be a whole number of at least 1")
         if self.max_capacity is not None and validated_epsilon(self.max_capacity, "max_capacity") <= 2.0:
-            raise InvalidParameter("max_capacity", self.max_capacity, "must be above 2: the factor by which a reader's chance may rise")
+            raise InvalidParameter(
+                "max_capacity",
+                self.max_capacity,
+                "must be above 2: the factor by which a reader's chance may rise",
+            )
         if not 0.0 < self.quantile <= 1.0:
             raise InvalidParameter("quantile", self.quantile, "must be above 0 and at most 1 (all words)")
 
@@ -56,21 +62,31 @@ class Targets:
         return not (self.max_unchanged is self.min_distinct is self.max_capacity is None)
 
     def check_within_reach(self, *, words: int, draws: int) -> None:
-        """Do nothing if a vocabulary of this many words and this many draws can give the distinct words that are asked for.
+        """Do nothing if a vocabulary of this many words and this many draws can give the distinct words that
+        are asked for.
 
         :raises InvalidParameter: otherwise.
         """
         if self.min_distinct is None or self.min_distinct <= min(words, draws):
             return
         if words < draws:
-            raise InvalidParameter("min_distinct", self.min_distinct, f"the embedding has {words:,} words, so no more can come out")
+            raise InvalidParameter(
+                "min_distinct",
+                self.min_distinct,
+                f"the embedding has {words:,} words, so no more can come out",
+            )
         raise InvalidParameter(
-            "min_distinct", self.min_distinct, f"{draws:,} draws give at most {draws:,} distinct words; ask for more --rays"
+            "min_distinct",
+            self.min_distinct,
+            f"{draws:,} draws give at most {draws:,} distinct words; ask for more --rays",
         )
 
     def to_dict(self) -> dict[str, float | int | None]:
         """Return the targets as JSON-ready data."""
-        targets: dict[str, float | int | None] = {"max_unchanged": self.max_unchanged, "min_distinct": self.min_distinct}
+        targets: dict[str, float | int | None] = {
+            "max_unchanged": self.max_unchanged,
+            "min_distinct": self.min_distinct,
+        }
         more = {} if self.max_capacity is None else {"max_capacity": self.max_capacity}
         return targets | {"quantile": self.quantile} | more
 
@@ -79,10 +95,10 @@ class Targets:
 class Choice:
     """The chosen ε and what was found at it for every word looked at, by rows of the calibration.
 
-    ``failing`` are the rows of words that miss a target (at most a share 1 - quantile of them), worst first; a protected word
-    does also where its stand-in stays too often. ``upper`` bounds N_w of the words looked at, all at once, with 95 % confidence.
-    ``missing`` bounds the share of the vocabulary that misses a target; None unless the words are a random sample of it. ``capacity`` is
-    known where a target asks for it.
+    ``failing`` are the rows of words that miss a target (at most a share 1 - quantile of them), worst first;
+    a protected word does also where its stand-in stays too often. ``upper`` bounds N_w of the words looked
+    at, all at once, with 95 % confidence. ``missing`` bounds the share of the vocabulary that misses a
+    target; None unless the words are a random sample of it. ``capacity`` is known where a target asks for it.
     """
 
     epsilon: float
@@ -111,7 +127,8 @@ def allowed_failures(words: int, quantile: float) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class SupportRow:
-    """What words may become at one ε: distinct words, S_w, and the mean entropies H₀, H₁, H₂ and H_∞ in bits."""
+    """What words may become at one ε: distinct words, S_w, and the mean entropies H₀, H₁, H₂ and H_∞ in
+    bits."""
 
     distinct: Spread
     support: Spread
@@ -128,7 +145,8 @@ class SupportRow:
 
 @dataclass(frozen=True, kw_only=True)
 class EpsilonRow:
-    """What was found over the words at one ε: N_w, how many words have more than one half, and what words may become where it is known.
+    """What was found over the words at one ε: N_w, how many words have more than one half, and what words may
+    become where it is known.
 
     ``capacity`` is that of the whole mechanism; None where it is not known.
     """
@@ -141,7 +159,9 @@ class EpsilonRow:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as JSON-ready data."""
-        capacity = None if self.capacity is None else {"value": self.capacity.value, "at_most": self.capacity.high}
+        capacity = (
+            None if self.capacity is None else {"value": self.capacity.value, "at_most": self.capacity.high}
+        )
         row = {
             "epsilon": self.epsilon,
             "unchanged": self.unchanged.to_dict(),
@@ -153,7 +173,8 @@ class EpsilonRow:
 
 @dataclass(frozen=True, kw_only=True)
 class WordRow:
-    """One word at the chosen ε: N_w, its standard error and its bound, and what makes it so: far neighbours, a long vector."""
+    """One word at the chosen ε: N_w, its standard error and its bound, and what makes it so: far neighbours,
+    a long vector."""
 
     word: str
     protected: bool
@@ -185,9 +206,10 @@ class ProtectedEmbedding:
 class CalibrationResult:
     """What was found, and written.
 
-    ``calibration`` has N_w of every word looked at, ``sample`` what words may become, of them or of some. ``choice`` is what every word
-    looked at has at the ε that targets chose, or that they were held against; None without targets, and then no words are named.
-    ``looked_at`` says which words these are: what is said of them is not said of others.
+    ``calibration`` has N_w of every word looked at, ``sample`` what words may become, of them or of some.
+    ``choice`` is what every word looked at has at the ε that targets chose, or that they were held against;
+    None without targets, and then no words are named. ``looked_at`` says which words these are: what is said
+    of them is not said of others.
     """
 
     calibration: Calibration
@@ -213,7 +235,11 @@ class CalibrationResult:
     @property
     def sampled_words(self) -> int | None:
         """How many words the table's S_w is of, if not of all; None too where it has none."""
-        return len(self.sample.ids) if self.sample is not self.calibration and any(row.support for row in self.table) else None
+        return (
+            len(self.sample.ids)
+            if self.sample is not self.calibration and any(row.support for row in self.table)
+            else None
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as ``deniable calibrate --json`` prints it."""
@@ -237,7 +263,9 @@ class CalibrationResult:
                 "targets": choice.targets.to_dict(),
                 "meets_the_targets": choice.meets_targets,
                 "targets_are_held_against": self.looked_at.share(choice.targets.quantile),
-                "share_of_the_vocabulary_that_misses": None if choice.missing is None else choice.missing.to_dict(),
+                "share_of_the_vocabulary_that_misses": None
+                if choice.missing is None
+                else choice.missing.to_dict(),
                 "largest_unchanged_with_95%_confidence": float(choice.upper.max()),
                 "worst_words": [word.to_dict() for word in self.worst_words],
                 "exposed_words": len(choice.failing),
@@ -252,8 +280,11 @@ class CalibrationResult:
         return answer
 
 
-def summarize(calibration: Calibration, epsilons: list[float], sample: Calibration | None = None) -> list[EpsilonRow]:
-    """Return a row per ε: N_w over the words looked at, and what those of ``sample``, or all of these, may become where it is known."""
+def summarize(
+    calibration: Calibration, epsilons: list[float], sample: Calibration | None = None
+) -> list[EpsilonRow]:
+    """Return a row per ε: N_w over the words looked at, and what those of ``sample``, or all of these, may
+    become where it is known."""
     calibration.prepare(epsilons)
     rows = []
     for epsilon in epsilons:
@@ -271,9 +302,11 @@ def summarize(calibration: Calibration, epsilons: list[float], sample: Calibrati
 
 
 def capacity_at(calibration: Calibration, epsilon: float) -> Estimate | None:
-    """Return the capacity of the mechanism at one ε, for words released by the default policies; None where it is not known.
+    """Return the capacity of the mechanism at one ε, for words released by the default policies; None where
+    it is not known.
 
-    It is the sum of N_w where that is right, and is estimated or summed for itself elsewhere, as long as that does not take minutes.
+    It is the sum of N_w where that is right, and is estimated or summed for itself elsewhere, as long as that
+    does not take minutes.
     """
     if calibration.looked_at.how == "listed":
         return None
@@ -291,7 +324,12 @@ def capacity_at(calibration: Calibration, epsilon: float) -> Estimate | None:
 
 def _support_row(calibration: Calibration, epsilon: float) -> SupportRow | None:
     at = np.flatnonzero(calibration.epsilons == epsilon)
-    if calibration.distinct is None or calibration.support is None or calibration.entropies is None or not len(at):
+    if (
+        calibration.distinct is None
+        or calibration.support is None
+        or calibration.entropies is None
+        or not len(at)
+    ):
         return None
     return SupportRow(
         distinct=spread_of(calibration.distinct[:, at[0]], smallest_is_worst=True, with_mean=True),
@@ -301,7 +339,8 @@ def _support_row(calibration: Calibration, epsilon: float) -> SupportRow | None:
 
 
 def spread_of(values: Floats | Ids, *, smallest_is_worst: bool = False, with_mean: bool = False) -> Spread:
-    """Return median, 95 % and worst of the values; the worst words have the largest values, or the smallest."""
+    """Return median, 95 % and worst of the values; the worst words have the largest values, or the
+    smallest."""
     return Spread(
         median=float(np.median(values)),
         most=float(np.quantile(values, 0.05 if smallest_is_worst else 0.95)),
@@ -335,6 +374,8 @@ def describe_words(calibration: Calibration, choice: Choice, rows: Ids) -> list[
 
 def nearest_distance(embedding: Embedding, word: int) -> float | None:
     """Return the distance to the nearest word with another vector among the next few, if there is one."""
-    _, distances = best_neighbours(embedding).nearest_k(embedding.rows(np.array([word])), min(8, len(embedding)))
+    _, distances = best_neighbours(embedding).nearest_k(
+        embedding.rows(np.array([word])), min(8, len(embedding))
+    )
     apart = distances[0][distances[0] > 0.0]
     return float(apart[0]) if len(apart) else None

@@ -16,7 +16,15 @@ from deniable.calibration.choice import choose, choose_for_protection, evaluate
 from deniable.calibration.note import write_note
 from deniable.calibration.protection import Protection, check_protectable
 from deniable.calibration.protection import protect as protect_words
-from deniable.calibration.result import CalibrationResult, Choice, ProtectedEmbedding, Targets, describe_words, summarize, worst_words
+from deniable.calibration.result import (
+    CalibrationResult,
+    Choice,
+    ProtectedEmbedding,
+    Targets,
+    describe_words,
+    summarize,
+    worst_words,
+)
 from deniable.calibration.table import measure_table
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
@@ -37,9 +45,11 @@ _NAMED_WORDS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """What a calibration writes: the values of the words looked at as CSV or Parquet, a page, and its figures as PNG and SVG in a folder.
+    """What a calibration writes: the values of the words looked at as CSV or Parquet, a page, and its figures
+    as PNG and SVG in a folder.
 
-    The page shows what ``words`` become and how ``sentences`` are released: public examples; without them it has its own.
+    The page shows what ``words`` become and how ``sentences`` are released: public examples; without them it
+    has its own.
     """
 
     csv: Path | None = None
@@ -85,16 +95,18 @@ def calibrate(
 ) -> CalibrationResult:
     """Return what a mechanism does to the words of an embedding, and the largest ε that meets the targets.
 
-    With one value in ``epsilons`` the targets are held against it. Without targets the table covers a range of ε that is found, or the
-    values given. ``draws`` is the number of directions per word, or of draws for each word and ε where the mechanism has no rays. All
-    words are looked at, or ``words``, or a random ``sample`` of either; targets are held against these, and ``looked_at`` of the result
-    names them. After a run over all words receipts quote what was found. S_w is measured for 1,000 words at most, unless
-    ``support_of_all`` is set or, without rays, distinct words are a target. With ``protect`` the words that miss the targets are
-    protected in a new embedding. Where a device was asked for that draws the noise itself (``neighbours.set_device``), values in
-    ``epsilons`` are measured by draws there in place of rays.
+    With one value in ``epsilons`` the targets are held against it. Without targets the table covers a range
+    of ε that is found, or the values given. ``draws`` is the number of directions per word, or of draws for
+    each word and ε where the mechanism has no rays. All words are looked at, or ``words``, or a random
+    ``sample`` of either; targets are held against these, and ``looked_at`` of the result names them. After a
+    run over all words receipts quote what was found. S_w is measured for 1,000 words at most, unless
+    ``support_of_all`` is set or, without rays, distinct words are a target. With ``protect`` the words that
+    miss the targets are protected in a new embedding. Where a device was asked for that draws the noise
+    itself (``neighbours.set_device``), values in ``epsilons`` are measured by draws there in place of rays.
 
-    ``report`` is told how many words are measured, of how many, for each pass over them; ``report_page`` the values of ε on the page. What
-    is measured stays on the disk, so an interrupted run is continued by the next.
+    ``report`` is told how many words are measured, of how many, for each pass over them; ``report_page`` the
+    values of ε on the page. What is measured stays on the disk, so an interrupted run is continued by the
+    next.
 
     :raises InvalidParameter: if a parameter is not allowed, or there is no word to look at.
     :raises EmbeddingNotFound: if there is no such embedding.
@@ -125,7 +137,16 @@ def calibrate(
     by_rays = not by_draws and method_of(mechanism(opened, epsilon=1.0)) == "rays"
     counted = targets.min_distinct is not None and not by_rays  # else when ε is chosen
     support = counted or support_of_all or few
-    found = measure(opened, mechanism, draws=draws, ids=ids, epsilons=np.array(given), support=support, by_draws=by_draws, report=report)
+    found = measure(
+        opened,
+        mechanism,
+        draws=draws,
+        ids=ids,
+        epsilons=np.array(given),
+        support=support,
+        by_draws=by_draws,
+        report=report,
+    )
     found = replace(found, at_random=at_random)
     choice = _choose(found, targets, given, protect, report)
     sampled = found
@@ -134,7 +155,11 @@ def calibrate(
         sampled = measure_sample(found, [*given, *shown_too], whole=ids is None or not given, report=report)
     shown = given or ([choice.epsilon] if choice and not support else sampled.epsilons.tolist())
     table = summarize(found, shown, sampled)
-    made = None if protect is None or choice is None else _protect(found, choice, protect, support=support, report=report)
+    made = (
+        None
+        if protect is None or choice is None
+        else _protect(found, choice, protect, support=support, report=report)
+    )
     if ids is None:
         write_note(found, sampled)
     if files.csv is not None or files.parquet is not None:
@@ -164,9 +189,11 @@ def measure(
     report: Report | None = None,
     **asked: Unpack[Asked],
 ) -> Calibration:
-    """Return the calibration of all words, or of ``ids``: by rays where the mechanism has radial noise, else a table by sums or draws.
+    """Return the calibration of all words, or of ``ids``: by rays where the mechanism has radial noise, else
+    a table by sums or draws.
 
-    With ``by_draws`` it is a table by draws where there are rays, too: on a device, draws at one ε are much faster.
+    With ``by_draws`` it is a table by draws where there are rays, too: on a device, draws at one ε are much
+    faster.
 
     See ``measure_by_rays`` and ``measure_table``, also for what they raise.
     """
@@ -175,8 +202,11 @@ def measure(
     return measure_table(embedding, mechanism, draws=draws, report=report, **asked)
 
 
-def measure_sample(calibration: Calibration, epsilons: list[float], *, whole: bool, report: Report | None = None) -> Calibration:
-    """Return S_w of a random sample of the words, at these values of ε, and with ``whole`` at ones that cover the calibration."""
+def measure_sample(
+    calibration: Calibration, epsilons: list[float], *, whole: bool, report: Report | None = None
+) -> Calibration:
+    """Return S_w of a random sample of the words, at these values of ε, and with ``whole`` at ones that cover
+    the calibration."""
     count = min(DRAWN_WORDS if calibration.method == "simulation" else SAMPLED_WORDS, len(calibration.ids))
     ids = np.random.Generator(np.random.PCG64(4)).choice(np.sort(calibration.ids), count, replace=False)
     covering = calibration.epsilons.tolist()
@@ -196,25 +226,43 @@ def measure_sample(calibration: Calibration, epsilons: list[float], *, whole: bo
 
 
 def _draw(
-    calibration: Calibration, sample: Calibration, choice: Choice | None, epsilons: list[float], files: Files, *, report: Report | None
+    calibration: Calibration,
+    sample: Calibration,
+    choice: Choice | None,
+    epsilons: list[float],
+    files: Files,
+    *,
+    report: Report | None,
 ) -> tuple[Path, ...] | None:
     """Write the page and the figures that are asked for; return the files of the figures."""
     from deniable.calibration.report.calibration_page import calibration_page
     from deniable.calibration.report.figures import write_figures
     from deniable.calibration.report.findings import findings
 
-    found = findings(calibration, sample, choice=choice, epsilons=epsilons, words=files.words, sentences=files.sentences, report=report)
+    found = findings(
+        calibration,
+        sample,
+        choice=choice,
+        epsilons=epsilons,
+        words=files.words,
+        sentences=files.sentences,
+        report=report,
+    )
     figures = None if files.figures is None else write_figures(found, files.figures)
     if files.page is not None:
         calibration_page(found).write(files.page)
     return figures
 
 
-def _check_protection(protect: Protection, targets: Targets, epsilons: list[float], *, everything: bool) -> None:
+def _check_protection(
+    protect: Protection, targets: Targets, epsilons: list[float], *, everything: bool
+) -> None:
     from deniable.embeddings.store import free_place
 
     if not targets.given or len(epsilons) > 1 or not everything:
-        raise InvalidParameter("protect", protect.by, "needs a target, at most one value of epsilon, and all words")
+        raise InvalidParameter(
+            "protect", protect.by, "needs a target, at most one value of epsilon, and all words"
+        )
     free_place(protect.name)
 
 
@@ -232,18 +280,26 @@ def _select_words(embedding: Embedding, words: Iterable[str] | None, sample: int
 
 
 def _choose(
-    calibration: Calibration, targets: Targets, epsilons: list[float], protect: Protection | None, report: Report | None
+    calibration: Calibration,
+    targets: Targets,
+    epsilons: list[float],
+    protect: Protection | None,
+    report: Report | None,
 ) -> Choice | None:
     if not targets.given:
         return None
     if len(epsilons) == 1:
         return evaluate(calibration, epsilons[0], targets)
     if protect is not None:
-        return choose_for_protection(calibration, targets, most_protected=protect.most_protected, report=report)
+        return choose_for_protection(
+            calibration, targets, most_protected=protect.most_protected, report=report
+        )
     return choose(calibration, targets, report=report)
 
 
-def _protect(calibration: Calibration, choice: Choice, protect: Protection, *, support: bool, report: Report | None) -> ProtectedEmbedding:
+def _protect(
+    calibration: Calibration, choice: Choice, protect: Protection, *, support: bool, report: Report | None
+) -> ProtectedEmbedding:
     """Install an embedding in which the words that miss the targets go in as others, and measure it."""
     from deniable.embeddings import store
 

@@ -1,15 +1,19 @@
-"""Calibrations on disk: written block by block, continued after an interruption, checked when opened, memory-mapped.
+"""Calibrations on disk: written block by block, continued after an interruption, checked when opened,
+memory-mapped.
 
-A calibration is a folder named by what it was computed from: the embedding's fingerprint and the settings. It lies beside
-an embedding in the user's store, else in the user's cache folder. It holds plain arrays and small files:
+A calibration is a folder named by what it was computed from: the embedding's fingerprint and the settings. It
+lies beside an embedding in the user's store, else in the user's cache folder. It holds plain arrays and small
+files:
 
 - ``settings.json``: what was asked for; it must agree to the letter.
-- ``journal.txt``: one line for each finished block of words, with the CRC of its rows in every array. A block counts only
-  once its line is whole. Lines that do not fit the arrays mean damage.
-- ``lock``: empty but while a process computes. The lock on it keeps others out, who are told which process it is, and ends with it.
+- ``journal.txt``: one line for each finished block of words, with the CRC of its rows in every array. A block
+  counts only once its line is whole. Lines that do not fit the arrays mean damage.
+- ``lock``: empty but while a process computes. The lock on it keeps others out, who are told which process it
+  is, and ends with it.
 
-First breakpoints are kept as float32, rounded up: N_w is never understated, by less than 10⁻⁶ of ε. That is 4 bytes a word
-and ray, and the whole curve of every word; the walks themselves would be ten times that and are only kept as statistics.
+First breakpoints are kept as float32, rounded up: N_w is never understated, by less than 10⁻⁶ of ε. That is 4
+bytes a word and ray, and the whole curve of every word; the walks themselves would be ten times that and are
+only kept as statistics.
 """
 
 from __future__ import annotations
@@ -52,8 +56,11 @@ Rows = dict[str, NDArray[Any]]
 """What was measured of some words: a part of each array."""
 
 
-def open_store(embedding: Embedding, settings: dict[str, Any], columns: Columns, words: int, *, keep: bool) -> Store | Memory:
-    """Return the arrays of a calibration with these settings, on the disk, or in memory if they are not to be kept.
+def open_store(
+    embedding: Embedding, settings: dict[str, Any], columns: Columns, words: int, *, keep: bool
+) -> Store | Memory:
+    """Return the arrays of a calibration with these settings, on the disk, or in memory if they are not to be
+    kept.
 
     The settings name the folder: whoever changes what they hold has every calibration computed anew.
     """
@@ -79,7 +86,8 @@ class Work:
 
 
 def fill(store: Store | Memory, prepare: Callable[[], Work], *, report: Report | None) -> None:
-    """Measure the words that are missing, block by block; ``report`` is called before anything is prepared, with how many were there."""
+    """Measure the words that are missing, block by block; ``report`` is called before anything is prepared,
+    with how many were there."""
     if store.complete:
         return
     if report is not None:
@@ -130,14 +138,30 @@ def support_arrays(store: Store | Memory) -> SupportArrays:
 class Store:
     """The arrays of one calibration, filled in order by ``append``; ``done`` says how many words are there.
 
-    As a context it holds the calibration's lock: until its end where words are missing, else no longer than it takes to read.
+    As a context it holds the calibration's lock: until its end where words are missing, else no longer than
+    it takes to read.
     """
 
     folder: Path
 
-    def __init__(self, folder: Path, settings: dict[str, Any], columns: Columns, words: int, *, embedding: str, last_id: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        settings: dict[str, Any],
+        columns: Columns,
+        words: int,
+        *,
+        embedding: str,
+        last_id: int,
+    ) -> None:
         """Name a calibration of this many words, whose ids end with ``last_id``."""
-        self.folder, self.words, self._columns, self._embedding, self._last_id = folder, words, columns, embedding, last_id
+        self.folder, self.words, self._columns, self._embedding, self._last_id = (
+            folder,
+            words,
+            columns,
+            embedding,
+            last_id,
+        )
         self._written = json.dumps({"format": FORMAT, **settings}, sort_keys=True, indent=1)
         self.arrays: dict[str, np.memmap[Any, Any]] = {}
         self.done = 0
@@ -163,7 +187,9 @@ class Store:
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Let go of the lock; the arrays stay as they are."""
         self._lock.release()
 
@@ -207,7 +233,9 @@ class Store:
                 if (self.folder / JOURNAL).exists():
                     raise ValueError("it is missing")
                 with open_for_writing(path, "xb") as file:
-                    np.lib.format.write_array_header_1_0(file, {"descr": dtype, "fortran_order": False, "shape": full})
+                    np.lib.format.write_array_header_1_0(
+                        file, {"descr": dtype, "fortran_order": False, "shape": full}
+                    )
                     file.truncate(file.tell() + math.prod(full) * np.dtype(dtype).itemsize)
             return map_for_writing(path, dtype, full)
         except ValueError as error:
@@ -230,13 +258,22 @@ class Store:
                 journal.truncate(len(content) - len(lines[-1]))
         for line in lines[:-1]:
             start, count, digest = ([*line.split(" "), "", ""])[:3]
-            if start != str(done) or not count.isdecimal() or len(count) > _LONGEST_NUMBER or done + int(count) > self.words:
+            if (
+                start != str(done)
+                or not count.isdecimal()
+                or len(count) > _LONGEST_NUMBER
+                or done + int(count) > self.words
+            ):
                 raise DamagedCalibration(self.folder / JOURNAL, f"a line does not fit: {line[:60]!r}")
             if digest != self._digest(slice(done, done + int(count))):
-                raise DamagedCalibration(self.folder, f"words {done + 1:,} to {done + int(count):,} are not what was written")
+                raise DamagedCalibration(
+                    self.folder, f"words {done + 1:,} to {done + int(count):,} are not what was written"
+                )
             done += int(count)
         ids = self.arrays["ids"][:done] if "ids" in self.arrays else np.array([], dtype=np.int64)
-        if ((ids < 0) | (ids > self._last_id)).any():  # a checksum can be written by whoever can write the numbers
+        if (
+            (ids < 0) | (ids > self._last_id)
+        ).any():  # a checksum can be written by whoever can write the numbers
             raise DamagedCalibration(self.folder, "it holds an id that no word has")
         return done
 
@@ -253,14 +290,18 @@ class Memory:
     folder: Path | None = None
 
     def __init__(self, columns: Columns, words: int) -> None:
-        self.arrays: Rows = {name: np.empty((words, *shape), dtype=dtype) for name, (dtype, shape) in columns.items()}
+        self.arrays: Rows = {
+            name: np.empty((words, *shape), dtype=dtype) for name, (dtype, shape) in columns.items()
+        }
         self.done, self.words = 0, words
 
     def __enter__(self) -> Self:
         """Return itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Do nothing: nobody else sees it."""
 
     @property
@@ -279,8 +320,9 @@ class Memory:
 class WorkLock:
     """The right to work on the calibration in a folder, until it is released or the process ends.
 
-    Whoever only reads a finished calibration holds it for moments, and others wait for that. Whoever is going to compute says so with
-    ``announce``, and others are refused at once. The file stays, empty; that it is there means nothing.
+    Whoever only reads a finished calibration holds it for moments, and others wait for that. Whoever is going
+    to compute says so with ``announce``, and others are refused at once. The file stays, empty; that it is
+    there means nothing.
     """
 
     def __init__(self, path: Path, *, embedding: str) -> None:

@@ -1,13 +1,15 @@
 """Measures words at some values of ε, by exact sums or by draws, for mechanisms that have no radial noise.
 
-- ``exact``: the mechanism sums its own distribution (the softmax family, CusText, randomised response). Standard errors are 0, and
-  ``distinct`` is the expected number of distinct words in that many draws, Σ_y 1 - (1 - p(y))^draws, rounded down.
-- ``simulation``: all others (Vickrey, rank smoothing), by draws of the mechanism itself for each word and ε, from a public
-  seed. Words that were not drawn are missing from S_w, as they are with rays. Radial noise is measured so too, by secure draws on a
-  device that was asked for (``card_draws``).
+- ``exact``: the mechanism sums its own distribution (the softmax family, CusText, randomised response).
+  Standard errors are 0, and ``distinct`` is the expected number of distinct words in that many draws, Σ_y 1 -
+  (1 - p(y))^draws, rounded down.
+- ``simulation``: all others (Vickrey, rank smoothing), by draws of the mechanism itself for each word and ε,
+  from a public seed. Words that were not drawn are missing from S_w, as they are with rays. Radial noise is
+  measured so too, by secure draws on a device that was asked for (``card_draws``).
 
-A word stays itself when the first word of its vector comes out, and a protected word when that of its stand-in does, as with rays; or
-when it comes out itself after all, if that is more likely: one of the two nearest words of its stand-in may well be the word itself.
+A word stays itself when the first word of its vector comes out, and a protected word when that of its
+stand-in does, as with rays; or when it comes out itself after all, if that is more likely: one of the two
+nearest words of its stand-in may well be the word itself.
 """
 
 from __future__ import annotations
@@ -20,7 +22,15 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration, Scope
-from deniable.calibration.storage import Columns, Rows, Work, fill, open_store, support_arrays, support_columns
+from deniable.calibration.storage import (
+    Columns,
+    Rows,
+    Work,
+    fill,
+    open_store,
+    support_arrays,
+    support_columns,
+)
 from deniable.channel.card_draws import SEED as CARD_SEED
 from deniable.channel.card_draws import card_draws
 from deniable.channel.distribution import Distribution
@@ -44,7 +54,8 @@ _WORDS_TO_FIND_THE_RANGE, _DRAWS_TO_FIND_THE_RANGE = 64, 50
 
 @dataclass(frozen=True, kw_only=True)
 class TableCalibration(Calibration):
-    """A calibration at some ε. ``stays`` is N_w at ``epsilons``, a column for each, and ``errors`` the standard errors.
+    """A calibration at some ε. ``stays`` is N_w at ``epsilons``, a column for each, and ``errors`` the
+    standard errors.
 
     ``on_card`` says that the draws were secure ones on a device, which come from no seed.
     """
@@ -61,7 +72,8 @@ class TableCalibration(Calibration):
         return "exact" if self.exact else "simulation"
 
     def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:
-        """Return N_w of every word at one ε, and the standard errors; a value that is not in the table is measured now."""
+        """Return N_w of every word at one ε, and the standard errors; a value that is not in the table is
+        measured now."""
         known = np.flatnonzero(self.epsilons == epsilon)
         if len(known):
             return self.stays[:, known[0]], self.errors[:, known[0]]
@@ -91,7 +103,8 @@ class TableCalibration(Calibration):
         self._more.update(dict.fromkeys(found.epsilons.tolist(), found))
 
     def average(self, epsilon: float) -> tuple[float, float]:
-        """Return the average of N_w over the words, and its standard error: different words have different draws."""
+        """Return the average of N_w over the words, and its standard error: different words have different
+        draws."""
         means, errors = self.unchanged(epsilon)
         return float(means.mean()), float(np.sqrt(np.square(errors).sum())) / len(errors)
 
@@ -118,9 +131,15 @@ class TableCalibration(Calibration):
 
 
 def measure_table(
-    embedding: Embedding, mechanism: ChosenMechanism, *, draws: int = 1000, report: Report | None = None, **asked: Unpack[Asked]
+    embedding: Embedding,
+    mechanism: ChosenMechanism,
+    *,
+    draws: int = 1000,
+    report: Report | None = None,
+    **asked: Unpack[Asked],
 ) -> TableCalibration:
-    """Return the calibration of all words, or of ``ids``, at ``epsilons`` or at twelve values; from the disk as far as it is there.
+    """Return the calibration of all words, or of ``ids``, at ``epsilons`` or at twelve values; from the disk
+    as far as it is there.
 
     ``draws`` is the number of draws for each word and ε, and ``asked`` the ``Scope``.
 
@@ -150,7 +169,13 @@ def measure_table(
     with open_store(embedding, settings, columns, len(words), keep=scope.keep) as store:
 
         def prepare() -> Work:
-            grid = np.asarray(store.arrays["grid"][0]) if store.done else epsilon_range(embedding, mechanism) if given is None else given
+            grid = (
+                np.asarray(store.arrays["grid"][0])
+                if store.done
+                else epsilon_range(embedding, mechanism)
+                if given is None
+                else given
+            )
             table = _Table(embedding, mechanism, grid, draws=draws, eta=scope.eta if support else None)
             return Work(ids=words, measure=table.rows, at_once=table.at_once)
 
@@ -172,10 +197,15 @@ def measure_table(
 
 
 def epsilon_range(embedding: Embedding, mechanism: ChosenMechanism, values: int = GRID_VALUES) -> Floats:
-    """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95 %), as far as it does."""
+    """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95 %),
+    as far as it does."""
     count = min(_WORDS_TO_FIND_THE_RANGE, len(embedding))
     ids = np.sort(np.random.Generator(np.random.PCG64(3)).choice(len(embedding), count, replace=False))
-    averages = _Table(embedding, mechanism, _RANGE, draws=_DRAWS_TO_FIND_THE_RANGE, eta=None).rows(ids)["stays"].mean(axis=0)
+    averages = (
+        _Table(embedding, mechanism, _RANGE, draws=_DRAWS_TO_FIND_THE_RANGE, eta=None)
+        .rows(ids)["stays"]
+        .mean(axis=0)
+    )
     below, above = np.flatnonzero(averages < _SUPPORT[0]), np.flatnonzero(averages > _SUPPORT[1])
     low = float(_RANGE[below[-1]]) if len(below) else float(_RANGE[0])
     high = float(_RANGE[above[0]]) if len(above) else float(_RANGE[-1])
@@ -205,8 +235,16 @@ class _Numbers:
 class _Table:
     """Computes the rows of a table: statistics of words at all of its ε."""
 
-    def __init__(self, embedding: Embedding, mechanism: ChosenMechanism, grid: Floats, *, draws: int, eta: float | None) -> None:
-        self._embedding, self._mechanism, self._grid, self._draws, self._eta = embedding, mechanism, grid, draws, eta
+    def __init__(
+        self, embedding: Embedding, mechanism: ChosenMechanism, grid: Floats, *, draws: int, eta: float | None
+    ) -> None:
+        self._embedding, self._mechanism, self._grid, self._draws, self._eta = (
+            embedding,
+            mechanism,
+            grid,
+            draws,
+            eta,
+        )
         self._made = [mechanism(embedding, epsilon=epsilon) for epsilon in grid.tolist()]
         self.sums = exact_sums(self._made[0])
         self._cards = [card for card in (card_draws(made, draws) for made in self._made) if card is not None]
@@ -217,7 +255,12 @@ class _Table:
         """How many words are best asked for at once."""
         if self.sums is not None:
             return _WORDS_AT_ONCE
-        return max(1, self._cards[0].words_at_once // len(self._cards) if self._cards else _DRAWS_AT_ONCE // self._draws)
+        return max(
+            1,
+            self._cards[0].words_at_once // len(self._cards)
+            if self._cards
+            else _DRAWS_AT_ONCE // self._draws,
+        )
 
     def rows(self, ids: Ids) -> Rows:
         """Return the columns of the store for these words."""
@@ -241,17 +284,23 @@ class _Table:
     def _by_sums(self, ids: Ids) -> Iterator[Iterator[_Numbers]]:
         sums, entering = self.sums, self._embedding.stands_in(ids)
         assert sums is not None  # noqa: S101 - said by the caller
-        for own, (outputs, chances) in zip(self._own(ids, entering), sums.distributions(entering, self._grid), strict=True):
+        for own, (outputs, chances) in zip(
+            self._own(ids, entering), sums.distributions(entering, self._grid), strict=True
+        ):
             yield (self._summed(outputs, row, own) for row in chances)
 
     def _summed(self, outputs: Ids, chances: Floats, own: set[int]) -> _Numbers:
         support = None
         if self._eta is not None:
             order = np.argsort(-chances, kind="stable")
-            found = Distribution(words=outputs[order], probabilities=chances[order], standard_errors=np.zeros(len(order)))
+            found = Distribution(
+                words=outputs[order], probabilities=chances[order], standard_errors=np.zeros(len(order))
+            )
             with np.errstate(divide="ignore"):
                 distinct = np.floor(-np.expm1(self._draws * np.log1p(-chances)).sum() * (1.0 + 1e-12))
-            support = _Support(distinct=distinct, support=found.support(self._eta), entropies=found.entropies())
+            support = _Support(
+                distinct=distinct, support=found.support(self._eta), entropies=found.entropies()
+            )
         return _Numbers(stays=max(chances[outputs == word].sum() for word in own), support=support)
 
     def _by_draws(self, ids: Ids) -> Iterator[Iterator[_Numbers]]:
@@ -260,7 +309,8 @@ class _Table:
         # One seed for all ε: what is found at one does not depend on which others were asked for.
         seed, repeated = (SEED << 48) + int(ids[0]), np.repeat(entering, self._draws)
         drawn: list[Iterable[Ids]] = [card.of_each(entering) for card in self._cards] or [
-            Draws(mechanism, seed=seed).of_each(repeated).reshape(len(ids), self._draws) for mechanism in self._made
+            Draws(mechanism, seed=seed).of_each(repeated).reshape(len(ids), self._draws)
+            for mechanism in self._made
         ]
         for its_own, *released in zip(own, *drawn, strict=True):
             yield (self._drawn(each, its_own) for each in released)
@@ -270,7 +320,9 @@ class _Table:
         support = None
         if self._eta is not None:
             # A draw is a ray that turns into its word at once: then the same arithmetic serves both.
-            draws = Envelope(start=min(own), counts=np.ones_like(released), winners=released, radii=np.zeros(len(released)))
+            draws = Envelope(
+                start=min(own), counts=np.ones_like(released), winners=released, radii=np.zeros(len(released))
+            )
             found = distribution_on_rays(draws, 1.0, self._length)
             support_error, entropy_errors = jackknife(draws, 1.0, self._length, self._eta)
             support = _Support(
@@ -280,10 +332,15 @@ class _Table:
                 support_errors=support_error,
                 entropy_errors=entropy_errors,
             )
-        return _Numbers(stays=stays.mean(), error=stays.std(ddof=min(1, len(stays) - 1)) / np.sqrt(len(stays)), support=support)
+        return _Numbers(
+            stays=stays.mean(),
+            error=stays.std(ddof=min(1, len(stays) - 1)) / np.sqrt(len(stays)),
+            support=support,
+        )
 
     def _own(self, ids: Ids, entering: Ids) -> list[set[int]]:
-        """Return for each word those that count as staying: the first with its vector and, of a protected word, its stand-in's own.
+        """Return for each word those that count as staying: the first with its vector and, of a protected
+        word, its stand-in's own.
 
         The own word of ⊥ is the one nearest to it.
         """

@@ -1,6 +1,7 @@
 """How many points are drawn around each input word: for all outputs, or for those that were asked for.
 
-The estimate by shared points is unbiased however they are spread (``points``); a good spread makes it precise with fewer of them.
+The estimate by shared points is unbiased however they are spread (``points``); a good spread makes it precise
+with fewer of them.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from deniable.mechanisms.base import NearestWord
 from deniable.randomness import RadialNoise
 
 MOST_DRAWS_EACH = 200
-"""No more points are drawn than this times the outputs: a few are kept of each, and of how many is then known within 7 % or so."""
+"""No more points are drawn than this times the outputs: a few are kept of each, and of how many is then known
+within 7 % or so."""
 
 SPREAD_DRAWS = 150_000
-"""How many points are drawn around all input words where some outputs are asked for: they meet those that are released most."""
+"""How many points are drawn around all input words where some outputs are asked for: they meet those that are
+released most."""
 
 LEAST_MET = 32
 """An output that fewer of these points are expected to meet gets points around the words near it."""
@@ -27,22 +30,26 @@ SPREAD_AN_OUTPUT = 40
 """There are as many of them as this for each output, where that is more."""
 
 NEAR, DRAWS_AROUND = 40, 30
-"""From how many words near such an output, and how many from each at most: all together no more than are spread."""
+"""From how many words near such an output, and how many from each at most: all together no more than are
+spread."""
 
 _PILOT_DRAWS = 50_000
 _NUMBERS_AT_ONCE = 1 << 24
 
 
 def draws_each(embedding: Embedding, inputs: int, wanted: int) -> int:
-    """Return how many points are drawn for each of so many input words, where so many are wanted; at least one."""
+    """Return how many points are drawn for each of so many input words, where so many are wanted; at least
+    one."""
     return max(1, min(wanted, MOST_DRAWS_EACH * len(embedding) // inputs))
 
 
 def draws_of_inputs(embedding: Embedding, inputs: Ids, draws: int) -> Ids:
-    """Return how many of about so many points are drawn around each input word, in the order of their ranks; at least one.
+    """Return how many of about so many points are drawn around each input word, in the order of their ranks;
+    at least one.
 
-    Half are the same for all, and half go by rank, as frequent words are released most and ought to be told best. ⊥ stands for many words,
-    and lies where the points of no other word come: it gets as many as the most frequent word.
+    Half are the same for all, and half go by rank, as frequent words are released most and ought to be told
+    best. ⊥ stands for many words, and lies where the points of no other word come: it gets as many as the
+    most frequent word.
     """
     by_rank = 1.0 / (1.0 + np.arange(len(inputs)))
     by_rank[inputs == embedding.unknown_id] = 1.0
@@ -51,11 +58,13 @@ def draws_of_inputs(embedding: Embedding, inputs: Ids, draws: int) -> Ids:
     return counts
 
 
-def draws_for_outputs(mechanism: NearestWord, noise: RadialNoise, inputs: Ids, outputs: Ids, *, seed: int) -> Ids:
+def draws_for_outputs(
+    mechanism: NearestWord, noise: RadialNoise, inputs: Ids, outputs: Ids, *, seed: int
+) -> Ids:
     """Return how many points to draw around each input word so that some come out as each of these outputs.
 
-    A pilot says which outputs points around all words seldom meet. Its own points are not used again: an estimate from points whose number
-    depended on them would be biased.
+    A pilot says which outputs points around all words seldom meet. Its own points are not used again: an
+    estimate from points whose number depended on them would be biased.
     """
     embedding = mechanism.embedding
     each = draws_of_inputs(embedding, inputs, max(SPREAD_DRAWS, SPREAD_AN_OUTPUT * len(outputs)))

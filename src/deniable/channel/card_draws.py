@@ -1,7 +1,8 @@
-"""What words become, by many draws on a GPU: words are counted where they are drawn, and only counts come back.
+"""What words become, by many draws on a GPU: words are counted where they are drawn, and only counts come
+back.
 
-The noise is the secure one that releases draw there, so two runs differ within their error; a seed promises the same draws again, which
-only the processor keeps. Counts are about public words and release nothing.
+The noise is the secure one that releases draw there, so two runs differ within their error; a seed promises
+the same draws again, which only the processor keeps. Counts are about public words and release nothing.
 """
 
 from __future__ import annotations
@@ -31,21 +32,25 @@ _DRAWS_AT_ONCE = 1 << 24
 class DrawsRepeatedly(Protocol):
     """A search that draws many times where the words are, and leaves what it drew there."""
 
-    def draw_repeatedly(self, ids: Ids, noise: RadialNoise, epsilon: float, draws: int) -> tuple[Tensor, Tensor]:
+    def draw_repeatedly(
+        self, ids: Ids, noise: RadialNoise, epsilon: float, draws: int
+    ) -> tuple[Tensor, Tensor]:
         """Return the ids and what each becomes in so many draws, one row a word, on the device."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcomes:
-    """Of each word: in which share of its draws it came out unchanged (N_w), and how many different words came out."""
+    """Of each word: in which share of its draws it came out unchanged (N_w), and how many different words
+    came out."""
 
     unchanged: Floats
     distinct: Ids
 
 
 class CardDraws:
-    """Draws of the word nearest to a vector plus noise, made and counted on a GPU. The noise is secure: no two runs are the same."""
+    """Draws of the word nearest to a vector plus noise, made and counted on a GPU. The noise is secure: no
+    two runs are the same."""
 
     def __init__(self, search: DrawsRepeatedly, noise: RadialNoise, *, epsilon: float, draws: int) -> None:
         self._search, self._noise, self._epsilon, self._draws = search, noise, epsilon, draws
@@ -69,13 +74,17 @@ class CardDraws:
     def of_each(self, ids: Ids) -> Iterator[Ids]:
         """Yield for each word what it became, draw by draw."""
         for start in range(0, len(ids), self.words_at_once):
-            _, drawn = self._search.draw_repeatedly(ids[start : start + self.words_at_once], self._noise, self._epsilon, self._draws)
+            _, drawn = self._search.draw_repeatedly(
+                ids[start : start + self.words_at_once], self._noise, self._epsilon, self._draws
+            )
             yield from drawn.cpu().numpy().astype(np.int64)
 
     def counts(self, ids: Ids) -> Iterator[tuple[Ids, Ids]]:
         """Yield for each word the words that came out, in order, and how often each did."""
         for start in range(0, len(ids), self.words_at_once):
-            _, drawn = self._search.draw_repeatedly(ids[start : start + self.words_at_once], self._noise, self._epsilon, self._draws)
+            _, drawn = self._search.draw_repeatedly(
+                ids[start : start + self.words_at_once], self._noise, self._epsilon, self._draws
+            )
             ordered = drawn.sort(dim=1).values
             first = ordered.diff(dim=1, prepend=ordered[:, :1] - 1) != 0
             sizes = first.sum(dim=1).cpu().numpy()
@@ -87,7 +96,8 @@ class CardDraws:
 
 
 def card_draws(mechanism: Mechanism, draws: int) -> CardDraws | None:
-    """Return so many draws of the mechanism on the device that was asked for; None if none was, or it cannot draw this noise."""
+    """Return so many draws of the mechanism on the device that was asked for; None if none was, or it cannot
+    draw this noise."""
     if device_in_use() is None or not isinstance(mechanism, NearestWord):
         return None
     search, noise = mechanism.on_card(SecureRandomness()) or (None, None)

@@ -1,6 +1,8 @@
-"""The two sums over pairs of an input word and a shared point on a PyTorch device: what ``point_sums`` does on the processor.
+"""The two sums over pairs of an input word and a shared point on a PyTorch device: what ``point_sums`` does
+on the processor.
 
-Points come from the processor and its public seed, so a channel has the same numbers on both, as far as float32 goes.
+Points come from the processor and its public seed, so a channel has the same numbers on both, as far as
+float32 goes.
 """
 
 from __future__ import annotations
@@ -26,10 +28,12 @@ class CardSums:
     """The sums on a PyTorch device."""
 
     def __init__(self, points: SharedPoints, device: str, report: Report | None = None) -> None:
-        """Compute the density of the mixture at every point; ``report`` is told of how many points it is known, of how many.
+        """Compute the density of the mixture at every point; ``report`` is told of how many points it is
+        known, of how many.
 
         :raises MissingExtra: if PyTorch is not installed.
-        :raises InvalidParameter: if PyTorch has no such device here, or may use TF32, which does not tell distances well enough.
+        :raises InvalidParameter: if PyTorch has no such device here, or may use TF32, which does not tell
+            distances well enough.
         """
         self._torch, self._device = pytorch(), usable_device(device)
         check_full_products("a channel")
@@ -52,7 +56,9 @@ class CardSums:
         for start in range(part.start, part.stop, at_once):
             with self._torch.inference_mode():
                 inputs = self._inputs[start : min(start + at_once, part.stop)]
-                rows = self._torch.zeros((len(inputs), self._outputs), dtype=self._torch.float32, device=self._device)
+                rows = self._torch.zeros(
+                    (len(inputs), self._outputs), dtype=self._torch.float32, device=self._device
+                )
                 for places, offsets in zip(self._layers, self._offsets, strict=True):
                     rows[:, : len(places)] += self._weighed(inputs, places, offsets)
                 block = rows.cpu().numpy()

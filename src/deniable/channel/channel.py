@@ -1,8 +1,10 @@
-"""The channel of a mechanism as a whole: P(y | x) for a support of input words, ⊥ among them, and all words that can be released.
+"""The channel of a mechanism as a whole: P(y | x) for a support of input words, ⊥ among them, and all words
+that can be released.
 
-A row is what one input word becomes. Its likeliest outputs are kept one by one until all but a small share of the probability is there;
-what is left is spread over the words that can be released, in the same way for all rows. So the channel is a sparse matrix plus one number
-for each row, and nothing has probability zero: a released word that no row happened to meet says little, not something impossible.
+A row is what one input word becomes. Its likeliest outputs are kept one by one until all but a small share of
+the probability is there; what is left is spread over the words that can be released, in the same way for all
+rows. So the channel is a sparse matrix plus one number for each row, and nothing has probability zero: a
+released word that no row happened to meet says little, not something impossible.
 
 Everything here is public: it is computed from the embedding, the mechanism and ε, never from text.
 """
@@ -45,11 +47,13 @@ _Made = TypeVar("_Made")
 
 @dataclass(frozen=True, kw_only=True)
 class Channel:
-    """P(y | x) of one mechanism at one ε: row i belongs to the input word ``inputs[i]``, which is ``unknown_id`` for ⊥.
+    """P(y | x) of one mechanism at one ε: row i belongs to the input word ``inputs[i]``, which is
+    ``unknown_id`` for ⊥.
 
-    The outputs of row i are ``outputs[starts[i]:starts[i + 1]]``, with the probabilities ``chances``; ``rest[i]`` is what they leave out.
-    ``directions`` is how many rays or draws each row was estimated from, or how many shared points were drawn for each; 0 after exact sums.
-    ``asked`` are the outputs that it knows, where it does not know all: what else an input becomes is then left out of all sums, and
+    The outputs of row i are ``outputs[starts[i]:starts[i + 1]]``, with the probabilities ``chances``;
+    ``rest[i]`` is what they leave out. ``directions`` is how many rays or draws each row was estimated from,
+    or how many shared points were drawn for each; 0 after exact sums. ``asked`` are the outputs that it
+    knows, where it does not know all: what else an input becomes is then left out of all sums, and
     ``dropped`` is how much of the probability of these each row does not list.
     """
 
@@ -70,9 +74,11 @@ class Channel:
 
     @cached_property
     def rest(self) -> Floats:
-        """What the listed outputs of each row leave out of the probability; never nothing, since at a large ε rays meet one word only.
+        """What the listed outputs of each row leave out of the probability; never nothing, since at a large ε
+        rays meet one word only.
 
-        Of a channel that knows some outputs it is what is spread over these, and so no more than any row leaves out.
+        Of a channel that knows some outputs it is what is spread over these, and so no more than any row
+        leaves out.
         """
         rest: Floats = np.clip(1.0 - self._listed_sums(np.ones(len(self.embedding))), _LEAST_REST, 1.0)
         if self.asked is None:
@@ -82,7 +88,8 @@ class Channel:
 
     @cached_property
     def background(self) -> Floats:
-        """The share of the rest that each word gets: as rows have it on average, a tenth of it evenly; all evenly after exact sums."""
+        """The share of the rest that each word gets: as rows have it on average, a tenth of it evenly; all
+        evenly after exact sums."""
         shares = np.zeros(len(self.embedding))
         released = released_words(self.embedding)
         shares[released] = 1.0 / len(released)
@@ -97,8 +104,9 @@ class Channel:
     def draws_behind(self) -> float:
         """From how many draws a row is known, about; infinitely many where sums are exact.
 
-        Half of the points that words share are drawn evenly around them, and a few kept of each output say no more than a few. In many
-        dimensions the noise is nearly of one length, and a ray says little more than a draw.
+        Half of the points that words share are drawn evenly around them, and a few kept of each output say no
+        more than a few. In many dimensions the noise is nearly of one length, and a ray says little more than
+        a draw.
         """
         if not self.directions:
             return math.inf
@@ -115,7 +123,8 @@ class Channel:
 
     @property
     def is_coarse(self) -> bool:
-        """Whether each row comes from rays or draws of its own, so that a learnt prior would explain their errors."""
+        """Whether each row comes from rays or draws of its own, so that a learnt prior would explain their
+        errors."""
         return self.method in ("rays", "simulation")
 
     def knows(self, outputs: Ids) -> Any:
@@ -144,10 +153,14 @@ class Channel:
         lengths = np.diff(self.starts)[rows]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         at = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
-        return csr_array((self.chances[at].astype(np.float64), self.outputs[at], _short(starts)), shape=(len(rows), len(self.embedding)))
+        return csr_array(
+            (self.chances[at].astype(np.float64), self.outputs[at], _short(starts)),
+            shape=(len(rows), len(self.embedding)),
+        )
 
     def output_shares(self, prior: Floats) -> Floats:
-        """Return how likely each word is to be released, if the input words have these shares: Σ_x π(x)·P(y | x)."""
+        """Return how likely each word is to be released, if the input words have these shares: Σ_x π(x)·P(y |
+        x)."""
         shares: Floats = float(self.rest @ prior) * self.background + self._listed_output_shares(prior)
         return shares
 
@@ -175,9 +188,11 @@ class Channel:
         )
 
     def blocks(self, within: slice | None = None) -> Iterator[tuple[slice, csr_array]]:
-        """Yield the listed probabilities of all rows, or of those within, as sparse matrices, some rows at a time.
+        """Yield the listed probabilities of all rows, or of those within, as sparse matrices, some rows at a
+        time.
 
-        In float64 all of them may not fit in memory, and those of few rows stay in the cache of the processor.
+        In float64 all of them may not fit in memory, and those of few rows stay in the cache of the
+        processor.
         """
         from scipy.sparse import csr_array
 
@@ -188,7 +203,10 @@ class Channel:
             part = slice(int(self.starts[start]), int(self.starts[end]))
             shape = (end - start, len(self.embedding))
             starts = _short(self.starts[start : end + 1] - self.starts[start])
-            yield slice(start, end), csr_array((self.chances[part].astype(np.float64), self.outputs[part], starts), shape=shape)
+            yield (
+                slice(start, end),
+                csr_array((self.chances[part].astype(np.float64), self.outputs[part], starts), shape=shape),
+            )
             start = end
 
     def _listed_output_shares(self, prior: Floats) -> Floats:
@@ -206,14 +224,16 @@ class Channel:
 
         def of_rows(within: slice) -> None:
             for rows, block in self.blocks(within):
-                # Column by column the sums of these rows stay in the cache; row by row many columns of weights would not.
+                # Column by column the sums of these rows stay in the cache; row by row many columns of
+                # weights would not.
                 sums[rows] = (block if weights.ndim == 1 else block.tocsc()) @ weights
 
         self._in_parts(of_rows)
         return sums
 
     def _in_parts(self, of_rows: Callable[[slice], _Made]) -> list[_Made]:
-        """Return what a function makes of some rows after the other, in their order; several threads work, whose number changes nothing."""
+        """Return what a function makes of some rows after the other, in their order; several threads work,
+        whose number changes nothing."""
         if len(self.outputs) <= _NUMBERS_AT_ONCE:
             return [of_rows(slice(0, len(self)))]
         bounds = np.searchsorted(self.starts, np.linspace(0, len(self.outputs), _PARTS + 1)[1:-1])
@@ -225,7 +245,11 @@ class Channel:
     def how(self) -> str:
         """From what the probabilities are known, in words."""
         ways = {"rays": "rays", "points": "shared points", "simulation": "draws"}
-        return "exact probabilities" if self.is_exact else f"{self.directions:,} {ways[self.method]} of each word"
+        return (
+            "exact probabilities"
+            if self.is_exact
+            else f"{self.directions:,} {ways[self.method]} of each word"
+        )
 
     def columns(self, outputs: Ids) -> Iterator[Floats]:
         """Yield for each released word P(y | x) of all rows."""
@@ -241,7 +265,9 @@ class Channel:
         """The listed probabilities in float32, sorted by output: inputs by outputs, in memory."""
         from scipy.sparse import csr_array
 
-        return csr_array((self.chances, self.outputs, _short(self.starts)), shape=(len(self.inputs), len(self.embedding))).tocsc()
+        return csr_array(
+            (self.chances, self.outputs, _short(self.starts)), shape=(len(self.inputs), len(self.embedding))
+        ).tocsc()
 
     @cached_property
     def _places(self) -> Ids:
@@ -251,5 +277,6 @@ class Channel:
 
 
 def _short(starts: Ids) -> Any:
-    """Return where rows start in 32 bits if that is enough: in 64 bits sparse matrices would copy all outputs into as many."""
+    """Return where rows start in 32 bits if that is enough: in 64 bits sparse matrices would copy all outputs
+    into as many."""
     return starts.astype(np.int32) if starts[-1] <= np.iinfo(np.int32).max else starts

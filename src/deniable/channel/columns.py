@@ -1,8 +1,9 @@
-"""P(y | x) of some outputs by columns, a dense column at a time: how likely each word is to have been the input when a word is released.
+"""P(y | x) of some outputs by columns, a dense column at a time: how likely each word is to have been the
+input when a word is released.
 
-A mechanism that releases the word nearest to a noisy point has its columns from points in the cells of these outputs alone (``points``);
-others from the rows of a channel. An estimate from few points makes a weaker reader, never a wrong number: judge a reader on draws that
-the estimate has not seen.
+A mechanism that releases the word nearest to a noisy point has its columns from points in the cells of these
+outputs alone (``points``); others from the rows of a channel. An estimate from few points makes a weaker
+reader, never a wrong number: judge a reader on draws that the estimate has not seen.
 """
 
 from __future__ import annotations
@@ -51,10 +52,13 @@ class Columns(Protocol):
         ...
 
 
-def columns_of(mechanism: Mechanism, outputs: Ids, *, seed: int, points: int = POINTS, draws: int = DIRECTIONS) -> Columns:
+def columns_of(
+    mechanism: Mechanism, outputs: Ids, *, seed: int, points: int = POINTS, draws: int = DIRECTIONS
+) -> Columns:
     """Return the columns of some outputs, from all words of the embedding.
 
-    At most ``points`` of each output are kept. A mechanism that only draws tell of is drawn ``draws`` times of each word.
+    At most ``points`` of each output are kept. A mechanism that only draws tell of is drawn ``draws`` times
+    of each word.
     """
     inputs = np.arange(len(mechanism.embedding), dtype=np.int64)
     if isinstance(mechanism, NearestWord) and shares_points(mechanism, inputs):
@@ -64,25 +68,38 @@ def columns_of(mechanism: Mechanism, outputs: Ids, *, seed: int, points: int = P
 
 
 class PointColumns:
-    """The columns of some outputs at one ε, computed when they are asked for from points that were drawn before."""
+    """The columns of some outputs at one ε, computed when they are asked for from points that were drawn
+    before."""
 
     def __init__(self, mechanism: NearestWord, outputs: Ids, *, points: int, seed: int) -> None:
         noise = radial_noise(mechanism)
         assert noise is not None  # noqa: S101 - said by ``shares_points``
         words, outputs = len(mechanism.embedding), np.unique(outputs)
         self.inputs = np.arange(words, dtype=np.int64)
-        keep = max(FEWEST_POINTS_EACH, min(points, MOST_NUMBERS // max(1, len(outputs) * mechanism.embedding.dimension)))
+        keep = max(
+            FEWEST_POINTS_EACH,
+            min(points, MOST_NUMBERS // max(1, len(outputs) * mechanism.embedding.dimension)),
+        )
         self.how = f"at most {keep:,} points of each released word"
         each = draws_for_outputs(mechanism, noise, self.inputs, outputs, seed=_PILOT_SEEDS + seed)
         self.points = draw_points(
-            mechanism, noise, self.inputs, each, seed=_OWN_SEEDS + seed, of=outputs, keep=keep, in_all=_MOST_PAIRS // words
+            mechanism,
+            noise,
+            self.inputs,
+            each,
+            seed=_OWN_SEEDS + seed,
+            of=outputs,
+            keep=keep,
+            in_all=_MOST_PAIRS // words,
         )
         self._place = {int(word): place for place, word in enumerate(self.points.outputs)}
 
     def columns(self, outputs: Ids) -> Iterator[Floats]:
         """Yield for each output its probability for every input word; at least what float32 tells from 0."""
         for start in range(0, len(outputs), _OUTPUTS_AT_ONCE):
-            places = np.array([self._place[int(word)] for word in outputs[start : start + _OUTPUTS_AT_ONCE]], dtype=np.int64)
+            places = np.array(
+                [self._place[int(word)] for word in outputs[start : start + _OUTPUTS_AT_ONCE]], dtype=np.int64
+            )
             wanted, back = np.unique(places, return_inverse=True)
             columns = _dense(self.points.some(wanted))
             for place in back:
@@ -103,7 +120,8 @@ def _dense(points: SharedPoints) -> Vectors:
 
 
 def _sums(points: SharedPoints) -> PointSums:
-    """Return the sums on the device that was asked for, else on the processor; float32 gives both the same numbers, as far as it goes."""
+    """Return the sums on the device that was asked for, else on the processor; float32 gives both the same
+    numbers, as far as it goes."""
     device = device_in_use()
     if device is None:
         return ProcessorSums(points)

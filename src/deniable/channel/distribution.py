@@ -1,4 +1,5 @@
-"""The distribution of what a word becomes, and the statistics that are read from it: S_w and the Rényi entropies."""
+"""The distribution of what a word becomes, and the statistics that are read from it: S_w and the Rényi
+entropies."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ class Distribution:
     standard_errors: Floats
 
     def support(self, eta: float = ETA) -> int:
-        """Return S_w: the size of the smallest set of words outside of which at most η of the probability lies."""
+        """Return S_w: the size of the smallest set of words outside of which at most η of the probability
+        lies."""
         reached = np.cumsum(self.probabilities) >= (1.0 - eta) * (1.0 - 1e-12)
         return int(np.argmax(reached)) + 1 if reached.any() else len(self.words)
 
@@ -38,8 +40,8 @@ class Distribution:
 class OutputDistribution(Distribution):
     """The words that an input becomes, by falling probability, with standard errors.
 
-    ``draws`` are the directions or draws it was estimated from, and ``distinct`` how many distinct words one draw for each of
-    them gave; for an exact distribution as many draws were made just for that.
+    ``draws`` are the directions or draws it was estimated from, and ``distinct`` how many distinct words one
+    draw for each of them gave; for an exact distribution as many draws were made just for that.
     """
 
     method: Method

@@ -1,6 +1,8 @@
-"""Draws of a mechanism from an explicit seed, so that what was found can be repeated: for channels, calibrations and audits.
+"""Draws of a mechanism from an explicit seed, so that what was found can be repeated: for channels,
+calibrations and audits.
 
-This is the only file below the audits that knows the seeded source, and nothing that releases text imports it.
+This is the only file below the audits that knows the seeded source, and nothing that releases text imports
+it.
 """
 
 from __future__ import annotations
@@ -35,31 +37,39 @@ class Draws:
         return self.of_each(np.full(draws, word_id, dtype=np.int64))
 
     def of_each(self, ids: Ids) -> Ids:
-        """Return what each word becomes, as a release would treat it: protected words go in as those that stand in."""
+        """Return what each word becomes, as a release would treat it: protected words go in as those that
+        stand in."""
         released = np.empty(len(ids), dtype=np.int64)
         for start in range(0, len(ids), _DRAWS_AT_ONCE):
             part = slice(start, start + _DRAWS_AT_ONCE)
-            released[part] = self.mechanism.perturb(self.mechanism.embedding.stands_in(ids[part]), self._source)
+            released[part] = self.mechanism.perturb(
+                self.mechanism.embedding.stands_in(ids[part]), self._source
+            )
         return released
 
 
 class SeededPoints:
-    """Noisy points of public words, for channels. The same seed gives the same points, however many are asked for at once."""
+    """Noisy points of public words, for channels. The same seed gives the same points, however many are asked
+    for at once."""
 
     def __init__(self, mechanism: NearestWord, *, seed: int) -> None:
         self._mechanism, self._source = mechanism, _SeparateSequences(seed)
 
     def of_each(self, ids: Ids) -> tuple[Vectors, Ids]:
-        """Return a noisy point of each word, and the word that is released for it; ids are those of words that go in."""
+        """Return a noisy point of each word, and the word that is released for it; ids are those of words
+        that go in."""
         points = self._mechanism.points(ids, self._source, np.full(len(ids), self._mechanism.epsilon))
         return points, self._mechanism.neighbours.nearest(points)
 
 
 class _SeparateSequences:
-    """Seeded randomness whose kinds of numbers have a sequence each: in one sequence, batches of another size would change all numbers."""
+    """Seeded randomness whose kinds of numbers have a sequence each: in one sequence, batches of another size
+    would change all numbers."""
 
     def __init__(self, seed: int) -> None:
-        self._normals, self._gammas, self._uniforms = (InsecureSeededRandomness(insecure_seed=(seed << 2) + kind) for kind in range(3))
+        self._normals, self._gammas, self._uniforms = (
+            InsecureSeededRandomness(insecure_seed=(seed << 2) + kind) for kind in range(3)
+        )
 
     def normals(self, tokens: int, dimension: int) -> Floats:
         return self._normals.normals(tokens, dimension)

@@ -21,10 +21,12 @@ from deniable.parameters import validated_count, validated_epsilon
 from deniable.progress import Report
 
 DIRECTIONS = 1000
-"""How many directions are followed from each word, points drawn around it or draws made of it, unless told otherwise."""
+"""How many directions are followed from each word, points drawn around it or draws made of it, unless told
+otherwise."""
 
 MOST_OUTPUTS = 4_096
-"""No row lists more outputs than this, but that of ⊥ by points; a softmax at a small ε has weight everywhere."""
+"""No row lists more outputs than this, but that of ⊥ by points; a softmax at a small ε has weight
+everywhere."""
 
 _FEW = 2
 """Outputs are few if there are so many times as many words."""
@@ -71,16 +73,19 @@ def make_channels(
     on_card: bool = False,
     report: Report | None = None,
 ) -> list[Channel]:
-    """Return the channels of a mechanism at several ε, in the order of ``epsilons``; by rays one walk a word serves all of them.
+    """Return the channels of a mechanism at several ε, in the order of ``epsilons``; by rays one walk a word
+    serves all of them.
 
-    ``inputs`` are the words that may have gone in, ``embedding.unknown_id`` for ⊥; without them all words and ⊥. ``outputs`` are the
-    words whose columns are needed, such as those of one release: where these are few, a channel by shared points or exact sums is made
-    for them alone, and is not left on the disk; ``Channel.asked`` says so. ``directions`` is how many rays are followed from each
-    input, draws made of it or, at most, points drawn around it (``allocation.draws_each``). What is finished stays on the disk (unless
-    ``keep`` is false), so an interrupted run is continued by the next. With ``on_card`` the device that was asked for
-    (``neighbours.set_device``) takes part, if it draws this mechanism's noise: it sums over points, with the same result, and a channel
-    of few words is made by draws there in place of rays, ``directions`` of each word; they are secure ones, so another run differs within
-    their error. ``report`` is told how many rows are done, of how many; what comes before all rows is told as a part of them.
+    ``inputs`` are the words that may have gone in, ``embedding.unknown_id`` for ⊥; without them all words and
+    ⊥. ``outputs`` are the words whose columns are needed, such as those of one release: where these are few,
+    a channel by shared points or exact sums is made for them alone, and is not left on the disk;
+    ``Channel.asked`` says so. ``directions`` is how many rays are followed from each input, draws made of it
+    or, at most, points drawn around it (``allocation.draws_each``). What is finished stays on the disk
+    (unless ``keep`` is false), so an interrupted run is continued by the next. With ``on_card`` the device
+    that was asked for (``neighbours.set_device``) takes part, if it draws this mechanism's noise: it sums
+    over points, with the same result, and a channel of few words is made by draws there in place of rays,
+    ``directions`` of each word; they are secure ones, so another run differs within their error. ``report``
+    is told how many rows are done, of how many; what comes before all rows is told as a part of them.
 
     :raises InvalidParameter: if a number or an id is not allowed, or there are no inputs or no ε.
     :raises DamagedChannel: if what is on the disk cannot be trusted.
@@ -111,16 +116,28 @@ def make_channels(
                     places.append(HeldRows())
                     continue
                 settings = _settings(embedding, chosen, maker, epsilon, None if inputs is None else ids)
-                folder = ChannelFolder(work_folder(embedding, "channels"), settings, len(ids), words=len(embedding))
+                folder = ChannelFolder(
+                    work_folder(embedding, "channels"), settings, len(ids), words=len(embedding)
+                )
                 places.append(opened.enter_context(folder.opened()))
             _fill(places, maker, _Rising(report, turn * len(ids), len(groups) * len(ids)))
             made.update(zip(epsilons_there, _channels(maker, places), strict=True))
     return [made[epsilon] for epsilon in wanted]
 
 
-def make_rows(mechanism: Mechanism, inputs: Ids, *, outputs: Ids | None = None, directions: int = DIRECTIONS) -> Channel:
-    """Return the channel of one mechanism from ``inputs``, given in order, to all words or to ``outputs``; it stays in memory."""
-    maker = RowMaker([mechanism], inputs=inputs, outputs=outputs, directions=directions, left_out=LEFT_OUT, most=MOST_OUTPUTS)
+def make_rows(
+    mechanism: Mechanism, inputs: Ids, *, outputs: Ids | None = None, directions: int = DIRECTIONS
+) -> Channel:
+    """Return the channel of one mechanism from ``inputs``, given in order, to all words or to ``outputs``; it
+    stays in memory."""
+    maker = RowMaker(
+        [mechanism],
+        inputs=inputs,
+        outputs=outputs,
+        directions=directions,
+        left_out=LEFT_OUT,
+        most=MOST_OUTPUTS,
+    )
     held = HeldRows()
     _fill([held], maker, _Rising(None, 0, len(inputs)))
     return _channels(maker, [held])[0]
@@ -142,8 +159,11 @@ def _channels(maker: RowMaker, places: Sequence[ChannelFolder | HeldRows]) -> li
     ]
 
 
-def _epsilons_together(embedding: Embedding, mechanism: ChosenMechanism, epsilons: list[float], ids: Ids) -> list[list[float]]:
-    """Return which ε are gone through at once: a walk along rays serves them all, but every ε has points of its own."""
+def _epsilons_together(
+    embedding: Embedding, mechanism: ChosenMechanism, epsilons: list[float], ids: Ids
+) -> list[list[float]]:
+    """Return which ε are gone through at once: a walk along rays serves them all, but every ε has points of
+    its own."""
     alone = [epsilon for epsilon in epsilons if shares_points(mechanism(embedding, epsilon=epsilon), ids)]
     together = [epsilon for epsilon in epsilons if epsilon not in alone]
     return [*([epsilon] for epsilon in alone), *([together] if together else [])]
@@ -163,7 +183,8 @@ class _Rising:
 
 
 def _fill(folders: Sequence[ChannelFolder | HeldRows], maker: RowMaker, report: _Rising) -> None:
-    """Make all rows that are missing in one of the folders; what comes before all rows counts as much as they do."""
+    """Make all rows that are missing in one of the folders; what comes before all rows counts as much as they
+    do."""
     done, rows_in_all = min(folder.done for folder in folders), len(maker.ordered)
     if done == rows_in_all:
         report(done)
@@ -175,7 +196,9 @@ def _fill(folders: Sequence[ChannelFolder | HeldRows], maker: RowMaker, report: 
         part = maker.ordered[done : done + maker.at_once]
         rows = list(maker.rows(part))
         for place, folder in enumerate(folders):
-            if folder.done < done + len(part):  # an earlier run may have been further with one ε than with another
+            if folder.done < done + len(
+                part
+            ):  # an earlier run may have been further with one ε than with another
                 folder.append([row[place] for row in rows][folder.done - done :])
         done += len(part)
         report(before * rows_in_all + (1.0 - before) * done)
@@ -186,11 +209,15 @@ def _checked(embedding: Embedding, inputs: Ids | None) -> Ids:
         return np.arange(len(embedding) + 1, dtype=np.int64)
     ids = np.unique(np.asarray(inputs, dtype=np.int64))
     if not len(ids) or ids[0] < 0 or ids[-1] > embedding.unknown_id:
-        raise InvalidParameter("inputs", f"{len(ids):,} ids", f"must be ids from 0 to {embedding.unknown_id}, and at least one")
+        raise InvalidParameter(
+            "inputs", f"{len(ids):,} ids", f"must be ids from 0 to {embedding.unknown_id}, and at least one"
+        )
     return ids
 
 
-def _settings(embedding: Embedding, mechanism: ChosenMechanism, maker: RowMaker, epsilon: float, inputs: Ids | None) -> dict[str, object]:
+def _settings(
+    embedding: Embedding, mechanism: ChosenMechanism, maker: RowMaker, epsilon: float, inputs: Ids | None
+) -> dict[str, object]:
     return {
         "format": _FORMAT,
         "fingerprint": embedding.fingerprint,
@@ -200,7 +227,9 @@ def _settings(embedding: Embedding, mechanism: ChosenMechanism, maker: RowMaker,
         "directions": maker.directions or None,
         "seed": maker.seed,
         "points_each": maker.points_each,
-        "inputs": "all" if inputs is None else hashlib.blake2b(inputs.astype("<i8").tobytes(), digest_size=8).hexdigest(),
+        "inputs": "all"
+        if inputs is None
+        else hashlib.blake2b(inputs.astype("<i8").tobytes(), digest_size=8).hexdigest(),
         "left_out": LEFT_OUT,
         "most_outputs": MOST_OUTPUTS,
     }

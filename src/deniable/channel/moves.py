@@ -1,6 +1,7 @@
 """Which neighbours of a word came nearer in a mapped space, and which went away.
 
-Distances of two spaces do not compare, so what is told is the place of a neighbour in the order of distance, before and now.
+Distances of two spaces do not compare, so what is told is the place of a neighbour in the order of distance,
+before and now.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ class Move(NamedTuple):
 class NeighbourMoves:
     """What a map did to the neighbours of a word.
 
-    ``source`` is the name that the embedding it was made from has here; None if it is not on this machine, and then nothing is told.
-    ``nearer`` are among the nearest words now and were not before, ``away`` were and are not.
+    ``source`` is the name that the embedding it was made from has here; None if it is not on this machine,
+    and then nothing is told. ``nearer`` are among the nearest words now and were not before, ``away`` were
+    and are not.
     """
 
     source: str | None
@@ -41,16 +43,28 @@ class NeighbourMoves:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the moves as JSON-ready data."""
-        return vars(self) | {"nearer": [move._asdict() for move in self.nearer], "away": [move._asdict() for move in self.away]}
+        return vars(self) | {
+            "nearer": [move._asdict() for move in self.nearer],
+            "away": [move._asdict() for move in self.away],
+        }
 
 
 class MapEffect:
-    """What the map of an embedding did to the neighbours of its words; the embedding that it was made from is opened once."""
+    """What the map of an embedding did to the neighbours of its words; the embedding that it was made from is
+    opened once."""
 
     def __init__(self, embedding: Embedding) -> None:
-        """Find the embedding that this one was made from, if its vectors are a map and that one is on this machine."""
-        self._embedding, self._origin = embedding, None if embedding.linear_map is None else embedding.linear_map.origin
-        self._name = None if self._origin is None else find_by_fingerprint(self._origin.source_fingerprint, first=self._origin.source)
+        """Find the embedding that this one was made from, if its vectors are a map and that one is on this
+        machine."""
+        self._embedding, self._origin = (
+            embedding,
+            None if embedding.linear_map is None else embedding.linear_map.origin,
+        )
+        self._name = (
+            None
+            if self._origin is None
+            else find_by_fingerprint(self._origin.source_fingerprint, first=self._origin.source)
+        )
 
     @cached_property
     def _source(self) -> tuple[Embedding, Ids]:
@@ -59,7 +73,8 @@ class MapEffect:
         return source, source.ids(self._embedding.words)
 
     def on(self, word_id: int, *, top: int) -> NeighbourMoves | None:
-        """Return what became of the ``top`` nearest words of a word, or of ⊥; None if the embedding is not mapped."""
+        """Return what became of the ``top`` nearest words of a word, or of ⊥; None if the embedding is not
+        mapped."""
         if self._origin is None:
             return None
         if self._name is None:
@@ -73,7 +88,10 @@ class MapEffect:
         def moves(among: Ids) -> tuple[Move, ...]:
             return tuple(Move(embedding.words[known[i]], int(before[i]), int(now[i])) for i in among.tolist())
 
-        nearer, away = np.flatnonzero(others & (now <= top) & (before > top)), np.flatnonzero(others & (before <= top) & (now > top))
+        nearer, away = (
+            np.flatnonzero(others & (now <= top) & (before > top)),
+            np.flatnonzero(others & (before <= top) & (now > top)),
+        )
         return NeighbourMoves(
             source=self._name,
             source_fingerprint=self._origin.source_fingerprint,
@@ -83,7 +101,8 @@ class MapEffect:
 
 
 def _places(embedding: Embedding, word_id: int, others: Ids) -> Ids:
-    """Return the place of each of these words in their order of distance from a word, which itself has the place 0."""
+    """Return the place of each of these words in their order of distance from a word, which itself has the
+    place 0."""
     point = embedding.rows(np.array([word_id]))[0].astype(np.float64)
     distances: Floats = np.empty(len(others))
     for start in range(0, len(others), _WORDS_AT_ONCE):
@@ -91,5 +110,7 @@ def _places(embedding: Embedding, word_id: int, others: Ids) -> Ids:
         distances[part] = np.linalg.norm(embedding.vectors[others[part]] - point, axis=1)
     distances[others == word_id] = -1.0
     places = np.empty(len(others), dtype=np.int64)
-    places[np.argsort(distances, kind="stable")] = np.arange(len(others)) + (0 if (others == word_id).any() else 1)
+    places[np.argsort(distances, kind="stable")] = np.arange(len(others)) + (
+        0 if (others == word_id).any() else 1
+    )
     return places

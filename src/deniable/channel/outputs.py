@@ -1,6 +1,7 @@
 """What a word becomes under a mechanism, with probabilities: for explanations, audits and comparisons.
 
-By exact sums, by rays or by draws, as ``method_of`` decides, and the answer says which; by draws wherever a source of randomness is given.
+By exact sums, by rays or by draws, as ``method_of`` decides, and the answer says which; by draws wherever a
+source of randomness is given.
 
 Everything here is about a public embedding and words the caller names; it is not a release of anybody's text.
 """
@@ -14,7 +15,12 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.channel.distribution import OutputDistribution, binomial_error
 from deniable.channel.rays.rays import Envelope, RadialRays
-from deniable.channel.rays.statistics import distinct_words, distribution_on_rays, furthest_radius, length_function
+from deniable.channel.rays.statistics import (
+    distinct_words,
+    distribution_on_rays,
+    furthest_radius,
+    length_function,
+)
 from deniable.interfaces import Mechanism, Randomness
 from deniable.mechanisms.base import ExactSums, exact_sums, radial_noise
 from deniable.parameters import validated_count
@@ -24,9 +30,13 @@ _LARGEST_TABLE = 1 << 28
 _FEW_WORDS = 4
 
 
-def output_distribution(mechanism: Mechanism, word: int, *, draws: int = 1000, randomness: Randomness | None = None) -> OutputDistribution:
+def output_distribution(
+    mechanism: Mechanism, word: int, *, draws: int = 1000, randomness: Randomness | None = None
+) -> OutputDistribution:
     """Return what one word id (or ⊥) becomes; see ``output_distributions``."""
-    return next(output_distributions(mechanism, np.array([word], dtype=np.int64), draws=draws, randomness=randomness))
+    return next(
+        output_distributions(mechanism, np.array([word], dtype=np.int64), draws=draws, randomness=randomness)
+    )
 
 
 def output_distributions(
@@ -34,8 +44,8 @@ def output_distributions(
 ) -> Iterator[OutputDistribution]:
     """Yield what each word id (or ⊥) becomes, by the best method there is for the mechanism.
 
-    ``draws`` is the number of directions to follow or of draws to make. With a source of ``randomness`` it is always simulated.
-    A protected word becomes what the word that stands in for it becomes.
+    ``draws`` is the number of directions to follow or of draws to make. With a source of ``randomness`` it is
+    always simulated. A protected word becomes what the word that stands in for it becomes.
 
     :raises InvalidParameter: if ``draws`` is not a whole number of at least 1.
     """
@@ -87,9 +97,13 @@ def _envelopes(engine: RadialRays, ids: Ids, furthest: float) -> Iterator[Envelo
         yield engine.envelope(word, furthest=furthest)
 
 
-def _by_simulation(mechanism: Mechanism, ids: Ids, draws: int, randomness: Randomness) -> Iterator[OutputDistribution]:
+def _by_simulation(
+    mechanism: Mechanism, ids: Ids, draws: int, randomness: Randomness
+) -> Iterator[OutputDistribution]:
     for word in ids.tolist():
-        met, counts = np.unique(mechanism.perturb(np.full(draws, word, dtype=np.int64), randomness), return_counts=True)
+        met, counts = np.unique(
+            mechanism.perturb(np.full(draws, word, dtype=np.int64), randomness), return_counts=True
+        )
         order = np.lexsort((met, -counts))
         yield OutputDistribution(
             words=met[order],

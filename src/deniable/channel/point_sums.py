@@ -1,9 +1,10 @@
-"""The two sums over pairs of an input word and a shared point: how dense the mixture is at each point, and then every row.
+"""The two sums over pairs of an input word and a shared point: how dense the mixture is at each point, and
+then every row.
 
-Squared distances come from one matrix product: (x, ‖x‖², 1)·(-2z, 1, ‖z‖²) = ‖x - z‖². All is float32, in blocks that stay in the cache,
-by threads of our own. A product that is large enough would be handed to the matrix library's threads as well, and these wait for one
-another: on two busy processors that was a hundred times slower. So products are so small that the library does each in one thread, many of
-them in one call.
+Squared distances come from one matrix product: (x, ‖x‖², 1)·(-2z, 1, ‖z‖²) = ‖x - z‖². All is float32, in
+blocks that stay in the cache, by threads of our own. A product that is large enough would be handed to the
+matrix library's threads as well, and these wait for one another: on two busy processors that was a hundred
+times slower. So products are so small that the library does each in one thread, many of them in one call.
 """
 
 from __future__ import annotations
@@ -34,9 +35,11 @@ class PointSums(Protocol):
     """Computes both sums, the first when it is made."""
 
     def rows(self, part: slice, take: Callable[[int, Vectors], Taken]) -> Iterator[Taken]:
-        """Yield what ``take`` makes of the place of a first row and of P(y | x) there and in some more rows, over ``outputs``.
+        """Yield what ``take`` makes of the place of a first row and of P(y | x) there and in some more rows,
+        over ``outputs``.
 
-        Together the blocks have all rows of the part, in order, with sums of about 1. Several threads may call ``take``.
+        Together the blocks have all rows of the part, in order, with sums of about 1. Several threads may
+        call ``take``.
         """
         ...
 
@@ -51,7 +54,8 @@ class ProcessorSums:
     """The sums on the processor."""
 
     def __init__(self, points: SharedPoints, report: Report | None = None) -> None:
-        """Compute the density of the mixture at every point; ``report`` is told of how many points it is known, of how many."""
+        """Compute the density of the mixture at every point; ``report`` is told of how many points it is
+        known, of how many."""
         self._width = points.inputs.shape[1] + 2
         self._tile = min(_POINTS_IN_A_TILE, max(1, _SMALL_PRODUCT // (8 * self._width)))
         self._block = min(_INPUTS_AT_ONCE, max(1, _SMALL_PRODUCT // (self._tile * self._width)))
@@ -67,7 +71,9 @@ class ProcessorSums:
                 own = self._filled(layer.own, 0.0)
                 starts = range(0, len(tiles), self._tiles_at_once)
                 sums = []
-                for start, part in zip(starts, pool.map(partial(self._densities, tiles, own, weights), starts), strict=True):
+                for start, part in zip(
+                    starts, pool.map(partial(self._densities, tiles, own, weights), starts), strict=True
+                ):
                     sums.append(part)
                     if report is not None:
                         report(min(done + (start + len(part)) * self._tile, done + len(layer.own)), total)
@@ -79,16 +85,21 @@ class ProcessorSums:
         """Yield what ``take`` makes of blocks of rows; see ``PointSums``."""
         starts = range(part.start, part.stop, self._block)
         with ThreadPoolExecutor(threads()) as pool:
-            yield from pool.map(lambda start: take(start, self._rows_of(start, min(start + self._block, part.stop))), starts)
+            yield from pool.map(
+                lambda start: take(start, self._rows_of(start, min(start + self._block, part.stop))), starts
+            )
 
     def _densities(self, tiles: Vectors, own: Vectors, weights: Vectors, start: int) -> Floats:
-        """Return Σ_x w_x·K(z | x)/K(z | own word) for some tiles of points: the own word's share alone keeps it from vanishing."""
+        """Return Σ_x w_x·K(z | x)/K(z | own word) for some tiles of points: the own word's share alone keeps
+        it from vanishing."""
         part = slice(start, start + self._tiles_at_once)
         room = np.empty((len(tiles[part]), self._block, self._tile), dtype=np.float32)
         total = np.zeros((len(tiles[part]), self._tile))
         for first in range(0, len(self._inputs), self._block):
             inputs = self._inputs[first : first + self._block]
-            total += weights[first : first + self._block] @ self._weighed(inputs, tiles[part], own[part], room)
+            total += weights[first : first + self._block] @ self._weighed(
+                inputs, tiles[part], own[part], room
+            )
         return total
 
     def _rows_of(self, start: int, stop: int) -> Vectors:
@@ -128,7 +139,8 @@ class ProcessorSums:
 
 
 def with_squares(vectors: Vectors, factor: float) -> Vectors:
-    """Return (x, ‖x‖², 1) for a factor of 1, and (-2z, 1, ‖z‖²) for one of -2: the product of both is the squared distance."""
+    """Return (x, ‖x‖², 1) for a factor of 1, and (-2z, 1, ‖z‖²) for one of -2: the product of both is the
+    squared distance."""
     squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
     beside = (squares, np.ones(len(vectors))) if factor == 1.0 else (np.ones(len(vectors)), squares)
     return np.column_stack([np.float32(factor) * vectors, *(each.astype(np.float32) for each in beside)])

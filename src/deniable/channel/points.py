@@ -1,14 +1,16 @@
-"""Points that all input words share: drawn around them from a public seed, a few kept of each word that they lie nearest to.
+"""Points that all input words share: drawn around them from a public seed, a few kept of each word that they
+lie nearest to.
 
-A draw tells what one word became. Its noisy point z tells more: how likely every other word was to come there, since the density K(z | x)
-of the noise is known. So points are drawn around all input words together, from the mixture q(z) = Σ_x w_x·K(z | x), and each one speaks
-of all rows: with c_y of T points nearest to the word y,
+A draw tells what one word became. Its noisy point z tells more: how likely every other word was to come
+there, since the density K(z | x) of the noise is known. So points are drawn around all input words together,
+from the mixture q(z) = Σ_x w_x·K(z | x), and each one speaks of all rows: with c_y of T points nearest to the
+word y,
 
     P(y | x) = E[K(z | x)/q(z); y is nearest to z] ≈ c_y/T · mean of K(z | x)/q(z) over points of y,
 
-which is importance sampling with the mixture of all words' noise. It is unbiased, and no weight exceeds 1/w_x. The mean hardly
-needs all points of a frequent word, so no more than some of each are kept, chosen by chance; how many there were is counted. Own draws
-of every word are among them, so it serves large ε as well.
+which is importance sampling with the mixture of all words' noise. It is unbiased, and no weight exceeds
+1/w_x. The mean hardly needs all points of a frequent word, so no more than some of each are kept, chosen by
+chance; how many there were is counted. Own draws of every word are among them, so it serves large ε as well.
 
 Points are about public words and stay in memory: nothing that was released has anything to do with them.
 """
@@ -28,19 +30,24 @@ from deniable.randomness import RadialNoise
 
 MOST_POINTS_EACH, MOST_POINTS_ASKED = 64, 128
 FEWEST_POINTS_EACH = 2
-"""How many points of each output are kept at most, of all or where some are asked for; fewer where memory is short, and never below two."""
+"""How many points of each output are kept at most, of all or where some are asked for; fewer where memory is
+short, and never below two."""
 
 MEAN_POINTS = 14
-"""How many points of an output are kept on average, where there are many outputs: then a reader loses nothing against 32 of each."""
+"""How many points of an output are kept on average, where there are many outputs: then a reader loses nothing
+against 32 of each."""
 
 MOST_PAIRS_ASKED = 1 << 29
-"""More are kept where there are few outputs, as long as no more pairs of an input word and a point are gone through: a second or two."""
+"""More are kept where there are few outputs, as long as no more pairs of an input word and a point are gone
+through: a second or two."""
 
 MOST_NUMBERS = 1 << 27
-"""All kept points have no more coordinates than this, which is a gibibyte, since they are held twice; but two of each are kept anyway."""
+"""All kept points have no more coordinates than this, which is a gibibyte, since they are held twice; but two
+of each are kept anyway."""
 
 FURTHEST = 1_000.0
-"""How far words may lie from their centre, in lengths of 1/ε, for float32 to tell their distances well enough."""
+"""How far words may lie from their centre, in lengths of 1/ε, for float32 to tell their distances well
+enough."""
 
 _NUMBERS_AT_ONCE = 1 << 22
 _HALVINGS = 20
@@ -49,7 +56,8 @@ _KEPT_OF_DRAWN = 0.4
 
 @dataclass(frozen=True, kw_only=True)
 class Layer:
-    """One point of each output that has as many, in the order of the outputs; ``own`` is each point's distance to the word it came from."""
+    """One point of each output that has as many, in the order of the outputs; ``own`` is each point's
+    distance to the word it came from."""
 
     points: Vectors = field(repr=False)
     own: Floats = field(repr=False)
@@ -57,12 +65,13 @@ class Layer:
 
 @dataclass(frozen=True, kw_only=True)
 class SharedPoints:
-    """Points around input words, as -log K(z | x) needs them, up to a constant: distances are in lengths of 1/ε.
+    """Points around input words, as -log K(z | x) needs them, up to a constant: distances are in lengths of
+    1/ε.
 
-    ``outputs`` are the words that points are nearest to, those with most points first; of ``draws`` points ``counts`` were nearest to each,
-    ``kept`` of these were kept, and ``layers`` holds them. ``weights`` is how many points came from each input word, of all. With
-    ``squared`` the density falls with half the square of the distance, and coordinates were divided by √2, so that the square alone is
-    needed.
+    ``outputs`` are the words that points are nearest to, those with most points first; of ``draws`` points
+    ``counts`` were nearest to each, ``kept`` of these were kept, and ``layers`` holds them. ``weights`` is
+    how many points came from each input word, of all. With ``squared`` the density falls with half the square
+    of the distance, and coordinates were divided by √2, so that the square alone is needed.
     """
 
     inputs: Vectors = field(repr=False)
@@ -81,11 +90,18 @@ class SharedPoints:
             have = places[: int(np.searchsorted(places, len(layer.own)))]
             if len(have):
                 layers.append(Layer(points=layer.points[have], own=layer.own[have]))
-        return replace(self, outputs=self.outputs[places], counts=self.counts[places], kept=self.kept[places], layers=layers)
+        return replace(
+            self,
+            outputs=self.outputs[places],
+            counts=self.counts[places],
+            kept=self.kept[places],
+            layers=layers,
+        )
 
 
 class NoiseMetric:
-    """Coordinates in which the density of noise at one ε is a function of the plain distance to a word, around the inputs' centre."""
+    """Coordinates in which the density of noise at one ε is a function of the plain distance to a word,
+    around the inputs' centre."""
 
     def __init__(self, mechanism: NearestWord, noise: RadialNoise, inputs: Ids) -> None:
         self._embedding, self._noise = mechanism.embedding, noise
@@ -100,12 +116,17 @@ class NoiseMetric:
         at_once = max(1, _NUMBERS_AT_ONCE // vectors.shape[1])
         for start in range(0, len(vectors), at_once):
             part = (vectors[start : start + at_once] - self._centre) * self._scale
-            with np.errstate(over="ignore"):  # what overflows is too far away to be told, as ``tells_distances`` says
-                found[start : start + at_once] = part if self._noise.shape is None else np.linalg.solve(self._noise.shape, part.T).T
+            with np.errstate(
+                over="ignore"
+            ):  # what overflows is too far away to be told, as ``tells_distances`` says
+                found[start : start + at_once] = (
+                    part if self._noise.shape is None else np.linalg.solve(self._noise.shape, part.T).T
+                )
         return found
 
     def to_own(self, points: Vectors, owners: Ids) -> Floats:
-        """Return how far each point is from the input word it came from; squared where squares are what counts."""
+        """Return how far each point is from the input word it came from; squared where squares are what
+        counts."""
         found = np.empty(len(points))
         at_once = max(1, _NUMBERS_AT_ONCE // points.shape[1])
         for start in range(0, len(points), at_once):
@@ -117,7 +138,9 @@ class NoiseMetric:
     def nearest_inputs(self, vectors: Vectors) -> Ids:
         """Return the input word that each of a few vectors lies nearest to."""
         squares = np.einsum("ij,ij->i", self.inputs, self.inputs, dtype=np.float64)
-        return np.array([np.argmin(squares - 2.0 * (self.inputs @ point)) for point in self.of(vectors)], dtype=np.int64)
+        return np.array(
+            [np.argmin(squares - 2.0 * (self.inputs @ point)) for point in self.of(vectors)], dtype=np.int64
+        )
 
     @property
     def squared(self) -> bool:
@@ -126,7 +149,8 @@ class NoiseMetric:
 
     @property
     def tells_distances(self) -> bool:
-        """Whether float32 tells distances well enough. Words far apart for their ε hardly change: rays miss nothing there."""
+        """Whether float32 tells distances well enough. Words far apart for their ε hardly change: rays miss
+        nothing there."""
         return bool((np.einsum("ij,ij->i", self.inputs, self.inputs, dtype=np.float64) <= FURTHEST**2).all())
 
 
@@ -153,17 +177,21 @@ def draw_points(
     in_all: int | None = None,
     report: Report | None = None,
 ) -> SharedPoints:
-    """Return points around the input words, which are given in the order of their ids: ``each`` says how many around each.
+    """Return points around the input words, which are given in the order of their ids: ``each`` says how many
+    around each.
 
-    With ``of`` only points of these outputs are kept, at most ``keep`` of each, and about ``in_all`` together. One that no point was drawn
-    of gets its own vector as its only point: something is then known of it. ``report`` is told how many are drawn, of how many.
+    With ``of`` only points of these outputs are kept, at most ``keep`` of each, and about ``in_all``
+    together. One that no point was drawn of gets its own vector as its only point: something is then known of
+    it. ``report`` is told how many are drawn, of how many.
     """
     embedding, ends, entering = mechanism.embedding, np.cumsum(each), mechanism.embedding.stands_in(inputs)
     total = int(ends[-1])
     source, chance = SeededPoints(mechanism, seed=seed), np.random.Generator(np.random.PCG64([seed, 1]))
     most = points_each(embedding) if keep is None else keep
     kept = _KeptPoints(embedding, of, most=most)
-    at_once = max(1, _NUMBERS_AT_ONCE // max(embedding.dimension, most))  # each is held against the kept ones of its output
+    at_once = max(
+        1, _NUMBERS_AT_ONCE // max(embedding.dimension, most)
+    )  # each is held against the kept ones of its output
     for start in range(0, total, at_once):
         owners = np.searchsorted(ends, np.arange(start, min(start + at_once, total)), side="right")
         points, outputs = source.of_each(entering[owners])
@@ -188,9 +216,11 @@ def draw_points(
 
 
 def thinned(counts: Ids, *, most: int, in_all: int | None) -> Ids:
-    """Return how many points to keep of outputs of which so many were drawn: at most ``most`` of each, and about ``in_all`` together.
+    """Return how many points to keep of outputs of which so many were drawn: at most ``most`` of each, and
+    about ``in_all`` together.
 
-    An output that is released n times as often is told of √n times as many points: that tells most of released words, for the same work.
+    An output that is released n times as often is told of √n times as many points: that tells most of
+    released words, for the same work.
     """
     kept: Ids = np.minimum(counts, most)
     if in_all is None or kept.sum() <= in_all:
@@ -198,13 +228,16 @@ def thinned(counts: Ids, *, most: int, in_all: int | None) -> Ids:
     roots, low, high = np.sqrt(counts), 0.0, float(most)
     for _ in range(_HALVINGS):
         factor = (low + high) / 2.0
-        fewer: Ids = np.minimum(kept, np.maximum(FEWEST_POINTS_EACH, np.ceil(factor * roots))).astype(np.int64)
+        fewer: Ids = np.minimum(kept, np.maximum(FEWEST_POINTS_EACH, np.ceil(factor * roots))).astype(
+            np.int64
+        )
         low, high = (factor, high) if fewer.sum() <= in_all else (low, factor)
     return np.minimum(kept, np.maximum(FEWEST_POINTS_EACH, np.ceil(low * roots))).astype(np.int64)
 
 
 class _KeptPoints:
-    """No more than some points of each output, of all of them or of those asked for: the ones with the smallest keys, given by chance."""
+    """No more than some points of each output, of all of them or of those asked for: the ones with the
+    smallest keys, given by chance."""
 
     def __init__(self, embedding: Embedding, of: Ids | None, *, most: int) -> None:
         self.words = np.arange(len(embedding), dtype=np.int64) if of is None else np.unique(of)
@@ -240,7 +273,8 @@ class _KeptPoints:
         self.counts[without] = 1
 
     def in_order(self) -> Ids:
-        """Return the places of words that have points, those with most points first: every layer is the beginning of the one before it."""
+        """Return the places of words that have points, those with most points first: every layer is the
+        beginning of the one before it."""
         met = np.flatnonzero(self.counts)
         return met[np.argsort(-self.counts[met], kind="stable")]
 

@@ -1,14 +1,17 @@
-"""Rows of a channel: what each input word becomes at several ε, by exact sums, by rays, by shared points or by draws.
+"""Rows of a channel: what each input word becomes at several ε, by exact sums, by rays, by shared points or
+by draws.
 
-By rays one walk a word serves all ε: a direction from φ(x) crosses the cells of y₁, y₂, … at the lengths r₁ < r₂ < …, and P(y | x) is
-the mean over directions of G(r_{i+1}) - G(r_i), G being the distribution function of the noise's length. Given the directions, which
-are public and the same for all words, that is exact: nothing is drawn. Where a channel has many words, points that all of them share say
-more of each than rays of its own (``points``). Rows of few words stay as rays have them: they are looked at one by one, and then say what
-an explanation of the word says.
+By rays one walk a word serves all ε: a direction from φ(x) crosses the cells of y₁, y₂, … at the lengths r₁ <
+r₂ < …, and P(y | x) is the mean over directions of G(r_{i+1}) - G(r_i), G being the distribution function of
+the noise's length. Given the directions, which are public and the same for all words, that is exact: nothing
+is drawn. Where a channel has many words, points that all of them share say more of each than rays of its own
+(``points``). Rows of few words stay as rays have them: they are looked at one by one, and then say what an
+explanation of the word says.
 
-A finite number of rays or draws misses outputs. How much probability they have together is estimated by leaving one out (Good 1953): a
-further ray would meet words that no other met about as often as a ray meets words that only it met. That share is taken off the
-outputs that were met, and the channel spreads it as its rows do on average (``Channel.background``).
+A finite number of rays or draws misses outputs. How much probability they have together is estimated by
+leaving one out (Good 1953): a further ray would meet words that no other met about as often as a ray meets
+words that only it met. That share is taken off the outputs that were met, and the channel spreads it as its
+rows do on average (``Channel.background``).
 """
 
 from __future__ import annotations
@@ -35,7 +38,8 @@ from deniable.neighbours.threads import threads
 from deniable.progress import Report
 
 SEED = 7
-"""Draws on the processor come from this public seed: a channel is about public words, and anybody gets the same one."""
+"""Draws on the processor come from this public seed: a channel is about public words, and anybody gets the
+same one."""
 
 PILOT_SEED = 8
 """Where points are drawn for some outputs alone, a pilot from this seed says around which words."""
@@ -47,8 +51,9 @@ _POINTS_LEAVE_OUT = 1e-3
 """What a row by points leaves to words that no point lies nearest to."""
 
 _FAR_FROM_ONE = 2.0
-"""A row by points whose sum is further from 1 than this factor is drawn instead. So it goes with ⊥ at a large ε, if it lies in the cell of
-a frequent word: the points that are kept of this word are its own, and none of them lies near ⊥."""
+"""A row by points whose sum is further from 1 than this factor is drawn instead. So it goes with ⊥ at a large
+ε, if it lies in the cell of a frequent word: the points that are kept of this word are its own, and none of
+them lies near ⊥."""
 
 _FEWEST_OUTPUTS, _OUTPUTS_A_DRAW = 1_024, 40
 """A row by few points lists fewer outputs: of the others they tell little."""
@@ -58,7 +63,8 @@ _WORDS_AT_ONCE = {"rays": 256, "exact": 256, "points": 1_024, "simulation": 64}
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What one input word becomes at one ε: the likeliest outputs, by falling probability; ``dropped`` is what others have together."""
+    """What one input word becomes at one ε: the likeliest outputs, by falling probability; ``dropped`` is
+    what others have together."""
 
     outputs: Ids
     chances: Floats
@@ -66,15 +72,22 @@ class Row:
 
 
 def shares_points(mechanism: Mechanism, inputs: Ids) -> bool:
-    """Return whether the rows of these input words come from points that they share; they do if there are many."""
+    """Return whether the rows of these input words come from points that they share; they do if there are
+    many."""
     noise = radial_noise(mechanism)
-    if noise is None or method_of(mechanism) != "rays" or not isinstance(mechanism, NearestWord) or len(inputs) < FEWEST_INPUTS:
+    if (
+        noise is None
+        or method_of(mechanism) != "rays"
+        or not isinstance(mechanism, NearestWord)
+        or len(inputs) < FEWEST_INPUTS
+    ):
         return False
     return NoiseMetric(mechanism, noise, inputs).tells_distances
 
 
 class RowMaker:
-    """Computes the rows of a mechanism's channel at several ε; of each row all outputs but a share ``left_out``, at most ``most``."""
+    """Computes the rows of a mechanism's channel at several ε; of each row all outputs but a share
+    ``left_out``, at most ``most``."""
 
     def __init__(
         self,
@@ -87,10 +100,11 @@ class RowMaker:
         outputs: Ids | None = None,
         on_card: bool = False,
     ) -> None:
-        """Prepare the rows of ``inputs``, given in order, under mechanisms that differ in ε only; by points there is one.
+        """Prepare the rows of ``inputs``, given in order, under mechanisms that differ in ε only; by points
+        there is one.
 
-        ``outputs`` may be the only ones that are needed. ``on_card`` sums over points on the device that was asked for, and takes draws
-        there in place of rays, where it draws this noise.
+        ``outputs`` may be the only ones that are needed. ``on_card`` sums over points on the device that was
+        asked for, and takes draws there in place of rays, where it draws this noise.
         """
         embedding, self.made = made[0].embedding, made
         self._embedding, self._epsilons = embedding, [each.epsilon for each in made]
@@ -103,9 +117,12 @@ class RowMaker:
         self._cards = [card for card in cards if card is not None]
         self.method: Method = "points" if shared else "simulation" if self._cards else method_of(made[0])
         self.asked = outputs if self.method in ("points", "exact") else None
-        """The outputs that rows are made of, where that is not all: rays and draws meet all outputs at once."""
+        """The outputs that rows are made of, where that is not all: rays and draws meet all outputs at
+        once."""
         noise = radial_noise(made[0])
-        self._rays = None if noise is None or self.method != "rays" else RadialRays(embedding, noise, rays=directions)
+        self._rays = (
+            None if noise is None or self.method != "rays" else RadialRays(embedding, noise, rays=directions)
+        )
         self._sums: PointSums | None = None
         self.ordered = self._in_order(inputs)
         """The words in the order in which they are looked at fastest; ⊥ comes last."""
@@ -114,7 +131,12 @@ class RowMaker:
         if self._rays is None:
             return ids
         known = ids[ids < len(self._embedding)]
-        return np.concatenate([known[np.argsort(self._rays.tables.place(known), kind="stable")], ids[ids >= len(self._embedding)]])
+        return np.concatenate(
+            [
+                known[np.argsort(self._rays.tables.place(known), kind="stable")],
+                ids[ids >= len(self._embedding)],
+            ]
+        )
 
     @property
     def directions(self) -> int:
@@ -139,7 +161,8 @@ class RowMaker:
         return points_each(self._embedding, self.asked) if self.method == "points" else None
 
     def prepare(self, report: Report) -> None:
-        """Do what comes before all rows: draw the points that they share. ``report`` is told how much is done, of how much."""
+        """Do what comes before all rows: draw the points that they share. ``report`` is told how much is
+        done, of how much."""
         if self.method != "points" or self._sums is not None:
             return
         made, noise = self.made[0], radial_noise(self.made[0])
@@ -157,7 +180,9 @@ class RowMaker:
             seed=SEED,
             of=self.asked,
             keep=self.points_each,
-            in_all=points_in_all(self._outputs if self.asked is None else len(self.asked), len(self.ordered), int(each.sum())),
+            in_all=points_in_all(
+                self._outputs if self.asked is None else len(self.asked), len(self.ordered), int(each.sum())
+            ),
             report=lambda done, of: report(done, 2 * of),
         )
         device = device_in_use() if self._on_card else None
@@ -183,11 +208,18 @@ class RowMaker:
         if self.asked is not None:  # what they become else is not known, so neither are their sums
             return [self._of_asked(row * np.float32(1.0 - _POINTS_LEAVE_OUT)) for row in block]
         found = []
-        for word, row, total in zip(self.ordered[first : first + len(block)], block, block.sum(axis=1, dtype=np.float64), strict=True):
+        for word, row, total in zip(
+            self.ordered[first : first + len(block)], block, block.sum(axis=1, dtype=np.float64), strict=True
+        ):
             if 1.0 / _FAR_FROM_ONE < total < _FAR_FROM_ONE:
                 row *= np.float32((1.0 - _POINTS_LEAVE_OUT) / total)
-                # ⊥ lies among all words and becomes any of them: cut like others, most of what it becomes would be lost in the background.
-                found.append(self._cut_unsorted(self._met, row, most=len(row) if word == self._embedding.unknown_id else self._most))
+                # ⊥ lies among all words and becomes any of them: cut like others, most of what it becomes
+                # would be lost in the background.
+                found.append(
+                    self._cut_unsorted(
+                        self._met, row, most=len(row) if word == self._embedding.unknown_id else self._most
+                    )
+                )
             else:
                 drawn = self._counts(self.made[0], self._embedding.stands_in(np.array([word])), int(word))
                 found += [self._of_counts(*counted) for counted in drawn]
@@ -200,7 +232,9 @@ class RowMaker:
     def _by_rays(self, ids: Ids) -> Iterator[list[Row]]:
         assert self._rays is not None  # noqa: S101 - said by the method
         rays, length = self._rays, length_function(self._rays.noise)
-        furthest = furthest_radius(min(self._epsilons), length)  # so far that a row does not depend on which other ε are asked for
+        furthest = furthest_radius(
+            min(self._epsilons), length
+        )  # so far that a row does not depend on which other ε are asked for
 
         def of_one_word(envelope: Envelope) -> list[Row]:
             rows = []
@@ -221,10 +255,14 @@ class RowMaker:
                 yield [self._cut_unsorted(*self._above_even(outputs, row)) for row in chances]
             else:
                 some = asked[outputs]
-                yield [self._cut_unsorted(outputs[some], row[some], most=len(row), left_out=0.0) for row in chances]
+                yield [
+                    self._cut_unsorted(outputs[some], row[some], most=len(row), left_out=0.0)
+                    for row in chances
+                ]
 
     def _above_even(self, outputs: Ids, chances: Floats) -> tuple[Ids, Floats]:
-        """Return what of a row lies above its least probability, if most words have just that: a channel spreads evenly what is left out.
+        """Return what of a row lies above its least probability, if most words have just that: a channel
+        spreads evenly what is left out.
 
         So a row of randomised response lists one word, and not thousands that all have the same probability.
         """
@@ -236,7 +274,9 @@ class RowMaker:
 
     def _by_draws(self, ids: Ids) -> Iterator[list[Row]]:
         entering = self._embedding.stands_in(ids)
-        counted = [card.counts(entering) for card in self._cards] or [self._counts(made, entering, int(ids[0])) for made in self.made]
+        counted = [card.counts(entering) for card in self._cards] or [
+            self._counts(made, entering, int(ids[0])) for made in self.made
+        ]
         for of_one_word in zip(*counted, strict=True):
             yield [self._of_counts(*counted) for counted in of_one_word]
 
@@ -245,13 +285,16 @@ class RowMaker:
         return self._cut_unsorted(outputs, counts / self._directions * (1.0 - missed))
 
     def _counts(self, made: Mechanism, entering: Ids, first: int) -> Iterator[tuple[Ids, Ids]]:
-        """Yield for each word the words that came out and how often each did, as ``CardDraws.counts`` does."""
+        """Yield for each word the words that came out and how often each did, as ``CardDraws.counts``
+        does."""
         # One seed for all ε: what is found at one does not depend on which others were asked for.
         drawn = Draws(made, seed=(SEED << 48) + first).of_each(np.repeat(entering, self._directions))
         for released in drawn.reshape(len(entering), self._directions):
             yield np.unique(released, return_counts=True)
 
-    def _cut_unsorted(self, outputs: Ids, chances: Floats, *, most: int | None = None, left_out: float | None = None) -> Row:
+    def _cut_unsorted(
+        self, outputs: Ids, chances: Floats, *, most: int | None = None, left_out: float | None = None
+    ) -> Row:
         most = self._most if most is None else most
         if len(outputs) > most:
             least = np.partition(chances, len(chances) - most)[len(chances) - most]
@@ -261,7 +304,9 @@ class RowMaker:
         order = np.argsort(-chances, kind="stable")
         return self._cut(outputs[order], chances[order].astype(np.float64), most=most, left_out=left_out)
 
-    def _cut(self, outputs: Ids, chances: Floats, *, most: int | None = None, left_out: float | None = None) -> Row:
+    def _cut(
+        self, outputs: Ids, chances: Floats, *, most: int | None = None, left_out: float | None = None
+    ) -> Row:
         left_out = self._left_out if left_out is None else left_out
         enough = int(np.searchsorted(np.cumsum(chances), chances.sum() - left_out)) + 1
         kept = min(enough, self._most if most is None else most, int(np.count_nonzero(chances)))

@@ -1,9 +1,11 @@
-"""Channels on disk: written block by block, continued after an interruption, checked when opened, memory-mapped.
+"""Channels on disk: written block by block, continued after an interruption, checked when opened,
+memory-mapped.
 
-A channel is a folder named by what it was computed from. It holds ``settings.json`` (what was asked for), three plain files of numbers
-(``lengths``: how many outputs each row lists; ``outputs``; ``chances``), and ``journal.txt``: a line for each finished block of rows,
-with the CRC of its numbers. A block counts once its line is whole; what lies behind the last line is cut off and made again. A CRC
-notices damage and no intent, so the numbers themselves are checked too: they become positions in arrays.
+A channel is a folder named by what it was computed from. It holds ``settings.json`` (what was asked for),
+three plain files of numbers (``lengths``: how many outputs each row lists; ``outputs``; ``chances``), and
+``journal.txt``: a line for each finished block of rows, with the CRC of its numbers. A block counts once its
+line is whole; what lies behind the last line is cut off and made again. A CRC notices damage and no intent,
+so the numbers themselves are checked too: they become positions in arrays.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ class ChannelFolder:
     """The rows of one channel, filled in order while it is open."""
 
     def __init__(self, root: Path, settings: dict[str, object], rows: int, *, words: int) -> None:
-        """Name the channel with these settings, of this many rows, whose outputs are ids of this many words."""
+        """Name the channel with these settings, of this many rows, whose outputs are ids of this many
+        words."""
         self._written = json.dumps(settings, sort_keys=True, indent=1)
         self.folder = root / hashlib.blake2b(self._written.encode(), digest_size=8).hexdigest()
         self._rows, self._words = rows, words
@@ -52,7 +55,8 @@ class ChannelFolder:
 
     @contextmanager
     def opened(self) -> Iterator[Self]:
-        """Open or begin the channel. It is locked meanwhile: a second process waits for the first. What was written stays.
+        """Open or begin the channel. It is locked meanwhile: a second process waits for the first. What was
+        written stays.
 
         :raises DamagedChannel: if what is there cannot be trusted.
         """
@@ -78,10 +82,15 @@ class ChannelFolder:
         self.done += len(rows)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return where the rows start, their outputs and their probabilities; the last two are mapped from the disk."""
-        starts = np.concatenate([[0], np.cumsum(np.fromfile(self.folder / "lengths", dtype="<i4"), dtype=np.int64)])
+        """Return where the rows start, their outputs and their probabilities; the last two are mapped from
+        the disk."""
+        starts = np.concatenate(
+            [[0], np.cumsum(np.fromfile(self.folder / "lengths", dtype="<i4"), dtype=np.int64)]
+        )
         read = partial(np.memmap, mode="r") if starts[-1] else np.fromfile  # an empty file cannot be mapped
-        return {"starts": starts} | {name: read(self.folder / name, dtype=_FILES[name]) for name in ("outputs", "chances")}
+        return {"starts": starts} | {
+            name: read(self.folder / name, dtype=_FILES[name]) for name in ("outputs", "chances")
+        }
 
     def _begin(self) -> None:
         path = self.folder / SETTINGS
@@ -107,16 +116,25 @@ class ChannelFolder:
         rows = numbers = 0
         for line in lines:
             parts = line.split(b" ")
-            if len(parts) != 3 or not all(part.isdigit() and len(part) <= _LONGEST_NUMBER for part in parts[:2]):
+            if len(parts) != 3 or not all(
+                part.isdigit() and len(part) <= _LONGEST_NUMBER for part in parts[:2]
+            ):
                 raise DamagedChannel(self.folder / JOURNAL, f"a line does not fit: {line[:60]!r}")
             count, listed = int(parts[0]), int(parts[1])
             if rows + count > self._rows:
-                raise DamagedChannel(self.folder / JOURNAL, f"it has {rows + count:,} rows where {self._rows:,} belong")
+                raise DamagedChannel(
+                    self.folder / JOURNAL, f"it has {rows + count:,} rows where {self._rows:,} belong"
+                )
             if self._checksum(rows, count, numbers, listed) != parts[2]:
-                raise DamagedChannel(self.folder, f"rows {rows + 1:,} to {rows + count:,} are not what was written")
+                raise DamagedChannel(
+                    self.folder, f"rows {rows + 1:,} to {rows + count:,} are not what was written"
+                )
             rows, numbers = rows + count, numbers + listed
         for name, dtype in _FILES.items():
-            path, length = self.folder / name, (rows if name == "lengths" else numbers) * np.dtype(dtype).itemsize
+            path, length = (
+                self.folder / name,
+                (rows if name == "lengths" else numbers) * np.dtype(dtype).itemsize,
+            )
             if path.exists() or length == 0:
                 with open_for_writing(path, "ab") as file:
                     file.truncate(length)
@@ -125,7 +143,8 @@ class ChannelFolder:
         return rows
 
     def _checksum(self, rows: int, count: int, numbers: int, listed: int) -> bytes | None:
-        """Return the CRC of a block; None if its numbers are not rows of a channel, or fewer are there than belong there.
+        """Return the CRC of a block; None if its numbers are not rows of a channel, or fewer are there than
+        belong there.
 
         The outputs must be words and the chances probabilities.
         """
@@ -173,7 +192,11 @@ class HeldRows:
         """Return where the rows start, their outputs and their probabilities."""
         lengths, outputs, chances = (np.concatenate(each) for each in zip(*self._blocks, strict=True))
         self._blocks.clear()
-        return {"starts": np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]), "outputs": outputs, "chances": chances}
+        return {
+            "starts": np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
+            "outputs": outputs,
+            "chances": chances,
+        }
 
 
 def _block_of(rows: list[Row]) -> Block:

@@ -10,7 +10,21 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import audit, calibrate, check, doctor, embeddings, explain, key, mechanisms, privatize, receipt, receiving, serve, watch
+from deniable.cli import (
+    audit,
+    calibrate,
+    check,
+    doctor,
+    embeddings,
+    explain,
+    key,
+    mechanisms,
+    privatize,
+    receipt,
+    receiving,
+    serve,
+    watch,
+)
 from deniable.cli.measuring import tune, utility
 from deniable.cli.terminal import as_typed
 from deniable.errors import DeniableError, printable
@@ -18,7 +32,8 @@ from deniable.version import __version__
 
 app = typer.Typer(
     name="deniable",
-    help="Plausible deniability for text: private text in, text with other words out, with a proven guarantee.",
+    help="Plausible deniability for text: private text in, text with other words out, with a proven "
+    "guarantee.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -34,7 +49,10 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop."),
+    ] = False,
 ) -> None:
     """Plausible deniability for text: private text in, text with other words out, with a proven guarantee."""
 
@@ -77,7 +95,8 @@ for _typer, _names in ((app, ("compare", "reproduce")), (audit.app, ("membership
 
 def main() -> None:
     """Run the ``deniable`` command."""
-    # By itself SIGTERM ends a program at once, and what it keeps for a while, words of a private text among it, stays in temporary folders.
+    # By itself SIGTERM ends a program at once, and what it keeps for a while, words of a private text among
+    # it, stays in temporary folders.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         app()
@@ -88,6 +107,10 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses twice still gets this exit code
         sys.exit(130)
     except OSError as error:
-        named = f"{printable(error.filename)}: {error.strerror}" if error.filename and error.strerror else str(error)
+        named = (
+            f"{printable(error.filename)}: {error.strerror}"
+            if error.filename and error.strerror
+            else str(error)
+        )
         print(f"deniable: {named}", file=sys.stderr)
         sys.exit(1)

@@ -33,84 +33,142 @@ def calibrate(
     *,
     mechanism: VocabularyOptions,
     max_unchanged: Annotated[
-        float | None, typer.Option(help="At most this share of draws may return a word unchanged (N_w), such as 0.5.")
+        float | None,
+        typer.Option(help="At most this share of draws may return a word unchanged (N_w), such as 0.5."),
     ] = None,
     min_distinct: Annotated[
-        int | None, typer.Option(help="In as many draws as --rays says, a word must become at least this many distinct words.")
+        int | None,
+        typer.Option(
+            help="In as many draws as --rays says, a word must become at least this many distinct words."
+        ),
     ] = None,
     max_capacity: Annotated[
         float | None,
-        typer.Option(help="At most this factor may seeing a released word raise anybody's chance to guess right, on average, such as 50."),
+        typer.Option(
+            help="At most this factor may seeing a released word raise anybody's chance to guess right, on "
+            "average, such as 50."
+        ),
     ] = None,
     named_at_most: Annotated[
         float | None,
         typer.Option(
-            help="Alone: the share of the words of English text that a reader of single released words may name at most, such as 0.08."
+            help="Alone: the share of the words of English text that a reader of single released words may "
+            "name at most, such as 0.08."
         ),
     ] = None,
-    quantile: Annotated[float, typer.Option(help="The share of the words looked at that must meet the targets; 1 is all.")] = 1.0,
-    epsilon: Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε to look at. May be repeated.")] = None,
+    quantile: Annotated[
+        float, typer.Option(help="The share of the words looked at that must meet the targets; 1 is all.")
+    ] = 1.0,
+    epsilon: Annotated[
+        list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε to look at. May be repeated.")
+    ] = None,
     rays: Annotated[
         int,
-        typer.Option(min=1, help="How many random directions to follow from each word, or draws for each word and ε."),
+        typer.Option(
+            min=1, help="How many random directions to follow from each word, or draws for each word and ε."
+        ),
     ] = 1000,
-    words: Annotated[Path | None, typer.Option(help="Look only at the words in this file, one a line.")] = None,
-    sample: Annotated[int | None, typer.Option(help="Look only at this many words, drawn at random: a quick look.")] = None,
-    protect: Annotated[str | None, typer.Option(metavar="nearest|unknown", help="Let exposed words go in as others.")] = None,
+    words: Annotated[
+        Path | None, typer.Option(help="Look only at the words in this file, one a line.")
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(help="Look only at this many words, drawn at random: a quick look.")
+    ] = None,
+    protect: Annotated[
+        str | None, typer.Option(metavar="nearest|unknown", help="Let exposed words go in as others.")
+    ] = None,
     most_protected: Annotated[
-        float, typer.Option(help="With --protect and no --epsilon: the largest share of the words to protect.")
+        float,
+        typer.Option(help="With --protect and no --epsilon: the largest share of the words to protect."),
     ] = 0.01,
-    save_as: Annotated[str | None, typer.Option("--as", help="The name to install the protected embedding under.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Where to write the values of every word looked at as CSV.")] = None,
-    parquet: Annotated[Path | None, typer.Option(help="Where to write the values of every word looked at as Parquet.")] = None,
+    save_as: Annotated[
+        str | None, typer.Option("--as", help="The name to install the protected embedding under.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(help="Where to write the values of every word looked at as CSV.")
+    ] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(help="Where to write the values of every word looked at as Parquet.")
+    ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(help="Where to write the HTML page; without targets the default is EMBEDDING-calibration.html."),
+        typer.Option(
+            help="Where to write the HTML page; without targets the default is EMBEDDING-calibration.html."
+        ),
     ] = None,
-    figures: Annotated[Path | None, typer.Option(help="A folder for the single figures, as PNG and SVG.")] = None,
-    word: Annotated[list[str] | None, typer.Option(help="A word whose outputs the page shows. May be repeated.")] = None,
-    example: Annotated[list[str] | None, typer.Option(help="A public sentence to show on the page. May be repeated.")] = None,
-    all_walks: Annotated[bool, typer.Option("--all-walks", help="Measure S_w of every word, not of 1,000: slow with many words.")] = False,
+    figures: Annotated[
+        Path | None, typer.Option(help="A folder for the single figures, as PNG and SVG.")
+    ] = None,
+    word: Annotated[
+        list[str] | None, typer.Option(help="A word whose outputs the page shows. May be repeated.")
+    ] = None,
+    example: Annotated[
+        list[str] | None, typer.Option(help="A public sentence to show on the page. May be repeated.")
+    ] = None,
+    all_walks: Annotated[
+        bool,
+        typer.Option("--all-walks", help="Measure S_w of every word, not of 1,000: slow with many words."),
+    ] = False,
     device: Device = "cpu",  # noqa: ARG001 - its callback sets it
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; a page is written with --report only.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON for machines; a page is written with --report only.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
-    """Find the largest ε that meets targets for the words looked at, name those that hardly change, and write a page about it.
+    """Find the largest ε that meets targets for the words looked at, name those that hardly change, and write
+    a page about it.
 
-    All words of the vocabulary are looked at, unless --words or --sample say which; then nothing is said of the others, but for a bound on
-    the share of the vocabulary that misses the targets, which a random sample gives.
+    All words of the vocabulary are looked at, unless --words or --sample say which; then nothing is said of
+    the others, but for a bound on the share of the vocabulary that misses the targets, which a random sample
+    gives.
 
-    Without targets the page covers a range of ε that is found, from all words changed to none. An interrupted run is
-    continued by the same command. With --protect the words that miss the targets are exposed and go in as others: at the
-    given --epsilon, or at the largest ε where at most the share --most-protected does.
+    Without targets the page covers a range of ε that is found, from all words changed to none. An interrupted
+    run is continued by the same command. With --protect the words that miss the targets are exposed and go in
+    as others: at the given --epsilon, or at the largest ε where at most the share --most-protected does.
 
-    The mechanisms multivariate, mahalanobis and gaussian are measured by rays, at all ε at once. The others are measured at twelve values
-    of ε (or those given), and again between the two where the targets are lost: by exact sums where a mechanism has them, and by draws for
-    vickrey and rank-smoothing, which takes long for many words. With --device cuda and values of --epsilon, draws on the GPU take the
-    place of rays.
+    The mechanisms multivariate, mahalanobis and gaussian are measured by rays, at all ε at once. The others
+    are measured at twelve values of ε (or those given), and again between the two where the targets are lost:
+    by exact sums where a mechanism has them, and by draws for vickrey and rank-smoothing, which takes long
+    for many words. With --device cuda and values of --epsilon, draws on the GPU take the place of rays.
     """
     from deniable import calibration
     from deniable.progress import Stages
     from deniable.words.word_list import read_word_list
 
     chosen = mechanism.choose()
-    targets = calibration.Targets(max_unchanged=max_unchanged, min_distinct=min_distinct, quantile=quantile, max_capacity=max_capacity)
+    targets = calibration.Targets(
+        max_unchanged=max_unchanged, min_distinct=min_distinct, quantile=quantile, max_capacity=max_capacity
+    )
     protection = _protection(protect, save_as, most_protected)
     opened = mechanism.open()
     if named_at_most is not None:
         if targets.given or epsilon or protection is not None:
-            raise typer.BadParameter("--named-at-most chooses epsilon by itself: give no other target, no --epsilon and no --protect")
+            raise typer.BadParameter(
+                "--named-at-most chooses epsilon by itself: give no other target, no --epsilon and no "
+                "--protect"
+            )
         _show_named(chosen, opened, named_at_most, as_json=as_json)
         return
     if report is None and not targets.given and not as_json:
         report = Path(f"{Path(opened.name).name}-calibration.html")
     files = calibration.Files(
-        csv=csv, parquet=parquet, page=report, figures=figures, words=tuple(word or ()), sentences=tuple(example or ())
+        csv=csv,
+        parquet=parquet,
+        page=report,
+        figures=figures,
+        words=tuple(word or ()),
+        sentences=tuple(example or ()),
     )
     try:
         with ExitStack() as stack:
-            measuring = None if quiet else stack.enter_context(Stages(f"calibrating {opened.name}", unit="words")).report
-            drawing = None if quiet else stack.enter_context(Stages("drawing the page", unit="values of ε")).report
+            measuring = (
+                None
+                if quiet
+                else stack.enter_context(Stages(f"calibrating {opened.name}", unit="words")).report
+            )
+            drawing = (
+                None if quiet else stack.enter_context(Stages("drawing the page", unit="values of ε")).report
+            )
             result = calibration.calibrate(
                 opened,
                 mechanism=chosen,
@@ -126,7 +184,10 @@ def calibrate(
                 report_page=drawing,
             )
     except KeyboardInterrupt:
-        print("deniable: stopped; finished words are kept, and the same command goes on from there", file=sys.stderr)
+        print(
+            "deniable: stopped; finished words are kept, and the same command goes on from there",
+            file=sys.stderr,
+        )
         raise typer.Exit(130) from None
     if as_json:
         print_json(result.to_dict())
@@ -135,7 +196,8 @@ def calibrate(
 
 
 def _show_named(chosen: ChosenMechanism, opened: Embedding, at_most: float, *, as_json: bool) -> None:
-    """Print the largest ε at which no reader of single words names more than a share of the words of English text."""
+    """Print the largest ε at which no reader of single words names more than a share of the words of English
+    text."""
     from deniable.measures.bayes_bound import largest_epsilon
     from deniable.measures.risk import english_words
     from deniable.report.wording import percent
@@ -156,7 +218,10 @@ def _show_named(chosen: ChosenMechanism, opened: Embedding, at_most: float, *, a
         return
     console = open_console()
     most, blind = percent(bound.high), percent(bound.blind)
-    console.print(f"ε = {epsilon:g}: of words as frequent as in English text, a reader of single released words names at most {most},")
+    console.print(
+        f"ε = {epsilon:g}: of words as frequent as in English text, a reader of single released words names "
+        f"at most {most},"
+    )
     console.print(f"whatever the method (95 % confidence); without the release it is {blind}")
 
 
@@ -173,23 +238,33 @@ def _protection(by: str | None, name: str | None, most_protected: float) -> Prot
 def _show(result: CalibrationResult) -> None:
     """Print the chosen ε, the table and the words that change least."""
     console, calibration = open_console(), result.calibration
-    console.print(f"{calibration.embedding.name}, {_mechanism(result)}: {result.looked_at}; {_method(result)}")
+    console.print(
+        f"{calibration.embedding.name}, {_mechanism(result)}: {result.looked_at}; {_method(result)}"
+    )
     if result.choice is not None:
         _show_choice(console, result.choice, result.looked_at, exact=calibration.method == "exact")
     console.print()
     console.print(_table(result.table))
     if result.choice is not None:
         if count := len(result.choice.failing):
-            console.print(f"\n{count:,} of {result.looked_at.them} miss the targets at this ε; they lie far from their neighbours:")
+            console.print(
+                f"\n{count:,} of {result.looked_at.them} miss the targets at this ε; they lie far from their "
+                "neighbours:"
+            )
         console.print(_words(result.exposed or result.worst_words))
     if result.protected is not None:
         made = result.protected
         console.print(
-            f"\n{made.name}: {made.words_mapped:,} words go in as others ({made.by}); {made.exposed_words_left:,} words "
+            f"\n{made.name}: {made.words_mapped:,} words go in as others ({made.by}); "
+            f"{made.exposed_words_left:,} words "
             f"miss the targets now, the worst N_w is {made.largest_unchanged:.3f}"
         )
     if result.sampled_words is not None:
-        some = "" if result.sampled_words == result.looked_at.count else f"{result.sampled_words:,} words drawn at random from "
+        some = (
+            ""
+            if result.sampled_words == result.looked_at.count
+            else f"{result.sampled_words:,} words drawn at random from "
+        )
         console.print(f"\ndistinct words and H₁: {some}{result.looked_at.them}")
     if result.figures is not None:
         console.print(f"\nfigures: {', '.join(str(path) for path in result.figures)}")
@@ -205,24 +280,34 @@ def _show_choice(console: Console, choice: Choice, looked_at: LookedAt, *, exact
     asked += [f"capacity ≤ {targets.max_capacity:g}"] if targets.max_capacity is not None else []
     asked += [f"≥ {targets.min_distinct:,} distinct words"] if targets.min_distinct is not None else []
     verb = "meets" if choice.meets_targets else "MISSES"
-    console.print(f"ε = {choice.epsilon:g} {verb} {' and '.join(asked)} for {looked_at.share(targets.quantile)}")
+    console.print(
+        f"ε = {choice.epsilon:g} {verb} {' and '.join(asked)} for {looked_at.share(targets.quantile)}"
+    )
     sure = "exact" if exact else "95 % confidence for an ε fixed beforehand"
     none = "no word" if looked_at.all else f"none of {looked_at.them}"
-    console.print(f"{none} stays itself in more than {percent_up(float(choice.upper.max()))} of draws ({sure})")
+    console.print(
+        f"{none} stays itself in more than {percent_up(float(choice.upper.max()))} of draws ({sure})"
+    )
     if looked_at.all:
         return
-    console.print(f"the other {words(looked_at.vocabulary - looked_at.count)} were not looked at, and may stay themselves in all draws")
+    console.print(
+        f"the other {words(looked_at.vocabulary - looked_at.count)} were not looked at, and may stay "
+        "themselves in all draws"
+    )
     if choice.missing is not None:
         share = percent_up(choice.missing.at_most)
         console.print(
-            f"of the whole vocabulary at most {share} miss the targets ({choice.missing.provided}, by the random sample: "
+            f"of the whole vocabulary at most {share} miss the targets ({choice.missing.provided}, by the "
+            "random sample: "
             f"{choice.missing.counted:,} of {looked_at.them} may, by the error of their N_w)"
         )
 
 
 def _mechanism(result: CalibrationResult) -> str:
     mechanism, embedding = result.calibration.mechanism, result.calibration.embedding
-    options = ", ".join(f"{name} = {value}" for name, value in mechanism.identity(embedding)["parameters"].items())
+    options = ", ".join(
+        f"{name} = {value}" for name, value in mechanism.identity(embedding)["parameters"].items()
+    )
     return f"{mechanism.name} ({options})" if options else mechanism.name
 
 
@@ -235,7 +320,16 @@ def _method(result: CalibrationResult) -> str:
 
 def _table(rows: Sequence[EpsilonRow]) -> Table:
     with_support = any(row.support for row in rows)
-    columns = ["ε", "capacity", "N_w mean", "median", "95 %", "worst", "> 0.5", *(_SUPPORT if with_support else ())]
+    columns = [
+        "ε",
+        "capacity",
+        "N_w mean",
+        "median",
+        "95 %",
+        "worst",
+        "> 0.5",
+        *(_SUPPORT if with_support else ()),
+    ]
     cells = []
     for row in rows:
         stays = row.unchanged
@@ -244,7 +338,11 @@ def _table(rows: Sequence[EpsilonRow]) -> Table:
         cells.append([f"{row.epsilon:.4g}", capacity, *shares, f"{row.words_above_half:,}"])
         if row.support is not None:
             distinct = row.support.distinct
-            cells[-1] += [f"{distinct.mean:.0f}", f"{distinct.worst:.0f}", f"{row.support.mean_entropies[1]:.1f}"]
+            cells[-1] += [
+                f"{distinct.mean:.0f}",
+                f"{distinct.worst:.0f}",
+                f"{row.support.mean_entropies[1]:.1f}",
+            ]
     return make_table(columns, cells, left=())
 
 

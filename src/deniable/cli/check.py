@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from deniable.records.checking.profile import ColumnProfile
 
 LOOK_FIRST = 3
-"""The exit code that says: the file can be read, and something in it should be looked at before it is released."""
+"""The exit code that says: the file can be read, and something in it should be looked at before it is
+released."""
 
 _MOST_ROWS, _WIDEST_NAME = 24, 40
 _NO_NAME = "(no name)"
@@ -24,17 +25,23 @@ _NO_NAME = "(no name)"
 @with_groups
 def check(
     *,
-    file: Annotated[Path, typer.Argument(help="The private file, in any format that `deniable privatize` reads, or a folder.")],
-    embedding: Annotated[str, typer.Option(help="The name of the embedding that the file would be released with.")] = "default",
+    file: Annotated[
+        Path,
+        typer.Argument(help="The private file, in any format that `deniable privatize` reads, or a folder."),
+    ],
+    embedding: Annotated[
+        str, typer.Option(help="The name of the embedding that the file would be released with.")
+    ] = "default",
     reading: FileOptions,
     records: Annotated[int, typer.Option(help="How many records to look at, from the first on.")] = 10_000,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Look at a private file before it is released: its columns, what would be released as it is, and the command for it.
+    """Look at a private file before it is released: its columns, what would be released as it is, and the
+    command for it.
 
-    What is printed is private, as the file is. The exit code is 0 if nothing stands out, 3 if something should be looked at first, 1 if the
-    file cannot be read.
+    What is printed is private, as the file is. The exit code is 0 if nothing stands out, 3 if something
+    should be looked at first, 1 if the file cannot be read.
     """
     from deniable.embeddings.embedding import Embedding
     from deniable.progress import Progress
@@ -75,12 +82,27 @@ def _show(found: FileCheck) -> None:
     console = open_console()
     records = number_of(found.records, "record")
     looked = records if found.complete else f"the first {records}"
-    console.print(f"{printable(found.file)}: {found.format}, {looked}. This is about private text: keep it to yourself.\n")
-    headings = ["column", "looks like", "filled", "different", "words", "longest", "unknown", "likely language"]
+    console.print(
+        f"{printable(found.file)}: {found.format}, {looked}. This is about private text: keep it to "
+        "yourself.\n"
+    )
+    headings = [
+        "column",
+        "looks like",
+        "filled",
+        "different",
+        "words",
+        "longest",
+        "unknown",
+        "likely language",
+    ]
     rows = [_row(column) for column in found.columns[:_MOST_ROWS]]
     table = make_table(headings, rows, left=(0, 1, 7))
     # Names that begin alike, such as visits[].date and visits[].note, must not be cut to the same letters.
-    table.columns[0].min_width, table.columns[0].overflow = min(_WIDEST_NAME, max((len(row[0]) for row in rows), default=0)), "fold"
+    table.columns[0].min_width, table.columns[0].overflow = (
+        min(_WIDEST_NAME, max((len(row[0]) for row in rows), default=0)),
+        "fold",
+    )
     console.print(table)
     if len(found.columns) > _MOST_ROWS:
         console.print(f"and {len(found.columns) - _MOST_ROWS:,} more columns: --json lists them all")
@@ -93,7 +115,10 @@ def _show(found: FileCheck) -> None:
         console.print(f"\nThe command releases as it is: {names}")
         if found.dropped:
             console.print(f"Left out: {', '.join(printable(name) or _NO_NAME for name in found.dropped)}")
-        console.print(f"In other words: {', '.join('the text' if name is None else printable(name) or _NO_NAME for name in found.private)}")
+        console.print(
+            "In other words: "
+            f"{', '.join('the text' if name is None else printable(name) or _NO_NAME for name in found.private)}"  # noqa: E501
+        )
         console.print(f"\n{printable(found.command)}", soft_wrap=True)
         console.print("How to choose ε: deniable calibrate, and the guide.")
 

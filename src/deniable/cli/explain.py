@@ -1,4 +1,5 @@
-"""``deniable explain WORD``: the words it may become, how often it stays, and its neighbours; or a table of several words."""
+"""``deniable explain WORD``: the words it may become, how often it stays, and its neighbours; or a table of
+several words."""
 
 from __future__ import annotations
 
@@ -26,18 +27,23 @@ def explain(
     *,
     word: Annotated[list[str] | None, typer.Argument(help="The words to explain.")] = None,
     words: Annotated[
-        list[Path] | None, typer.Option("--words", help="A file of words to explain, one per line, such as names. May be repeated.")
+        list[Path] | None,
+        typer.Option(
+            "--words", help="A file of words to explain, one per line, such as names. May be repeated."
+        ),
     ] = None,
     epsilon: Epsilon,
     mechanism: VocabularyOptions,
-    draws: Annotated[int, typer.Option("--draws", "--rays", help="How many directions to follow, or draws to make.")] = 1000,
+    draws: Annotated[
+        int, typer.Option("--draws", "--rays", help="How many directions to follow, or draws to make.")
+    ] = 1000,
     top: Annotated[int, typer.Option(help="How many words to show.")] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Show what WORD may become at this ε, how often it stays, and how far its neighbours are.
 
-    Of several words it shows a table, those first that stay most often. On a reduced or shaped embedding it also shows of one word
-    which neighbours came nearer and which went away.
+    Of several words it shows a table, those first that stay most often. On a reduced or shaped embedding it
+    also shows of one word which neighbours came nearer and which went away.
     """
     from deniable.words.word_list import read_word_list
 
@@ -62,13 +68,24 @@ def explain(
 def _show_several(explanations: Sequence[Explanation]) -> None:
     console, any_of_them = open_console(), explanations[0]
     method = _METHODS[any_of_them.method].format(any_of_them.draws)
-    console.print(f"ε = {any_of_them.epsilon:g} on {any_of_them.embedding}, {any_of_them.mechanism}, {method} for each word\n")
+    console.print(
+        f"ε = {any_of_them.epsilon:g} on {any_of_them.embedding}, {any_of_them.mechanism}, {method} for each "
+        "word\n"
+    )
     rows = []
-    for each in sorted(explanations, key=lambda one: -1.0 if one.unchanged is None else one.unchanged.probability, reverse=True):
-        others = ", ".join(outcome.word for outcome in each.outcomes if outcome.word != each.word or not each.known)
+    for each in sorted(
+        explanations,
+        key=lambda one: -1.0 if one.unchanged is None else one.unchanged.probability,
+        reverse=True,
+    ):
+        others = ", ".join(
+            outcome.word for outcome in each.outcomes if outcome.word != each.word or not each.known
+        )
         stays = "unknown: ⊥" if each.unchanged is None else _share(each.unchanged, 1)
         rows.append([each.word, stays, f"{each.distinct:,}", others])
-    console.print(make_table(["word", "stays itself", "distinct", "else becomes most often"], rows, left=(0, 3)))
+    console.print(
+        make_table(["word", "stays itself", "distinct", "else becomes most often"], rows, left=(0, 3))
+    )
     console.print(f"\ndistinct: the number of distinct words that came out in {any_of_them.draws:,} draws")
 
 
@@ -78,13 +95,21 @@ def _show(explanation: Explanation) -> None:
     if not explanation.known:
         kind += " is unknown to the embedding, so it is treated as ⊥, like every unknown word. ⊥"
     method = _METHODS[explanation.method].format(explanation.draws)
-    console.print(f"{kind} at ε = {explanation.epsilon:g} on {explanation.embedding}, {explanation.mechanism}, {method}")
+    console.print(
+        f"{kind} at ε = {explanation.epsilon:g} on {explanation.embedding}, {explanation.mechanism}, {method}"
+    )
     if explanation.goes_in_as is not None:
-        console.print(f"it is protected: it goes in as “{explanation.goes_in_as}”, and what comes out, and bounds, are those of that word")
+        console.print(
+            f"it is protected: it goes in as “{explanation.goes_in_as}”, and what comes out, and bounds, are "
+            "those of that word"
+        )
     stays = explanation.unchanged
     if stays is not None:
         console.print(f"stays itself in {_share(stays, 1)} of all cases (N_w)")
-    console.print(f"{explanation.distinct:,} distinct words came out in {explanation.draws:,} draws (the paper counts S_w in 1,000)\n")
+    console.print(
+        f"{explanation.distinct:,} distinct words came out in {explanation.draws:,} draws (the paper counts "
+        "S_w in 1,000)\n"
+    )
     widest = max(outcome.probability for outcome in explanation.outcomes)
     rows = []
     for row in range(max(len(explanation.outcomes), len(explanation.neighbours))):
@@ -94,9 +119,15 @@ def _show(explanation: Explanation) -> None:
             left = [outcome.word, _share(outcome, 2), "█" * max(1, round(12 * outcome.probability / widest))]
         if row < len(explanation.neighbours):
             near = explanation.neighbours[row]
-            right = [near.word, f"{near.distance:.2f}", f"{near.bound:.1f}" if math.isfinite(near.bound) else "none"]
+            right = [
+                near.word,
+                f"{near.distance:.2f}",
+                f"{near.bound:.1f}" if math.isfinite(near.bound) else "none",
+            ]
         rows.append([*left, *right])
-    console.print(make_table(["becomes", "probability", "", "neighbour", "distance", "bound"], rows, left=(0, 2, 3)))
+    console.print(
+        make_table(["becomes", "probability", "", "neighbour", "distance", "bound"], rows, left=(0, 2, 3))
+    )
     console.print("\nbound: the logarithm of a likelihood ratio against the neighbour never exceeds it")
     if explanation.moves is not None:
         _show_moves(console, explanation.moves)
@@ -106,7 +137,8 @@ def _show_moves(console: Console, moves: NeighbourMoves) -> None:
     if moves.source is None:
         short = moves.source_fingerprint[:12]
         console.print(
-            f"\nWhat the map did to its neighbours is not known: the embedding it was made from ({short}) is not on this machine."
+            f"\nWhat the map did to its neighbours is not known: the embedding it was made from ({short}) is "
+            "not on this machine."
         )
         return
     for said, found in (("came nearer than in", moves.nearer), ("went away since", moves.away)):

@@ -15,7 +15,10 @@ def mechanisms(as_json: AsJson = False) -> None:
             {
                 "name": entry.name,
                 "summary": entry.summary,
-                "options": [{"name": option.name, "default": option.default, "help": option.help} for option in entry.options],
+                "options": [
+                    {"name": option.name, "default": option.default, "help": option.help}
+                    for option in entry.options
+                ],
             }
             for entry in CATALOGUE.values()
         ]

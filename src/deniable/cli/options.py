@@ -1,7 +1,8 @@
-"""The options that several commands share, in groups: a command asks for a group and gets its values as one object.
+"""The options that several commands share, in groups: a command asks for a group and gets its values as one
+object.
 
-A group is a frozen dataclass whose fields are options of Typer, or other groups. ``with_groups`` shows Typer their options in the place
-of the group.
+A group is a frozen dataclass whose fields are options of Typer, or other groups. ``with_groups`` shows Typer
+their options in the place of the group.
 """
 
 from __future__ import annotations
@@ -37,7 +38,11 @@ def number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        advice = f"; write {text.replace(',', '.')}" if re.fullmatch(r"[+-]?\d+,\d+", text.strip()) else ", such as 6 or 0.5"
+        advice = (
+            f"; write {text.replace(',', '.')}"
+            if re.fullmatch(r"[+-]?\d+,\d+", text.strip())
+            else ", such as 6 or 0.5"
+        )
         raise typer.BadParameter(f"{text!r} is not a number{advice}") from None
 
 
@@ -47,9 +52,15 @@ def number_option(*names: str, help: str) -> Any:  # noqa: A002 - the word Typer
 
 
 Epsilon = Annotated[float, number_option("--epsilon", "-e", help="The privacy parameter, per word.")]
-Epsilons = Annotated[list[float] | None, number_option("--epsilon", "-e", help="A value of ε. May be repeated.")]
+Epsilons = Annotated[
+    list[float] | None, number_option("--epsilon", "-e", help="A value of ε. May be repeated.")
+]
 Threads = Annotated[
-    int | None, typer.Option(help="How many threads search for the nearest word. By default, as many as this process may use processors.")
+    int | None,
+    typer.Option(
+        help="How many threads search for the nearest word. By default, as many as this process may use "
+        "processors."
+    ),
 ]
 
 
@@ -68,22 +79,39 @@ def use_device(device: str) -> str:
 
 
 Device = Annotated[
-    str, typer.Option(callback=use_device, help="Where noise is drawn and words are searched for: cpu, or cuda for an NVIDIA GPU.")
+    str,
+    typer.Option(
+        callback=use_device,
+        help="Where noise is drawn and words are searched for: cpu, or cuda for an NVIDIA GPU.",
+    ),
 ]
-Workers = Annotated[int, typer.Option(help="How many processes share the work. Each uses one thread, unless --threads says more.")]
-PageFile = Annotated[Path | None, typer.Option("--report", help="Where to write the result as a page for people (HTML).")]
-DataFile = Annotated[Path, typer.Argument(help="CSV, TSV, JSON, JSON Lines, Parquet or a spreadsheet with one text per record.")]
+Workers = Annotated[
+    int,
+    typer.Option(help="How many processes share the work. Each uses one thread, unless --threads says more."),
+]
+PageFile = Annotated[
+    Path | None, typer.Option("--report", help="Where to write the result as a page for people (HTML).")
+]
+DataFile = Annotated[
+    Path,
+    typer.Argument(help="CSV, TSV, JSON, JSON Lines, Parquet or a spreadsheet with one text per record."),
+]
 KeyFile = Annotated[
     Path | None,
-    typer.Option(help="Draw the noise from the secret key in this file: releasing the same records again then spends nothing more."),
+    typer.Option(
+        help="Draw the noise from the secret key in this file: releasing the same records again then spends "
+        "nothing more."
+    ),
 ]
 NeverReleased = Annotated[
     list[str] | None,
     typer.Option(
         "--never-release",
         metavar="names|FILE",
-        help="A public list of words that never come out: names for the built-in one of common given names and surnames (names-1 for its "
-        "first version), or a file with one or more words a line. They are taken out of the vocabulary; names that are not listed can come "
+        help="A public list of words that never come out: names for the built-in one of common given names "
+        "and surnames (names-1 for its "
+        "first version), or a file with one or more words a line. They are taken out of the vocabulary; "
+        "names that are not listed can come "
         "out. May be repeated.",
     ),
 ]
@@ -92,7 +120,8 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command as Typer takes it: with the options of a group in the place of each parameter that is one.
+    """Return the command as Typer takes it: with the options of a group in the place of each parameter that
+    is one.
 
     :raises ValueError: if two options have the same name.
     """
@@ -108,7 +137,10 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        command(**{name: given[name] for name in single}, **{name: _build(group, given) for name, group in groups.items()})
+        command(
+            **{name: given[name] for name in single},
+            **{name: _build(group, given) for name, group in groups.items()},
+        )
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -127,7 +159,11 @@ def _options_of(group: Any) -> list[inspect.Parameter]:
             found += _options_of(hints[field.name])
         else:
             default = inspect.Parameter.empty if field.default is MISSING else field.default
-            found.append(inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[field.name]))
+            found.append(
+                inspect.Parameter(
+                    field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[field.name]
+                )
+            )
     return found
 
 
@@ -141,30 +177,39 @@ def _build(group: type[Group], given: Mapping[str, Any]) -> Group:
 class BudgetOptions:
     """How much may be spent: on a word, on a record, or on both."""
 
-    epsilon: Annotated[float | None, number_option("--epsilon", "-e", help="The privacy parameter, per word.")] = None
+    epsilon: Annotated[
+        float | None, number_option("--epsilon", "-e", help="The privacy parameter, per word.")
+    ] = None
     record_epsilon: Annotated[
         float | None,
         number_option(
-            help="The most to spend on a record, divided equally among its words. Together with --epsilon, a word gets at most --epsilon."
+            help="The most to spend on a record, divided equally among its words. Together with --epsilon, a "
+            "word gets at most --epsilon."
         ),
     ] = None
     risk: Annotated[
         str | None,
         typer.Option(
             metavar="low|medium|high|SHARE",
-            help="Choose ε by what can be named instead of --epsilon: the share of the words of English text that a reader of single "
-            "released words names at most, such as 0.08. low is 8 %, medium 17 %, high 33 %; guessing blindly names 5.6 %.",
+            help="Choose ε by what can be named instead of --epsilon: the share of the words of English text "
+            "that a reader of single "
+            "released words names at most, such as 0.08. low is 8 %, medium 17 %, high 33 %; guessing "
+            "blindly names 5.6 %.",
         ),
     ] = None
     max_unchanged: Annotated[
         float | None,
         number_option(
-            help="Choose ε by the stored calibration instead of --epsilon: at most this share of draws may return the word unchanged."
+            help="Choose ε by the stored calibration instead of --epsilon: at most this share of draws may "
+            "return the word unchanged."
         ),
     ] = None
     quantile: Annotated[
         float,
-        typer.Option(help="With --max-unchanged: the share of words for which this must hold; 1 means every word, even the most isolated."),
+        typer.Option(
+            help="With --max-unchanged: the share of words for which this must hold; 1 means every word, "
+            "even the most isolated."
+        ),
     ] = 1.0
 
     def __post_init__(self) -> None:
@@ -174,10 +219,16 @@ class BudgetOptions:
         """
         given = [each for each in (self.epsilon, self.risk, self.max_unchanged) if each is not None]
         if len(given) > 1:
-            problem = "give one of --epsilon (per word), --risk (by what can be named) and --max-unchanged (per word, by calibration)"
+            problem = (
+                "give one of --epsilon (per word), --risk (by what can be named) and --max-unchanged "
+                "(per word, by calibration)"
+            )
             raise typer.BadParameter(problem)
         if not given and self.record_epsilon is None:
-            problem = "give --risk (low, medium or high) or --epsilon (per word), or --record-epsilon (per record), or both"
+            problem = (
+                "give --risk (low, medium or high) or --epsilon (per word), or --record-epsilon (per "
+                "record), or both"
+            )
             raise typer.BadParameter(problem)
 
 
@@ -187,21 +238,32 @@ class RoleOptions:
 
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", "-c", help="A column of private text, or a path: visit.note, visits[].note. May be repeated."),
+        typer.Option(
+            "--column",
+            "-c",
+            help="A column of private text, or a path: visit.note, visits[].note. May be repeated.",
+        ),
     ] = None
     drop: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column, or a path, that is left out of the output. May be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="A column, or a path, that is left out of the output. May be repeated."
+        ),
     ] = None
     keep: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="A column, or a path, that is released as it is. Columns that look like people, contacts, identifiers, dates of birth or "
+            help="A column, or a path, that is released as it is. Columns that look like people, contacts, "
+            "identifiers, dates of birth or "
             "free text are refused unless one of these three options names them. May be repeated.",
         ),
     ] = None
     keep_sheet: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Another sheet of the workbook that is released as it is. May be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Another sheet of the workbook that is released as it is. May be repeated."
+        ),
     ] = None
 
     def roles(self) -> Roles:
@@ -218,15 +280,24 @@ class RoleOptions:
 class CellOptions:
     """How text and cells stand in a file."""
 
-    delimiter: Annotated[str | None, typer.Option(help="The character between the cells of CSV, such as ';' or tab.")] = None
+    delimiter: Annotated[
+        str | None, typer.Option(help="The character between the cells of CSV, such as ';' or tab.")
+    ] = None
     header: Annotated[
         bool,
         typer.Option(
-            "--header/--no-header", help="Whether the first row holds the column names. Without a header, columns are numbered from 1."
+            "--header/--no-header",
+            help="Whether the first row holds the column names. Without a header, columns are numbered from "
+            "1.",
         ),
     ] = True
-    encoding: Annotated[str, typer.Option(help="The encoding of the input. The output is always UTF-8.")] = "utf-8"
-    sheet: Annotated[str | None, typer.Option(metavar="NAME", help="The sheet of a spreadsheet. By default, the first one.")] = None
+    encoding: Annotated[str, typer.Option(help="The encoding of the input. The output is always UTF-8.")] = (
+        "utf-8"
+    )
+    sheet: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The sheet of a spreadsheet. By default, the first one."),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,7 +317,13 @@ class FileOptions:
     def reading(self) -> ReadingOptions:
         """Return the options by the names that functions which read records have for them."""
         cell = self.cells
-        return {"format": self.format, "delimiter": cell.delimiter, "header": cell.header, "encoding": cell.encoding, "sheet": cell.sheet}
+        return {
+            "format": self.format,
+            "delimiter": cell.delimiter,
+            "header": cell.header,
+            "encoding": cell.encoding,
+            "sheet": cell.sheet,
+        }
 
 
 class MechanismArguments(TypedDict):
@@ -262,17 +339,26 @@ class MechanismOptions:
 
     embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default"
     mechanism: Annotated[
-        str, typer.Option("--mechanism", "-m", metavar="NAME", help="How words are drawn; `deniable mechanisms` lists them.")
+        str,
+        typer.Option(
+            "--mechanism", "-m", metavar="NAME", help="How words are drawn; `deniable mechanisms` lists them."
+        ),
     ] = "multivariate"
     mechanism_option: Annotated[
         list[str] | None,
-        typer.Option("--mechanism-option", "-O", metavar="NAME=VALUE", help="An option of the mechanism, such as t=0.5. May be repeated."),
+        typer.Option(
+            "--mechanism-option",
+            "-O",
+            metavar="NAME=VALUE",
+            help="An option of the mechanism, such as t=0.5. May be repeated.",
+        ),
     ] = None
 
     def parse_options(self) -> dict[str, object]:
         """Return the options of the mechanism as values.
 
-        :raises InvalidParameter: if there is no mechanism or no option of that name, or an option is missing or no such value.
+        :raises InvalidParameter: if there is no mechanism or no option of that name, or an option is missing
+            or no such value.
         """
         from deniable.mechanisms.catalogue import parse_options
 
@@ -288,7 +374,8 @@ class MechanismOptions:
         return ChosenMechanism(name=self.mechanism, options=self.parse_options())
 
     def arguments(self) -> MechanismArguments:
-        """Return the name of the embedding and the mechanism, by the names that functions which open both have for them.
+        """Return the name of the embedding and the mechanism, by the names that functions which open both
+        have for them.
 
         :raises InvalidParameter: as ``parse_options`` does.
         """
@@ -358,19 +445,32 @@ class ReleaseOptions(VocabularyOptions):
     """How text is released: everything of a `Release` but the budget."""
 
     unknown: Annotated[
-        str, typer.Option(metavar="perturb|subwords|redact|drop|error", help="What to do with words the embedding does not know.")
+        str,
+        typer.Option(
+            metavar="perturb|subwords|redact|drop|error",
+            help="What to do with words the embedding does not know.",
+        ),
     ] = "perturb"
-    punctuation: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release punctuation marks.")] = "drop"
-    case: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release which words were capitalised.")] = "drop"
+    punctuation: Annotated[
+        str, typer.Option(metavar="drop|keep", help="Whether to release punctuation marks.")
+    ] = "drop"
+    case: Annotated[
+        str, typer.Option(metavar="drop|keep", help="Whether to release which words were capitalised.")
+    ] = "drop"
     keep_words: Annotated[
-        Path | None, typer.Option(help="A public file of words, one per line, that are released as they are if the embedding knows them.")
+        Path | None,
+        typer.Option(
+            help="A public file of words, one per line, that are released as they are if the embedding knows "
+            "them."
+        ),
     ] = None
     key_file: KeyFile = None
     record_id: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="With --key-file: the column that identifies each record. Without it, a record is identified by its number in the file "
+            help="With --key-file: the column that identifies each record. Without it, a record is "
+            "identified by its number in the file "
             "and the content of the whole file.",
         ),
     ] = None
@@ -378,7 +478,8 @@ class ReleaseOptions(VocabularyOptions):
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="With --key-file: the column that identifies users. The same word of the same user always becomes the same word.",
+            help="With --key-file: the column that identifies users. The same word of the same user always "
+            "becomes the same word.",
         ),
     ] = None
 
@@ -386,7 +487,8 @@ class ReleaseOptions(VocabularyOptions):
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Without a key: the column that says whose a record is. The receipt then adds up what each person spends. The column is "
+            help="Without a key: the column that says whose a record is. The receipt then adds up what each "
+            "person spends. The column is "
             "dropped or kept like any other.",
         ),
     ] = None
@@ -397,9 +499,13 @@ class ReleaseOptions(VocabularyOptions):
         :raises BadParameter: if not.
         """
         if self.key_file is None and self.naming_column is not None:
-            raise typer.BadParameter("--record-id and --consistent-by need a --key-file; make one: deniable key new FILE")
+            raise typer.BadParameter(
+                "--record-id and --consistent-by need a --key-file; make one: deniable key new FILE"
+            )
         if self.key_file is not None and self.person is not None:
-            raise typer.BadParameter("--person is for releases without a key; --consistent-by adds up what each user spends")
+            raise typer.BadParameter(
+                "--person is for releases without a key; --consistent-by adds up what each user spends"
+            )
         if self.record_id is not None and self.consistent_by is not None:
             raise typer.BadParameter("give one of --record-id and --consistent-by")
 
@@ -426,7 +532,9 @@ class ReleaseOptions(VocabularyOptions):
             unknown=self.unknown,
             punctuation=self.punctuation,
             case=self.case,
-            keep_words=frozenset() if self.keep_words is None else read_word_list(self.keep_words, name="keep_words"),
+            keep_words=frozenset()
+            if self.keep_words is None
+            else read_word_list(self.keep_words, name="keep_words"),
             never_release=self.read_listed(),
             key_file=self.key_file,
             consistent=self.consistent_by is not None,
@@ -434,7 +542,8 @@ class ReleaseOptions(VocabularyOptions):
 
 
 def warn_of_the_epsilon(private: Privatizer) -> None:
-    """Say on standard error if most words would be released as they are, or hardly anything of them could be read.
+    """Say on standard error if most words would be released as they are, or hardly anything of them could be
+    read.
 
     No option silences it: who asks for less to read does not ask for less privacy.
     """

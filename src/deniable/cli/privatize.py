@@ -40,36 +40,64 @@ _BESIDE = (".receipt.json", ".card.json", ".partial", ".journal", ".finishing")
 @with_groups
 def privatize(
     *,
-    file: Annotated[str | None, typer.Argument(help="The file to privatize. Without it, or with -, standard input is read.")] = None,
+    file: Annotated[
+        str | None,
+        typer.Argument(help="The file to privatize. Without it, or with -, standard input is read."),
+    ] = None,
     budget: BudgetOptions,
     target: Annotated[
-        str | None, typer.Option("--output", "-o", help="Where to write. Without it, the text goes to standard output.")
+        str | None,
+        typer.Option("--output", "-o", help="Where to write. Without it, the text goes to standard output."),
     ] = None,
     columns: RoleOptions,
     reading: FileOptions,
     release: ReleaseOptions,
-    receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt. By default: OUTPUT.receipt.json.")] = None,
+    receipt: Annotated[
+        Path | None, typer.Option(help="Where to write the receipt. By default: OUTPUT.receipt.json.")
+    ] = None,
     receipt_page: ReceiptPage = None,
     card: Annotated[
-        Path | None, typer.Option(help="Where to write the card if the text goes to standard output. An output has OUTPUT.card.json.")
+        Path | None,
+        typer.Option(
+            help="Where to write the card if the text goes to standard output. An output has "
+            "OUTPUT.card.json."
+        ),
     ] = None,
     threads: Threads = None,
     workers: Workers = 1,
     device: Device = "cpu",
-    engine: Annotated[str, typer.Option(metavar="local|spark", help="What does the work. Spark also takes folders of files.")] = "local",
-    master: Annotated[str | None, typer.Option(help="With --engine spark: the master, such as spark://host:7077 or yarn.")] = None,
+    engine: Annotated[
+        str,
+        typer.Option(metavar="local|spark", help="What does the work. Spark also takes folders of files."),
+    ] = "local",
+    master: Annotated[
+        str | None, typer.Option(help="With --engine spark: the master, such as spark://host:7077 or yarn.")
+    ] = None,
     as_json: Annotated[
         bool,
         typer.Option(
-            "--json", help="Print the receipt as JSON. If the text goes to standard output, it is printed last on standard error."
+            "--json",
+            help="Print the receipt as JSON. If the text goes to standard output, it is printed last on "
+            "standard error.",
         ),
     ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Show no progress and no summary. Warnings and relaxed guarantees are still shown.")
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            help="Show no progress and no summary. Warnings and relaxed guarantees are still shown.",
+        ),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an output that exists, and drop a partial one.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue work that was cut off; nothing is drawn twice.")] = False,
-    insecure_seed: Annotated[int | None, typer.Option(help="For tests only: whoever knows the seed can undo the noise.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an output that exists, and drop a partial one.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue work that was cut off; nothing is drawn twice.")
+    ] = False,
+    insecure_seed: Annotated[
+        int | None, typer.Option(help="For tests only: whoever knows the seed can undo the noise.")
+    ] = None,
 ) -> None:
     """Replace every word of a text, or of the named columns of a file, by a word drawn around it."""
     source, output = _path(file), _path(target)
@@ -78,13 +106,19 @@ def privatize(
     if release.key_file is not None and insecure_seed is not None:
         raise typer.BadParameter("give one of --key-file and --insecure-seed")
     if card is not None and target is not None and target != "-":
-        raise typer.BadParameter("--card is for standard output: the card of an --output lies beside it, as OUTPUT.card.json")
+        raise typer.BadParameter(
+            "--card is for standard output: the card of an --output lies beside it, as OUTPUT.card.json"
+        )
     if workers != 1 and device != "cpu":
         raise typer.BadParameter("give one of --workers and --device: a GPU serves one process")
     if workers != 1 and output is None:
         raise typer.BadParameter("--workers needs an --output")
     cells = reading.cells
-    here_only: dict[str, bool] = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--no-header": not cells.header}
+    here_only: dict[str, bool] = {
+        "--resume": resume,
+        "--insecure-seed": insecure_seed is not None,
+        "--no-header": not cells.header,
+    }
     here_only |= {"--person": release.person is not None}
     here_only |= {"--threads": threads is not None, "--workers": workers != 1, "--device": device != "cpu"}
     here_only |= {
@@ -106,7 +140,9 @@ def privatize(
         roles, named_by = columns.roles(), release.naming_column
         if engine == "local":
             set_threads(threads)
-            layout = make_layout(source, roles=roles, record_id=named_by, person=release.person, **reading.reading())
+            layout = make_layout(
+                source, roles=roles, record_id=named_by, person=release.person, **reading.reading()
+            )
         resolved = release.resolve(budget, lambda line: _say(line, quiet=quiet))
         private = resolved.make(randomness=_seeded(insecure_seed))
         warn_of_the_epsilon(private)
@@ -115,15 +151,32 @@ def privatize(
         made: Receipt | None
         if engine == "spark":
             where = SparkArguments(
-                columns=roles.text, drop=roles.drop, keep=roles.keep, format=reading.format, master=master, record_id=named_by, force=force
+                columns=roles.text,
+                drop=roles.drop,
+                keep=roles.keep,
+                format=reading.format,
+                master=master,
+                record_id=named_by,
+                force=force,
             )
-            made = _with_spark(resolved, str(file), str(target), receipt, where=where, as_json=as_json, quiet=quiet)
+            made = _with_spark(
+                resolved, str(file), str(target), receipt, where=where, as_json=as_json, quiet=quiet
+            )
         elif output is None:
             _say_what_is_relaxed(private, layout)  # with an output, the receipt beside it says it
             made = _to_standard_output(private, source, layout, receipt, card, as_json=as_json, force=force)
         else:
             made = _to_file(
-                private, source, layout, output, receipt, workers=workers, as_json=as_json, quiet=quiet, force=force, resume=resume
+                private,
+                source,
+                layout,
+                output,
+                receipt,
+                workers=workers,
+                as_json=as_json,
+                quiet=quiet,
+                force=force,
+                resume=resume,
             )
         if receipt_page is not None:
             write_page(receipt_page, made, receipt or Path(f"{output}.receipt.json"))
@@ -149,7 +202,11 @@ def _to_file(
     from deniable.records.jobs.job import run_job
 
     if why_not_native():
-        _say(f"deniable: the native search is not in use: the same words are found {SLOWER}; `deniable doctor` says why", quiet=quiet)
+        _say(
+            f"deniable: the native search is not in use: the same words are found {SLOWER}; `deniable "
+            "doctor` says why",
+            quiet=quiet,
+        )
     shown = None if quiet else Progress
     try:
         with open_source(source) as records:
@@ -180,7 +237,14 @@ def _to_file(
 
 
 def _to_standard_output(
-    private: Privatizer, source: Path | None, layout: Layout, receipt: Path | None, card: Path | None, *, as_json: bool, force: bool
+    private: Privatizer,
+    source: Path | None,
+    layout: Layout,
+    receipt: Path | None,
+    card: Path | None,
+    *,
+    as_json: bool,
+    force: bool,
 ) -> Receipt:
     from deniable.atomic import check_apart, check_regular, write_whole
     from deniable.errors import RecordError
@@ -220,7 +284,14 @@ class SparkArguments(TypedDict):
 
 
 def _with_spark(
-    release: Release, source: str, output: str, receipt: Path | None, *, where: SparkArguments, as_json: bool, quiet: bool
+    release: Release,
+    source: str,
+    output: str,
+    receipt: Path | None,
+    *,
+    where: SparkArguments,
+    as_json: bool,
+    quiet: bool,
 ) -> Receipt:
     from deniable.integrations.spark import privatize_files
 
@@ -230,7 +301,8 @@ def _with_spark(
 
 
 def _show(made: Receipt, output: str | Path, receipt: Path | None, *, as_json: bool, quiet: bool) -> None:
-    """Print the receipt, or a summary of the release with where its card and receipt lie: one goes with it, and the other must stay."""
+    """Print the receipt, or a summary of the release with where its card and receipt lie: one goes with it,
+    and the other must stay."""
     from deniable.atomic import beside
     from deniable.text.card_file import ENDING
 
@@ -239,12 +311,16 @@ def _show(made: Receipt, output: str | Path, receipt: Path | None, *, as_json: b
         return
     noted = beside(Path(output), ".receipt.json") if receipt is None else receipt
     kept = f"receipt: {noted}; keep it and do not hand it over, its counts come from the private text"
-    given = f"card: {str(output).rstrip('/')}{ENDING}; hand it over with the output, it says how to decode it and holds no counts"
+    given = (
+        f"card: {str(output).rstrip('/')}{ENDING}; hand it over with the output, it says how to decode "
+        "it and holds no counts"
+    )
     _say(f"{output}\n{made.summary()}\n{given}\n{kept}", quiet=quiet)
 
 
 def _check_engine(engine: str, master: str | None, here_only: dict[str, bool]) -> None:
-    """Do nothing if the engine is known and every option fits it; ``here_only`` says which options were given that Spark cannot heed."""
+    """Do nothing if the engine is known and every option fits it; ``here_only`` says which options were given
+    that Spark cannot heed."""
     if engine not in _ENGINES:
         raise typer.BadParameter(f"--engine must be one of {', '.join(_ENGINES)}")
     if engine == "local" and master is not None:
@@ -260,12 +336,16 @@ def _seeded(insecure_seed: int | None) -> Randomness | None:
     from deniable.randomness import InsecureSeededRandomness
 
     randomness = InsecureSeededRandomness(insecure_seed=insecure_seed)
-    print("deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise", file=sys.stderr)
+    print(
+        "deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise",
+        file=sys.stderr,
+    )
     return randomness
 
 
 def _warn_of_unknown_words(private: Privatizer, source: Path, layout: Layout) -> None:
-    """Say on standard error if more than a fifth of the words of a column are unknown; a pipe is not read twice for it."""
+    """Say on standard error if more than a fifth of the words of a column are unknown; a pipe is not read
+    twice for it."""
     from deniable.records.checking.unknown import unknown_warnings
 
     if source.is_file() or source.is_dir():

@@ -18,23 +18,40 @@ if TYPE_CHECKING:
     from deniable.text.receipt_file import ReceiptFile
 
 ReceiptPage = Annotated[
-    Path | None, typer.Option(help="Where to write the receipt as a page to print (HTML). Keep the page as you keep the receipt.")
+    Path | None,
+    typer.Option(
+        help="Where to write the receipt as a page to print (HTML). Keep the page as you keep the receipt."
+    ),
 ]
 
 
 def receipt(
-    file: Annotated[Path, typer.Argument(help="The receipt of a release: OUTPUT.receipt.json.", metavar="RECEIPT")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write the page (HTML).")] = None,
-    card: Annotated[Path | None, typer.Option(help="The card of the release. By default it is looked for beside the receipt.")] = None,
-    delta: Annotated[float, typer.Option(help="The δ of the numbers for texts that differ in several words.")] = 1e-6,
-    no_numbers: Annotated[bool, typer.Option("--no-numbers", help="Leave out what is proved in numbers, which takes seconds.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON, with what is proved in numbers.")] = False,
+    file: Annotated[
+        Path, typer.Argument(help="The receipt of a release: OUTPUT.receipt.json.", metavar="RECEIPT")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write the page (HTML).")
+    ] = None,
+    card: Annotated[
+        Path | None,
+        typer.Option(help="The card of the release. By default it is looked for beside the receipt."),
+    ] = None,
+    delta: Annotated[
+        float, typer.Option(help="The δ of the numbers for texts that differ in several words.")
+    ] = 1e-6,
+    no_numbers: Annotated[
+        bool, typer.Option("--no-numbers", help="Leave out what is proved in numbers, which takes seconds.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the receipt as JSON, with what is proved in numbers.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a page that exists.")] = False,
 ) -> None:
-    """Write the receipt of a release as a page to print: what was released, how, what was spent, what is proved, what is not promised.
+    """Write the receipt of a release as a page to print: what was released, how, what was spent, what is
+    proved, what is not promised.
 
-    Without --output it prints what is proved in numbers. The page holds what the receipt holds, so it stays with whoever holds the
-    private text.
+    Without --output it prints what is proved in numbers. The page holds what the receipt holds, so it stays
+    with whoever holds the private text.
     """
     from deniable.text.receipt_file import read_receipt_file
     from deniable.text.receipt_page import write_receipt_page
@@ -63,13 +80,18 @@ def _numbers(found: ReceiptFile, file: Path, card: Path | None, delta: float) ->
 
     beside = file.with_name(file.name.removesuffix(ENDING) + CARD)
     if card is None and not beside.exists():
-        print(f"{printable(str(beside))}: no card lies there, so nothing is proved in numbers; name it with --card", file=sys.stderr)
+        print(
+            f"{printable(str(beside))}: no card lies there, so nothing is proved in numbers; name it with "
+            "--card",
+            file=sys.stderr,
+        )
         return None
     return numbers_of_release(read_card(card or beside), found, delta=delta)
 
 
 def check_page(page: Path, source: str, *written: Path | None, force: bool) -> None:
-    """Do nothing if the page can be written there, which is neither the source nor another file that is written.
+    """Do nothing if the page can be written there, which is neither the source nor another file that is
+    written.
 
     :raises RecordError: otherwise.
     """
@@ -86,8 +108,11 @@ def check_page(page: Path, source: str, *written: Path | None, force: bool) -> N
 
 
 def write_page(page: Path, made: Receipt | None, noted: Path) -> None:
-    """Write the page of a release that was just made, or that was finished before and ``noted`` in its receipt."""
+    """Write the page of a release that was just made, or that was finished before and ``noted`` in its
+    receipt."""
     from deniable.text.receipt_file import decode_receipt, read_receipt_file
     from deniable.text.receipt_page import write_receipt_page
 
-    write_receipt_page(read_receipt_file(noted) if made is None else decode_receipt(made.to_json(), noted), page)
+    write_receipt_page(
+        read_receipt_file(noted) if made is None else decode_receipt(made.to_json(), noted), page
+    )

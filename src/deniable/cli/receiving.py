@@ -17,13 +17,17 @@ if TYPE_CHECKING:
     from deniable.analysis.word_use import WordUse, WordUseFindings
     from deniable.text.card import Card
 
-ReleasedFile = Annotated[Path, typer.Argument(help="Released text, in any format that `deniable privatize` writes; may be compressed.")]
+ReleasedFile = Annotated[
+    Path,
+    typer.Argument(help="Released text, in any format that `deniable privatize` writes; may be compressed."),
+]
 TextColumn = Annotated[
     list[str] | None,  # of a single value the last would be taken, and nothing said of the others
     typer.Option(
         "--column",
         "-c",
-        help="The column that holds released text. Default: that of the card, if it lists one alone. Plain text has none.",
+        help="The column that holds released text. Default: that of the card, if it lists one alone. Plain "
+        "text has none.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
@@ -36,12 +40,19 @@ _UNCHANGED = 0.99
 class ReceivingOptions:
     """How text was released, by its card or in words, and what is used to decode it."""
 
-    card: Annotated[Path | None, typer.Option(help="The card of the release. Default: RELEASED.card.json, beside the released text.")] = (
-        None
-    )
-    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="Without a card: the ε per word of the release.")] = None
+    card: Annotated[
+        Path | None,
+        typer.Option(help="The card of the release. Default: RELEASED.card.json, beside the released text."),
+    ] = None
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", "-e", help="Without a card: the ε per word of the release.")
+    ] = None
     embedding: Annotated[
-        str | None, typer.Option(help="The name or the folder of the embedding, if it is not found here by the fingerprint on the card.")
+        str | None,
+        typer.Option(
+            help="The name or the folder of the embedding, if it is not found here by the fingerprint on the "
+            "card."
+        ),
     ] = None
     mechanism: Annotated[
         str | None,
@@ -54,26 +65,36 @@ class ReceivingOptions:
     ] = None
     public: Annotated[
         Path | None,
-        typer.Option(help="A public text file, one document a line: words are then read in their context, as such text has them."),
+        typer.Option(
+            help="A public text file, one document a line: words are then read in their context, as such "
+            "text has them."
+        ),
     ] = None
     prior: Annotated[
         str,
         typer.Option(
             metavar="rank|uniform|FILE",
-            help="How frequent words are taken to be before the release is read: by their rank in the embedding, all alike, or as a file "
+            help="How frequent words are taken to be before the release is read: by their rank in the "
+            "embedding, all alike, or as a file "
             "with a word and its count on each line says.",
         ),
     ] = "rank"
-    words: Annotated[int, typer.Option(help="How many words may have gone in: the most frequent ones.")] = 20_000
+    words: Annotated[int, typer.Option(help="How many words may have gone in: the most frequent ones.")] = (
+        20_000
+    )
     directions: Annotated[
         int,
-        typer.Option(help="For the channel: at most how many points are drawn around each word, or directions followed, or draws made."),
+        typer.Option(
+            help="For the channel: at most how many points are drawn around each word, or directions "
+            "followed, or draws made."
+        ),
     ] = 1000
     check: Annotated[
         bool,
         typer.Option(
             "--check/--no-check",
-            help="Refuse text whose words are not such as the mechanism releases them at this ε, and a column that the card does not list.",
+            help="Refuse text whose words are not such as the mechanism releases them at this ε, and a "
+            "column that the card does not list.",
         ),
     ] = True
     device: Device = "cpu"
@@ -95,7 +116,8 @@ class ReceivingOptions:
         }
 
     def open_card(self, released: Path) -> Card:
-        """Return the card that is named, or lies beside the released text, or says what the other options say.
+        """Return the card that is named, or lies beside the released text, or says what the other options
+        say.
 
         :raises BadParameter: if there is none.
         :raises MalformedCard: if it is no card.
@@ -111,41 +133,58 @@ class ReceivingOptions:
         if self.epsilon is not None:
             chosen = parse_mechanism(self.mechanism or "multivariate")
             release = Release(
-                epsilon=self.epsilon, embedding=self.embedding or "default", mechanism=chosen.name, mechanism_options=chosen.options or None
+                epsilon=self.epsilon,
+                embedding=self.embedding or "default",
+                mechanism=chosen.name,
+                mechanism_options=chosen.options or None,
             )
             return release.make().card
         if self.mechanism is not None:
-            raise typer.BadParameter("--mechanism goes with --epsilon, for a release without a card: a card says which mechanism it was")
+            raise typer.BadParameter(
+                "--mechanism goes with --epsilon, for a release without a card: a card says which mechanism "
+                "it was"
+            )
         path = beside(released, ENDING) if self.card is None else self.card
         if self.card is None and not path.exists():
             raise typer.BadParameter(
-                f"there is no card beside the text ({path}): name it with --card, or give --epsilon and what else was used"
+                f"there is no card beside the text ({path}): name it with --card, or give --epsilon and what "
+                "else was used"
             )
         return read_card(path)
 
-    def choose_column(self, given: list[str] | None, card: Card, released: Path, reading: FileOptions) -> str | None:
-        """Return the column to decode: the one that is given, or the only one of the card; None for plain text.
+    def choose_column(
+        self, given: list[str] | None, card: Card, released: Path, reading: FileOptions
+    ) -> str | None:
+        """Return the column to decode: the one that is given, or the only one of the card; None for plain
+        text.
 
         :raises BadParameter: if several are given.
-        :raises InvalidParameter: if it is not on the card and is to be checked, or the card lists several and none is given.
+        :raises InvalidParameter: if it is not on the card and is to be checked, or the card lists several and
+            none is given.
         """
         from deniable.errors import InvalidParameter
         from deniable.records.formats.layout import WITH_COLUMNS, format_of, names_as_text
 
         if given and len(given) > 1:
-            raise typer.BadParameter("give --column once: one column is read at a time, so run the command again for another")
+            raise typer.BadParameter(
+                "give --column once: one column is read at a time, so run the command again for another"
+            )
         if given:
             if self.check and not card.lists(given[0]):
                 problem = (
-                    f"was not released: the card lists {names_as_text(card.columns)}, and all others hold what they held before. "
-                    "Name one that it lists; if the column was renamed since, --no-check reads it all the same"
+                    f"was not released: the card lists {names_as_text(card.columns)}, and all others hold "
+                    "what they held before. "
+                    "Name one that it lists; if the column was renamed since, --no-check reads it all the "
+                    "same"
                 )
                 raise InvalidParameter("--column", given[0], problem)
             return given[0]
         if not card.columns or (reading.format or format_of(released)) not in WITH_COLUMNS:
             return None
         if len(card.columns) > 1:
-            raise InvalidParameter("--column", None, f"say which one to read: the card lists {names_as_text(card.columns)}")
+            raise InvalidParameter(
+                "--column", None, f"say which one to read: the card lists {names_as_text(card.columns)}"
+            )
         return card.columns[0]
 
 
@@ -153,11 +192,19 @@ class ReceivingOptions:
 def decode(
     *,
     released: ReleasedFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the decoded text; with --top, a CSV file of candidates.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="Where to write the decoded text; with --top, a CSV file of candidates."
+        ),
+    ],
     column: TextColumn = None,
     receiving: ReceivingOptions,
     top: Annotated[
-        int | None, typer.Option(help="Write this many candidates for each released word, with probabilities, instead of text.")
+        int | None,
+        typer.Option(
+            help="Write this many candidates for each released word, with probabilities, instead of text."
+        ),
     ] = None,
     reading: FileOptions,
     force: Force = False,
@@ -165,15 +212,18 @@ def decode(
 ) -> None:
     """Estimate the words behind released text, from its card alone.
 
-    It is an estimate, not the original: at a private ε most single words are wrong, and sums over many texts are right.
-    It costs no privacy: whoever has the release can do it.
+    It is an estimate, not the original: at a private ε most single words are wrong, and sums over many texts
+    are right. It costs no privacy: whoever has the release can do it.
     """
     from deniable.analysis.decoded_files import decode_file
     from deniable.progress import Progress
 
     card = receiving.open_card(released)
     chosen = receiving.choose_column(column, card, released, reading)
-    with Progress("making the channel", unit="words") as channel, Progress("decoding", unit="bytes" if top is None else "records") as shown:
+    with (
+        Progress("making the channel", unit="words") as channel,
+        Progress("decoding", unit="bytes" if top is None else "records") as shown,
+    ):
         done = decode_file(
             released,
             output,
@@ -189,7 +239,8 @@ def decode(
     _say_if_unchanged(done.unchanged, card.kind, card.epsilon)
     where = "in context" if receiving.public is not None else "each by itself"
     typer.echo(
-        f"{_read(done.counts.words, done.counts.records)} {'was' if done.counts.words == 1 else 'were'} decoded, {where}.\n"
+        f"{_read(done.counts.words, done.counts.records)} {'was' if done.counts.words == 1 else 'were'} "
+        f"decoded, {where}.\n"
         f"An estimate, not the original: {output}"
     )
 
@@ -199,17 +250,24 @@ def frequencies(
     *,
     released: ReleasedFile,
     column: TextColumn = None,
-    by: Annotated[str | None, typer.Option(help="A column of groups: each is estimated, and compared with all other records.")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="A column of groups: each is estimated, and compared with all other records."),
+    ] = None,
     receiving: ReceivingOptions,
     most: Annotated[int, typer.Option(help="How many words to estimate.")] = 2_000,
     reading: FileOptions,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write all words with their intervals (CSV).")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where to write all words with their intervals (CSV)."),
+    ] = None,
     report: PageFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Estimate how often words are used behind released text, with 95 % intervals, for all records and by group.
+    """Estimate how often words are used behind released text, with 95 % intervals, for all records and by
+    group.
 
     Words are decoded by the card of the release. Where the release says nothing of a word, it is said so.
     """
@@ -265,7 +323,8 @@ def _say_if_unchanged(unchanged: float, mechanism: str, epsilon: float) -> None:
     """Say that there is nothing to decode: with such an ε every text looks as if it had been released."""
     if unchanged > _UNCHANGED:
         typer.echo(
-            f"note: {mechanism} at ε = {epsilon:g} lets {percent_fixed(unchanged, 1)} of the words out unchanged. Either the release is "
+            f"note: {mechanism} at ε = {epsilon:g} lets {percent_fixed(unchanged, 1)} of the words out "
+            "unchanged. Either the release is "
             "nearly the original, or this is not the ε that it was released with",
             err=True,
         )
@@ -281,14 +340,24 @@ def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> N
     known = everything.known
     console.print(f"it says something of {len(known):,} of {number_of(len(everything.uses), 'word')}")
     if known:
-        console.print(make_table(["word", "at least", "share", "at most"], [_row(use) for use in known[:15]], left=(0,)))
+        console.print(
+            make_table(["word", "at least", "share", "at most"], [_row(use) for use in known[:15]], left=(0,))
+        )
     if found.by is not None and not found.groups:
         console.print(f"\nall words stand in one group of {found.by}: there is nothing to compare it with")
     elif found.by is not None:
-        said = f"{len(found.differences):,} of {found.compared:,} comparisons of a word in a group with all other records stand out"
+        said = (
+            f"{len(found.differences):,} of {found.compared:,} comparisons of a word in a group with all "
+            "other records stand out"
+        )
         console.print(f"\n{said}; all intervals hold at once in 95 % of releases")
         rows = [
-            [each.group, each.word, percent_signed(each.difference), f"{percent_signed(each.low)} to {percent_signed(each.high)}"]
+            [
+                each.group,
+                each.word,
+                percent_signed(each.difference),
+                f"{percent_signed(each.low)} to {percent_signed(each.high)}",
+            ]
             for each in found.differences[:15]
         ]
         if rows:

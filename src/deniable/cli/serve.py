@@ -17,12 +17,23 @@ _LIBRARIES = ("httptools", "prometheus_client", "starlette", "uvicorn")
 
 
 def serve(
-    host: Annotated[str | None, typer.Option(help="The address to listen on. Others than 127.0.0.1, the default, need a token.")] = None,
-    port: Annotated[int | None, typer.Option(help="The port to listen on; 0 takes a free one. The default is 8000.")] = None,
-    settings: Annotated[
-        Path | None, typer.Option(help="A TOML file: embeddings, mechanisms, the largest ε, policies, key, limits, token, TLS.")
+    host: Annotated[
+        str | None,
+        typer.Option(help="The address to listen on. Others than 127.0.0.1, the default, need a token."),
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="How many processes serve; they share the embeddings. The default is 1.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="The port to listen on; 0 takes a free one. The default is 8000.")
+    ] = None,
+    settings: Annotated[
+        Path | None,
+        typer.Option(
+            help="A TOML file: embeddings, mechanisms, the largest ε, policies, key, limits, token, TLS."
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="How many processes serve; they share the embeddings. The default is 1."),
+    ] = None,
     device: Device = "cpu",
 ) -> None:
     """Serve an HTTP API for programs in any language, and a page to try it in a browser, on this machine."""

@@ -22,12 +22,18 @@ def print_json(value: object) -> None:
 
 
 def escape_json(written: str) -> str:
-    """Return the same JSON with everything escaped that could act on a terminal, such as marks of direction."""
-    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in written) if not written.isprintable() else written
+    """Return the same JSON with everything escaped that could act on a terminal, such as marks of
+    direction."""
+    return (
+        "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in written)
+        if not written.isprintable()
+        else written
+    )
 
 
 def as_typed(message: object) -> str:
-    """Return a message with the options it names written as they are typed, not as they are given in Python."""
+    """Return a message with the options it names written as they are typed, not as they are given in
+    Python."""
     return re.sub(r"\b(force|resume)=True\b", r"--\1", str(message))
 
 
@@ -39,7 +45,8 @@ def save_json(path: Path, value: object) -> None:
 
 
 def open_console(width: int | None = None) -> Console:
-    """Return a console that prints text without colours of its own; as wide as the terminal unless ``width`` says.
+    """Return a console that prints text without colours of its own; as wide as the terminal unless ``width``
+    says.
 
     Names from files may be in the text and in tables: what could act on a terminal is written out.
     """
@@ -52,11 +59,20 @@ def open_console(width: int | None = None) -> Console:
     return Escaping(highlight=False, markup=False, width=width)
 
 
-def make_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None, left: Collection[int] = (0,)) -> Table:
-    """Return a table without lines. The columns at the places ``left`` are set to the left; all others hold numbers, set to the right."""
+def make_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str | None = None,
+    left: Collection[int] = (0,),
+) -> Table:
+    """Return a table without lines. The columns at the places ``left`` are set to the left; all others hold
+    numbers, set to the right."""
     from rich.table import Table
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", title=title, title_justify="left", title_style="")
+    table = Table(
+        box=None, padding=(0, 2, 0, 0), header_style="bold", title=title, title_justify="left", title_style=""
+    )
     for place, column in enumerate(columns):
         table.add_column(column, justify="left" if place in left else "right")
     for row in rows:

@@ -29,7 +29,9 @@ from deniable.cli.options import (
 def watch(
     *,
     folder: Annotated[Path, typer.Argument(help="The folder in which new files appear.")],
-    out: Annotated[Path, typer.Option("--out", help="The folder for the released files, under the same names.")],
+    out: Annotated[
+        Path, typer.Option("--out", help="The folder for the released files, under the same names.")
+    ],
     budget: BudgetOptions,
     columns: RoleOptions,
     cells: CellOptions,
@@ -38,19 +40,30 @@ def watch(
     workers: Workers = 1,
     device: Device = "cpu",
     once: Annotated[
-        bool, typer.Option("--once", help="Release the files that are there and stop, for cron. The exit code is 1 if a file failed.")
+        bool,
+        typer.Option(
+            "--once",
+            help="Release the files that are there and stop, for cron. The exit code is 1 if a file failed.",
+        ),
     ] = False,
     every: Annotated[float, typer.Option(help="Seconds between two looks at the folder.")] = 2.0,
-    settle: Annotated[float, typer.Option(help="A file counts as complete when it has not changed for this many seconds.")] = 5.0,
+    settle: Annotated[
+        float, typer.Option(help="A file counts as complete when it has not changed for this many seconds.")
+    ] = 5.0,
     same_content: Annotated[
         str,
         typer.Option(
-            metavar="skip|release", help="Without a key: what to do with a file whose content was already released under another name."
+            metavar="skip|release",
+            help="Without a key: what to do with a file whose content was already released under another "
+            "name.",
         ),
     ] = "skip",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only what failed or was skipped.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Show only what failed or was skipped.")
+    ] = False,
 ) -> None:
-    """Release every file that appears in a folder into another one: once, whole, and when it has stopped changing.
+    """Release every file that appears in a folder into another one: once, whole, and when it has stopped
+    changing.
 
     Every column of the files needs a role: --column, --drop or --keep. A file with another column is refused.
     """
@@ -67,7 +80,14 @@ def watch(
     roles = columns.roles()
 
     def layout_of(path: Path) -> Layout:
-        return make_layout(path, format=None, roles=roles, record_id=release.naming_column, person=release.person, **vars(cells))
+        return make_layout(
+            path,
+            format=None,
+            roles=roles,
+            record_id=release.naming_column,
+            person=release.person,
+            **vars(cells),
+        )
 
     def warn(line: str) -> None:
         print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {line}", file=sys.stderr, flush=True)
@@ -79,7 +99,9 @@ def watch(
     private = release.resolve(budget, say).make()
     warn_of_the_epsilon(private)
     shown = None if quiet or not sys.stderr.isatty() else Progress
-    settings = WatchSettings(settle=settle, same_content=cast(SameContent, same_content), workers=workers, progress=shown)
+    settings = WatchSettings(
+        settle=settle, same_content=cast(SameContent, same_content), workers=workers, progress=shown
+    )
     watching = Watch(private, folder, out, layout_of, settings=settings, say=say, warn=warn)
     stopped = threading.Event()
 

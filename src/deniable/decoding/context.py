@@ -1,17 +1,22 @@
-"""Decoding in context: the hidden words form a chain by a language model of public text, the released words are what is seen of it.
+"""Decoding in context: the hidden words form a chain by a language model of public text, the released words
+are what is seen of it.
 
 Forward–backward gives P(x_i | all released words of the text), over the likeliest candidates of each place:
 
-    forward   α_i(b) = P(y_i | b)·Σ_a α_{i-1}(a)·P(b | a),     backward   β_i(a) = Σ_b P(b | a)·P(y_{i+1} | b)·β_{i+1}(b).
+    forward   α_i(b) = P(y_i | b)·Σ_a α_{i-1}(a)·P(b | a),     backward   β_i(a) = Σ_b P(b | a)·P(y_{i+1} |
+    b)·β_{i+1}(b).
 
-All words that are no candidates are one more state, "another word", which comes and goes as the prior says: P(b | another) = π(b). Without
-it a chain at a small ε, where a few dozen candidates hold a small part of the probability, would take its neighbours for certain, and
-name fewer words than Bayes' rule does without context. With every word a candidate the chain is exact within the model.
+All words that are no candidates are one more state, "another word", which comes and goes as the prior says:
+P(b | another) = π(b). Without it a chain at a small ε, where a few dozen candidates hold a small part of the
+probability, would take its neighbours for certain, and name fewer words than Bayes' rule does without
+context. With every word a candidate the chain is exact within the model.
 
-How much the model is trusted is a number λ: P(b | a) is taken as π(b)·(P(b | a)/π(b))^λ. With 1 it is the model, with 0 no context.
+How much the model is trusted is a number λ: P(b | a) is taken as π(b)·(P(b | a)/π(b))^λ. With 1 it is the
+model, with 0 no context.
 
-The language model is sparse bigrams plus a back-off that is one number a word (``ngrams``). A step needs P(b | a) for the candidates of two
-places only; these are looked up in the sorted list of all bigrams. Texts of similar length go through side by side.
+The language model is sparse bigrams plus a back-off that is one number a word (``ngrams``). A step needs P(b
+| a) for the candidates of two places only; these are looked up in the sorted list of all bigrams. Texts of
+similar length go through side by side.
 """
 
 from __future__ import annotations
@@ -34,12 +39,14 @@ CANDIDATES = 64
 """How many words are followed at each place, unless told otherwise."""
 
 _PLACES_AT_ONCE = 2_000
-"""This many go through together, and a longer text in parts: every thread holds 65 × 65 numbers for each place."""
+"""This many go through together, and a longer text in parts: every thread holds 65 × 65 numbers for each
+place."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlaceCandidates:
-    """The words that may have stood at each place of one text: ids, and their probabilities given the whole text, a row a place.
+    """The words that may have stood at each place of one text: ids, and their probabilities given the whole
+    text, a row a place.
 
     ``rest`` is how likely it is that another word stood there.
     """
@@ -51,10 +58,15 @@ class PlaceCandidates:
     @property
     def likeliest(self) -> Ids:
         """The likeliest word of each place."""
-        return self.words[np.arange(len(self.words)), self.chances.argmax(axis=1)] if len(self.words) else np.zeros(0, dtype=np.int64)
+        return (
+            self.words[np.arange(len(self.words)), self.chances.argmax(axis=1)]
+            if len(self.words)
+            else np.zeros(0, dtype=np.int64)
+        )
 
     def at(self, place: int) -> tuple[Ids, Floats]:
-        """Return the words that may have stood at a place, by falling probability, and their probabilities."""
+        """Return the words that may have stood at a place, by falling probability, and their
+        probabilities."""
         inside = np.flatnonzero(self.words[place] >= 0)
         order = inside[np.argsort(-self.chances[place, inside], kind="stable")]
         return self.words[place, order], self.chances[place, order]
@@ -63,27 +75,45 @@ class PlaceCandidates:
 class ContextDecoder:
     """Decodes texts of released ids by a channel and a language model over the same embedding."""
 
-    def __init__(self, channel: Channel, model: Bigrams, prior: Floats, *, candidates: int = CANDIDATES, trust: float = 1.0) -> None:
-        """Prepare the candidates of every released word: the likeliest by the prior, which also begins each text.
+    def __init__(
+        self,
+        channel: Channel,
+        model: Bigrams,
+        prior: Floats,
+        *,
+        candidates: int = CANDIDATES,
+        trust: float = 1.0,
+    ) -> None:
+        """Prepare the candidates of every released word: the likeliest by the prior, which also begins each
+        text.
 
         ``trust`` is how much the model counts: 1 as it stands, 0 not at all.
 
         :raises InvalidParameter: if the prior or the model does not fit the channel.
         """
         if len(model.alone) != len(channel.embedding) + 1:
-            raise InvalidParameter("model", f"{len(model.alone):,} words", f"must be one of the {len(channel.embedding):,} words and ⊥")
+            raise InvalidParameter(
+                "model",
+                f"{len(model.alone):,} words",
+                f"must be one of the {len(channel.embedding):,} words and ⊥",
+            )
         found = make_posterior(channel, prior, candidates=candidates)
         self.posterior = found
         expected, lengths = channel.output_shares(found.prior), np.diff(found.starts)
         outputs, width = len(channel.embedding), max(1, int(lengths.max(initial=1)))
         inside = np.arange(width) < lengths[:, None]
         at = np.where(inside, found.starts[:-1, None] + np.arange(width), 0)
-        rows = np.where(inside, found.rows[at], 0) if len(found.rows) else np.zeros((outputs, width), dtype=np.int64)
+        rows = (
+            np.where(inside, found.rows[at], 0)
+            if len(found.rows)
+            else np.zeros((outputs, width), dtype=np.int64)
+        )
         chances = np.where(inside, found.chances[at], 0.0) if len(found.rows) else np.zeros((outputs, width))
         share = found.prior[rows]
         with np.errstate(divide="ignore", invalid="ignore"):
             likelihoods = np.where(share > 0.0, chances * expected[:, None] / share, 0.0)
-        # In the order of their ids, so that bigrams are looked up one after the other; where there is none its likelihood is zero.
+        # In the order of their ids, so that bigrams are looked up one after the other; where there is none
+        # its likelihood is zero.
         words = np.where(inside, channel.inputs[rows], outputs + 1)
         order = np.argsort(words, axis=1, kind="stable")
         words = np.take_along_axis(words, order, axis=1)
@@ -102,7 +132,10 @@ class ContextDecoder:
         order = np.argsort([-len(text) for text in texts], kind="stable").tolist()
         found: dict[int, PlaceCandidates] = {}
         with ThreadPoolExecutor(threads()) as pool:
-            for part, made in pool.map(lambda part: (part, self._together([np.asarray(texts[i]) for i in part])), _batches(texts, order)):
+            for part, made in pool.map(
+                lambda part: (part, self._together([np.asarray(texts[i]) for i in part])),
+                _batches(texts, order),
+            ):
                 found.update(zip(part, made, strict=True))
                 if report is not None:
                     report(len(found), len(order))
@@ -114,7 +147,8 @@ class ContextDecoder:
             starts = range(0, len(texts[0]), _PLACES_AT_ONCE)
             parts = [self._together([texts[0][start : start + _PLACES_AT_ONCE]])[0] for start in starts]
             words, chances, rest = (
-                np.concatenate(each) for each in zip(*((part.words, part.chances, part.rest) for part in parts), strict=True)
+                np.concatenate(each)
+                for each in zip(*((part.words, part.chances, part.rest) for part in parts), strict=True)
             )
             return [PlaceCandidates(words=words, chances=chances, rest=rest)]
         lengths = np.array([len(text) for text in texts])
@@ -127,7 +161,9 @@ class ContextDecoder:
         forward, backward = np.zeros_like(likely), np.ones_like(likely)
         moves = []
         if longest:
-            forward[:, 0] = _scaled(likely[:, 0] * np.column_stack([self._begin[known[:, 0]], np.ones(len(texts))]))
+            forward[:, 0] = _scaled(
+                likely[:, 0] * np.column_stack([self._begin[known[:, 0]], np.ones(len(texts))])
+            )
         for place in range(1, longest):
             count = int((lengths > place).sum())  # texts are sorted by length: the first ones
             moves.append(self._moves(known[:count, place - 1], known[:count, place]))
@@ -140,27 +176,37 @@ class ContextDecoder:
         chances = forward * backward
         chances /= np.maximum(chances.sum(axis=2, keepdims=True), 1e-300)
         return [
-            PlaceCandidates(words=words[row, :length], chances=chances[row, :length, :-1], rest=chances[row, :length, -1])
+            PlaceCandidates(
+                words=words[row, :length], chances=chances[row, :length, :-1], rest=chances[row, :length, -1]
+            )
             for row, length in enumerate(lengths.tolist())
         ]
 
     def _moves(self, first: Ids, second: Ids) -> Floats:
-        """Return P(b | a) for the candidates a of one place and b of the next, a matrix for each text; another word comes last of both."""
+        """Return P(b | a) for the candidates a of one place and b of the next, a matrix for each text;
+        another word comes last of both."""
         wanted = first[:, :, None] * len(self._begin) + second[:, None, :]
-        at = np.minimum(np.searchsorted(self._pairs, wanted.ravel()), len(self._pairs) - 1).reshape(wanted.shape)
+        at = np.minimum(np.searchsorted(self._pairs, wanted.ravel()), len(self._pairs) - 1).reshape(
+            wanted.shape
+        )
         found: Floats = np.where(self._pairs[at] == wanted, self._chances[at], 0.0)
         found += self._model.backing_off[first][:, :, None] * self._model.alone[second][:, None, :]
         share = self._begin[second]
         if self.trust != 1.0:
             with np.errstate(divide="ignore", invalid="ignore"):
-                found = np.where(share[:, None, :] > 0.0, share[:, None, :] * (found / share[:, None, :]) ** self.trust, 0.0)
+                found = np.where(
+                    share[:, None, :] > 0.0,
+                    share[:, None, :] * (found / share[:, None, :]) ** self.trust,
+                    0.0,
+                )
         moves = np.ones((len(found), found.shape[1] + 1, found.shape[2] + 1))
         moves[:, :-1, :-1], moves[:, -1, :-1] = found, share
         return moves
 
 
 def _batches(texts: Sequence[Ids], order: list[int]) -> Iterator[list[int]]:
-    """Yield places of texts that go through together, longest first, so that they have at most a number of words together."""
+    """Yield places of texts that go through together, longest first, so that they have at most a number of
+    words together."""
     start = 0
     while start < len(order):
         longest = max(1, len(texts[order[start]]))
@@ -170,7 +216,8 @@ def _batches(texts: Sequence[Ids], order: list[int]) -> Iterator[list[int]]:
 
 
 def _scaled(values: Floats) -> Floats:
-    """Return rows that sum to 1; only ratios matter, and products over long texts would vanish. A row of zeros becomes even."""
+    """Return rows that sum to 1; only ratios matter, and products over long texts would vanish. A row of
+    zeros becomes even."""
     sums = values.sum(axis=1, keepdims=True)
     scaled: Floats = np.where(sums > 0.0, values / np.where(sums > 0.0, sums, 1.0), 1.0 / values.shape[1])
     return scaled

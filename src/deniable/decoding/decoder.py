@@ -1,7 +1,7 @@
 """Released text in, an estimate of the text behind it out.
 
-It is an estimate of words, not the words: at a private ε it is wrong for most places, and right in sums. Whoever holds a release and
-knows the mechanism can make it, so whatever it shows was released.
+It is an estimate of words, not the words: at a private ε it is wrong for most places, and right in sums.
+Whoever holds a release and knows the mechanism can make it, so whatever it shows was released.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Candidate(NamedTuple):
 
 
 class Decoder:
-    """Decodes text that was released through a channel: each word by itself, or with a language model in its context.
+    """Decodes text that was released through a channel: each word by itself, or with a language model in its
+    context.
 
     >>> decoder = Decoder(channel, prior)                # doctest: +SKIP
     >>> decoder("released words")                        # the likeliest words    # doctest: +SKIP
@@ -58,11 +59,15 @@ class Decoder:
     ) -> None:
         """Decode by Bayes' rule with a prior over the channel's inputs; even shares without one.
 
-        ``context`` are bigrams of public text over the same embedding. ``marks`` stand in released text for no word.
+        ``context`` are bigrams of public text over the same embedding. ``marks`` stand in released text for
+        no word.
 
         :raises InvalidParameter: if the prior or the language model does not fit the channel.
         """
-        self.channel, self.prior = channel, np.ones(len(channel)) / len(channel) if prior is None else prior / prior.sum()
+        self.channel, self.prior = (
+            channel,
+            np.ones(len(channel)) / len(channel) if prior is None else prior / prior.sum(),
+        )
         self.reader = ReleasedWords(channel.embedding, marks)
         self._words = [*channel.embedding.words, UNKNOWN]
         self._candidates = candidates
@@ -83,18 +88,35 @@ class Decoder:
     ) -> tuple[Decoder, LearntShares]:
         """Return a decoder whose prior is learnt from the release itself, and how it was learnt.
 
-        ``start`` are shares of words known before. They count as ``weight`` words: a tenth of those released where the channel comes
-        from a few rays or draws, whose errors would be learnt otherwise, and none where it is exact or comes from shared points. One
-        record in five is held back to say when to stop, after ``most_steps`` at the latest.
+        ``start`` are shares of words known before. They count as ``weight`` words: a tenth of those released
+        where the channel comes from a few rays or draws, whose errors would be learnt otherwise, and none
+        where it is exact or comes from shared points. One record in five is held back to say when to stop,
+        after ``most_steps`` at the latest.
 
         :raises InvalidParameter: if the texts hold no word that the embedding has.
         """
-        counts = released if isinstance(released, ReleasedCounts) else ReleasedWords(channel.embedding, marks).count(released)
+        counts = (
+            released
+            if isinstance(released, ReleasedCounts)
+            else ReleasedWords(channel.embedding, marks).count(released)
+        )
         if counts.words == counts.strange:
-            raise InvalidParameter("released", f"{counts.records:,} texts", "hold no word of the embedding: nothing can be decoded")
+            raise InvalidParameter(
+                "released",
+                f"{counts.records:,} texts",
+                "hold no word of the embedding: nothing can be decoded",
+            )
         if weight is None:
             weight = 0.1 * counts.words if start is not None and channel.is_coarse else 0.0
-        found = learn_shares(channel, counts.learn, held_out=counts.hold, start=start, weight=weight, most_steps=most_steps, report=report)
+        found = learn_shares(
+            channel,
+            counts.learn,
+            held_out=counts.hold,
+            start=start,
+            weight=weight,
+            most_steps=most_steps,
+            report=report,
+        )
         return cls(channel, found.shares, context=context, marks=marks), found
 
     def __call__(self, text: str) -> str:
@@ -108,7 +130,8 @@ class Decoder:
         return [None if text is None else words for text, words in zip(texts, decoded, strict=True)]
 
     def likeliest(self, texts: Sequence[str | None], *, report: Report | None = None) -> Iterator[Ids]:
-        """Yield for each text the id of the likeliest input word at each place; what cannot have been released stays unknown."""
+        """Yield for each text the id of the likeliest input word at each place; what cannot have been
+        released stays unknown."""
         for ids, places in zip(self._ids(texts), self._places(texts, report), strict=True):
             answer = np.full(len(ids), self.channel.embedding.unknown_id, dtype=np.int64)
             known = ids != self.channel.embedding.unknown_id
@@ -118,18 +141,24 @@ class Decoder:
     def posterior(self, word: str, *, top: int = 10) -> list[Candidate]:
         """Return the words that are likeliest behind a released word by itself.
 
-        :raises InvalidParameter: if the embedding does not have the word, so that it cannot have been released.
+        :raises InvalidParameter: if the embedding does not have the word, so that it cannot have been
+            released.
         """
         output = int(self.reader.lookup.ids([word])[0])
         if output == self.channel.embedding.unknown_id:
-            raise InvalidParameter("word", word, f"is not a word of {self.channel.embedding.name!r}, and cannot have been released")
+            raise InvalidParameter(
+                "word",
+                word,
+                f"is not a word of {self.channel.embedding.name!r}, and cannot have been released",
+            )
         self._check(np.array([output]))
         return self._named(*self.bayes.of(output), top)
 
     def candidates(
         self, texts: Sequence[str | None], *, top: int = 5, report: Report | None = None
     ) -> Iterator[list[tuple[str, list[Candidate]]]]:
-        """Yield for each text its released words, each with the words that are likeliest behind it; none for what was not released."""
+        """Yield for each text its released words, each with the words that are likeliest behind it; none for
+        what was not released."""
         for ids, places in zip(self._ids(texts), self._places(texts, report), strict=True):
             found, place = [], 0
             for output in ids.tolist():
@@ -146,17 +175,25 @@ class Decoder:
         """The posterior of every released word by itself."""
         return make_posterior(self.channel, self.prior, candidates=self._candidates)
 
-    def expected_counts(self, texts: Sequence[str | None], *, least: float = LEAST_COUNT, report: Report | None = None) -> csr_array:
-        """Return how often each input word is expected in each text: one row a text, one column for each row of the channel.
+    def expected_counts(
+        self, texts: Sequence[str | None], *, least: float = LEAST_COUNT, report: Report | None = None
+    ) -> csr_array:
+        """Return how often each input word is expected in each text: one row a text, one column for each row
+        of the channel.
 
-        Counts below ``least`` are left out: there are thousands in every text, and together they say next to nothing.
+        Counts below ``least`` are left out: there are thousands in every text, and together they say next to
+        nothing.
         """
         from scipy.sparse import csr_array, vstack
 
         blocks, at_once = [], 1_000
         for start in range(0, len(texts), at_once):
             part = texts[start : start + at_once]
-            counts = self._counts(part) @ self.bayes.matrix if self._context is None else self._counts_in_context(part)
+            counts = (
+                self._counts(part) @ self.bayes.matrix
+                if self._context is None
+                else self._counts_in_context(part)
+            )
             counts.data[counts.data < least] = 0.0
             counts.eliminate_zeros()
             blocks.append(counts)
@@ -165,12 +202,16 @@ class Decoder:
         return vstack(blocks, format="csr") if blocks else csr_array((0, len(self.channel)))
 
     def expected_vectors(self, texts: Sequence[str | None], *, report: Report | None = None) -> Vectors:
-        """Return the mean vector that is expected of the words of each text; zeros for a text without a word."""
+        """Return the mean vector that is expected of the words of each text; zeros for a text without a
+        word."""
         vectors = self.channel.embedding.rows(self.channel.inputs).astype(np.float64)
         if self._context is None:
             counts = self._counts(texts)
             seen = np.unique(counts.indices)  # a table of all released words would be large
-            lengths, sums = np.asarray(counts.sum(axis=1)).ravel(), counts[:, seen] @ self.bayes.expect(vectors, seen)
+            lengths, sums = (
+                np.asarray(counts.sum(axis=1)).ravel(),
+                counts[:, seen] @ self.bayes.expect(vectors, seen),
+            )
         else:
             expected = self.expected_counts(texts, least=0.0, report=report)
             lengths, sums = np.asarray(expected.sum(axis=1)).ravel(), expected @ vectors
@@ -188,11 +229,16 @@ class Decoder:
         return counts
 
     def _check(self, outputs: Ids) -> None:
-        """Check that the channel knows these released words: of others the decoder would repeat the prior, and nobody would see it."""
+        """Check that the channel knows these released words: of others the decoder would repeat the prior,
+        and nobody would see it."""
         missing = outputs[~self.channel.knows(outputs)]
         if len(missing):
             word = self._words[int(missing[0])]
-            raise InvalidParameter("text", word, "was not in the texts that this decoder is for; receive them with every_word=True")
+            raise InvalidParameter(
+                "text",
+                word,
+                "was not in the texts that this decoder is for; receive them with every_word=True",
+            )
 
     def _counts_in_context(self, texts: Sequence[str | None]) -> Any:
         from scipy.sparse import csr_array
@@ -204,12 +250,15 @@ class Decoder:
             columns.append(self.channel.places(places.words[inside]))
             chances.append(places.chances[inside])
             starts.append(starts[-1] + int(inside.sum()))
-        counts = csr_array((np.concatenate(chances), np.concatenate(columns), starts), shape=(len(texts), len(self.channel)))
+        counts = csr_array(
+            (np.concatenate(chances), np.concatenate(columns), starts), shape=(len(texts), len(self.channel))
+        )
         counts.sum_duplicates()
         return counts
 
     def _places(self, texts: Sequence[str | None], report: Report | None) -> Iterator[PlaceCandidates | None]:
-        """Yield the candidates of each text in context, at the places of released words; None where there is no context."""
+        """Yield the candidates of each text in context, at the places of released words; None where there is
+        no context."""
         if self._context is None:
             yield from (None for _ in texts)
             return
@@ -217,4 +266,7 @@ class Decoder:
         yield from self._context.decode([ids[ids != unknown] for ids in self._ids(texts)], report=report)
 
     def _named(self, words: Ids, chances: Floats, top: int) -> list[Candidate]:
-        return [Candidate(self._words[i], p) for i, p in zip(words[:top].tolist(), chances[:top].tolist(), strict=True)]
+        return [
+            Candidate(self._words[i], p)
+            for i, p in zip(words[:top].tolist(), chances[:top].tolist(), strict=True)
+        ]

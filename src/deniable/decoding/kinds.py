@@ -1,9 +1,10 @@
 """Kinds of words: who cannot name the word may still tell what it was about.
 
-A kind is a cluster of the public vectors, each brought to length 1: words that are used alike. The most frequent words stand apart, since
-they say little of anybody. A list of one's own (drugs, surnames) becomes a kind of its own. All of this is public: it comes from an
-embedding, not from a text. Kinds of one embedding serve for any other with the same words, such as one with fewer dimensions: for a mapped
-embedding they are those of the one that it was made from, so that spaces are compared by the same kinds.
+A kind is a cluster of the public vectors, each brought to length 1: words that are used alike. The most
+frequent words stand apart, since they say little of anybody. A list of one's own (drugs, surnames) becomes a
+kind of its own. All of this is public: it comes from an embedding, not from a text. Kinds of one embedding
+serve for any other with the same words, such as one with fewer dimensions: for a mapped embedding they are
+those of the one that it was made from, so that spaces are compared by the same kinds.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ _WORDS_A_KIND = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Kinds:
-    """The kind of each word: ``of[id]`` is a number below ``count``, and -1 for the words that stand apart, ⊥ among them.
+    """The kind of each word: ``of[id]`` is a number below ``count``, and -1 for the words that stand apart, ⊥
+    among them.
 
-    ``mapped`` says that they are clusters of mapped vectors, since the embedding that these were made from is not on this machine.
+    ``mapped`` says that they are clusters of mapped vectors, since the embedding that these were made from is
+    not on this machine.
     """
 
     of: Ids = field(repr=False)
@@ -43,8 +46,15 @@ class Kinds:
 
     def in_words(self) -> str:
         """Return what they are, to go on with after "kinds are"."""
-        where = "mapped vectors, since those that these were made from are not on this machine" if self.mapped else "public vectors"
-        return f"{self.count} clusters of the {where}; {int((self.of[:-1] < 0).sum()):,} frequent words stand apart"
+        where = (
+            "mapped vectors, since those that these were made from are not on this machine"
+            if self.mapped
+            else "public vectors"
+        )
+        return (
+            f"{self.count} clusters of the {where}; {int((self.of[:-1] < 0).sum()):,} frequent words "
+            "stand apart"
+        )
 
     def with_list(self, ids: Ids) -> Kinds:
         """Return these kinds, but that the given words are a kind of their own: the last one."""
@@ -54,23 +64,35 @@ class Kinds:
 
 
 def likeliest_kinds(behind: Posterior, of_inputs: Floats) -> Ids:
-    """Return the kind that is likeliest behind each released word; ``of_inputs[x, k]`` is how often the input x is a word of kind k."""
+    """Return the kind that is likeliest behind each released word; ``of_inputs[x, k]`` is how often the input
+    x is a word of kind k."""
     parts = range(0, len(behind.rest), _WORDS_AT_ONCE)
-    return np.concatenate([behind.expect(of_inputs, slice(start, start + _WORDS_AT_ONCE)).argmax(axis=1) for start in parts])
+    return np.concatenate(
+        [behind.expect(of_inputs, slice(start, start + _WORDS_AT_ONCE)).argmax(axis=1) for start in parts]
+    )
 
 
 def make_kinds(
-    embedding: Embedding, *, clusters: int = CLUSTERS, most_frequent: int = MOST_FREQUENT, frequent: Ids | None = None, seed: int = 0
+    embedding: Embedding,
+    *,
+    clusters: int = CLUSTERS,
+    most_frequent: int = MOST_FREQUENT,
+    frequent: Ids | None = None,
+    seed: int = 0,
 ) -> Kinds:
     """Return clusters of the words of an embedding, by spherical k-means from a public seed.
 
-    The words ``frequent`` stand apart; without them the first ``most_frequent``, since public embeddings list frequent words first. A
-    small vocabulary has fewer of both: a tenth of its words stand apart, and a cluster has ten words or more on average. The vectors of a
-    mapped embedding are those before the map, if the embedding that has them is on this machine.
+    The words ``frequent`` stand apart; without them the first ``most_frequent``, since public embeddings list
+    frequent words first. A small vocabulary has fewer of both: a tenth of its words stand apart, and a
+    cluster has ten words or more on average. The vectors of a mapped embedding are those before the map, if
+    the embedding that has them is on this machine.
 
     :raises InvalidParameter: if a number is not allowed.
     """
-    clusters, most = validated_count(clusters, "clusters"), validated_count(most_frequent, "most_frequent", at_least=0)
+    clusters, most = (
+        validated_count(clusters, "clusters"),
+        validated_count(most_frequent, "most_frequent", at_least=0),
+    )
     apart = np.arange(min(most, len(embedding) // 10)) if frequent is None else frequent
     of = np.full(len(embedding) + 1, -1, dtype=np.int64)
     inside = np.setdiff1d(np.arange(len(embedding)), apart)
@@ -84,12 +106,14 @@ def make_kinds(
 
 
 def most_frequent_words(counts: Floats) -> Ids:
-    """Return the words that stand apart where it is known how frequent each word is: of a small vocabulary a tenth."""
+    """Return the words that stand apart where it is known how frequent each word is: of a small vocabulary a
+    tenth."""
     return np.argsort(-counts, kind="stable")[: min(MOST_FREQUENT, len(counts) // 10)]
 
 
 def _before_maps(embedding: Embedding) -> tuple[Embedding, Ids] | None:
-    """Return the embedding that has the vectors before any map, and the ids of the words there; None if it is not on this machine."""
+    """Return the embedding that has the vectors before any map, and the ids of the words there; None if it is
+    not on this machine."""
     source, seen = embedding, {embedding.fingerprint}
     while source.linear_map is not None:
         origin = source.linear_map.origin
@@ -115,7 +139,9 @@ def _cluster(vectors: Vectors, count: int, random: np.random.Generator) -> Ids:
         sums = np.zeros_like(centres)
         np.add.at(sums, nearest, vectors)
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        moved = np.where(lengths > 0.0, sums / np.maximum(lengths, 1e-12), centres)  # an empty cluster stays where it is
+        moved = np.where(
+            lengths > 0.0, sums / np.maximum(lengths, 1e-12), centres
+        )  # an empty cluster stays where it is
         if np.array_equal(moved, centres):
             break
         centres = moved
@@ -123,11 +149,14 @@ def _cluster(vectors: Vectors, count: int, random: np.random.Generator) -> Ids:
 
 
 def _begin(vectors: Vectors, count: int, random: np.random.Generator) -> Vectors:
-    """Return words that lie apart, each drawn in proportion to its squared distance from those before it (k-means++)."""
+    """Return words that lie apart, each drawn in proportion to its squared distance from those before it
+    (k-means++)."""
     chosen = [int(random.integers(len(vectors)))]
     apart = np.full(len(vectors), np.inf)
     while len(chosen) < count:
-        apart = np.minimum(apart, np.maximum(2.0 - 2.0 * (vectors @ vectors[chosen[-1]]).astype(np.float64), 0.0))
+        apart = np.minimum(
+            apart, np.maximum(2.0 - 2.0 * (vectors @ vectors[chosen[-1]]).astype(np.float64), 0.0)
+        )
         total = float(apart.sum())
         chances = apart / total if total > 0.0 else None  # all words lie where one of the chosen lies
         chosen.append(int(random.choice(len(vectors), p=chances)))

@@ -1,10 +1,11 @@
-"""A language model of public text: bigrams after Kneser and Ney, interpolated (Chen and Goodman 1999, section 2.8).
+"""A language model of public text: bigrams after Kneser and Ney, interpolated (Chen and Goodman 1999, section
+2.8).
 
     P(b | a) = max(c(a, b) - D, 0)/c(a) + λ(a)·P(b),   λ(a) = D·N(a, ·)/c(a),
 
-where N(a, ·) counts the distinct words that follow a, D = n₁/(n₁ + 2·n₂) comes from the bigrams seen once and twice, and P(b) is how
-many distinct words b follows, as a share. A little of P is spread evenly, so that no word is impossible. So a step costs the stored
-bigrams plus one number for each word.
+where N(a, ·) counts the distinct words that follow a, D = n₁/(n₁ + 2·n₂) comes from the bigrams seen once and
+twice, and P(b) is how many distinct words b follows, as a share. A little of P is spread evenly, so that no
+word is impossible. So a step costs the stored bigrams plus one number for each word.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ _PAIRS_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True, kw_only=True)
 class Bigrams:
-    """P(b | a) over the words of an embedding and ⊥: ``follows[a, b]`` plus ``backing_off[a]`` times ``alone[b]``.
+    """P(b | a) over the words of an embedding and ⊥: ``follows[a, b]`` plus ``backing_off[a]`` times
+    ``alone[b]``.
 
     ``counts`` say how often each word stands in the text that was read.
     """
@@ -45,12 +47,16 @@ class Bigrams:
 
 
 def read_bigrams(embedding: Embedding, path: Path, *, report: Report | None = None) -> Bigrams:
-    """Return the bigrams of a public text file, one document a line, cut as a release with this embedding cuts it.
+    """Return the bigrams of a public text file, one document a line, cut as a release with this embedding
+    cuts it.
 
     :raises UnusableAuditData: if the file holds no two words in a row.
     """
     cutter, lookup = Cutter(embedding), Lookup(embedding)
-    documents = (np.array(lookup.ids(cutter.words(line)), dtype=np.int64) for line in read_documents(path, report=report))
+    documents = (
+        np.array(lookup.ids(cutter.words(line)), dtype=np.int64)
+        for line in read_documents(path, report=report)
+    )
     found = count_bigrams(documents, len(embedding) + 1)
     if found is None:
         raise UnusableAuditData(path, "holds no two words in a row, so no language model can be made from it")
@@ -66,7 +72,8 @@ def count_bigrams(documents: Iterable[Ids], words: int) -> Bigrams | None:
 
 
 class PairCounts:
-    """Counts how often words stand in documents, given as ids below ``words``, and how often each follows another."""
+    """Counts how often words stand in documents, given as ids below ``words``, and how often each follows
+    another."""
 
     def __init__(self, words: int) -> None:
         from scipy.sparse import csr_array
@@ -94,8 +101,12 @@ class PairCounts:
 
         if not self._waiting:
             return
-        pairs = tuple(np.concatenate([ids[part] for ids in self._waiting]) for part in (slice(None, -1), slice(1, None)))
-        self._pairs = self._pairs + coo_array((np.ones(len(pairs[0])), pairs), shape=self._pairs.shape).tocsr()
+        pairs = tuple(
+            np.concatenate([ids[part] for ids in self._waiting]) for part in (slice(None, -1), slice(1, None))
+        )
+        self._pairs = (
+            self._pairs + coo_array((np.ones(len(pairs[0])), pairs), shape=self._pairs.shape).tocsr()
+        )
         self._waiting, self._words_waiting = [], 0
 
 

@@ -1,6 +1,8 @@
-"""Bayes' rule: from a released word back to the words that may have stood there, P(x | y) = π(x)·P(y | x) / Σ π(x')·P(y | x').
+"""Bayes' rule: from a released word back to the words that may have stood there, P(x | y) = π(x)·P(y | x) / Σ
+π(x')·P(y | x').
 
-For the guarantee this is post-processing of what was released: it costs no privacy. An attacker and an analyst compute the same.
+For the guarantee this is post-processing of what was released: it costs no privacy. An attacker and an
+analyst compute the same.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_CANDIDATES = 200
-"""How many words are kept as what may have stood behind a released word; the others share what is left by the prior."""
+"""How many words are kept as what may have stood behind a released word; the others share what is left by the
+prior."""
 
 _COLUMNS_AT_ONCE = 256
 _EVERYWHERE = 20
@@ -30,10 +33,11 @@ _EVERYWHERE = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Posterior:
-    """P(x | y) for all released words y: the likeliest input words of each, and a rest that is spread alike for all.
+    """P(x | y) for all released words y: the likeliest input words of each, and a rest that is spread alike
+    for all.
 
-    The candidates of the word y are ``rows[starts[y]:starts[y + 1]]``, rows of the channel by falling probability, with ``chances``.
-    The rows ``everywhere`` are candidates of every word.
+    The candidates of the word y are ``rows[starts[y]:starts[y + 1]]``, rows of the channel by falling
+    probability, with ``chances``. The rows ``everywhere`` are candidates of every word.
     """
 
     channel: Channel
@@ -61,11 +65,14 @@ class Posterior:
         """The listed probabilities: released words by rows of the channel."""
         from scipy.sparse import csr_array
 
-        return csr_array((self.chances, self.rows, self.starts), shape=(len(self.channel.embedding), len(self.channel)))
+        return csr_array(
+            (self.chances, self.rows, self.starts), shape=(len(self.channel.embedding), len(self.channel))
+        )
 
     @cached_property
     def unlisted(self) -> Floats:
-        """The shares of the words that are no candidates: those by which rows of the channel say nothing of the output."""
+        """The shares of the words that are no candidates: those by which rows of the channel say nothing of
+        the output."""
         weights = self.prior * self.channel.rest
         weights[self.everywhere] = 0.0
         shares: Floats = weights / weights.sum() if weights.any() else self.prior
@@ -78,8 +85,11 @@ class Posterior:
         return rest
 
     def expect(self, of_inputs: Floats, outputs: Ids | slice) -> Floats:
-        """Return the means of numbers of the input words, a row each, over what may stand behind each of these released words."""
-        expected: Floats = self.matrix[outputs] @ of_inputs + np.multiply.outer(self.rest[outputs], self.unlisted @ of_inputs)
+        """Return the means of numbers of the input words, a row each, over what may stand behind each of
+        these released words."""
+        expected: Floats = self.matrix[outputs] @ of_inputs + np.multiply.outer(
+            self.rest[outputs], self.unlisted @ of_inputs
+        )
         return expected
 
 
@@ -88,16 +98,25 @@ def make_posterior(channel: Channel, prior: Floats, *, candidates: int = MOST_CA
 
     :raises InvalidParameter: if the prior does not fit the channel.
     """
-    if len(prior) != len(channel) or not np.isfinite(prior).all() or (prior < 0.0).any() or not prior.sum() > 0.0:
+    if (
+        len(prior) != len(channel)
+        or not np.isfinite(prior).all()
+        or (prior < 0.0).any()
+        or not prior.sum() > 0.0
+    ):
         raise InvalidParameter(
-            "prior", f"{len(prior):,} numbers", f"must be {len(channel):,} numbers of at least 0, one for each input word"
+            "prior",
+            f"{len(prior):,} numbers",
+            f"must be {len(channel):,} numbers of at least 0, one for each input word",
         )
     prior = prior / prior.sum()
     expected = channel.output_shares(prior)
     # Words that are likely wherever nothing else is known stand among the candidates of every output.
     everywhere = np.argsort(-prior * channel.rest, kind="stable")[:_EVERYWHERE]
 
-    by_output = channel.by_output  # made here: several threads that ask for it first would each make one (Python 3.12 and later)
+    by_output = (
+        channel.by_output
+    )  # made here: several threads that ask for it first would each make one (Python 3.12 and later)
 
     def listed(start: int) -> tuple[Ids, Ids, Floats]:
         inputs, columns, chances = _entries(by_output[:, start : start + _COLUMNS_AT_ONCE], everywhere)
@@ -123,7 +142,8 @@ def make_posterior(channel: Channel, prior: Floats, *, candidates: int = MOST_CA
 
 
 def _entries(part: Any, everywhere: Ids) -> tuple[Ids, Ids, Floats]:
-    """Return inputs, columns and probabilities that columns of a channel list, and 0 for the words ``everywhere`` where they do not.
+    """Return inputs, columns and probabilities that columns of a channel list, and 0 for the words
+    ``everywhere`` where they do not.
 
     They stand column by column, in the order of the inputs.
     """
@@ -142,7 +162,8 @@ def _entries(part: Any, everywhere: Ids) -> tuple[Ids, Ids, Floats]:
 
 
 def _likeliest(columns: Ids, posterior: Floats, width: int, most: int) -> Ids:
-    """Return where the likeliest entries of each column stand, at most so many, by falling probability; of equal ones the first.
+    """Return where the likeliest entries of each column stand, at most so many, by falling probability; of
+    equal ones the first.
 
     A channel lists thousands of inputs for an output, so only what can be among the likeliest is sorted.
     """
@@ -155,7 +176,9 @@ def _likeliest(columns: Ids, posterior: Floats, width: int, most: int) -> Ids:
     kept = np.flatnonzero((posterior >= np.repeat(least, lengths)) & (posterior > 0.0))
     counts = np.bincount(columns[kept], minlength=width)
     starts = np.cumsum(counts) - counts
-    falling = np.zeros((width, int(counts.max(initial=0))))  # what is there is below 0, so that it comes before what is not
+    falling = np.zeros(
+        (width, int(counts.max(initial=0)))
+    )  # what is there is below 0, so that it comes before what is not
     falling[columns[kept], np.arange(len(kept)) - np.repeat(starts, counts)] = -posterior[kept]
     order = np.argsort(falling, axis=1, kind="stable")[:, :most]
     inside = np.arange(order.shape[1]) < counts[:, None]
@@ -178,7 +201,8 @@ class BayesAdversary:
         return guesses
 
     def guesses_from_repeats(self, outputs: Ids, counts: tuple[int, ...]) -> dict[int, Ids]:
-        """Return for each row of ``outputs`` (independent releases of one word) the guess from its first m, for each m."""
+        """Return for each row of ``outputs`` (independent releases of one word) the guess from its first m,
+        for each m."""
         wanted, places = np.unique(outputs, return_inverse=True)
         with np.errstate(divide="ignore"):
             logs = np.stack([np.log(column).astype(np.float32) for column in self._channel.columns(wanted)])

@@ -20,7 +20,8 @@ from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
 from deniable.words.cutter import Cutter
 
 SUPPORT = 20_000
-"""How many words of the embedding may have gone in, unless told otherwise: the most frequent ones, which public files list first."""
+"""How many words of the embedding may have gone in, unless told otherwise: the most frequent ones, which
+public files list first."""
 
 BY_RANK, UNIFORM = "rank", "uniform"
 """What may be known of words before a release is read, beside a file of counts."""
@@ -33,16 +34,19 @@ _UNKNOWN_SHARE = 0.02
 """The share of unknown words to begin with; the release corrects it."""
 
 _FROM_RANKS = 0.05
-"""How much of the first shares comes from ranks where a public text or a file of counts is given: it does not have every word."""
+"""How much of the first shares comes from ranks where a public text or a file of counts is given: it does not
+have every word."""
 
 
 def by_rank(embedding: Embedding) -> Floats:
-    """Return 1/(rank + 2.7), scaled to sum 1 (Zipf's law as Mandelbrot wrote it); public embeddings list frequent words first."""
+    """Return 1/(rank + 2.7), scaled to sum 1 (Zipf's law as Mandelbrot wrote it); public embeddings list
+    frequent words first."""
     return _scaled(1.0 / (np.arange(1, len(embedding) + 1, dtype=np.float64) + _MANDELBROT))
 
 
 def shares_of_all(embedding: Embedding, context: Bigrams | None = None) -> Floats:
-    """Return the shares of all words and ⊥ to begin with: by rank, or as a public text has them, with a little of the ranks."""
+    """Return the shares of all words and ⊥ to begin with: by rank, or as a public text has them, with a
+    little of the ranks."""
     ranks: Floats = np.append((1.0 - _UNKNOWN_SHARE) * by_rank(embedding), _UNKNOWN_SHARE)
     if context is None:
         return ranks
@@ -51,15 +55,18 @@ def shares_of_all(embedding: Embedding, context: Bigrams | None = None) -> Float
 
 
 _BEYOND_THE_COUNTS = 0.08
-"""The share of all known words that the built-in counts do not list: they end after the most frequent 11,547."""
+"""The share of all known words that the built-in counts do not list: they end after the most frequent
+11,547."""
 
 _LEAST_COVERED = 0.5
 
 
 def in_english(embedding: Embedding) -> Floats | None:
-    """Return the shares of all words and ⊥ in running English text, by the built-in counts (``words/data/README.md``).
+    """Return the shares of all words and ⊥ in running English text, by the built-in counts
+    (``words/data/README.md``).
 
-    None if the embedding does not know the words of half of such a text: it is of another language, or a special vocabulary.
+    None if the embedding does not know the words of half of such a text: it is of another language, or a
+    special vocabulary.
     """
     counts = _english_counts()
     listed = np.array([counts.get(word, 0) for word in embedding.words], dtype=np.float64)
@@ -82,7 +89,8 @@ def _english_counts() -> dict[str, int]:
 def known_before(embedding: Embedding, prior: str | Path, context: Bigrams | None = None) -> Floats:
     """Return the shares of all words and ⊥ before a release is read.
 
-    ``prior`` is "rank", as ``shares_of_all`` has them, "uniform", or a file with a word and its count on each line.
+    ``prior`` is "rank", as ``shares_of_all`` has them, "uniform", or a file with a word and its count on each
+    line.
 
     :raises InvalidParameter: if it is none of these.
     :raises RecordError: if a line of the file is something else.
@@ -93,7 +101,9 @@ def known_before(embedding: Embedding, prior: str | Path, context: Bigrams | Non
     if prior == UNIFORM:
         return _scaled(np.ones(len(embedding) + 1))
     if not Path(prior).is_file():
-        raise InvalidParameter("prior", str(prior), 'must be "rank", "uniform" or a file with a word and its count on each line')
+        raise InvalidParameter(
+            "prior", str(prior), 'must be "rank", "uniform" or a file with a word and its count on each line'
+        )
     listed = np.append((1.0 - _UNKNOWN_SHARE) * from_table(embedding, Path(prior)), _UNKNOWN_SHARE)
     mixed: Floats = (1.0 - _FROM_RANKS) * listed + _FROM_RANKS * shares_of_all(embedding)
     return mixed
@@ -130,7 +140,9 @@ def from_table(embedding: Embedding, path: Path) -> Floats:
     """
     counts: Counter[str] = Counter()
     try:
-        content = read_plain_file(path, longest=_LONGEST, what="table of counts", error=RecordError, pipe=True)
+        content = read_plain_file(
+            path, longest=_LONGEST, what="table of counts", error=RecordError, pipe=True
+        )
         lines = content.decode("utf-8-sig").split("\n")  # other separators may stand in a word
     except UnicodeDecodeError as error:
         raise RecordError(path, f"is not UTF-8 ({error.reason} at byte {error.start:,})") from None

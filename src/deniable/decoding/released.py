@@ -28,7 +28,8 @@ _BETWEEN_BLANKS = regex.compile(rf"[^{_BLANKS}]++")
 
 
 class ReleasedCounts(NamedTuple):
-    """How often each word of the embedding was released: ``learn`` in four records of five, ``hold`` in the fifth.
+    """How often each word of the embedding was released: ``learn`` in four records of five, ``hold`` in the
+    fifth.
 
     ``strange`` counts words that the embedding does not have.
     """
@@ -45,11 +46,13 @@ class ReleasedCounts(NamedTuple):
 
 
 class ReleasedWords:
-    """Reads the words of released text, whatever they are: each text holds the words that were released, and no others.
+    """Reads the words of released text, whatever they are: each text holds the words that were released, and
+    no others.
 
-    What stands between two spaces is read by itself. It is a word of the vocabulary; or one, or a mark that stands for no word, with
-    clitics written to it; or that between punctuation marks that were kept; or else what the cutter makes of it. The writer
-    (``text.writing``) leaves a space wherever this would give other words than those that it writes.
+    What stands between two spaces is read by itself. It is a word of the vocabulary; or one, or a mark that
+    stands for no word, with clitics written to it; or that between punctuation marks that were kept; or else
+    what the cutter makes of it. The writer (``text.writing``) leaves a space wherever this would give other
+    words than those that it writes.
     """
 
     def __init__(self, embedding: Embedding, marks: Iterable[str] = ()) -> None:
@@ -59,12 +62,14 @@ class ReleasedWords:
         self._embedding = embedding
 
     def ids(self, texts: Iterable[str | None]) -> Iterator[Ids]:
-        """Yield the ids of the words of each text; ``unknown_id`` for what no release of this embedding holds."""
+        """Yield the ids of the words of each text; ``unknown_id`` for what no release of this embedding
+        holds."""
         for text in texts:
             yield np.array(self.read(text or ""), dtype=np.int64)
 
     def counts(self, texts: Sequence[str | None]) -> csr_array:
-        """Return how often each word of the embedding stands in each text; what was not released is left out."""
+        """Return how often each word of the embedding stands in each text; what was not released is left
+        out."""
         from scipy.sparse import csr_array
 
         known = [each[each != self._unknown] for each in self.ids(texts)]
@@ -80,7 +85,9 @@ class ReleasedWords:
         for ids in self.ids(texts):
             np.add.at(hold if records % _HELD_OUT == 0 else learn, ids, 1.0)
             records += 1
-        return ReleasedCounts(learn=learn[:-1], hold=hold[:-1], strange=int(learn[-1] + hold[-1]), records=records)
+        return ReleasedCounts(
+            learn=learn[:-1], hold=hold[:-1], strange=int(learn[-1] + hold[-1]), records=records
+        )
 
     def drawn(self, text: str | None) -> int:
         """Return how many words of a text were drawn, as far as the text says."""
@@ -103,7 +110,8 @@ class ReleasedWords:
 
     @cached_property
     def _words_hold_blanks(self) -> bool:
-        """Whether some word holds a blank that Python splits text at and releases do not, such as a no-break space."""
+        """Whether some word holds a blank that Python splits text at and releases do not, such as a no-break
+        space."""
         return len(f"x{''.join(self._embedding.words)}x".split()) > 1
 
     @cached_property
@@ -120,11 +128,13 @@ class ReleasedWords:
         return self.lookup.ids(self._cutter.words(written)) if found is None else found
 
     def _with_clitics(self, written: str) -> list[int] | None:
-        """Return the ids of one word, or of none for a mark, and of the clitics after it; None if it is something else."""
+        """Return the ids of one word, or of none for a mark, and of the clitics after it; None if it is
+        something else."""
         clitics: list[int] = []
         stop, may_end_so = len(written), "'" in written
         while True:
-            # Any number of clitics can follow one another: what is longer than every word need not be looked up.
+            # Any number of clitics can follow one another: what is longer than every word need not be looked
+            # up.
             if stop <= _LONG or stop <= self._longest:
                 stem = written[:stop]
                 known = self.lookup.id(stem)
@@ -141,8 +151,11 @@ class ReleasedWords:
             stop = clitic.start()
 
     def _between_marks(self, written: str) -> list[int] | None:
-        """Return the ids of what stands between marks at both ends, with as many of them as the vocabulary has in the word."""
-        if len(written) > 1 and written[0].isalnum() and written[-2].isalnum():  # mostly it is one mark after a word
+        """Return the ids of what stands between marks at both ends, with as many of them as the vocabulary
+        has in the word."""
+        if (
+            len(written) > 1 and written[0].isalnum() and written[-2].isalnum()
+        ):  # mostly it is one mark after a word
             return None if written[-1].isalnum() else self._with_clitics(written[:-1])
         first, last = _FIRST_LETTER.search(written), _LAST_LETTER.search(written)
         if first is None or last is None:

@@ -28,7 +28,8 @@ class Outputs(Protocol):
 
 
 class SeenOutputs:
-    """Some outputs of a channel, held in memory in float64: ``listed`` are the probabilities that its rows list for them."""
+    """Some outputs of a channel, held in memory in float64: ``listed`` are the probabilities that its rows
+    list for them."""
 
     def __init__(self, channel: Channel, outputs: Ids, listed: csr_array) -> None:
         self._listed, self._rest, self._background = listed, channel.rest, channel.background[outputs]
@@ -45,7 +46,8 @@ class SeenOutputs:
 
 
 def select_seen(channel: Channel, counts: Floats) -> tuple[Outputs, Ids]:
-    """Return the outputs that were counted and their ids; where those list too many numbers to hold, the channel and all ids."""
+    """Return the outputs that were counted and their ids; where those list too many numbers to hold, the
+    channel and all ids."""
     from scipy.sparse import vstack
 
     seen = np.flatnonzero(counts)

@@ -1,10 +1,11 @@
 """Shares of words behind a release, learnt from the release itself: the iterative Bayesian update.
 
-With q the observed shares of released words and A the channel, π ← π·A(q/Aᵀπ) is an EM step: the likelihood of the release never
-falls, and for the noise of this family the estimate is consistent (ElSalamouny and Palamidessi 2025). But a vocabulary has more
-words than most releases have records, and an EM that runs to its end then explains chance: a few words get all the weight. So records are
-held back, the step is repeated as long as the likelihood of these rises, and the same number of steps is then made on all records. A
-public prior can be mixed in as counts that were seen before any record (a Dirichlet prior).
+With q the observed shares of released words and A the channel, π ← π·A(q/Aᵀπ) is an EM step: the likelihood
+of the release never falls, and for the noise of this family the estimate is consistent (ElSalamouny and
+Palamidessi 2025). But a vocabulary has more words than most releases have records, and an EM that runs to its
+end then explains chance: a few words get all the weight. So records are held back, the step is repeated as
+long as the likelihood of these rises, and the same number of steps is then made on all records. A public
+prior can be mixed in as counts that were seen before any record (a Dirichlet prior).
 """
 
 from __future__ import annotations
@@ -28,20 +29,23 @@ _SETTLED = 1e-7
 """An update that raises the mean log-likelihood of a word by less than this has arrived."""
 
 _WORTH_A_STEP = 1e-4
-"""Records that were held back must become likelier by more than this for a step to help; less is creeping, for hundreds of steps."""
+"""Records that were held back must become likelier by more than this for a step to help; less is creeping,
+for hundreds of steps."""
 
 _IMPOSSIBLE = 1e-300
-"""The probability of a word that nothing becomes, so that a text that holds one is unlikely and not an error."""
+"""The probability of a word that nothing becomes, so that a text that holds one is unlikely and not an
+error."""
 
 Stop = Literal["held-out records", "settled", "most steps"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LearntShares:
-    """The shares of the channel's inputs, and how they were found: in how many ``steps``, and why no more were made.
+    """The shares of the channel's inputs, and how they were found: in how many ``steps``, and why no more
+    were made.
 
-    ``log_likelihood`` is that of a released word, on average; ``blind`` what it is if the input words have the shares that the update
-    began with.
+    ``log_likelihood`` is that of a released word, on average; ``blind`` what it is if the input words have
+    the shares that the update began with.
     """
 
     shares: Floats = field(repr=False)
@@ -62,9 +66,10 @@ def update(
 ) -> tuple[Floats, float]:
     """Return the shares after one step, and the mean log-likelihood of the observed words before it.
 
-    ``observed`` are counts of the channel's outputs; ``public`` counts as ``weight`` further words with these shares. ``expected`` are the
-    channel's output shares, if they are known already. Words that nothing becomes say nothing: of them alone, the shares stay as they
-    are, or become the public ones where these have a weight.
+    ``observed`` are counts of the channel's outputs; ``public`` counts as ``weight`` further words with these
+    shares. ``expected`` are the channel's output shares, if they are known already. Words that nothing
+    becomes say nothing: of them alone, the shares stay as they are, or become the public ones where these
+    have a weight.
     """
     expected = channel.output_shares(shares) if expected is None else expected
     seen = (observed > 0.0) & (expected > 0.0)  # a word that nothing becomes says nothing of what stood there
@@ -91,17 +96,23 @@ def learn_shares(
 ) -> LearntShares:
     """Return the shares of the input words behind the counts of released words.
 
-    ``held_out`` are counts of records that were held back: with them the number of steps is found on the other records, and made again
-    on all. ``start`` are the shares to begin with, even ones without them; they count as ``weight`` words seen before. They are also
-    what is returned where no word can come from any input, as of text that was never released.
+    ``held_out`` are counts of records that were held back: with them the number of steps is found on the
+    other records, and made again on all. ``start`` are the shares to begin with, even ones without them; they
+    count as ``weight`` words seen before. They are also what is returned where no word can come from any
+    input, as of text that was never released.
 
     :raises InvalidParameter: if there is nothing to learn from, or a size does not fit the channel.
     """
     most_steps = validated_count(most_steps, "most_steps")
     begin = np.full(len(channel), 1.0 / len(channel)) if start is None else start / start.sum()
-    for name, values, size in (("observed", observed, len(channel.embedding)), ("start", begin, len(channel))):
+    for name, values, size in (
+        ("observed", observed, len(channel.embedding)),
+        ("start", begin, len(channel)),
+    ):
         if len(values) != size or not np.isfinite(values).all() or (values < 0.0).any():
-            raise InvalidParameter(name, f"{len(values):,} numbers", f"must be {size:,} numbers of at least 0")
+            raise InvalidParameter(
+                name, f"{len(values):,} numbers", f"must be {size:,} numbers of at least 0"
+            )
     everything = observed if held_out is None else observed + held_out
     if not everything.sum() > 0.0:
         raise InvalidParameter("observed", "no words", "there is no released word to learn from")
@@ -110,7 +121,10 @@ def learn_shares(
     most = most_steps
     reason: Stop = "most steps"
     if held_out is not None and held_out.sum() > 0.0 and observed.sum() > 0.0:
-        most, reason = _steps_that_help(part, observed[seen], held_out[seen], begin, weight, most_steps, report), "held-out records"
+        most, reason = (
+            _steps_that_help(part, observed[seen], held_out[seen], begin, weight, most_steps, report),
+            "held-out records",
+        )
     shares, last, steps = begin, -math.inf, 0
     while steps < most:
         updated, likelihood = update(part, everything, shares, public=begin, weight=weight)
@@ -130,7 +144,8 @@ def learn_shares(
 
 
 def mean_log_likelihood(channel: Outputs, observed: Floats, shares: Floats) -> float:
-    """Return the mean log-likelihood of released words, counts of the channel's outputs, if the input words have these shares."""
+    """Return the mean log-likelihood of released words, counts of the channel's outputs, if the input words
+    have these shares."""
     return _likelihood(observed, channel.output_shares(shares))
 
 
@@ -140,7 +155,13 @@ def _likelihood(observed: Floats, expected: Floats) -> float:
 
 
 def _steps_that_help(
-    channel: Outputs, observed: Floats, held_out: Floats, begin: Floats, weight: float, most: int, report: Report | None
+    channel: Outputs,
+    observed: Floats,
+    held_out: Floats,
+    begin: Floats,
+    weight: float,
+    most: int,
+    report: Report | None,
 ) -> int:
     """Return after how many steps on the observed records those held out are likeliest."""
     shares, expected = begin, channel.output_shares(begin)

@@ -1,11 +1,13 @@
-"""What an embedding holds: the rules for its words and vectors, what follows from them, and the fingerprint of it all.
+"""What an embedding holds: the rules for its words and vectors, what follows from them, and the fingerprint
+of it all.
 
 Embeddings in memory, files that are read and folders of the store all keep to what stands here.
 
-A fingerprint that was only noted can be noted by anybody. A keyed release draws its noise from it: other vectors under the
-same fingerprint would be released with the same noise, and the difference of two releases would show the words. So a keyed
-release asks ``Embedding.check_content`` first. That reads everything once, 0.1 s for 400,000 words of 50 dimensions, and
-remembers here, in this process, which files it has looked at (``computed_fingerprint``).
+A fingerprint that was only noted can be noted by anybody. A keyed release draws its noise from it: other
+vectors under the same fingerprint would be released with the same noise, and the difference of two releases
+would show the words. So a keyed release asks ``Embedding.check_content`` first. That reads everything once,
+0.1 s for 400,000 words of 50 dimensions, and remembers here, in this process, which files it has looked at
+(``computed_fingerprint``).
 """
 
 from __future__ import annotations
@@ -27,26 +29,37 @@ if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords
 
 UNKNOWN_TOKENS = ("<unk>", "<UNK>", "[UNK]")
-"""Words that public embeddings use for the unknown word: their vector becomes ⊥ and they are never an output."""
+"""Words that public embeddings use for the unknown word: their vector becomes ⊥ and they are never an
+output."""
 
 MARKERS = ("<s>", "</s>", "[redacted]")
-"""What is no word and is taken out: marks of sentence ends, which word2vec and fastText files list, and what stands in a release in place
-of a word that was not released."""
+"""What is no word and is taken out: marks of sentence ends, which word2vec and fastText files list, and what
+stands in a release in place of a word that was not released."""
 
 
 UNPRINTABLE = re.compile("[\\x00-\\x20\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff]")
-"""Characters that no released word holds: control characters (C0, C1 and DEL, so all that ends a line or starts a command of a
-terminal), the separators of lines and paragraphs, the marks that turn the direction of text, and the byte order mark. The space too, which
-stands between released words: who receives "new york" reads two of them."""
+"""Characters that no released word holds: control characters (C0, C1 and DEL, so all that ends a line or
+starts a command of a terminal), the separators of lines and paragraphs, the marks that turn the direction of
+text, and the byte order mark. The space too, which stands between released words: who receives "new york"
+reads two of them."""
 
 STAND_IN = "\ufffd"
 """What a word of an older stored copy is shown with in place of such a character."""
 
 FilesState = tuple[tuple[str, int, int, int, int, int], ...]
-"""What tells the files of a stored embedding, as they are now, from all others: place, size and times of change."""
+"""What tells the files of a stored embedding, as they are now, from all others: place, size and times of
+change."""
 
 _ROWS_AT_ONCE = 16_384
-_READ = ("meta.json", "words.txt", "vectors.npy", "unknown.npy", "protection.npy", "subwords.npy", "subwords.json")
+_READ = (
+    "meta.json",
+    "words.txt",
+    "vectors.npy",
+    "unknown.npy",
+    "protection.npy",
+    "subwords.npy",
+    "subwords.json",
+)
 _computed: dict[object, str] = {}
 
 
@@ -69,11 +82,11 @@ class Noted(TypedDict, total=False):
 class Content:
     """An embedding as it is read: its words, vectors and ⊥, and what was noted about them when it was stored.
 
-    ``unknown_origin`` says where the vector of ⊥ comes from, ``shadowed`` are the ids of words that share their vector with
-    an earlier word, ``protection`` is the public map of exposed words (always given, since without it they would go in as themselves),
-    ``linear_map`` how the vectors were made from those of another embedding. ``folder`` is None for what is not in a folder.
-    ``as_stored`` has the spelling in the files, by id, of words that ``words`` spells otherwise. ``state`` says which files were
-    read: see ``files_state``.
+    ``unknown_origin`` says where the vector of ⊥ comes from, ``shadowed`` are the ids of words that share
+    their vector with an earlier word, ``protection`` is the public map of exposed words (always given, since
+    without it they would go in as themselves), ``linear_map`` how the vectors were made from those of another
+    embedding. ``folder`` is None for what is not in a folder. ``as_stored`` has the spelling in the files, by
+    id, of words that ``words`` spells otherwise. ``state`` says which files were read: see ``files_state``.
     """
 
     name: str
@@ -93,7 +106,8 @@ class Content:
 
 
 def table_problem(words: int, shape: tuple[int, ...]) -> str | None:
-    """Return what is wrong with a table of vectors of that shape for that number of words; None if it fits."""
+    """Return what is wrong with a table of vectors of that shape for that number of words; None if it
+    fits."""
     if len(shape) != 2:
         return f"vectors must be a table of words x dimensions, not an array of {len(shape)} axes"
     if words != shape[0]:
@@ -129,7 +143,8 @@ def unprintable_words(words: Sequence[str]) -> list[int]:
 
 
 def spelled_as_stored(words: Sequence[str], as_stored: dict[int, str]) -> list[str]:
-    """Return the words as they are spelled in the files of an embedding, which is what its fingerprint is computed from."""
+    """Return the words as they are spelled in the files of an embedding, which is what its fingerprint is
+    computed from."""
     spelled = list(words)
     for place, word in as_stored.items():
         spelled[place] = word
@@ -137,7 +152,8 @@ def spelled_as_stored(words: Sequence[str], as_stored: dict[int, str]) -> list[s
 
 
 def bad_vector(words: Sequence[str], vectors: Vectors) -> tuple[int, str] | None:
-    """Return the place of the first vector that cannot be used, and what is wrong with it; None if all can."""
+    """Return the place of the first vector that cannot be used, and what is wrong with it; None if all
+    can."""
     place = first_unusable(vectors)
     if place is None:
         return None
@@ -173,20 +189,28 @@ def shadowed_rows(vectors: Vectors) -> Ids:
 
 
 def content_fingerprint(
-    words: Sequence[str], vectors: Vectors, unknown: Vectors, subwords: Subwords | None = None, protection: Ids | None = None
+    words: Sequence[str],
+    vectors: Vectors,
+    unknown: Vectors,
+    subwords: Subwords | None = None,
+    protection: Ids | None = None,
 ) -> str:
     """Return a digest of the content, the same on every machine."""
     digest = hashlib.blake2b(digest_size=16, person=b"deniable-emb-1")
     digest.update(f"{len(words)} {vectors.shape[1]}\n".encode())
     for start in range(0, len(words), _ROWS_AT_ONCE):
-        digest.update("\n".join(words[start : start + _ROWS_AT_ONCE]).encode("utf-8", "surrogatepass") + b"\n")
+        digest.update(
+            "\n".join(words[start : start + _ROWS_AT_ONCE]).encode("utf-8", "surrogatepass") + b"\n"
+        )
     for start in range(0, len(words), _ROWS_AT_ONCE):
         digest.update(np.ascontiguousarray(vectors[start : start + _ROWS_AT_ONCE], dtype="<f4").data)
     digest.update(np.ascontiguousarray(unknown, dtype="<f4").data)
     if subwords is not None:
         digest.update(f"{subwords.minn} {subwords.maxn} {subwords.buckets}\n".encode())
         for start in range(0, subwords.buckets, _ROWS_AT_ONCE):
-            digest.update(np.ascontiguousarray(subwords.table[start : start + _ROWS_AT_ONCE], dtype="<f4").data)
+            digest.update(
+                np.ascontiguousarray(subwords.table[start : start + _ROWS_AT_ONCE], dtype="<f4").data
+            )
     if protection is not None:
         digest.update(b"protected\n")
         digest.update(np.ascontiguousarray(protection, dtype="<i8").data)
@@ -202,23 +226,35 @@ def _is_encodable(text: str) -> bool:
 
 
 def files_state(folder: Path) -> FilesState:
-    """Return what tells the files of a stored embedding, as they are now, from all others: place, size and times of change."""
+    """Return what tells the files of a stored embedding, as they are now, from all others: place, size and
+    times of change."""
     found = []
     for name in _READ:
         try:
             about = (folder / name).stat()
         except OSError:
             continue
-        found.append((str(folder / name), about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns))
+        found.append(
+            (
+                str(folder / name),
+                about.st_dev,
+                about.st_ino,
+                about.st_size,
+                about.st_mtime_ns,
+                about.st_ctime_ns,
+            )
+        )
     return tuple(found)
 
 
 def computed_fingerprint(folder: Path, opened: object, compute: Callable[[], str]) -> str:
-    """Return the fingerprint of the content in use, which ``compute`` computes if that was not done for these files before.
+    """Return the fingerprint of the content in use, which ``compute`` computes if that was not done for these
+    files before.
 
     ``opened`` is the state of the files in ``folder`` when they were opened.
     """
-    # Of files that were exchanged since they were opened, the old ones may be in use still: what is known of the new ones says nothing.
+    # Of files that were exchanged since they were opened, the old ones may be in use still: what is known of
+    # the new ones says nothing.
     unchanged = files_state(folder) == opened
     known = _computed.get(opened) if unchanged else None
     if known is None:

@@ -1,4 +1,5 @@
-"""An embedding: the public words, their vectors, the vector of the unknown word ⊥, and a fingerprint of it all."""
+"""An embedding: the public words, their vectors, the vector of the unknown word ⊥, and a fingerprint of it
+all."""
 
 from __future__ import annotations
 
@@ -41,18 +42,26 @@ if TYPE_CHECKING:
 class Embedding:
     """Words with one float32 vector each, plus the unknown word ⊥.
 
-    Word ``i`` has the id ``i``. The id ``len(embedding)`` (``unknown_id``) stands for ⊥: every word that is not in the
-    vocabulary. ⊥ can be an input, never an output. Its vector is the embedding's own ``<unk>`` vector if there is one,
-    else the mean of all vectors.
+    Word ``i`` has the id ``i``. The id ``len(embedding)`` (``unknown_id``) stands for ⊥: every word that is
+    not in the vocabulary. ⊥ can be an input, never an output. Its vector is the embedding's own ``<unk>``
+    vector if there is one, else the mean of all vectors.
 
     The embedding is public: it must not be made from the text that is to be protected.
     """
 
-    def __init__(self, words: Sequence[str], vectors: ArrayLike, *, unknown: ArrayLike | None = None, name: str = "unnamed") -> None:
+    def __init__(
+        self,
+        words: Sequence[str],
+        vectors: ArrayLike,
+        *,
+        unknown: ArrayLike | None = None,
+        name: str = "unnamed",
+    ) -> None:
         """Check and hold an embedding given as words and a (words, dimension) array, which is copied.
 
-        :raises MalformedEmbedding: if words and vectors do not match in number, a vector is not finite or absurdly long,
-            a word is empty, is repeated, holds a control character or half a character, or there is nothing at all.
+        :raises MalformedEmbedding: if words and vectors do not match in number, a vector is not finite or
+            absurdly long, a word is empty, is repeated, holds a control character or half a character, or
+            there is nothing at all.
         """
         matrix = _copy(vectors)
         words, matrix, own_unknown = check_embedding(list(words), matrix, name)
@@ -61,8 +70,14 @@ class Embedding:
             origin = "mean" if own_unknown is None else "own"
             unknown = mean_vector(matrix) if own_unknown is None else own_unknown
         unknown_vector = _copy(unknown)
-        if unknown_vector.shape != (matrix.shape[1],) or first_unusable(unknown_vector[np.newaxis]) is not None:
-            problem = f"the unknown-word vector must be {matrix.shape[1]} finite numbers and no longer than {LONGEST_VECTOR:g}"
+        if (
+            unknown_vector.shape != (matrix.shape[1],)
+            or first_unusable(unknown_vector[np.newaxis]) is not None
+        ):
+            problem = (
+                f"the unknown-word vector must be {matrix.shape[1]} finite numbers and no longer than "
+                f"{LONGEST_VECTOR:g}"
+            )
             raise MalformedEmbedding(name, problem)
         self._hold(words, matrix, unknown_vector, name)
         self.unknown_origin = origin
@@ -79,8 +94,8 @@ class Embedding:
     ) -> Embedding:
         """Hold an embedding that was checked when it was stored, copying nothing.
 
-        ``noted`` is what was noted about it then, as in ``Content``. Its fingerprint, case and words that share a vector are computed from
-        the content where they are not given.
+        ``noted`` is what was noted about it then, as in ``Content``. Its fingerprint, case and words that
+        share a vector are computed from the content where they are not given.
         """
         embedding = cls.__new__(cls)
         embedding._hold(words, vectors, unknown, name, checked=noted.get("folder") is None)
@@ -89,10 +104,12 @@ class Embedding:
 
     @classmethod
     def open(cls, name: str | Path = "default") -> Embedding:
-        """Open the embedded default, an installed embedding by its name, or a stored embedding's folder by its path.
+        """Open the embedded default, an installed embedding by its name, or a stored embedding's folder by
+        its path.
 
-        A string with a slash in it is a path. Opening reads the words; vectors stay on disk until they are used. The fingerprint of a
-        folder outside the store is computed again, which reads everything: its content may be another one than it states.
+        A string with a slash in it is a path. Opening reads the words; vectors stay on disk until they are
+        used. The fingerprint of a folder outside the store is computed again, which reads everything: its
+        content may be another one than it states.
 
         :raises EmbeddingNotFound: if there is no such name or folder.
         :raises InvalidParameter: if it is a file, which has to be added first, or no valid name.
@@ -105,9 +122,13 @@ class Embedding:
             embedding.check_content()
         return embedding
 
-    def _hold(self, words: Sequence[str], vectors: Vectors, unknown: Vectors, name: str, *, checked: bool = True) -> None:
+    def _hold(
+        self, words: Sequence[str], vectors: Vectors, unknown: Vectors, name: str, *, checked: bool = True
+    ) -> None:
         self.words = words
-        self._vectors = _read_only(vectors)  # the fingerprint and the search are computed once and must stay true
+        self._vectors = _read_only(
+            vectors
+        )  # the fingerprint and the search are computed once and must stay true
         if checked:
             self.__dict__["vectors"] = self._vectors
         self.unknown = _read_only(unknown)
@@ -116,10 +137,16 @@ class Embedding:
         self.name = name
         self.folder: Path | None = None
         self.subwords: Subwords | None = None
-        self.protection: Ids | None = None  # the public map of exposed words, one id per word and ⊥ (see ``protected``)
+        self.protection: Ids | None = (
+            None  # the public map of exposed words, one id per word and ⊥ (see ``protected``)
+        )
         self.linear_map: LinearMap | None = None  # how the vectors were made from those of another embedding
-        self.left_out: LeftOut | None = None  # which words are never released, and were taken out of the vocabulary
-        self.unknown_origin = "given"  # where the vector of ⊥ comes from: "own" <unk>, "mean", "given", or in words
+        self.left_out: LeftOut | None = (
+            None  # which words are never released, and were taken out of the vocabulary
+        )
+        self.unknown_origin = (
+            "given"  # where the vector of ⊥ comes from: "own" <unk>, "mean", "given", or in words
+        )
 
     def __len__(self) -> int:
         """Return the number of words, ⊥ not counted."""
@@ -141,7 +168,10 @@ class Embedding:
         :raises MalformedEmbedding: if one is not finite or absurdly long.
         """
         if (bad := bad_vector(self.words, self._vectors)) is not None:
-            problem = f"word {bad[0] + 1:,}: {bad[1]}: the stored copy is damaged; remove the embedding and add it again"
+            problem = (
+                f"word {bad[0] + 1:,}: {bad[1]}: the stored copy is damaged; remove the embedding and "
+                "add it again"
+            )
             raise MalformedEmbedding(self.folder or self.name, problem)
         return self._vectors
 
@@ -169,18 +199,21 @@ class Embedding:
 
     @cached_property
     def language_rules(self) -> LanguageRules | None:
-        """What its words ask of the cutter beyond the plain rules: a function of the words alone; mostly nothing, None."""
+        """What its words ask of the cutter beyond the plain rules: a function of the words alone; mostly
+        nothing, None."""
         if self.left_out is not None:
             return self.left_out.language_rules()
         return find_language_rules(self.words, self.index, cased=self.cased)
 
     @property
     def cut_by(self) -> Embedding:
-        """The embedding that text is cut by: itself, or the whole one if words that are never released were taken out of it."""
+        """The embedding that text is cut by: itself, or the whole one if words that are never released were
+        taken out of it."""
         return self if self.left_out is None else self.left_out.source
 
     def cut_plainly(self) -> None:
-        """Have text cut by the plain rules whatever the words ask for: to read what was released before there were others."""
+        """Have text cut by the plain rules whatever the words ask for: to read what was released before there
+        were others."""
         self.__dict__["language_rules"] = None
         if self.left_out is not None:
             self.left_out.source.cut_plainly()
@@ -196,7 +229,8 @@ class Embedding:
         return self._compute_fingerprint()
 
     def check_content(self) -> None:
-        """Do nothing if the content has the fingerprint that was noted when it was stored: computed once a process and state of the files.
+        """Do nothing if the content has the fingerprint that was noted when it was stored: computed once a
+        process and state of the files.
 
         What is in memory has no noted fingerprint, and the default's comes with the package, like its code.
 
@@ -207,7 +241,8 @@ class Embedding:
         computed = computed_fingerprint(self.folder, self.state, self._compute_fingerprint)
         if computed != self.fingerprint:
             problem = (
-                f"its content has the fingerprint {computed}, not {self.fingerprint}: it was changed after it was stored, and its noise "
+                f"its content has the fingerprint {computed}, not {self.fingerprint}: it was changed after "
+                "it was stored, and its noise "
                 "would repeat that of another embedding; remove it and add it again from its source"
             )
             raise MalformedEmbedding(self.folder, problem)
@@ -217,19 +252,22 @@ class Embedding:
         return content_fingerprint(words, self.vectors, self.unknown, self.subwords, self.protection)
 
     def ids(self, words: Iterable[str]) -> Ids:
-        """Return the id of each word exactly as it is spelled; ``unknown_id`` where it is not in the vocabulary."""
+        """Return the id of each word exactly as it is spelled; ``unknown_id`` where it is not in the
+        vocabulary."""
         index, unknown = self.index, self.unknown_id
         return np.fromiter((index.get(word, unknown) for word in words), dtype=np.int64)
 
     @cached_property
     def protected(self) -> Ids:
-        """Ids of the words that go into a mechanism as another word, or as ⊥: a public map, part of the fingerprint."""
+        """Ids of the words that go into a mechanism as another word, or as ⊥: a public map, part of the
+        fingerprint."""
         if self.protection is None:
             return np.array([], dtype=np.int64)
         return np.flatnonzero(self.protection != np.arange(len(self) + 1))
 
     def stands_in(self, ids: Ids) -> Ids:
-        """Return the ids that go into a mechanism in place of these: themselves, unless they are protected."""
+        """Return the ids that go into a mechanism in place of these: themselves, unless they are
+        protected."""
         return ids if self.protection is None else self.protection[ids]
 
     def rows(self, ids: Ids) -> Vectors:
@@ -247,7 +285,8 @@ class Embedding:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LeftOut:
-    """What was left out of an embedding: the list, the embedding that it was left out of, and which words of it stayed, by their ids."""
+    """What was left out of an embedding: the list, the embedding that it was left out of, and which words of
+    it stayed, by their ids."""
 
     listed: NeverRelease = field(repr=False)
     source: Embedding
@@ -267,31 +306,41 @@ class LeftOut:
 
     @cached_property
     def words_of_no_list(self) -> tuple[str, ...]:
-        """Those among them that no built-in list names, sorted: whoever has the package needs to be told of no others."""
+        """Those among them that no built-in list names, sorted: whoever has the package needs to be told of
+        no others."""
         if not self.listed.words:
             return ()
         built_in = replace(self.listed, words=frozenset())
         return tuple(sorted(word for word in self.words if not built_in.holds(word)))
 
     def language_rules(self) -> LanguageRules | None:
-        """Return the rules of the whole vocabulary, by which text is cut; a spelling that is listed means no word that is left."""
+        """Return the rules of the whole vocabulary, by which text is cut; a spelling that is listed means no
+        word that is left."""
         rules = self.source.language_rules
         if rules is None:
             return None
         places = dict(zip(self.kept.tolist(), range(len(self.kept)), strict=True))
         spellings = {
-            spelling: places[word] for spelling, word in rules.spellings.items() if word in places and not self.listed.holds(spelling)
+            spelling: places[word]
+            for spelling, word in rules.spellings.items()
+            if word in places and not self.listed.holds(spelling)
         }
         return replace(rules, spellings=spellings)
 
     def in_words(self) -> str:
         """Return what was left out by which list, in public terms."""
         lists = "".join(f", the list {name!r} among them" for name in self.listed.called)
-        return f"{self.count:,} of the {len(self.source):,} words of the vocabulary, by a public list of {words(len(self.listed))}{lists}"
+        return (
+            f"{self.count:,} of the {len(self.source):,} words of the vocabulary, by a public list of "
+            f"{words(len(self.listed))}{lists}"
+        )
 
 
-def check_embedding(words: list[str], vectors: Vectors, source: str | Path) -> tuple[list[str], Vectors, Vectors | None]:
-    """Return words, contiguous vectors and the vector of the embedding's own unknown token, which is taken out.
+def check_embedding(
+    words: list[str], vectors: Vectors, source: str | Path
+) -> tuple[list[str], Vectors, Vectors | None]:
+    """Return words, contiguous vectors and the vector of the embedding's own unknown token, which is taken
+    out.
 
     :raises MalformedEmbedding: if this is not an embedding; see ``Embedding``.
     """
@@ -300,13 +349,20 @@ def check_embedding(words: list[str], vectors: Vectors, source: str | Path) -> t
     if (bad := bad_word(words) or bad_vector(words, vectors)) is not None:
         raise MalformedEmbedding(source, f"word {bad[0] + 1:,}: {bad[1]}")
     if unprintable := unprintable_words(words):
-        shown = ", ".join(repr(words[place][:50]) for place in unprintable[:5]) + (", …" if len(unprintable) > 5 else "")
-        problem = f"{len(unprintable):,} of its words hold spaces, control characters or marks of direction ({shown}); leave them out"
+        shown = ", ".join(repr(words[place][:50]) for place in unprintable[:5]) + (
+            ", …" if len(unprintable) > 5 else ""
+        )
+        problem = (
+            f"{len(unprintable):,} of its words hold spaces, control characters or marks of direction "
+            f"({shown}); leave them out"
+        )
         raise MalformedEmbedding(source, problem)
     first: dict[str, int] = {}
     for i, word in enumerate(words):
         if first.setdefault(word, i) != i:
-            raise MalformedEmbedding(source, f"word {i + 1:,} repeats word {first[word] + 1:,} ({word[:50]!r})")
+            raise MalformedEmbedding(
+                source, f"word {i + 1:,} repeats word {first[word] + 1:,} ({word[:50]!r})"
+            )
     taken_out = {first[token] for token in (*UNKNOWN_TOKENS, *MARKERS) if token in first}
     if not taken_out:
         return words, np.ascontiguousarray(vectors), None
@@ -315,7 +371,11 @@ def check_embedding(words: list[str], vectors: Vectors, source: str | Path) -> t
     own = next((first[token] for token in UNKNOWN_TOKENS if token in first), None)
     keep = np.array([i not in taken_out for i in range(len(words))])
     own_vector = None if own is None else vectors[own].copy()
-    return [word for i, word in enumerate(words) if i not in taken_out], np.ascontiguousarray(vectors[keep]), own_vector
+    return (
+        [word for i, word in enumerate(words) if i not in taken_out],
+        np.ascontiguousarray(vectors[keep]),
+        own_vector,
+    )
 
 
 def _copy(values: ArrayLike) -> Vectors:

@@ -1,12 +1,13 @@
 """A public linear map of an embedding: φ'(w) = A·φ(w), for every word, for ⊥ and for the parts of words.
 
-The guarantee holds in the metric of whatever public vectors are used, so on φ' it holds with d'(w, w') = ‖A(φ(w) − φ(w'))‖. A is a free
-public choice, and it decides what survives the noise. It must not depend on the text that is to be protected: vectors are handed
-over, and A can be computed from those before and after.
+The guarantee holds in the metric of whatever public vectors are used, so on φ' it holds with d'(w, w') =
+‖A(φ(w) − φ(w'))‖. A is a free public choice, and it decides what survives the noise. It must not depend on
+the text that is to be protected: vectors are handed over, and A can be computed from those before and after.
 
-The rows of A are orthonormal but for one stated scale each. There is no constant: it would change no distance. The map is applied in
-float64, one coordinate after the other, in operations that round alike on every machine; so the same map makes the same embedding,
-with the same fingerprint, everywhere. Matrix products of a BLAS would not.
+The rows of A are orthonormal but for one stated scale each. There is no constant: it would change no
+distance. The map is applied in float64, one coordinate after the other, in operations that round alike on
+every machine; so the same map makes the same embedding, with the same fingerprint, everywhere. Matrix
+products of a BLAS would not.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ from deniable.arrays import Floats, Vectors
 from deniable.errors import InvalidParameter, printable
 
 STEP = 2.0**-20
-"""Coordinates of axes are multiples of this: what two machines compute a little differently becomes the same map. Float32 holds them."""
+"""Coordinates of axes are multiples of this: what two machines compute a little differently becomes the same
+map. Float32 holds them."""
 
 MOST_PURPOSES, MOST_CLASSES = 20, 500
-"""What is noted of public texts has to stay readable; more labels than this are hardly classes, but names, dates or numbers."""
+"""What is noted of public texts has to stay readable; more labels than this are hardly classes, but names,
+dates or numbers."""
 
 WEAKEST, STRONGEST = 0.01, 1000.0
 """The smallest and the largest strength of a purpose; with a smaller one nothing of it would survive."""
@@ -45,10 +48,11 @@ LabelKind = Literal["classes", "numbers"]
 class PublicData:
     """Public labelled texts that a space was shaped by, and how many directions they gave.
 
-    ``column`` names the labels, where they came from a file. ``sha256`` is the digest of the file, or of the labels and texts where there
-    was none. ``texts`` were learnt from, and ``left_out`` had no label or no known word. ``classes`` are the labels, where they are no
-    numbers. Where the texts are a part of those with a label, they were drawn from ``drawn_from`` texts with the public ``seed``. Names and
-    labels are cut, and what does not show is written out.
+    ``column`` names the labels, where they came from a file. ``sha256`` is the digest of the file, or of the
+    labels and texts where there was none. ``texts`` were learnt from, and ``left_out`` had no label or no
+    known word. ``classes`` are the labels, where they are no numbers. Where the texts are a part of those
+    with a label, they were drawn from ``drawn_from`` texts with the public ``seed``. Names and labels are
+    cut, and what does not show is written out.
     """
 
     name: str
@@ -75,22 +79,29 @@ class PublicData:
         named = "" if self.column is None else f" “{self.column}”"
         if self.labels == "numbers":
             return f"the number{named} that labels {self.name}"
-        shown = ", ".join(self.classes[:_CLASSES_SHOWN]) + (", …" if len(self.classes) > _CLASSES_SHOWN else "")
+        shown = ", ".join(self.classes[:_CLASSES_SHOWN]) + (
+            ", …" if len(self.classes) > _CLASSES_SHOWN else ""
+        )
         return f"the label{named} of {self.name} ({len(self.classes)} classes: {shown})"
 
     def in_words(self) -> str:
         """Return what survives by design, and which public texts it was learnt from."""
         left_out = f", {self.left_out:,} left out" if self.left_out else ""
-        drawn = "" if self.drawn_from is None else f" (drawn from {self.drawn_from:,} with the seed {self.seed})"
-        return f"survives by design: {self.purpose}, learnt from {self.texts:,} public texts{drawn}{left_out}, sha256 {self.sha256}"
+        drawn = (
+            "" if self.drawn_from is None else f" (drawn from {self.drawn_from:,} with the seed {self.seed})"
+        )
+        return (
+            f"survives by design: {self.purpose}, learnt from {self.texts:,} public "
+            f"texts{drawn}{left_out}, sha256 {self.sha256}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class MapOrigin:
     """How a map was made: from which embedding, and of what.
 
-    ``dimension`` counts its principal axes. ``public``, ``strength`` and ``directions`` are those of a shaped space: the directions of all
-    its purposes together, without those that repeat others.
+    ``dimension`` counts its principal axes. ``public``, ``strength`` and ``directions`` are those of a shaped
+    space: the directions of all its purposes together, without those that repeat others.
     """
 
     kind: Literal["reduced", "shaped"]
@@ -106,11 +117,15 @@ class MapOrigin:
         object.__setattr__(self, "source", _shown(self.source, LONGEST_NAME))
 
     def in_words(self) -> list[str]:
-        """Return what was done in sentences: what the space was made from, and what survives the noise by design."""
+        """Return what was done in sentences: what the space was made from, and what survives the noise by
+        design."""
         axes = f"its {self.dimension} principal axes"
         if self.kind == "reduced":
             return [f"{self.source} ({self.source_fingerprint}) reduced to {axes}"]
-        beside = f"{self.directions} direction{'s' if self.directions != 1 else ''} of a declared purpose, of strength {self.strength:g}"
+        beside = (
+            f"{self.directions} direction{'s' if self.directions != 1 else ''} of a declared purpose, "
+            f"of strength {self.strength:g}"
+        )
         made = f"{self.source} ({self.source_fingerprint}) shaped: {axes} beside {beside}"
         return [made, *(each.in_words() for each in self.public)]
 
@@ -125,7 +140,8 @@ class LinearMap:
 
     @classmethod
     def of(cls, axes: Floats, scales: Floats, origin: MapOrigin) -> LinearMap:
-        """Return the map of these axes and scales, rounded to what is stored: see ``STEP``; scales have six digits."""
+        """Return the map of these axes and scales, rounded to what is stored: see ``STEP``; scales have six
+        digits."""
         rounded = np.array([float(f"{scale:.6g}") for scale in scales])
         return cls(axes=(np.round(axes / STEP) * STEP).astype(np.float32), scales=rounded, origin=origin)
 
@@ -137,7 +153,8 @@ class LinearMap:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of axes, scales and origin, the same on every machine: cards and receipts name the map by it."""
+        """A digest of axes, scales and origin, the same on every machine: cards and receipts name the map by
+        it."""
         digest = hashlib.blake2b(digest_size=16, person=b"deniable-map-1")
         digest.update(f"{self.axes.shape[0]} {self.axes.shape[1]}\n".encode())
         digest.update(np.ascontiguousarray(self.axes, dtype="<f4").data)
@@ -151,7 +168,9 @@ class LinearMap:
         :raises InvalidParameter: if the rows have another dimension than the map is for.
         """
         if vectors.ndim != 2 or vectors.shape[1] != self.axes.shape[1]:
-            raise InvalidParameter("vectors", vectors.shape, f"must be a table of vectors of {self.axes.shape[1]} coordinates")
+            raise InvalidParameter(
+                "vectors", vectors.shape, f"must be a table of vectors of {self.axes.shape[1]} coordinates"
+            )
         matrix, mapped = self.matrix, np.empty((len(vectors), len(self.axes)), dtype=np.float32)
         for start in range(0, len(vectors), _ROWS_AT_ONCE):
             columns = np.ascontiguousarray(vectors[start : start + _ROWS_AT_ONCE].T, dtype=np.float64)
@@ -166,7 +185,10 @@ class LinearMap:
 def _noted(origin: MapOrigin) -> dict[str, Any]:
     """Return what is known of a map; maps that were made before columns were noted keep their digest."""
     noted: dict[str, Any] = msgspec.to_builtins(origin)
-    noted["public"] = [{name: value for name, value in each.items() if name != "column" or value is not None} for each in noted["public"]]
+    noted["public"] = [
+        {name: value for name, value in each.items() if name != "column" or value is not None}
+        for each in noted["public"]
+    ]
     return noted
 
 

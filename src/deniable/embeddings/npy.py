@@ -1,7 +1,7 @@
 """Arrays in NumPy's .npy form, read with suspicion: nothing is allocated before the file is known to hold it.
 
-``np.load`` believes a header: it reserves what the header asks for, reads other kinds of files too, and lets errors of its
-parser out that it does not state.
+``np.load`` believes a header: it reserves what the header asks for, reads other kinds of files too, and lets
+errors of its parser out that it does not state.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     reader = np.lib.format.read_array_header_1_0 if start[6] == 1 else np.lib.format.read_array_header_2_0
     try:
         shape, columns_first, dtype = reader(copy)
-    except Exception as error:  # NumPy states no errors: the header is Python source, and a damaged one may fail in any way
+    except (
+        Exception
+    ) as error:  # NumPy states no errors: the header is Python source, and a damaged one may fail in any way
         raise ValueError("its header cannot be read") from error
     if not all(type(length) is int and 0 <= length < 1 << 60 for length in shape):
         raise ValueError(f"its header states an impossible shape, {str(shape)[:60]}")
@@ -45,7 +47,8 @@ def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 
 
 def open_array(path: Path, dtype: str, shape: tuple[int | None, ...], *, mapped: bool = False) -> Any:
-    """Return the array in a .npy file, which must have that type and shape (None: any length); mapped from the disk, or read.
+    """Return the array in a .npy file, which must have that type and shape (None: any length); mapped from
+    the disk, or read.
 
     :raises OSError: if it cannot be read.
     :raises ValueError: if it is anything else.
@@ -60,7 +63,8 @@ def open_array(path: Path, dtype: str, shape: tuple[int | None, ...], *, mapped:
 
 
 def map_for_writing(path: Path, dtype: str, shape: tuple[int, ...]) -> np.memmap[Any, Any]:
-    """Return the array in a .npy file of that type and shape, mapped so that what is written to it is written to the file; not to a link.
+    """Return the array in a .npy file of that type and shape, mapped so that what is written to it is written
+    to the file; not to a link.
 
     :raises OSError: if it cannot be opened so.
     :raises ValueError: if it is anything else.
@@ -74,10 +78,17 @@ def _check_header(file: IO[bytes], dtype: str, shape: tuple[int | None, ...]) ->
     """Return the shape of the array in a file, whose numbers come next; see ``open_array``."""
     found, columns_first, kind = read_header(file)
     wanted = tuple(there if asked is None else asked for asked, there in zip(shape, found, strict=False))
-    if kind != np.dtype(dtype) or len(found) != len(shape) or found != wanted or (columns_first and len(shape) > 1):
+    if (
+        kind != np.dtype(dtype)
+        or len(found) != len(shape)
+        or found != wanted
+        or (columns_first and len(shape) > 1)
+    ):
         order = ", columns first," if columns_first else ""
         asked_for = "(" + ", ".join("any" if asked is None else str(asked) for asked in shape) + ")"
-        raise ValueError(f"it must be {np.dtype(dtype)} of shape {asked_for}, not {kind}{order} of shape {found}")
+        raise ValueError(
+            f"it must be {np.dtype(dtype)} of shape {asked_for}, not {kind}{order} of shape {found}"
+        )
     there, belong = os.fstat(file.fileno()).st_size - file.tell(), math.prod(found) * kind.itemsize
     if there != belong:
         raise ValueError(f"it has {there:,} bytes of numbers where {belong:,} belong")

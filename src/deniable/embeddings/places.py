@@ -1,7 +1,8 @@
-"""Where embeddings are found: the default in the package, installed ones by their names, others by their folders.
+"""Where embeddings are found: the default in the package, installed ones by their names, others by their
+folders.
 
-The default is 50,000 words of GloVe 6B, so that everything works with no download. Installed embeddings live in the user's data folder,
-or under the folder that the environment variable DENIABLE_HOME names.
+The default is 50,000 words of GloVe 6B, so that everything works with no download. Installed embeddings live
+in the user's data folder, or under the folder that the environment variable DENIABLE_HOME names.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class DefaultSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``provenance.json`` states about the default: source, size, fingerprint, what was left out and why."""
+    """What ``provenance.json`` states about the default: source, size, fingerprint, what was left out and
+    why."""
 
     name: str
     title: str
@@ -54,7 +56,8 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_content(name_or_path: str | Path = DEFAULT) -> Content:
-    """Return the content of the default, of an installed embedding by its name, or of a stored one by the path of its folder.
+    """Return the content of the default, of an installed embedding by its name, or of a stored one by the
+    path of its folder.
 
     A string with a slash in it is a path. The words are read; vectors stay on disk until they are used.
 
@@ -84,15 +87,24 @@ def store_folder() -> Path:
 def known_names() -> list[str]:
     """Return all names that an embedding can be opened by: the default first, then those in the store."""
     folder = store_folder()
-    found = sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and _NAME.fullmatch(entry.name)) if folder.is_dir() else []
+    found = (
+        sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and _NAME.fullmatch(entry.name))
+        if folder.is_dir()
+        else []
+    )
     return [DEFAULT, *(name for name in found if name.lower() != DEFAULT)]
 
 
 def find_by_fingerprint(fingerprint: str, *, first: str = DEFAULT) -> str | None:
-    """Return the name that the embedding of this content has here, ``first`` if it is that one; None if none is."""
+    """Return the name that the embedding of this content has here, ``first`` if it is that one; None if none
+    is."""
     for name in sorted(known_names(), key=lambda name: name != first):
         try:
-            noted = default_provenance().fingerprint if name == DEFAULT else read_meta(installed_folder(name)).fingerprint
+            noted = (
+                default_provenance().fingerprint
+                if name == DEFAULT
+                else read_meta(installed_folder(name)).fingerprint
+            )
         except (MalformedEmbedding, EmbeddingNotFound):  # damaged, or removed just now
             continue
         if noted == fingerprint:
@@ -133,7 +145,9 @@ def validated_name(name: str) -> str:
         problem = "must be 1 to 100 letters (a-z, A-Z), digits and . _ - and not start with a dot"
         raise InvalidParameter("name", name, problem)
     if name.lower() == DEFAULT:
-        raise InvalidParameter("name", name, "is the embedding that comes with the package; choose another name")
+        raise InvalidParameter(
+            "name", name, "is the embedding that comes with the package; choose another name"
+        )
     return name
 
 
@@ -154,13 +168,15 @@ class Placed(Protocol):
 def is_received(folder: Path) -> bool:
     """Return whether the folder of an embedding lies outside the user's store.
 
-    Somebody else may have made such a folder. Nothing is written there, and what it says of itself is checked.
+    Somebody else may have made such a folder. Nothing is written there, and what it says of itself is
+    checked.
     """
     return folder.resolve().parent != store_folder().resolve()
 
 
 def work_folder(embedding: Placed, kind: str) -> Path:
-    """Return where to keep what is computed for an embedding: beside one in the user's store, else in the user's cache folder."""
+    """Return where to keep what is computed for an embedding: beside one in the user's store, else in the
+    user's cache folder."""
     if embedding.folder is not None and not is_received(embedding.folder):
         return embedding.folder / kind
     home = os.environ.get("DENIABLE_HOME")
@@ -170,7 +186,8 @@ def work_folder(embedding: Placed, kind: str) -> Path:
 def read_default() -> Content:
     """Return the embedded default.
 
-    Nothing is checked here: a test of the package recomputes what ``provenance.json`` states about the content.
+    Nothing is checked here: a test of the package recomputes what ``provenance.json`` states about the
+    content.
     """
     folder = _folder()
     facts = default_provenance()

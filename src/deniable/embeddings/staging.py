@@ -1,7 +1,8 @@
-"""How an embedding comes to the disk: folders that appear whole or not at all, and tables that grow row by row.
+"""How an embedding comes to the disk: folders that appear whole or not at all, and tables that grow row by
+row.
 
-A folder is written beside its place, brought to the disk, then renamed. Of a file that is taken in, every word is checked and its vector
-written out as the blocks come: words are held, and no table.
+A folder is written beside its place, brought to the disk, then renamed. Of a file that is taken in, every
+word is checked and its vector written out as the blocks come: words are held, and no table.
 """
 
 from __future__ import annotations
@@ -20,11 +21,20 @@ import numpy as np
 
 from deniable.arrays import Vectors
 from deniable.atomic import lock, sync_folder
-from deniable.embeddings.content import MARKERS, UNKNOWN_TOKENS, bad_vector, bad_word, table_problem, unprintable_words
+from deniable.embeddings.content import (
+    MARKERS,
+    UNKNOWN_TOKENS,
+    bad_vector,
+    bad_word,
+    table_problem,
+    unprintable_words,
+)
 from deniable.errors import EmbeddingExists, MalformedEmbedding
 
 if TYPE_CHECKING:
-    from deniable.embeddings.readers.raw import RawEmbedding  # the readers load Arrow, which opening an embedding does not need
+    from deniable.embeddings.readers.raw import (
+        RawEmbedding,
+    )  # the readers load Arrow, which opening an embedding does not need
 
 _ADDING = ".adding-"
 _REMOVING = ".removing-"
@@ -34,7 +44,8 @@ _HEADER_BYTES = 128
 
 @contextmanager
 def stage_folder(target: Path) -> Iterator[Path]:
-    """Give a new folder to write into, which becomes ``target`` if the block ends without an error, else vanishes.
+    """Give a new folder to write into, which becomes ``target`` if the block ends without an error, else
+    vanishes.
 
     What processes that died have left behind is removed first; a living process holds a lock in its folder.
 
@@ -89,7 +100,9 @@ class GrowingArray:
         """Return the array itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Close the file, finished or not."""
         self._file.close()
 
@@ -141,7 +154,8 @@ def _is_alive(folder: Path) -> bool:
 class Intake:
     """What was taken in: the words, the embedding's own unknown vector if it had one, and what was left out.
 
-    ``repeated`` counts the repeats, ``unprintable`` are the words that hold spaces, control characters or marks of direction.
+    ``repeated`` counts the repeats, ``unprintable`` are the words that hold spaces, control characters or
+    marks of direction.
     """
 
     words: list[str]
@@ -150,14 +164,23 @@ class Intake:
     unprintable: list[str]
 
 
-def take_in(raw: RawEmbedding, vectors_file: Path, *, source: Path, first: int | None = None, drop_repeats: bool = False) -> Intake:
+def take_in(
+    raw: RawEmbedding,
+    vectors_file: Path,
+    *,
+    source: Path,
+    first: int | None = None,
+    drop_repeats: bool = False,
+) -> Intake:
     """Check all blocks, write the vectors to a .npy file and return the words.
 
     ``first`` stops after that many words. Words that stand for the unknown word are taken out; the first of
-    ``UNKNOWN_TOKENS`` that was met gives ⊥. Words that hold spaces or control characters are left out: large public files have a few.
+    ``UNKNOWN_TOKENS`` that was met gives ⊥. Words that hold spaces or control characters are left out: large
+    public files have a few.
 
-    :raises MalformedEmbedding: if a word is empty, holds a line break or is repeated (unless ``drop_repeats``), a vector
-        is not finite or absurdly long, or there are more or fewer words than the file says.
+    :raises MalformedEmbedding: if a word is empty, holds a line break or is repeated (unless
+        ``drop_repeats``), a vector is not finite or absurdly long, or there are more or fewer words than the
+        file says.
     """
     rows = _RowChecks(raw, source, first, drop_repeats)
     with GrowingArray(vectors_file) as array:
@@ -215,7 +238,10 @@ class _RowChecks:
         self._row += len(words)
         announced = self._raw.announced
         if announced is not None and self._row > announced and not self.full:
-            problem = f"the header says {announced:,} words, but more follow; correct the first line if the rest is right"
+            problem = (
+                f"the header says {announced:,} words, but more follow; correct the first line if the "
+                "rest is right"
+            )
             raise MalformedEmbedding(self._source, problem, line=self._raw.line(announced))
         return kept
 
@@ -223,17 +249,29 @@ class _RowChecks:
         """Check that the file held words at all, and as many as it says."""
         announced = self._raw.announced
         if not self.full and announced is not None and self._row != announced:
-            problem = f"the header says {announced:,} words, but the file has {self._row:,}: it was cut off; get it again"
+            problem = (
+                f"the header says {announced:,} words, but the file has {self._row:,}: it was cut "
+                "off; get it again"
+            )
             raise MalformedEmbedding(self._source, problem)
         if not self.words:
-            none = "all of its words hold spaces or control characters" if self.unprintable else "there are no words in it"
-            raise MalformedEmbedding(self._source, "its only word is the unknown word" if self.unknown else none)
+            none = (
+                "all of its words hold spaces or control characters"
+                if self.unprintable
+                else "there are no words in it"
+            )
+            raise MalformedEmbedding(
+                self._source, "its only word is the unknown word" if self.unknown else none
+            )
 
     def _refuse_repeat(self, word: str, row: int) -> None:
         if not self._drop_repeats:
             place = self._raw.place(self._seen[word])
             here = "" if self._raw.first_line is not None else f"{self._raw.place(row)}: "
-            problem = f"{here}the word {word[:50]!r} stands on {place} already; --duplicates first keeps the first of them"
+            problem = (
+                f"{here}the word {word[:50]!r} stands on {place} already; --duplicates first keeps "
+                "the first of them"
+            )
             raise MalformedEmbedding(self._source, problem, line=self._raw.line(row))
 
     def _refuse(self, problem: str, row: int) -> None:

@@ -1,4 +1,5 @@
-"""The embeddings installed on this machine, each a folder of its own under one name: adding, saving, describing, removing."""
+"""The embeddings installed on this machine, each a folder of its own under one name: adding, saving,
+describing, removing."""
 
 from __future__ import annotations
 
@@ -61,13 +62,15 @@ _MAY_BE_UNKNOWN = ("source", "source_sha256", "source_format", "licence")
 class EmbeddingFacts:
     """What is known about an embedding without opening it; None stands for what is not known.
 
-    A damaged one has a ``problem`` and nothing but its name, size (bytes on disk) and folder. The default has neither size nor
-    folder. ``unknown`` tells where the vector of ⊥ comes from, ``repeated`` counts repeated words that were left out,
-    ``verified`` is True where the fingerprint was just computed anew. ``unprintable`` counts the words that were left out because
-    they hold spaces or control characters, where there were any, and ``unprintable_words`` are the first of them, escaped. ``cutting`` says
-    how text is cut into words for it beyond the plain rules, and how many of its words no text means, where there is anything to say.
-    ``linear_map`` tells how the vectors were made from those of another embedding, with the digest and the scales of the map;
-    ``map_verified`` whether they were just computed again from those, which must be on this machine.
+    A damaged one has a ``problem`` and nothing but its name, size (bytes on disk) and folder. The default has
+    neither size nor folder. ``unknown`` tells where the vector of ⊥ comes from, ``repeated`` counts repeated
+    words that were left out, ``verified`` is True where the fingerprint was just computed anew.
+    ``unprintable`` counts the words that were left out because they hold spaces or control characters, where
+    there were any, and ``unprintable_words`` are the first of them, escaped. ``cutting`` says how text is cut
+    into words for it beyond the plain rules, and how many of its words no text means, where there is anything
+    to say. ``linear_map`` tells how the vectors were made from those of another embedding, with the digest
+    and the scales of the map; ``map_verified`` whether they were just computed again from those, which must
+    be on this machine.
     """
 
     name: str
@@ -98,9 +101,14 @@ class EmbeddingFacts:
     cutting: tuple[str, ...] | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the facts for JSON. What an intact embedding in the store could say, and does not, is null."""
+        """Return the facts for JSON. What an intact embedding in the store could say, and does not, is
+        null."""
         always = ("size", "folder", *(_MAY_BE_UNKNOWN if self.created is not None else ()))
-        return {key: value for key, value in dataclasses.asdict(self).items() if value is not None or key in always}
+        return {
+            key: value
+            for key, value in dataclasses.asdict(self).items()
+            if value is not None or key in always
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,16 +120,20 @@ class InstalledFacts(EmbeddingFacts):
 
 
 def describe(name: str = DEFAULT, *, verified: bool = False) -> EmbeddingFacts:
-    """Return what is known about the default or an installed embedding; ``verified`` computes its fingerprint anew first.
+    """Return what is known about the default or an installed embedding; ``verified`` computes its fingerprint
+    anew first.
 
     :raises EmbeddingNotFound: if nothing is installed under that name.
-    :raises MalformedEmbedding: if it is to be verified and its content is not what was stored, or not the map of its source.
+    :raises MalformedEmbedding: if it is to be verified and its content is not what was stored, or not the map
+        of its source.
     """
     facts = _default_facts() if name == DEFAULT else info(name)
     if not verified:
         return facts
     verify(name)
-    return dataclasses.replace(facts, verified=True, map_verified=None if facts.linear_map is None else _verify_map(name))
+    return dataclasses.replace(
+        facts, verified=True, map_verified=None if facts.linear_map is None else _verify_map(name)
+    )
 
 
 def describe_all() -> list[EmbeddingFacts]:
@@ -130,7 +142,8 @@ def describe_all() -> list[EmbeddingFacts]:
 
 
 def installed() -> list[InstalledFacts]:
-    """Return the embeddings in the store by name, damaged ones included; the default, being no folder there, is not."""
+    """Return the embeddings in the store by name, damaged ones included; the default, being no folder there,
+    is not."""
     return [info(name) for name in known_names() if name != DEFAULT]
 
 
@@ -149,7 +162,11 @@ def info(name: str) -> InstalledFacts:
     noted = msgspec.structs.asdict(meta)
     del noted["format_version"], noted["mapped"]
     if mapped is not None:
-        noted |= {"linear_map": mapped.origin, "map_digest": mapped.digest, "map_scales": tuple(mapped.scales.tolist())}
+        noted |= {
+            "linear_map": mapped.origin,
+            "map_digest": mapped.digest,
+            "map_scales": tuple(mapped.scales.tolist()),
+        }
     for key in ("unprintable", "unprintable_words", "cutting"):
         noted[key] = noted[key] or None
     return InstalledFacts(**noted | {"name": name}, size=size, folder=str(folder))
@@ -181,11 +198,13 @@ def add(
     limit: UnpackLimit | None = None,
     report: Report | None = None,
 ) -> InstalledFacts:
-    """Read an embedding file in any known format, check it and install it under a name. A failure leaves nothing behind.
+    """Read an embedding file in any known format, check it and install it under a name. A failure leaves
+    nothing behind.
 
-    ``first`` takes that many words from the start of the file (most files have the frequent words first), and then the
-    rest is not looked at. ``duplicates="first"`` keeps the first of repeated words and counts the others. Words that hold control
-    characters, separators of lines or marks of direction are left out and counted.
+    ``first`` takes that many words from the start of the file (most files have the frequent words first), and
+    then the rest is not looked at. ``duplicates="first"`` keeps the first of repeated words and counts the
+    others. Words that hold control characters, separators of lines or marks of direction are left out and
+    counted.
 
     :raises EmbeddingExists: if the name is taken.
     :raises InvalidParameter: if a parameter is not allowed or there is no such file.
@@ -221,12 +240,15 @@ def add(
 
 
 def licence_of(fingerprint: str, name: str) -> str | None:
-    """Return the note on the licence of an embedding, if it is on this machine: what is made of it is under the same."""
+    """Return the note on the licence of an embedding, if it is on this machine: what is made of it is under
+    the same."""
     known = find_by_fingerprint(fingerprint, first=name)
     return None if known is None else describe(known).licence
 
 
-def save(embedding: Embedding, name: str, *, source: str | None = None, licence: str | None = None) -> InstalledFacts:
+def save(
+    embedding: Embedding, name: str, *, source: str | None = None, licence: str | None = None
+) -> InstalledFacts:
     """Install an embedding that is in memory under a name; ``source`` says where it comes from, in words.
 
     :raises EmbeddingExists: if the name is taken.
@@ -268,23 +290,34 @@ def remove(name: str) -> None:
 def verify(name: str) -> str:
     """Return the fingerprint of a stored embedding, computed anew from its files.
 
-    :raises MalformedEmbedding: if it is not the fingerprint that was noted when the embedding was stored, or what else
-        was noted then (words that share a vector, whether case is told) is not true of the content.
+    :raises MalformedEmbedding: if it is not the fingerprint that was noted when the embedding was stored, or
+        what else was noted then (words that share a vector, whether case is told) is not true of the content.
     """
     content = read_content(name)
     words = spelled_as_stored(content.words, content.as_stored)
-    computed = content_fingerprint(words, content.vectors, content.unknown, content.subwords, content.protection)
+    computed = content_fingerprint(
+        words, content.vectors, content.unknown, content.subwords, content.protection
+    )
     if computed != content.fingerprint:
-        problem = f"its content has the fingerprint {computed}, not {content.fingerprint}: it was changed; remove it and add it again"
+        problem = (
+            f"its content has the fingerprint {computed}, not {content.fingerprint}: it was changed; "
+            "remove it and add it again"
+        )
         raise MalformedEmbedding(content.folder or name, problem)
-    if is_cased(words) != content.cased or not np.array_equal(shadowed_rows(content.vectors), content.shadowed):
-        problem = "what was noted about its content (shadowed words, case) is not true: it was changed; remove it and add it again"
+    if is_cased(words) != content.cased or not np.array_equal(
+        shadowed_rows(content.vectors), content.shadowed
+    ):
+        problem = (
+            "what was noted about its content (shadowed words, case) is not true: it was changed; "
+            "remove it and add it again"
+        )
         raise MalformedEmbedding(content.folder or name, problem)
     return computed
 
 
 def _verify_map(name: str) -> bool:
-    """Return whether the vectors were computed again from those that the map is of; False if these are not on this machine.
+    """Return whether the vectors were computed again from those that the map is of; False if these are not on
+    this machine.
 
     :raises MalformedEmbedding: if others come out.
     """
@@ -296,6 +329,9 @@ def _verify_map(name: str) -> bool:
     if source is None:
         return False
     if not is_mapped_from(embedding, Embedding.open(source)):
-        problem = f"its vectors are not those of {source!r} under the map that it states; remove it and make it again"
+        problem = (
+            f"its vectors are not those of {source!r} under the map that it states; remove it and "
+            "make it again"
+        )
         raise MalformedEmbedding(embedding.folder or name, problem)
     return True

@@ -1,4 +1,5 @@
-"""The files of a stored embedding: a description, the words, and arrays that are memory-mapped when opened."""
+"""The files of a stored embedding: a description, the words, and arrays that are memory-mapped when
+opened."""
 
 from __future__ import annotations
 
@@ -37,21 +38,29 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 2
 """Version 2 has protected words; without any, version 1 is written, which older releases read rightly."""
-META, WORDS, VECTORS, UNKNOWN, SHADOWED = "meta.json", "words.txt", "vectors.npy", "unknown.npy", "shadowed.npy"
+META, WORDS, VECTORS, UNKNOWN, SHADOWED = (
+    "meta.json",
+    "words.txt",
+    "vectors.npy",
+    "unknown.npy",
+    "shadowed.npy",
+)
 PROTECTION = "protection.npy"
 
 _FINGERPRINT = re.compile("[0-9a-f]{32}")
 _LONGEST_META = 1 << 20
 _LARGEST_DIMENSION = 1 << 20
 _BYTES_AT_ONCE, _LONGEST_ON_AVERAGE, _SLACK = 1 << 20, 256, 1 << 17
-"""Words are read in parts, each of which must hold enough words: a file of zeros is refused after the first part."""
+"""Words are read in parts, each of which must hold enough words: a file of zeros is refused after the first
+part."""
 _WORDS_SHOWN, _LONGEST_SHOWN = 20, 50
 _DAMAGED = "the stored copy is damaged; remove the embedding and add it again"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where a stored embedding comes from, in words, and of a file its SHA-256 and format; None stands for what is not known."""
+    """Where a stored embedding comes from, in words, and of a file its SHA-256 and format; None stands for
+    what is not known."""
 
     source: str | None = None
     source_sha256: str | None = None
@@ -62,11 +71,11 @@ class Source:
 class Meta(msgspec.Struct, frozen=True, kw_only=True):
     """What ``meta.json`` says of a stored embedding.
 
-    ``unknown`` tells where the vector of ⊥ comes from: "own" (the file had one), "mean" (of all vectors) or "given".
-    ``repeated`` counts the repeated words that were left out when the file was added, ``unprintable`` those that hold spaces or
-    control characters; ``unprintable_words`` are the first of them. ``mapped`` says that its vectors are a linear map of others, and that
-    files of ``stored_map`` tell which; ``map_digest`` is the digest of that map. ``cutting`` notes what ``describe_cutting`` said of the
-    words.
+    ``unknown`` tells where the vector of ⊥ comes from: "own" (the file had one), "mean" (of all vectors) or
+    "given". ``repeated`` counts the repeated words that were left out when the file was added,
+    ``unprintable`` those that hold spaces or control characters; ``unprintable_words`` are the first of them.
+    ``mapped`` says that its vectors are a linear map of others, and that files of ``stored_map`` tell which;
+    ``map_digest`` is the digest of that map. ``cutting`` notes what ``describe_cutting`` said of the words.
     """
 
     format_version: int
@@ -108,7 +117,8 @@ def write_content(
 ) -> Meta:
     """Complete a folder that holds ``vectors.npy`` already, and return its description.
 
-    Everything that opening should not have to compute is computed here. Without ``unknown``, ⊥ is the mean vector.
+    Everything that opening should not have to compute is computed here. Without ``unknown``, ⊥ is the mean
+    vector.
     """
     vectors = _load(folder / VECTORS, "<f4", (len(words), None), mapped=True)
     vector = mean_vector(vectors) if unknown is None else np.ascontiguousarray(unknown, dtype=np.float32)
@@ -118,7 +128,9 @@ def write_content(
         name=name,
         words=len(words),
         dimension=int(vectors.shape[1]),
-        fingerprint=content_fingerprint(words, vectors, vector, _subwords(folder) if subwords else None, protection),
+        fingerprint=content_fingerprint(
+            words, vectors, vector, _subwords(folder) if subwords else None, protection
+        ),
         cased=cased,
         shadowed=len(shadowed),
         unknown=origin or ("mean" if unknown is None else "own"),
@@ -159,20 +171,39 @@ def read_meta(folder: Path) -> Meta:
             raise MalformedEmbedding(folder, f"{META} is longer than {_LONGEST_META:,} bytes: {_DAMAGED}")
         meta = msgspec.json.decode(content, type=Meta)
     except FileNotFoundError as error:
-        raise MalformedEmbedding(folder, f"there is no {META}: this is not a stored embedding, or {_DAMAGED}") from error
+        raise MalformedEmbedding(
+            folder, f"there is no {META}: this is not a stored embedding, or {_DAMAGED}"
+        ) from error
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MalformedEmbedding(folder, f"{META} cannot be read ({error}): {_DAMAGED}") from error
     if meta.format_version > FORMAT_VERSION:
-        problem = f"stored in format {meta.format_version}, newer than this deniable reads ({FORMAT_VERSION}); upgrade deniable"
+        problem = (
+            f"stored in format {meta.format_version}, newer than this deniable reads "
+            f"({FORMAT_VERSION}); upgrade deniable"
+        )
         raise MalformedEmbedding(folder, problem)
-    numbers_fit = meta.words >= 1 and 1 <= meta.dimension <= _LARGEST_DIMENSION and 0 <= meta.shadowed < meta.words
+    numbers_fit = (
+        meta.words >= 1 and 1 <= meta.dimension <= _LARGEST_DIMENSION and 0 <= meta.shadowed < meta.words
+    )
     if not numbers_fit or _FINGERPRINT.fullmatch(meta.fingerprint) is None:
-        raise MalformedEmbedding(folder, f"{META} states a number or a fingerprint that cannot be: {_DAMAGED}")
+        raise MalformedEmbedding(
+            folder, f"{META} states a number or a fingerprint that cannot be: {_DAMAGED}"
+        )
     if not meta.mapped and (meta.map_digest is not None or (folder / MAP).exists()):
-        raise MalformedEmbedding(folder, f"{META} says that its vectors were not mapped, and there is a map: {_DAMAGED}")
-    # Names and notes are shown to people: what somebody else has written there must not act on their terminal.
-    texts = {name: printable(value) for name, value in msgspec.structs.asdict(meta).items() if isinstance(value, str)}
-    shown = {"unprintable_words": tuple(map(printable, meta.unprintable_words)), "cutting": tuple(map(printable, meta.cutting))}
+        raise MalformedEmbedding(
+            folder, f"{META} says that its vectors were not mapped, and there is a map: {_DAMAGED}"
+        )
+    # Names and notes are shown to people: what somebody else has written there must not act on their
+    # terminal.
+    texts = {
+        name: printable(value)
+        for name, value in msgspec.structs.asdict(meta).items()
+        if isinstance(value, str)
+    }
+    shown = {
+        "unprintable_words": tuple(map(printable, meta.unprintable_words)),
+        "cutting": tuple(map(printable, meta.cutting)),
+    }
     return msgspec.structs.replace(meta, **texts, **shown)
 
 
@@ -190,7 +221,9 @@ def read_folder(folder: Path) -> Content:
     if first_unusable(unknown[np.newaxis]) is not None:
         raise MalformedEmbedding(folder / UNKNOWN, f"must hold finite numbers: {_DAMAGED}")
     if shadowed.size and (shadowed[0] < 0 or shadowed[-1] >= meta.words or (np.diff(shadowed) <= 0).any()):
-        raise MalformedEmbedding(folder / SHADOWED, f"must hold ids of its {meta.words:,} words in order: {_DAMAGED}")
+        raise MalformedEmbedding(
+            folder / SHADOWED, f"must hold ids of its {meta.words:,} words in order: {_DAMAGED}"
+        )
     protection = None
     if meta.format_version > 1:
         protection = _load(folder / PROTECTION, "<i8", (meta.words + 1,))
@@ -232,7 +265,9 @@ def _read_words(path: Path, expected: int) -> list[str]:
                 content += block
                 found += block.count(b"\n")
                 if block.count(b"\n") * _LONGEST_ON_AVERAGE < len(block) - _SLACK:
-                    raise MalformedEmbedding(path, f"holds words longer than those of any embedding: {_DAMAGED}")
+                    raise MalformedEmbedding(
+                        path, f"holds words longer than those of any embedding: {_DAMAGED}"
+                    )
             words = content.decode("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise MalformedEmbedding(path, f"cannot be read ({error}): {_DAMAGED}") from error

@@ -1,8 +1,9 @@
 """Vectors of words that are in no vocabulary, from the parts of their spelling, as fastText makes them.
 
-A word is written between "<" and ">", cut into all its runs of ``minn`` to ``maxn`` characters, and each run is hashed to a
-row of one table. The vector of the word is the mean of these rows: a public function of the spelling alone, so mapping an
-unknown word to the known word nearest to this vector is a public map like any other.
+A word is written between "<" and ">", cut into all its runs of ``minn`` to ``maxn`` characters, and each run
+is hashed to a row of one table. The vector of the word is the mean of these rows: a public function of the
+spelling alone, so mapping an unknown word to the known word nearest to this vector is a public map like any
+other.
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ LONGEST_SPELLING = 200
 """Longer spellings have no vector. They are no words, and the work for one token must be bounded."""
 
 LONGEST_RUN = 50
-"""Characters that a run may have; models are trained with 6, and the work for one character must be bounded."""
+"""Characters that a run may have; models are trained with 6, and the work for one character must be
+bounded."""
 
 _LONGEST_FACTS = 4_096
 _FNV_START, _FNV_PRIME, _32_BITS = 2166136261, 16777619, 0xFFFFFFFF
 
 
 class Subwords:
-    """The table of subword vectors of a fastText embedding, and the lengths of the character runs it was trained on."""
+    """The table of subword vectors of a fastText embedding, and the lengths of the character runs it was
+    trained on."""
 
     def __init__(self, table: Vectors, *, minn: int, maxn: int) -> None:
         """Hold a (buckets, dimension) table, which may be mapped from disk.
@@ -41,7 +44,9 @@ class Subwords:
         :raises MalformedEmbedding: if there is no table, or the lengths of the runs make no sense.
         """
         if table.ndim != 2 or 0 in table.shape or table.dtype != np.float32:
-            raise MalformedEmbedding("subwords", f"must be a table of float32 vectors, not {table.dtype} of shape {table.shape}")
+            raise MalformedEmbedding(
+                "subwords", f"must be a table of float32 vectors, not {table.dtype} of shape {table.shape}"
+            )
         if not 1 <= minn <= maxn <= LONGEST_RUN:
             raise MalformedEmbedding("subwords", f"runs of {minn} to {maxn} characters make no sense")
         self.table = table
@@ -59,23 +64,33 @@ class Subwords:
         return int(self.table.shape[1])
 
     def vectors(self, words: Sequence[str]) -> Vectors:
-        """Return one vector a word, known or not; a row of zeros for a word that has no runs or is far too long.
+        """Return one vector a word, known or not; a row of zeros for a word that has no runs or is far too
+        long.
 
         :raises MalformedEmbedding: if the table holds something other than finite numbers.
         """
         result = np.zeros((len(words), self.dimension), dtype=np.float32)
         for row, word in zip(result, words, strict=True):
-            buckets = ngram_buckets(word, self.minn, self.maxn, self.buckets) if len(word) <= LONGEST_SPELLING else []
+            buckets = (
+                ngram_buckets(word, self.minn, self.maxn, self.buckets)
+                if len(word) <= LONGEST_SPELLING
+                else []
+            )
             if buckets:
                 row[:] = self.table[buckets].mean(axis=0, dtype=np.float64)
         if first_unusable(result) is not None:
-            raise MalformedEmbedding("subwords", "a vector is not finite or absurdly long; remove the embedding and add it again")
+            raise MalformedEmbedding(
+                "subwords", "a vector is not finite or absurdly long; remove the embedding and add it again"
+            )
         return result
 
     def save(self, folder: Path) -> None:
         """Write the table and the lengths of its runs into a folder."""
         np.save(folder / TABLE, np.ascontiguousarray(self.table, dtype="<f4"), allow_pickle=False)
-        (folder / FACTS).write_text(json.dumps({"minn": self.minn, "maxn": self.maxn, "buckets": self.buckets}) + "\n", encoding="utf-8")
+        (folder / FACTS).write_text(
+            json.dumps({"minn": self.minn, "maxn": self.maxn, "buckets": self.buckets}) + "\n",
+            encoding="utf-8",
+        )
 
 
 def open_subwords(folder: Path) -> Subwords:
@@ -89,15 +104,21 @@ def open_subwords(folder: Path) -> Subwords:
         table = open_array(folder / TABLE, "<f4", (None, None), mapped=True)
         minn, maxn, buckets = (int(facts[key]) for key in ("minn", "maxn", "buckets"))
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise MalformedEmbedding(folder, f"the subword vectors cannot be read ({error}); remove the embedding and add it again") from error
+        raise MalformedEmbedding(
+            folder, f"the subword vectors cannot be read ({error}); remove the embedding and add it again"
+        ) from error
     if len(table) != buckets:
-        problem = f"{TABLE} has {len(table):,} rows, {FACTS} says {buckets:,}; remove the embedding and add it again"
+        problem = (
+            f"{TABLE} has {len(table):,} rows, {FACTS} says {buckets:,}; remove the embedding and add "
+            "it again"
+        )
         raise MalformedEmbedding(folder, problem)
     return Subwords(table, minn=minn, maxn=maxn)
 
 
 def ngram_buckets(word: str, minn: int, maxn: int, buckets: int) -> list[int]:
-    """Return the row of every run of characters of a word, in fastText's order; repeated runs are repeated."""
+    """Return the row of every run of characters of a word, in fastText's order; repeated runs are
+    repeated."""
     marked = f"<{word}>"
     last = len(marked)
     characters = [_signed_bytes(character) for character in marked]
@@ -114,5 +135,6 @@ def ngram_buckets(word: str, minn: int, maxn: int, buckets: int) -> list[int]:
 
 
 def _signed_bytes(character: str) -> list[int]:
-    # fastText hashes bytes as C's signed char widened to 32 bits, so every byte from 128 on carries 24 set bits.
+    # fastText hashes bytes as C's signed char widened to 32 bits, so every byte from 128 on carries 24 set
+    # bits.
     return [byte if byte < 128 else byte | 0xFFFFFF00 for byte in character.encode("utf-8", "surrogatepass")]

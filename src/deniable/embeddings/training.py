@@ -1,7 +1,8 @@
 """Training an embedding from a public text: skip-gram vectors, with subwords if wanted, by gensim.
 
-The text must be public. An embedding made from the text that is to be protected depends on it, its words and vectors give
-that text away, and the guarantee, which is stated for a fixed public embedding, says nothing any more.
+The text must be public. An embedding made from the text that is to be protected depends on it, its words and
+vectors give that text away, and the guarantee, which is stated for a fixed public embedding, says nothing any
+more.
 """
 
 from __future__ import annotations
@@ -27,12 +28,14 @@ WARNING = (
 )
 
 BUCKETS = 200_000
-"""Rows of subword vectors. fastText's own 2,000,000 suit corpora of billions of words, and weigh 800 MB at 100 dimensions."""
+"""Rows of subword vectors. fastText's own 2,000,000 suit corpora of billions of words, and weigh 800 MB at
+100 dimensions."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """How to train. ``first`` keeps that many of the most frequent words; ``subwords`` trains vectors of word parts too."""
+    """How to train. ``first`` keeps that many of the most frequent words; ``subwords`` trains vectors of word
+    parts too."""
 
     dimension: int = 100
     window: int = 5
@@ -54,14 +57,18 @@ class Training:
 
     def describe(self) -> str:
         """Return the settings in one line, for the record that is kept with the embedding."""
-        return "skip-gram, " + ", ".join(f"{key} {value}" for key, value in asdict(self).items() if key != "workers" and value is not None)
+        return "skip-gram, " + ", ".join(
+            f"{key} {value}" for key, value in asdict(self).items() if key != "workers" and value is not None
+        )
 
 
-def train_embedding(corpus: Path, training: Training, *, name: str = "unnamed", report: Report | None = None) -> Embedding:
+def train_embedding(
+    corpus: Path, training: Training, *, name: str = "unnamed", report: Report | None = None
+) -> Embedding:
     """Return an embedding trained on a text file, one document a line; words come most frequent first.
 
-    The file is read once to count its words and once an epoch. With one worker and the same file, the same vectors come
-    out; with more, gensim's threads race and they differ a little.
+    The file is read once to count its words and once an epoch. With one worker and the same file, the same
+    vectors come out; with more, gensim's threads race and they differ a little.
 
     :raises MissingExtra: if gensim is not installed.
     :raises InvalidParameter: if there is no such file.
@@ -79,12 +86,21 @@ def train_embedding(corpus: Path, training: Training, *, name: str = "unnamed", 
     # Ties go by spelling, so that the choice does not hang on the order of a dictionary.
     frequent = sorted(
         # An address is a word whatever stands in it; one that holds a control character is not taken in.
-        (word for word, count in counts.items() if count >= training.min_count and not UNPRINTABLE.search(word)),
+        (
+            word
+            for word, count in counts.items()
+            if count >= training.min_count and not UNPRINTABLE.search(word)
+        ),
         key=lambda word: (-counts[word], word),
     )
     if not frequent:
-        raise MalformedEmbedding(corpus, f"no word of it occurs {training.min_count:,} times; give more text or a smaller --min-count")
-    model.build_vocab_from_freq({word: counts[word] for word in frequent[: training.first]}, corpus_count=pieces)
+        raise MalformedEmbedding(
+            corpus,
+            f"no word of it occurs {training.min_count:,} times; give more text or a smaller --min-count",
+        )
+    model.build_vocab_from_freq(
+        {word: counts[word] for word in frequent[: training.first]}, corpus_count=pieces
+    )
     guarded = GuardedCorpus(documents)
     model.train(guarded, total_examples=pieces, epochs=training.epochs)
     if guarded.failure is not None:
@@ -95,8 +111,11 @@ def train_embedding(corpus: Path, training: Training, *, name: str = "unnamed", 
     return embedding
 
 
-def install_trained(corpus: Path, name: str, training: Training, *, report: Report | None = None) -> store.InstalledFacts:
-    """Train an embedding on a text file and install it under a name, with a note of the text and the settings.
+def install_trained(
+    corpus: Path, name: str, training: Training, *, report: Report | None = None
+) -> store.InstalledFacts:
+    """Train an embedding on a text file and install it under a name, with a note of the text and the
+    settings.
 
     :raises EmbeddingExists: if the name is taken; like all but the last, before the training begins.
     :raises InvalidParameter: if the name is not allowed, or there is no such file.
@@ -107,7 +126,9 @@ def install_trained(corpus: Path, name: str, training: Training, *, report: Repo
     embedding = train_embedding(corpus, training, name=name, report=report)
     with corpus.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return store.save(embedding, name, source=f"trained on {corpus.name} (sha256 {digest}); {training.describe()}")
+    return store.save(
+        embedding, name, source=f"trained on {corpus.name} (sha256 {digest}); {training.describe()}"
+    )
 
 
 def _new_model(training: Training) -> Any:

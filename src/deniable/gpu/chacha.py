@@ -1,8 +1,8 @@
 """ChaCha20 on a GPU: the block function of RFC 8439, bit for bit the one of OpenSSL.
 
-A block is a function of a key of 256 bits and four numbers of 32 bits, a counter and a nonce of three. Every lane computes a block of
-its own, so that no lane waits for another. Functions here are Triton's: they are compiled for the card, or interpreted on the processor
-for tests.
+A block is a function of a key of 256 bits and four numbers of 32 bits, a counter and a nonce of three. Every
+lane computes a block of its own, so that no lane waits for another. Functions here are Triton's: they are
+compiled for the card, or interpreted on the processor for tests.
 """
 
 # Kernels are not Python but Triton, which has no types.
@@ -42,10 +42,26 @@ def key_word(key, place: tl.constexpr, like):
 
 @triton.jit
 def chacha_block(key, counter, first, second, third, rounds: tl.constexpr):
-    """Return the 16 words of each lane's block; counter and nonce are of one shape and of 32 bits without a sign."""
-    x0, x1, x2, x3 = counter * 0 + 0x61707865, counter * 0 + 0x3320646E, counter * 0 + 0x79622D32, counter * 0 + 0x6B206574
-    x4, x5, x6, x7 = key_word(key, 0, counter), key_word(key, 1, counter), key_word(key, 2, counter), key_word(key, 3, counter)
-    x8, x9, x10, x11 = key_word(key, 4, counter), key_word(key, 5, counter), key_word(key, 6, counter), key_word(key, 7, counter)
+    """Return the 16 words of each lane's block; counter and nonce are of one shape and of 32 bits without a
+    sign."""
+    x0, x1, x2, x3 = (
+        counter * 0 + 0x61707865,
+        counter * 0 + 0x3320646E,
+        counter * 0 + 0x79622D32,
+        counter * 0 + 0x6B206574,
+    )
+    x4, x5, x6, x7 = (
+        key_word(key, 0, counter),
+        key_word(key, 1, counter),
+        key_word(key, 2, counter),
+        key_word(key, 3, counter),
+    )
+    x8, x9, x10, x11 = (
+        key_word(key, 4, counter),
+        key_word(key, 5, counter),
+        key_word(key, 6, counter),
+        key_word(key, 7, counter),
+    )
     x12, x13, x14, x15 = counter, first, second, third
     for _ in range(rounds // 2):
         x0, x4, x8, x12 = _quarter_round(x0, x4, x8, x12)
@@ -67,7 +83,8 @@ def chacha_block(key, counter, first, second, third, rounds: tl.constexpr):
 
 @triton.jit
 def keystream(words, key, nonce, counter, blocks: tl.constexpr, rounds: tl.constexpr):
-    """Write so many blocks from a counter on, one after another: what OpenSSL's stream cipher gives for zeros."""
+    """Write so many blocks from a counter on, one after another: what OpenSSL's stream cipher gives for
+    zeros."""
     lane = tl.arange(0, blocks)
     count = (lane + counter).to(tl.uint32)
     first, second, third = key_word(nonce, 0, count), key_word(nonce, 1, count), key_word(nonce, 2, count)

@@ -63,4 +63,6 @@ def compiles_kernels(device: torch.device) -> bool:
         return device.type == "cpu"
     if device.type != "cuda":
         return False
-    return bool(pytorch().cuda.get_device_capability(device) >= (8, 0))  # older cards have no bfloat16 products
+    return bool(
+        pytorch().cuda.get_device_capability(device) >= (8, 0)
+    )  # older cards have no bfloat16 products

@@ -1,8 +1,10 @@
-"""The secure source of noise on a GPU: ChaCha20 under a key from the operating system, one key for a process and a device.
+"""The secure source of noise on a GPU: ChaCha20 under a key from the operating system, one key for a process
+and a device.
 
-The rules are those of ``SecureRandomness``. A copy of the process notices that it is one and takes a fresh key; where the kernel cannot
-tell a copy, a key serves for one launch only. A key is never shown, saved or copied: pickling raises. No entropy, or a card whose blocks
-are not those of RFC 8439, raise ``RandomnessError``, and no word is released.
+The rules are those of ``SecureRandomness``. A copy of the process notices that it is one and takes a fresh
+key; where the kernel cannot tell a copy, a key serves for one launch only. A key is never shown, saved or
+copied: pickling raises. No entropy, or a card whose blocks are not those of RFC 8439, raise
+``RandomnessError``, and no word is released.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ _BLOCK_OF_RFC_8439 = (
 
 
 class Launch:
-    """The noise of one batch of tokens: whoever holds it can make the same noise again, so it never leaves the search."""
+    """The noise of one batch of tokens: whoever holds it can make the same noise again, so it never leaves
+    the search."""
 
     __slots__ = ("_key", "_number")
 
@@ -42,15 +45,19 @@ class Launch:
         self._key, self._number = key, number
 
     def noise(self, noise: RadialNoise, epsilons: Tensor) -> Tensor:
-        """Return one noise vector a row, in float64 on the device, for ``epsilons`` there; not-a-number if the source failed."""
+        """Return one noise vector a row, in float64 on the device, for ``epsilons`` there; not-a-number if
+        the source failed."""
         made = self.unshaped(epsilons, noise.dimension, gamma=noise.lengths == "gamma")
         if noise.shape is None:
             return made
         shaped: Tensor = made @ pytorch().from_numpy(np.array(noise.shape, dtype=np.float64)).to(made.device)
         return shaped
 
-    def unshaped(self, epsilons: Tensor, dimension: int, *, gamma: bool, attempts: int = ATTEMPTS, rounds: int = ROUNDS) -> Tensor:
-        """Return the noise before a shape is given to it; other ``attempts`` and ``rounds`` are for tests of the tests."""
+    def unshaped(
+        self, epsilons: Tensor, dimension: int, *, gamma: bool, attempts: int = ATTEMPTS, rounds: int = ROUNDS
+    ) -> Tensor:
+        """Return the noise before a shape is given to it; other ``attempts`` and ``rounds`` are for tests of
+        the tests."""
         torch, tokens = pytorch(), len(epsilons)
         # What is not written stays not-a-number, which nothing is released by.
         made: Tensor = torch.full((tokens, dimension), torch.nan, dtype=torch.float64, device=epsilons.device)
@@ -83,7 +90,8 @@ class Launch:
 
 
 class CardNoise:
-    """Gives every batch of tokens a launch of its own, under the key of this process. Safe to use from several threads at once."""
+    """Gives every batch of tokens a launch of its own, under the key of this process. Safe to use from
+    several threads at once."""
 
     __slots__ = ("_device", "_key", "_launches", "_lock", "_process")
 
@@ -156,7 +164,8 @@ def stream(device: torch.device, key: bytes, nonce: bytes, counter: int, blocks:
 
 
 def launching_on(device: torch.device) -> AbstractContextManager[object]:
-    """Make kernels run on this device: Triton starts them on the current one, whose work those that read the results do not wait for."""
+    """Make kernels run on this device: Triton starts them on the current one, whose work those that read the
+    results do not wait for."""
     return pytorch().cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
@@ -164,7 +173,9 @@ def _check(device: torch.device) -> None:
     expected = np.array([int(word, 16) for word in _BLOCK_OF_RFC_8439.split()], dtype="<u4").tobytes()
     found = stream(device, bytes(range(32)), bytes.fromhex("000000090000004a00000000"), 1, 1)
     if found != expected:
-        raise RandomnessError(f"the blocks of ChaCha20 that {device} computes are not those of RFC 8439; nothing was released")
+        raise RandomnessError(
+            f"the blocks of ChaCha20 that {device} computes are not those of RFC 8439; nothing was released"
+        )
 
 
 def _on(device: torch.device, secret: bytes) -> Tensor:

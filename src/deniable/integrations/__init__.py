@@ -1,1 +1,2 @@
-"""Where text already is: scikit-learn, pandas, Polars, Hugging Face datasets, Presidio and Spark, one thin file each."""
+"""Where text already is: scikit-learn, pandas, Polars, Hugging Face datasets, Presidio and Spark, one thin
+file each."""

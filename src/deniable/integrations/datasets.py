@@ -5,9 +5,10 @@
 >>> reviews = Dataset.from_dict({"text": ["the soup was cold", "best bread in the village"]})
 >>> released = privatize(reviews, "text", epsilon=6)
 
-``map`` keeps its results on disk under a hash of the function. Here that is right: a script that runs again gets the first
-release from the cache and spends nothing more. But the hash must not depend on noise, and must change with all that the
-release depends on; so it is computed here, from the data, the settings and the fingerprint of the embedding.
+``map`` keeps its results on disk under a hash of the function. Here that is right: a script that runs again
+gets the first release from the cache and spends nothing more. But the hash must not depend on noise, and must
+change with all that the release depends on; so it is computed here, from the data, the settings and the
+fingerprint of the embedding.
 """
 
 from __future__ import annotations
@@ -50,24 +51,34 @@ def privatize(
 ) -> Data:
     """Return the dataset with every word of a column replaced; the other columns pass as they are.
 
-    ``settings`` are those of a ``Release``, which may be given in their place: ``epsilon`` and/or ``record_epsilon``, ``embedding``,
-    ``mechanism`` and ``mechanism_options``, ``unknown``, ``punctuation``, ``case``, ``keep_words``, ``never_release``, ``key_file`` and
-    ``consistent``. With a key, ``record_id`` is the column that names the records. The workers of ``num_proc`` draw noise of their own
-    each. A release that is in the cache is returned as it is, unless ``load_from_cache_file=False`` asks for another one, which spends ε
-    again where there is no key.
+    ``settings`` are those of a ``Release``, which may be given in their place: ``epsilon`` and/or
+    ``record_epsilon``, ``embedding``, ``mechanism`` and ``mechanism_options``, ``unknown``, ``punctuation``,
+    ``case``, ``keep_words``, ``never_release``, ``key_file`` and ``consistent``. With a key, ``record_id`` is
+    the column that names the records. The workers of ``num_proc`` draw noise of their own each. A release
+    that is in the cache is returned as it is, unless ``load_from_cache_file=False`` asks for another one,
+    which spends ε again where there is no key.
 
-    :raises InvalidParameter: if a column is not there or does not hold text, the dataset is a stream, or a setting is not allowed.
+    :raises InvalidParameter: if a column is not there or does not hold text, the dataset is a stream, or a
+        setting is not allowed.
     """
     release = release_from(release, settings).pin()
     if (release.key_file is None) != (record_id is None):
-        raise InvalidParameter("record_id", record_id, "key_file= and record_id= go together: a keyed release needs what names the records")
+        raise InvalidParameter(
+            "record_id",
+            record_id,
+            "key_file= and record_id= go together: a keyed release needs what names the records",
+        )
     task = _ColumnRelease(release, column, record_id)
     splits = dict(dataset) if isinstance(dataset, DatasetDict) else {"": dataset}
     for split in splits.values():
         task.check(split)
     if record_id is not None and not release.consistent:
         _check_unique(splits.values(), record_id)
-    options: dict[str, Any] = {"num_proc": num_proc, "batch_size": batch_size, "load_from_cache_file": load_from_cache_file}
+    options: dict[str, Any] = {
+        "num_proc": num_proc,
+        "batch_size": batch_size,
+        "load_from_cache_file": load_from_cache_file,
+    }
     released = {name: task.of(split, **options) for name, split in splits.items()}
     return DatasetDict(released) if isinstance(dataset, DatasetDict) else released[""]
 
@@ -78,13 +89,20 @@ def _check_unique(splits: Iterable[Dataset], record_id: str) -> None:
     :raises InvalidParameter: otherwise.
     """
     seen = UniqueIds()
-    parts = (part for split in splits for part in split.select_columns([record_id]).with_format("arrow").iter(_IDS_AT_ONCE))
+    parts = (
+        part
+        for split in splits
+        for part in split.select_columns([record_id]).with_format("arrow").iter(_IDS_AT_ONCE)
+    )
     names = (name for part in parts for name in part.column(0).to_pylist())
     again = next((row for row, name in enumerate(names, 1) if not seen.add(encode_id(name, row), row)), None)
     if again is None and (repeated := seen.repeated()) is not None:
         again = repeated[1]
     if again is not None:
-        problem = f"row {again:,} (of all splits in a row) has the id of an earlier one; name unique ids, or users with consistent=True"
+        problem = (
+            f"row {again:,} (of all splits in a row) has the id of an earlier one; name unique ids, "
+            "or users with consistent=True"
+        )
         raise InvalidParameter("record_id", record_id, problem)
 
 
@@ -97,16 +115,32 @@ class _ColumnRelease:
     def __call__(self, batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
         names: list[RecordId] | None = None
         if self._record_id is not None:  # named as ``deniable privatize --record-id`` names them
-            names = [name_text(name, self._column, consistent=self._release.consistent) for name in batch[self._record_id]]
+            names = [
+                name_text(name, self._column, consistent=self._release.consistent)
+                for name in batch[self._record_id]
+            ]
         return {self._column: self._release.shared_privatizer().many(batch[self._column], record_ids=names)}
 
     def of(self, dataset: Dataset, *, load_from_cache_file: bool | None, **options: Any) -> Dataset:
         cached = is_caching_enabled() if load_from_cache_file is None else load_from_cache_file
-        # Two releases must not go by one name, or a later step would be looked up for the one and found for the other.
+        # Two releases must not go by one name, or a later step would be looked up for the one and found for
+        # the other.
         repeatable = self._release.key_file is not None or (cached and bool(dataset.cache_files))
-        # Rules for words and the version of the noise, so that what was kept from before is not taken for what is drawn now.
-        versions = [__version__, rules_for(Embedding.open(self._release.embedding)), noise_version(consistent=self._release.consistent)]
-        parts = [dataset._fingerprint, "deniable", *versions, self._release.describe(), self._column, self._record_id]
+        # Rules for words and the version of the noise, so that what was kept from before is not taken for
+        # what is drawn now.
+        versions = [
+            __version__,
+            rules_for(Embedding.open(self._release.embedding)),
+            noise_version(consistent=self._release.consistent),
+        ]
+        parts = [
+            dataset._fingerprint,
+            "deniable",
+            *versions,
+            self._release.describe(),
+            self._column,
+            self._record_id,
+        ]
         return dataset.map(
             self,
             batched=True,
@@ -119,10 +153,15 @@ class _ColumnRelease:
 
     def check(self, dataset: Any) -> None:
         if not isinstance(dataset, Dataset):
-            problem = "is read anew each time it is gone through, and each time would be another release; use a Dataset, which is kept"
+            problem = (
+                "is read anew each time it is gone through, and each time would be another release; "
+                "use a Dataset, which is kept"
+            )
             raise InvalidParameter("dataset", type(dataset).__name__, problem)
         for name in (self._column, self._record_id):
             if name is not None and name not in dataset.column_names:
-                raise InvalidParameter("column", name, f"is not there; the columns are {', '.join(dataset.column_names)}")
+                raise InvalidParameter(
+                    "column", name, f"is not there; the columns are {', '.join(dataset.column_names)}"
+                )
         if getattr(dataset.features[self._column], "dtype", None) not in ("string", "large_string"):
             raise InvalidParameter("column", self._column, "does not hold text")

@@ -1,4 +1,5 @@
-"""Text columns of data frames, released and decoded: pandas, Polars, Arrow tables and DuckDB relations by one path."""
+"""Text columns of data frames, released and decoded: pandas, Polars, Arrow tables and DuckDB relations by one
+path."""
 
 from __future__ import annotations
 
@@ -30,25 +31,37 @@ def privatize(
     record_ids: Iterable[RecordId] | None = None,
     **settings: Any,
 ) -> Frame:
-    """Return a frame of the same type with every word of its text columns replaced; what is missing and all other columns stay.
+    """Return a frame of the same type with every word of its text columns replaced; what is missing and all
+    other columns stay.
 
-    Takes a pandas or Polars data frame, an Arrow table or a DuckDB relation, which becomes one of the default connection. ``private`` is a
-    privatizer or a ``Release``; or give its settings as keywords, such as ``epsilon=6``. With a key it needs ``record_ids``, one for each
-    row.
+    Takes a pandas or Polars data frame, an Arrow table or a DuckDB relation, which becomes one of the default
+    connection. ``private`` is a privatizer or a ``Release``; or give its settings as keywords, such as
+    ``epsilon=6``. With a key it needs ``record_ids``, one for each row.
 
-    :raises InvalidParameter: if a setting is not allowed, a column is not there or does not hold text, or ids are wanted or not; nothing is
-        released then.
+    :raises InvalidParameter: if a setting is not allowed, a column is not there or does not hold text, or ids
+        are wanted or not; nothing is released then.
     """
-    if hasattr(frame, "collect") or not any(hasattr(frame, name) for name in ("isna", "with_columns", "set_column", "to_arrow_table")):
-        problem = "must be a pandas or Polars data frame, an Arrow table or a DuckDB relation; collect() a lazy frame first"
+    if hasattr(frame, "collect") or not any(
+        hasattr(frame, name) for name in ("isna", "with_columns", "set_column", "to_arrow_table")
+    ):
+        problem = (
+            "must be a pandas or Polars data frame, an Arrow table or a DuckDB relation; collect() a "
+            "lazy frame first"
+        )
         raise InvalidParameter("frame", type(frame).__name__, problem)
     table: Any = frame.to_arrow_table() if hasattr(frame, "to_arrow_table") else frame
     names = [columns] if isinstance(columns, str) or not isinstance(columns, Sequence) else list(columns)
     present = list(table.column_names if hasattr(table, "set_column") else table.columns)
     for name in names or [None]:
         if present.count(name) != 1 or names.count(name) != 1:
-            raise InvalidParameter("columns", name, f"must name text columns, each once; there are {', '.join(map(str, present))}")
-    released = _release([table[name] for name in names], names, privatizer_from(private, settings), record_ids)
+            raise InvalidParameter(
+                "columns",
+                name,
+                f"must name text columns, each once; there are {', '.join(map(str, present))}",
+            )
+    released = _release(
+        [table[name] for name in names], names, privatizer_from(private, settings), record_ids
+    )
     for name, column in zip(names, released, strict=True):
         if hasattr(table, "with_columns"):
             table = table.with_columns(column)
@@ -68,18 +81,25 @@ class TextColumn(Generic[Column]):
         self._series = series
 
     def privatize(
-        self, private: Privatizer | Release | None = None, *, record_ids: Iterable[RecordId] | None = None, **settings: Any
+        self,
+        private: Privatizer | Release | None = None,
+        *,
+        record_ids: Iterable[RecordId] | None = None,
+        **settings: Any,
     ) -> Column:
-        """Return a new column with every word replaced; it takes what ``deniable.privatize`` takes, and raises what it raises."""
+        """Return a new column with every word replaced; it takes what ``deniable.privatize`` takes, and
+        raises what it raises."""
         name = getattr(self._series, "name", None)
         released: Column = _release([self._series], [name], privatizer_from(private, settings), record_ids)[0]
         return released
 
     def decode(self, decoder: GivenDecoder, **settings: Any) -> Column:
-        """Return a new column with the likeliest word behind each word of a released column; what is missing stays so.
+        """Return a new column with the likeliest word behind each word of a released column; what is missing
+        stays so.
 
-        It is an estimate. Takes a decoder, or the card of the release (its path, a ``Card``, or the data of its JSON) with the settings of
-        ``DecoderState.learn`` as keywords: how frequent words are is then learnt from this column.
+        It is an estimate. Takes a decoder, or the card of the release (its path, a ``Card``, or the data of
+        its JSON) with the settings of ``DecoderState.learn`` as keywords: how frequent words are is then
+        learnt from this column.
 
         :raises InvalidParameter: if a setting is not allowed, or a value is neither text nor missing.
         :raises NotThisRelease: if the column was not released as the card says.
@@ -96,26 +116,35 @@ class TextColumn(Generic[Column]):
         return decoder_from(decoder, texts, settings), texts
 
 
-def _release(columns: list[Any], names: list[Any], private: Privatizer, record_ids: Iterable[RecordId] | None) -> list[Any]:
+def _release(
+    columns: list[Any], names: list[Any], private: Privatizer, record_ids: Iterable[RecordId] | None
+) -> list[Any]:
     """Return the columns with every word replaced, all of them in one release."""
     from deniable.records.formats.naming import name_column
 
     if private.keyed is None and _inside_a_query():
-        raise sys.modules["polars"].exceptions.InvalidOperationError(  # of errors that it does not know Polars would lose the message
-            "a query runs again each time it is collected, and each run would be another release: collect() first, then release"
+        raise sys.modules[
+            "polars"
+        ].exceptions.InvalidOperationError(  # of errors that it does not know Polars would lose the message
+            "a query runs again each time it is collected, and each run would be another release: collect() "
+            "first, then release"
         )
     ids = None if record_ids is None else list(record_ids)
     named = [name_column(private.keyed, ids, name) for name in names]
     texts = [text for row in zip(*map(_texts, columns), strict=True) for text in row]
     by_text = [each for row in zip(*(one or [] for one in named), strict=True) for each in row]
-    released = private.many(texts, record_ids=None if ids is None else by_text, rows=[len(names)] * (len(texts) // len(names)))
+    released = private.many(
+        texts, record_ids=None if ids is None else by_text, rows=[len(names)] * (len(texts) // len(names))
+    )
     return [_like(column, released[place :: len(names)]) for place, column in enumerate(columns)]
 
 
 def _texts(column: Any) -> list[Any]:
     """Return the values of a column, None where one is missing."""
     if hasattr(column, "isna"):
-        return [None if gone else text for text, gone in zip(column.tolist(), column.isna().tolist(), strict=True)]
+        return [
+            None if gone else text for text, gone in zip(column.tolist(), column.isna().tolist(), strict=True)
+        ]
     from deniable.text.columns import as_text_column
 
     return list(as_text_column(column.to_arrow() if hasattr(column, "to_arrow") else column).to_pylist())

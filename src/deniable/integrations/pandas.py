@@ -34,8 +34,11 @@ except ImportError as error:
 class DeniableAccessor(TextColumn["pandas.Series"]):
     """What ``series.deniable`` offers. New columns have the index and the name of the old one."""
 
-    def expected_counts(self, decoder: GivenDecoder, *, least: float = LEAST_COUNT, **settings: Any) -> pandas.DataFrame:
-        """Return how often each word is expected behind each text: one sparse column for each word, ``[unknown]`` last; the index stays.
+    def expected_counts(
+        self, decoder: GivenDecoder, *, least: float = LEAST_COUNT, **settings: Any
+    ) -> pandas.DataFrame:
+        """Return how often each word is expected behind each text: one sparse column for each word,
+        ``[unknown]`` last; the index stays.
 
         Takes what ``decode`` takes. Counts below ``least`` are left out; missing texts have none.
 
@@ -46,4 +49,6 @@ class DeniableAccessor(TextColumn["pandas.Series"]):
 
         opened, texts = self._open(decoder, settings)
         counts = count_words(opened, texts, least=least)
-        return pandas.DataFrame.sparse.from_spmatrix(counts, index=self._series.index, columns=counted_words(opened))
+        return pandas.DataFrame.sparse.from_spmatrix(
+            counts, index=self._series.index, columns=counted_words(opened)
+        )

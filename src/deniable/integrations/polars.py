@@ -7,8 +7,8 @@
 
 Receipts and decoding by a card go as with pandas: see ``deniable.integrations.pandas``.
 
-There is no form for lazy frames: a lazy query runs again each time it is collected, and each run would be another release. So a call
-inside a query is refused, except with a key, which gives the same words again.
+There is no form for lazy frames: a lazy query runs again each time it is collected, and each run would be
+another release. So a call inside a query is refused, except with a key, which gives the same words again.
 """
 
 from __future__ import annotations
@@ -29,11 +29,14 @@ except ImportError as error:
 class DeniableNamespace(TextColumn["polars.Series"]):
     """What ``series.deniable`` offers. New columns have the name of the old one."""
 
-    def expected_counts(self, decoder: GivenDecoder, *, least: float = LEAST_COUNT, **settings: Any) -> polars.Series:
-        """Return the words that are expected behind each text and how often: lists of ``word`` and ``count``, the most frequent first.
+    def expected_counts(
+        self, decoder: GivenDecoder, *, least: float = LEAST_COUNT, **settings: Any
+    ) -> polars.Series:
+        """Return the words that are expected behind each text and how often: lists of ``word`` and ``count``,
+        the most frequent first.
 
-        Takes what ``decode`` takes. Counts below ``least`` are left out; nulls stay. ``[unknown]`` stands for words that the embedding
-        does not know.
+        Takes what ``decode`` takes. Counts below ``least`` are left out; nulls stay. ``[unknown]`` stands for
+        words that the embedding does not know.
 
         :raises InvalidParameter: if a setting is not allowed, or the column does not hold text.
         :raises NotThisRelease: if the column was not released as the card says.
@@ -41,5 +44,12 @@ class DeniableNamespace(TextColumn["polars.Series"]):
         from deniable.analysis.features import list_words
 
         found = list_words(*self._open(decoder, settings), least=least)
-        rows = [None if each is None else [{"word": word, "count": count} for word, count in each.items()] for each in found]
-        return polars.Series(self._series.name, rows, dtype=polars.List(polars.Struct({"word": polars.String, "count": polars.Float64})))
+        rows = [
+            None if each is None else [{"word": word, "count": count} for word, count in each.items()]
+            for each in found
+        ]
+        return polars.Series(
+            self._series.name,
+            rows,
+            dtype=polars.List(polars.Struct({"word": polars.String, "count": polars.Float64})),
+        )

@@ -6,10 +6,12 @@
 >>> engine = AnonymizerEngine()
 >>> engine.add_anonymizer(Deniable)
 >>> found = [RecognizerResult(entity_type="PERSON", start=0, end=5, score=0.9)]
->>> released = engine.anonymize("Maria called", found, {"DEFAULT": OperatorConfig("deniable", {"epsilon": 6})}).text
+>>> operators = {"DEFAULT": OperatorConfig("deniable", {"epsilon": 6})}
+>>> released = engine.anonymize("Maria called", found, operators).text
 
-The guarantee covers the words that are perturbed. Where only detected entities are, everything else is released as it is,
-and a name that was not detected with it: perturb the whole text (``whole_text``) if that is not acceptable.
+The guarantee covers the words that are perturbed. Where only detected entities are, everything else is
+released as it is, and a name that was not detected with it: perturb the whole text (``whole_text``) if that
+is not acceptable.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ _FROM_PRESIDIO = frozenset({"entity_type"})
 
 
 class Deniable(Operator):
-    """The operator ``deniable``: its parameters are those of ``Privatizer`` and its mechanism, such as ``{"epsilon": 6}``."""
+    """The operator ``deniable``: its parameters are those of ``Privatizer`` and its mechanism, such as
+    ``{"epsilon": 6}``."""
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
         """Return the entity's text with every word replaced."""
@@ -62,5 +65,9 @@ def whole_text(text: str, entity_type: str = "TEXT") -> list[RecognizerResult]:
 def _release(params: dict[str, Any] | None) -> Release:
     settings = {name: value for name, value in (params or {}).items() if name not in _FROM_PRESIDIO}
     if unknown := sorted(settings.keys() - _SETTINGS):
-        raise InvalidParameter("params", unknown[0], f"is no setting of the deniable operator; there are {', '.join(sorted(_SETTINGS))}")
+        raise InvalidParameter(
+            "params",
+            unknown[0],
+            f"is no setting of the deniable operator; there are {', '.join(sorted(_SETTINGS))}",
+        )
     return Release(**settings)

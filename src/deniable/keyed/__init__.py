@@ -1,4 +1,5 @@
-"""Keyed releases: with a secret key, releasing the same record again gives the same words and spends nothing more."""
+"""Keyed releases: with a secret key, releasing the same record again gives the same words and spends nothing
+more."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Keys, and the files that keep them: one secret key each, readable by their owner only.
 
-A key file is two lines of text: what it is, and the key in hexadecimal digits. The first line keeps a file of something else,
-such as a certificate, from being used as a key by mistake.
+A key file is two lines of text: what it is, and the key in hexadecimal digits. The first line keeps a file of
+something else, such as a certificate, from being used as a key by mistake.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def fresh_key() -> bytes:
     try:
         return secrets.token_bytes(KEY_BYTES)
     except Exception as error:
-        raise RandomnessError(f"no secure random numbers ({type(error).__name__}: {error}); no key was made") from error
+        raise RandomnessError(
+            f"no secure random numbers ({type(error).__name__}: {error}); no key was made"
+        ) from error
 
 
 def write_new_key(path: Path) -> bytes:
@@ -42,7 +44,8 @@ def write_new_key(path: Path) -> bytes:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError:
         raise KeyFileError(
-            path, "exists already, and a key is never overwritten: what was released with it could not be repeated"
+            path,
+            "exists already, and a key is never overwritten: what was released with it could not be repeated",
         ) from None
     except OSError as error:
         raise KeyFileError(path, f"cannot be made: {error.strerror}") from error
@@ -61,22 +64,33 @@ def write_new_key(path: Path) -> bytes:
 def read_key(path: Path) -> bytes:
     """Return the key of a key file.
 
-    :raises KeyFileError: if it cannot be read, is no key file, or others than its owner may do anything with it.
+    :raises KeyFileError: if it cannot be read, is no key file, or others than its owner may do anything with
+        it.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe under that name must not keep us waiting
+        descriptor = os.open(
+            path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+        )  # a pipe under that name must not keep us waiting
     except OSError as error:
-        problem = "is not there; make it with `deniable key new FILE`" if isinstance(error, FileNotFoundError) else f"{error.strerror}"
+        problem = (
+            "is not there; make it with `deniable key new FILE`"
+            if isinstance(error, FileNotFoundError)
+            else f"{error.strerror}"
+        )
         raise KeyFileError(path, problem) from None
     try:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode):
             raise KeyFileError(path, "is not a regular file")
         if about.st_uid not in (os.geteuid(), 0):
-            raise KeyFileError(path, "belongs to another user, who knows the key then; make your own with `deniable key new FILE`")
+            raise KeyFileError(
+                path,
+                "belongs to another user, who knows the key then; make your own with `deniable key new FILE`",
+            )
         if about.st_mode & _OTHERS:
             problem = (
-                f"others than its owner have access to it (mode {about.st_mode & 0o777:04o}); if the key is still secret: chmod 600 FILE"
+                f"others than its owner have access to it (mode {about.st_mode & 0o777:04o}); if the "
+                "key is still secret: chmod 600 FILE"
             )
             raise KeyFileError(path, problem)
         content = os.read(descriptor, _LONGEST_FILE)

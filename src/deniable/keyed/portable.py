@@ -1,14 +1,16 @@
-"""Random bits into normal, gamma and uniform numbers, exponentials and logarithms: the same to the last bit on every machine.
+"""Random bits into normal, gamma and uniform numbers, exponentials and logarithms: the same to the last bit
+on every machine.
 
-A keyed release must give the same word wherever it is computed, and the nearest word is a discontinuous function of the
-noisy point: one wrong last bit in a logarithm can, rarely, change a released word, and so spend the budget of that word
-again. ``numpy.log`` and its kin differ in the last bit between processors and versions. What does not differ is the
-arithmetic that IEEE 754 defines to be correctly rounded: conversion of whole numbers, addition, subtraction,
-multiplication, division and square root. numpy applies each of these element by element in a loop of its own, so no
-compiler can fuse two of them. Everything here is made of these and of operations on whole numbers and bits, so the result is
-a function of the bits alone. (``noise`` adds up squares in an order that is written down, the point is rounded to
-float32, and the search for the nearest word is exact: so the released word is a function of the bits too. Mechanisms that weigh
-words have ``exp_minus`` and a written order of adding up for what a library's last bits could decide.)
+A keyed release must give the same word wherever it is computed, and the nearest word is a discontinuous
+function of the noisy point: one wrong last bit in a logarithm can, rarely, change a released word, and so
+spend the budget of that word again. ``numpy.log`` and its kin differ in the last bit between processors and
+versions. What does not differ is the arithmetic that IEEE 754 defines to be correctly rounded: conversion of
+whole numbers, addition, subtraction, multiplication, division and square root. numpy applies each of these
+element by element in a loop of its own, so no compiler can fuse two of them. Everything here is made of these
+and of operations on whole numbers and bits, so the result is a function of the bits alone. (``noise`` adds up
+squares in an order that is written down, the point is rounded to float32, and the search for the nearest word
+is exact: so the released word is a function of the bits too. Mechanisms that weigh words have ``exp_minus``
+and a written order of adding up for what a library's last bits could decide.)
 
 Each row is made from its own bits alone, so it does not matter which other rows are made with it.
 """
@@ -35,7 +37,8 @@ _STEPS = 1 << _STEP_BITS  # of the table of 2^(-k/2048)
 _ROUNDING = 1.5 * 2.0**52  # added to a number below 2^51, it leaves the nearest whole number in the last bits
 _MOST_HALVINGS = 1021  # further down there are no normal float64 numbers
 _SMALLEST = 2.0**-_MOST_HALVINGS
-# Minimax polynomials of fdlibm (e_log.c and k_sin.c, Sun Microsystems 1993), accurate to 2^-58 where they are used.
+# Minimax polynomials of fdlibm (e_log.c and k_sin.c, Sun Microsystems 1993), accurate to 2^-58 where they are
+# used.
 _LOG = (
     0.6666666666666735130,
     0.3999999999940941908,
@@ -56,7 +59,8 @@ _SIN = (
 
 
 def _powers_of_the_root() -> NDArray[np.int64]:
-    """Return the bits of 2^(-k/2048) for k from 0 to 2047, correctly rounded, with k added where ``exp_minus`` takes it away again.
+    """Return the bits of 2^(-k/2048) for k from 0 to 2047, correctly rounded, with k added where
+    ``exp_minus`` takes it away again.
 
     Worked out in whole numbers of 256 bits.
     """
@@ -81,10 +85,12 @@ def normal_bits(dimension: int) -> int:
 
 
 def normals(bits: Bits, dimension: int) -> Floats:
-    """Return a (rows, dimension) array of standard normal numbers from (rows, ``normal_bits(dimension)``) random bits.
+    """Return a (rows, dimension) array of standard normal numbers from (rows, ``normal_bits(dimension)``)
+    random bits.
 
-    Box and Muller: a radius √(-2·ln u) and an angle give two numbers. The angle is a multiple of a quarter turn (two
-    bits) plus x within ±π/4 (62 bits), where sine is a short polynomial and cosine is √(1 - sin²) without loss.
+    Box and Muller: a radius √(-2·ln u) and an angle give two numbers. The angle is a multiple of a quarter
+    turn (two bits) plus x within ±π/4 (62 bits), where sine is a short polynomial and cosine is √(1 - sin²)
+    without loss.
     """
     pairs = normal_bits(dimension) // 2
     made = np.empty((len(bits), 2 * pairs))
@@ -107,11 +113,12 @@ def normals(bits: Bits, dimension: int) -> Floats:
 
 
 def gammas(bits_of: Callable[[Ids, int], Bits], rows: int, shape: float) -> Floats:
-    """Return (rows,) Gamma(shape, 1) numbers for a shape of at least 1, by the method of Marsaglia and Tsang (2000).
+    """Return (rows,) Gamma(shape, 1) numbers for a shape of at least 1, by the method of Marsaglia and Tsang
+    (2000).
 
-    A candidate is refused now and then (less than once in twenty at shape 1, hardly ever at 300) and the row tries again.
-    ``bits_of(chosen, attempt)`` gives those rows three 64-bit numbers of their own for each attempt, so that a row depends
-    on nothing but its own bits all the same.
+    A candidate is refused now and then (less than once in twenty at shape 1, hardly ever at 300) and the row
+    tries again. ``bits_of(chosen, attempt)`` gives those rows three 64-bit numbers of their own for each
+    attempt, so that a row depends on nothing but its own bits all the same.
     """
     made = np.empty(rows)
     d = shape - 1.0 / 3.0
@@ -161,8 +168,9 @@ def minus_log(values: Floats) -> Floats:
 def exp_minus(values: Floats) -> Floats:
     """Return e^-x for numbers of at least 0, infinity included; what is not above 2^-1021 is 0.
 
-    Off by 2^-52·(1 + x) of itself: with y = x·2048/ln 2 rounded once, n the whole number nearest to y and f = y - n, it is
-    2^(-f/2048), a short polynomial, times 2^(-n/2048), of which a table has the part that is no power of two.
+    Off by 2^-52·(1 + x) of itself: with y = x·2048/ln 2 rounded once, n the whole number nearest to y and f =
+    y - n, it is 2^(-f/2048), a short polynomial, times 2^(-n/2048), of which a table has the part that is no
+    power of two.
     """
     made = np.empty(values.shape)
     given, flat = np.ascontiguousarray(values).reshape(-1), made.reshape(-1)
@@ -186,7 +194,8 @@ def exp_minus(values: Floats) -> Floats:
 
 
 def one_minus_exp_minus(values: Floats) -> Floats:
-    """Return 1 - e^-x for numbers of at least 0, precise near 0 too (after Kahan: the errors of e^-x and of its logarithm cancel)."""
+    """Return 1 - e^-x for numbers of at least 0, precise near 0 too (after Kahan: the errors of e^-x and of
+    its logarithm cancel)."""
     power = exp_minus(values)
     some = (power > 0.5) & (power < 1.0)
     made = np.where(power == 1.0, values, 1.0 - power)

@@ -26,7 +26,9 @@ class KeyedTokens:
     Draws are numbered token by token, so that asking twice never gives the same noise twice.
     """
 
-    def __init__(self, tags: Bits, encryptor: CipherContext, described: Mapping[str, Any], drawn: Bits | None = None) -> None:
+    def __init__(
+        self, tags: Bits, encryptor: CipherContext, described: Mapping[str, Any], drawn: Bits | None = None
+    ) -> None:
         self._tags = tags
         self._encryptor = encryptor
         self._described = described
@@ -48,7 +50,11 @@ class KeyedTokens:
         if not shape >= 1:
             raise InvalidParameter("shape", shape, "keyed noise needs a shape of at least 1")
         draw = self._next_draw(tokens, _GAMMAS)
-        return portable.gammas(lambda rows, attempt: self._bits(self._tags[rows], draw[rows], 2 * attempt, 4), tokens, float(shape))
+        return portable.gammas(
+            lambda rows, attempt: self._bits(self._tags[rows], draw[rows], 2 * attempt, 4),
+            tokens,
+            float(shape),
+        )
 
     def uniforms(self, tokens: int, count: int) -> Floats:
         """Return a (tokens, count) array of numbers that are uniform on [0, 1)."""
@@ -68,7 +74,10 @@ class KeyedTokens:
     def _next_draw(self, tokens: int, kind: int) -> Bits:
         """Return what sets this draw of each token apart from all others: its kind and its number."""
         if tokens != len(self._tags):
-            problem = f"keyed noise was asked for {tokens:,} tokens and holds {len(self._tags):,}; a part is drawn through for_tokens"
+            problem = (
+                f"keyed noise was asked for {tokens:,} tokens and holds {len(self._tags):,}; a part "
+                "is drawn through for_tokens"
+            )
             raise RandomnessError(f"{problem}; nothing was released")
         if tokens and int(self._drawn.max()) >= _MOST_DRAWS:
             raise RandomnessError(f"more than {_MOST_DRAWS:,} draws for one token; nothing was released")
@@ -81,7 +90,11 @@ class KeyedTokens:
         per_row = -(-count // 2)
         blocks = np.empty((len(tags), per_row, 2), dtype="<u8")
         blocks[:, :, 1] = tags[:, 1, None]
-        np.bitwise_xor((tags[:, 0] ^ draw)[:, None], np.arange(first, first + per_row, dtype=np.uint64), out=blocks[:, :, 0])
+        np.bitwise_xor(
+            (tags[:, 0] ^ draw)[:, None],
+            np.arange(first, first + per_row, dtype=np.uint64),
+            out=blocks[:, :, 0],
+        )
         made = encrypt(self._encryptor, blocks)
         return made.reshape(len(tags), 2 * per_row)[:, :count]
 
@@ -94,7 +107,9 @@ def encrypt(encryptor: CipherContext, blocks: Bits) -> Bits:
     if not blocks.size:
         return blocks
     blocks = np.ascontiguousarray(blocks, dtype="<u8")
-    made = np.empty(blocks.nbytes + 15, dtype=np.uint8)  # the library wants room for one block more, less a byte
+    made = np.empty(
+        blocks.nbytes + 15, dtype=np.uint8
+    )  # the library wants room for one block more, less a byte
     written = encryptor.update_into(blocks.data.cast("B"), made.data)
     return made[:written].view("<u8").reshape(blocks.shape)
 

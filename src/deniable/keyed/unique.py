@@ -1,11 +1,13 @@
 """Ids that must not repeat, over any number of records in constant memory.
 
-Of two records under one id, equal words at the same place come out as equal words. So every id is remembered by 128 bits of
-BLAKE2b: two different ids share them with a probability below 10^-18 among ten billion records, so a valid file is not refused.
-They are made under a key that is drawn for this once and forgotten: what is left of a temporary file on a disk confirms no guess.
-The last 65,536 ids at least are held in a set, and a repetition among them is noticed at once, before its record is released.
-All others are noticed at the end: marks are sorted in runs of 262,144, runs lie in an unnamed temporary file (24 bytes a record; no
-file for fewer records than one run), and a last pass brings equal marks of all runs together, a part of their range at a time.
+Of two records under one id, equal words at the same place come out as equal words. So every id is remembered
+by 128 bits of BLAKE2b: two different ids share them with a probability below 10^-18 among ten billion
+records, so a valid file is not refused. They are made under a key that is drawn for this once and forgotten:
+what is left of a temporary file on a disk confirms no guess. The last 65,536 ids at least are held in a set,
+and a repetition among them is noticed at once, before its record is released. All others are noticed at the
+end: marks are sorted in runs of 262,144, runs lie in an unnamed temporary file (24 bytes a record; no file
+for fewer records than one run), and a last pass brings equal marks of all runs together, a part of their
+range at a time.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ class UniqueIds:
         self._file: IO[bytes] | None = None
 
     def add(self, name: bytes, record: int) -> bool:
-        """Remember an id and the number of its record; return whether it is new, as far as can be told at once."""
+        """Remember an id and the number of its record; return whether it is new, as far as can be told at
+        once."""
         mark = hashlib.blake2b(name, digest_size=16, key=self._key).digest()
         if mark in self._recent or mark in self._before:
             return False
@@ -55,7 +58,9 @@ class UniqueIds:
     def repeated(self) -> tuple[int, int] | None:
         """Return two records that have one id; None if all ids are different."""
         for marks in self._parts():
-            same = np.flatnonzero((marks["first"][1:] == marks["first"][:-1]) & (marks["rest"][1:] == marks["rest"][:-1]))
+            same = np.flatnonzero(
+                (marks["first"][1:] == marks["first"][:-1]) & (marks["rest"][1:] == marks["rest"][:-1])
+            )
             if len(same):
                 one, other = sorted(int(marks["record"][same[0] + i]) for i in (0, 1))
                 return one, other
@@ -75,7 +80,8 @@ class UniqueIds:
         self._run.clear()
 
     def _parts(self) -> Iterator[Marks]:
-        """Yield all marks sorted, a part of their range at a time, so that equal ones are never in two parts."""
+        """Yield all marks sorted, a part of their range at a time, so that equal ones are never in two
+        parts."""
         if self._file is None:
             yield _sort(np.frombuffer(bytes(self._run), dtype=_MARK))
             return
@@ -83,7 +89,14 @@ class UniqueIds:
             self._put_away()
         at_once = max(1, _BUCKETS // len(self._runs))
         for bucket in range(0, _BUCKETS, at_once):
-            yield _sort(np.concatenate([_read(self._file, run[bucket], run[min(bucket + at_once, _BUCKETS)]) for run in self._runs]))
+            yield _sort(
+                np.concatenate(
+                    [
+                        _read(self._file, run[bucket], run[min(bucket + at_once, _BUCKETS)])
+                        for run in self._runs
+                    ]
+                )
+            )
 
 
 def _read(file: IO[bytes], start: np.int64, end: np.int64) -> Marks:

@@ -1,6 +1,8 @@
-"""The paper and research: its tasks, membership, authorship, learnt and language-model attackers, baselines, mechanisms compared.
+"""The paper and research: its tasks, membership, authorship, learnt and language-model attackers, baselines,
+mechanisms compared.
 
-Nothing outside imports it. Its needs stand behind the extra ``lab``; on the command line it is ``deniable lab``.
+Nothing outside imports it. Its needs stand behind the extra ``lab``; on the command line it is ``deniable
+lab``.
 """
 
 from deniable.audit.catalogue import AUDITS

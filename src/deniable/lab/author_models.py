@@ -1,4 +1,5 @@
-"""Classifiers that name the author of a text: by words and spelling, and by the words that are expected behind them as well."""
+"""Classifiers that name the author of a text: by words and spelling, and by the words that are expected
+behind them as well."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from deniable.learning.word_classifier import SoftTfidf
 class AuthorClassifier:
     """TF-IDF of words, pairs of words and short strings of characters, and a linear SVM.
 
-    Texts are taken as they are: a release folds case where the embedding does, and where it does not, case tells authors apart.
+    Texts are taken as they are: a release folds case where the embedding does, and where it does not, case
+    tells authors apart.
     """
 
     def __init__(self, texts: Sequence[str], authors: Sequence[str]) -> None:
@@ -32,7 +34,8 @@ class AuthorClassifier:
 
 
 class DecodingClassifier:
-    """The same, which also sees how often each word is expected behind a text: TF-IDF of counts that need not be whole numbers."""
+    """The same, which also sees how often each word is expected behind a text: TF-IDF of counts that need not
+    be whole numbers."""
 
     def __init__(self, texts: Sequence[str], counts: Any, authors: Sequence[str]) -> None:
         """Learn from texts and their expected counts, one row a text.
@@ -52,7 +55,10 @@ class DecodingClassifier:
         from scipy.sparse import hstack
 
         both = hstack([self._features.transform(texts), self._weights.transform(counts)], format="csr")
-        both.indices, both.indptr = both.indices.astype(np.int32), both.indptr.astype(np.int32)  # the library takes no others
+        both.indices, both.indptr = (
+            both.indices.astype(np.int32),
+            both.indptr.astype(np.int32),
+        )  # the library takes no others
         return both
 
 
@@ -61,7 +67,12 @@ def _words_and_spelling(texts: int) -> Any:
     least = 2 if texts > 200 else 1
     words = extraction.TfidfVectorizer(lowercase=False, sublinear_tf=True, ngram_range=(1, 2), min_df=least)
     characters = extraction.TfidfVectorizer(
-        lowercase=False, sublinear_tf=True, analyzer="char_wb", ngram_range=(2, 4), min_df=least, max_features=200_000
+        lowercase=False,
+        sublinear_tf=True,
+        analyzer="char_wb",
+        ngram_range=(2, 4),
+        min_df=least,
+        max_features=200_000,
     )
     return pipeline.make_union(words, characters)
 

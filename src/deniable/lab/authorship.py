@@ -1,4 +1,5 @@
-"""Who wrote this? A classifier of style and topic, trained on original or on released text, names the author of released text."""
+"""Who wrote this? A classifier of style and topic, trained on original or on released text, names the author
+of released text."""
 
 from __future__ import annotations
 
@@ -29,9 +30,11 @@ from deniable.words.cutter import Cutter, Lookup
 
 @dataclass(frozen=True, kw_only=True)
 class AuthorshipFinding(AtEpsilon):
-    """How often the author of a text released at one ε is named, by classifiers trained on original and on released text.
+    """How often the author of a text released at one ε is named, by classifiers trained on original and on
+    released text.
 
-    ``decoded_from_original`` and ``decoded_from_released`` are by classifiers that read released text decoded; None if that was not tried.
+    ``decoded_from_original`` and ``decoded_from_released`` are by classifiers that read released text
+    decoded; None if that was not tried.
     """
 
     learnt_from_original: Share
@@ -51,7 +54,8 @@ class AuthorshipFinding(AtEpsilon):
 
     @property
     def shares(self) -> dict[str, Share]:
-        """What each classifier reaches, by what it learnt from and what it read; those that were not tried are left out."""
+        """What each classifier reaches, by what it learnt from and what it read; those that were not tried
+        are left out."""
         every = {
             "original, read as released": self.learnt_from_original,
             "released, read as released": self.learnt_from_released,
@@ -68,7 +72,8 @@ class AuthorshipFinding(AtEpsilon):
 
 @dataclass(frozen=True, kw_only=True)
 class AuthorshipResult(AdvisedResult):
-    """The result of ``audit_authorship``. ``guess`` is how often always naming the most frequent author is right."""
+    """The result of ``audit_authorship``. ``guess`` is how often always naming the most frequent author is
+    right."""
 
     authors: int
     learnt_texts: int
@@ -91,16 +96,18 @@ def audit_authorship(
     seed: int = 0,
     report: Report | None = None,
 ) -> AuthorshipResult:
-    """Train classifiers of style on original and on released text, and return how often they name the author of released text.
+    """Train classifiers of style on original and on released text, and return how often they name the author
+    of released text.
 
-    Intervals take the texts of an author together: an author who is easily told is told in most texts.
-    At most ``authors`` authors are taken, those with the most texts; those with fewer than ``min_texts`` texts are left out.
-    ``acceptable`` is how often the best classifier may name the author. ``decoding`` says how released text is decoded for classifiers that
-    read it so; with None it is not.
+    Intervals take the texts of an author together: an author who is easily told is told in most texts. At
+    most ``authors`` authors are taken, those with the most texts; those with fewer than ``min_texts`` texts
+    are left out. ``acceptable`` is how often the best classifier may name the author. ``decoding`` says how
+    released text is decoded for classifiers that read it so; with None it is not.
 
     :raises InvalidParameter: if an argument is not allowed.
     :raises RecordError: if a public text for decoding cannot be read.
-    :raises UnusableAuditData: if there are not two authors with enough texts, or the public text holds no two words in a row.
+    :raises UnusableAuditData: if there are not two authors with enough texts, or the public text holds no two
+        words in a row.
     :raises MissingExtra: if scikit-learn is not installed.
     """
     sklearn("svm")
@@ -118,14 +125,18 @@ def audit_authorship(
         drawn = draw_split(split, mechanism(embedding, epsilon=value), seed=seed)
         found = name_authors_at(value, informed, drawn)
         if decoders is not None:
-            found = _decode_and_name(found, decoders.learn(value, [*drawn.learnt, *drawn.judged]), original, drawn)
+            found = _decode_and_name(
+                found, decoders.learn(value, [*drawn.learnt, *drawn.judged]), original, drawn
+            )
         released.append(found)
     if report is not None:
         report(len(values), len(values))
     return AuthorshipResult(
         **head_of("authorship", embedding, mechanism, seed),
         acceptable=acceptable,
-        largest_acceptable_epsilon=largest_acceptable(((each, each.at_most) for each in released), acceptable),
+        largest_acceptable_epsilon=largest_acceptable(
+            ((each, each.at_most) for each in released), acceptable
+        ),
         authors=split.authors,
         learnt_texts=len(split.learnt),
         judged_texts=len(split.judged),
@@ -135,36 +146,54 @@ def audit_authorship(
     )
 
 
-def name_authors(original: Split, releases: Iterable[tuple[float, Split]]) -> tuple[Share, tuple[AuthorshipFinding, ...]]:
-    """Return how often the author is named on original text, which is cut as a release cuts it, and on each release of it by its ε."""
+def name_authors(
+    original: Split, releases: Iterable[tuple[float, Split]]
+) -> tuple[Share, tuple[AuthorshipFinding, ...]]:
+    """Return how often the author is named on original text, which is cut as a release cuts it, and on each
+    release of it by its ε."""
     informed = AuthorClassifier(original.learnt, original.learnt_authors)
     found = tuple(name_authors_at(epsilon, informed, released) for epsilon, released in releases)
     return _share_named(informed, original), found
 
 
 def name_authors_at(epsilon: float, informed: AuthorClassifier, released: Split) -> AuthorshipFinding:
-    """Return how often the author of released text is named by who learnt from original text, and by who learns from released text."""
+    """Return how often the author of released text is named by who learnt from original text, and by who
+    learns from released text."""
     return AuthorshipFinding(
         epsilon=epsilon,
         learnt_from_original=_share_named(informed, released),
-        learnt_from_released=_share_named(AuthorClassifier(released.learnt, released.learnt_authors), released),
+        learnt_from_released=_share_named(
+            AuthorClassifier(released.learnt, released.learnt_authors), released
+        ),
     )
 
 
-def _decode_and_name(found: AuthorshipFinding, decoder: Decoder, original: Split, released: Split) -> AuthorshipFinding:
-    """Return the finding with what classifiers reach that also see how often each word is expected behind the released ones."""
+def _decode_and_name(
+    found: AuthorshipFinding, decoder: Decoder, original: Split, released: Split
+) -> AuthorshipFinding:
+    """Return the finding with what classifiers reach that also see how often each word is expected behind the
+    released ones."""
     judged = decoder.expected_counts(released.judged)
-    from_original = DecodingClassifier(original.learnt, _counts(original.learnt, decoder), original.learnt_authors)
-    from_released = DecodingClassifier(released.learnt, decoder.expected_counts(released.learnt), released.learnt_authors)
+    from_original = DecodingClassifier(
+        original.learnt, _counts(original.learnt, decoder), original.learnt_authors
+    )
+    from_released = DecodingClassifier(
+        released.learnt, decoder.expected_counts(released.learnt), released.learnt_authors
+    )
     return replace(
         found,
-        decoded_from_original=_share_right(from_original.predict(released.judged, judged), released.judged_authors),
-        decoded_from_released=_share_right(from_released.predict(released.judged, judged), released.judged_authors),
+        decoded_from_original=_share_right(
+            from_original.predict(released.judged, judged), released.judged_authors
+        ),
+        decoded_from_released=_share_right(
+            from_released.predict(released.judged, judged), released.judged_authors
+        ),
     )
 
 
 def _counts(texts: Sequence[str], decoder: Decoder) -> Any:
-    """Return how often each input word of the decoder's channel stands in each original text; other words are left out."""
+    """Return how often each input word of the decoder's channel stands in each original text; other words are
+    left out."""
     from scipy.sparse import csr_array
 
     channel, lookup = decoder.channel, Lookup(decoder.channel.embedding)
@@ -197,14 +226,20 @@ class Split:
         return sum(author == most for author in self.judged_authors) / len(self.judged_authors)
 
 
-def split_by_author(data: LabelledTexts, *, authors: int | None = None, fewest: int = 4, seed: int = 0, share: float = 0.25) -> Split:
+def split_by_author(
+    data: LabelledTexts, *, authors: int | None = None, fewest: int = 4, seed: int = 0, share: float = 0.25
+) -> Split:
     """Return the texts of the authors with most texts, a share of each author's held back to judge by.
 
     :raises InvalidParameter: if a number is not allowed.
     :raises UnusableAuditData: if there are not two authors with enough texts.
     """
     fewest = validated_count(fewest, "min_texts", at_least=2)
-    enough = [author for author, count in sorted(data.counts().items(), key=lambda found: (-found[1], found[0])) if count >= fewest]
+    enough = [
+        author
+        for author, count in sorted(data.counts().items(), key=lambda found: (-found[1], found[0]))
+        if count >= fewest
+    ]
     kept = enough[: None if authors is None else validated_count(authors, "authors", at_least=2)]
     if len(kept) < 2:
         counts = data.counts()
@@ -212,7 +247,8 @@ def split_by_author(data: LabelledTexts, *, authors: int | None = None, fewest: 
         raise UnusableAuditData(
             data.source,
             f"has {len(kept)} author{'' if len(kept) == 1 else 's'} with at least {fewest} texts "
-            f"({len(counts):,} in all, the largest number of texts is {most:,}); telling authors apart needs two",
+            f"({len(counts):,} in all, the largest number of texts is {most:,}); telling authors apart needs "
+            "two",
         )
     rng = np.random.default_rng(validated_count(seed, "seed", at_least=0))
     learnt, judged = [], []
@@ -231,15 +267,22 @@ def split_by_author(data: LabelledTexts, *, authors: int | None = None, fewest: 
 
 
 def cut_split(split: Split, embedding: Embedding) -> Split:
-    """Return the texts with their words as a release with this embedding cuts and folds them, and nothing changed."""
+    """Return the texts with their words as a release with this embedding cuts and folds them, and nothing
+    changed."""
     cutter = Cutter(embedding)
-    learnt, judged = ([" ".join(cutter.words(text)) for text in texts] for texts in (split.learnt, split.judged))
+    learnt, judged = (
+        [" ".join(cutter.words(text)) for text in texts] for texts in (split.learnt, split.judged)
+    )
     return replace(split, learnt=learnt, judged=judged)
 
 
 def draw_split(split: Split, mechanism: Mechanism, *, seed: int) -> Split:
-    """Return the texts as a release would make them; those to learn from and those to judge by have noise of their own."""
-    judged, learnt = draw_texts(mechanism, split.judged, seed=seed), draw_texts(mechanism, split.learnt, seed=seed + 1)
+    """Return the texts as a release would make them; those to learn from and those to judge by have noise of
+    their own."""
+    judged, learnt = (
+        draw_texts(mechanism, split.judged, seed=seed),
+        draw_texts(mechanism, split.learnt, seed=seed + 1),
+    )
     return replace(split, learnt=learnt, judged=judged)
 
 

@@ -1,7 +1,8 @@
-"""Released text as an informed attacker reads it: decoded first, by the public channel and frequencies learnt from the release itself.
+"""Released text as an informed attacker reads it: decoded first, by the public channel and frequencies learnt
+from the release itself.
 
-An attack that takes released words as they stand is weaker than it need be. Decoding costs no privacy, since it only looks at what was
-released, so every attacker can do it.
+An attack that takes released words as they stand is weaker than it need be. Decoding costs no privacy, since
+it only looks at what was released, so every attacker can do it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from deniable.progress import Report
 
 @dataclass(frozen=True, kw_only=True)
 class Decoding:
-    """How an attacker decodes: how many words it thinks of, how well it knows the channel, and the public text it has read, if any."""
+    """How an attacker decodes: how many words it thinks of, how well it knows the channel, and the public
+    text it has read, if any."""
 
     support: int = SUPPORT
     directions: int = 300
@@ -62,15 +64,26 @@ class ReleaseDecoders:
         :raises RecordError: if the public text cannot be read.
         :raises UnusableAuditData: if it holds no two words in a row.
         """
-        self._context: Bigrams | None = None if decoding.public is None else read_bigrams(embedding, decoding.public)
+        self._context: Bigrams | None = (
+            None if decoding.public is None else read_bigrams(embedding, decoding.public)
+        )
         inputs = np.append(most_frequent(embedding, self._context, decoding.support), embedding.unknown_id)
-        made = make_channels(embedding, mechanism, epsilons=list(epsilons), inputs=inputs, directions=decoding.directions, report=report)
+        made = make_channels(
+            embedding,
+            mechanism,
+            epsilons=list(epsilons),
+            inputs=inputs,
+            directions=decoding.directions,
+            report=report,
+        )
         self._channels: dict[float, Channel] = dict(zip(epsilons, made, strict=True))
 
     def learn(self, epsilon: float, released: Sequence[str]) -> Decoder:
         """Return a decoder that has learnt from a release at this ε how frequent words are behind it."""
         channel = self._channels[epsilon]
-        return Decoder.learn(channel, released, start=first_shares(channel, self._context), context=self._context)[0]
+        return Decoder.learn(
+            channel, released, start=first_shares(channel, self._context), context=self._context
+        )[0]
 
 
 def decode_users(decoder: Decoder, users: Users) -> Users:

@@ -1,4 +1,5 @@
-"""The figure of the paper: score against ε, perturbed at training time and at test time, beside the unperturbed score."""
+"""The figure of the paper: score against ε, perturbed at training time and at test time, beside the
+unperturbed score."""
 
 from __future__ import annotations
 
@@ -27,24 +28,50 @@ def curve(
     unchanged: dict[float, float],
     decoded: Sequence[Point] = (),
 ) -> Figure:
-    """Return the curve; bands reach from the lowest to the highest run, and the upper axis says how often an average word stays.
+    """Return the curve; bands reach from the lowest to the highest run, and the upper axis says how often an
+    average word stays.
 
-    ``decoded`` are the same points where released text was decoded first: dashed lines in the colours of the others.
+    ``decoded`` are the same points where released text was decoded first: dashed lines in the colours of the
+    others.
     """
     figure, axes = new_figure(height=4.2 if decoded else 3.6)
     clean = next((point for point in points if point.epsilon is None), None)
     if clean is not None:
         style = "-." if decoded else "--"
-        axes.axhline(clean.mean(score), color=palette.INK, linestyle=style, linewidth=1.2, label="unperturbed")
+        axes.axhline(
+            clean.mean(score), color=palette.INK, linestyle=style, linewidth=1.2, label="unperturbed"
+        )
         axes.axhspan(*clean.spread(score), color=palette.INK, alpha=0.1, linewidth=0)
     for place in dict.fromkeys(point.at for point in points if point.epsilon is not None):
-        line = _draw(axes, [point for point in points if point.at == place], score, label=f"perturbed {PLACES[place]}", marker="o")
+        line = _draw(
+            axes,
+            [point for point in points if point.at == place],
+            score,
+            label=f"perturbed {PLACES[place]}",
+            marker="o",
+        )
         also = [point for point in decoded if point.at == place]
         if also:
-            _draw(axes, also, score, color=line.get_color(), linestyle=_DECODED, marker="o", markerfacecolor=palette.PAPER)
+            _draw(
+                axes,
+                also,
+                score,
+                color=line.get_color(),
+                linestyle=_DECODED,
+                marker="o",
+                markerfacecolor=palette.PAPER,
+            )
     for name, value in baselines.items():
         axes.axhline(value, color=palette.MUTED, linestyle=":", linewidth=1.2)
-        axes.annotate(name, (1.0, value), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8, color=palette.MUTED)
+        axes.annotate(
+            name,
+            (1.0, value),
+            xycoords=("axes fraction", "data"),
+            ha="right",
+            va="bottom",
+            fontsize=8,
+            color=palette.MUTED,
+        )
     axes.set_xlabel("ε per word (bands: lowest to highest run)")
     axes.set_ylabel(label)
     axes.set_title(title)
@@ -54,7 +81,12 @@ def curve(
             Line2D([], [], color=palette.MUTED, linestyle="-", label="words as released"),
             Line2D([], [], color=palette.MUTED, linestyle=_DECODED, label="decoded"),
         ]
-        axes.legend(handles=[*axes.get_legend_handles_labels()[0], *styles], loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
+        axes.legend(
+            handles=[*axes.get_legend_handles_labels()[0], *styles],
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.17),
+            ncols=2,
+        )
     else:
         axes.legend(loc="lower right" if not baselines else "best")
     _say_how_often_words_stay(axes, sorted({p.epsilon for p in points if p.epsilon in unchanged}), unchanged)

@@ -1,4 +1,5 @@
-"""Texts as word ids, laid end to end: what mechanisms perturb and models read, and the files that arrays of them are kept in."""
+"""Texts as word ids, laid end to end: what mechanisms perturb and models read, and the files that arrays of
+them are kept in."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ _TEXTS_AT_ONCE = 500
 
 @dataclass(frozen=True, kw_only=True)
 class Passages:
-    """Texts as ids: text i is ``ids[offsets[i]:offsets[i + 1]]``. ``drawn`` marks the words that a mechanism may change.
+    """Texts as ids: text i is ``ids[offsets[i]:offsets[i + 1]]``. ``drawn`` marks the words that a mechanism
+    may change.
 
     What a policy releases as it is (a listed word, the mark of a redacted one) is not drawn.
     """
@@ -77,7 +79,9 @@ def passages_of(texts: list[str], embedding: Embedding, policy: TextPolicy, *, j
         worker = _Worker(embedding, policy)
         parts = [worker.passages(chunk) for chunk in chunks]
     else:
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(name, policy)) as pool:
+        with ProcessPoolExecutor(
+            jobs, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(name, policy)
+        ) as pool:
             parts = list(pool.map(_passages_in_worker, chunks))
     lengths = np.concatenate([np.zeros(1, dtype=np.int64), *(part.lengths for part in parts)])
     return Passages(
@@ -109,7 +113,9 @@ class _Worker:
             return draft.drawn, [True] * len(draft.drawn)
         drawn = iter(draft.drawn)
         fixed = [draft.fixed.get(place) for place in range(len(draft.drawn) + len(draft.fixed))]
-        return [next(drawn) if word is None else self._index.get(word, self._unknown) for word in fixed], [word is None for word in fixed]
+        return [next(drawn) if word is None else self._index.get(word, self._unknown) for word in fixed], [
+            word is None for word in fixed
+        ]
 
 
 _worker: _Worker | None = None

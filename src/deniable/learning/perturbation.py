@@ -1,8 +1,9 @@
-"""Perturbed passages, kept on the disk under everything they depend on, so that a second run draws nothing again.
+"""Perturbed passages, kept on the disk under everything they depend on, so that a second run draws nothing
+again.
 
-The name of a kept perturbation is a digest of the passages, the embedding's fingerprint, the mechanism with all it
-promises, ε, the policy and the number of the run. The file repeats them in full and is checked against them: one that was
-drawn for another ε, embedding, policy or run is never used.
+The name of a kept perturbation is a digest of the passages, the embedding's fingerprint, the mechanism with
+all it promises, ε, the policy and the number of the run. The file repeats them in full and is checked against
+them: one that was drawn for another ε, embedding, policy or run is never used.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from deniable.text.policies import TextPolicy
 _WORDS_AT_ONCE = 16_384
 
 
-def perturbation_key(passages: Passages, mechanism: Mechanism, policy: TextPolicy, run: int) -> dict[str, object]:
+def perturbation_key(
+    passages: Passages, mechanism: Mechanism, policy: TextPolicy, run: int
+) -> dict[str, object]:
     """Return everything that a perturbation depends on but the noise."""
     guarantee = asdict(mechanism.guarantee)
     del guarantee["keeps_words"]  # follows from the others; kept perturbations are named without it
@@ -45,12 +48,16 @@ class Perturbations:
     """Perturbed passages, drawn once and then kept in a folder."""
 
     def __init__(self, folder: Path, policy: TextPolicy, *, threads: int = 1) -> None:
-        """Keep perturbations of passages made under a policy; several threads pay where the search runs on a GPU."""
+        """Keep perturbations of passages made under a policy; several threads pay where the search runs on a
+        GPU."""
         self._folder, self._policy, self._threads = folder, policy, threads
 
     def path(self, passages: Passages, mechanism: Mechanism, run: int) -> Path:
         """Return where the perturbation lies, whether it was drawn or not."""
-        return self._folder / f"{_digest(_key_as_json(perturbation_key(passages, mechanism, self._policy, run)))}.npz"
+        return (
+            self._folder
+            / f"{_digest(_key_as_json(perturbation_key(passages, mechanism, self._policy, run)))}.npz"
+        )
 
     def get(self, passages: Passages, mechanism: Mechanism, run: int) -> Passages:
         """Return the perturbed passages, drawing them with secure noise if they are not there.

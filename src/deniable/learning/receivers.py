@@ -1,4 +1,5 @@
-"""Models that a receiver trains on released text: from its words, from expected counts of words, or from mean vectors."""
+"""Models that a receiver trains on released text: from its words, from expected counts of words, or from mean
+vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ def learn_words(texts: list[list[str]], labels: list[str]) -> WordClassifier:
     :raises MissingExtra: if scikit-learn is not installed.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a fit that stopped early is a slightly worse classifier, for every mechanism alike
+        warnings.simplefilter(
+            "ignore"
+        )  # a fit that stopped early is a slightly worse classifier, for every mechanism alike
         return WordClassifier(strength=_STRENGTH, rounds=_ROUNDS).fit(texts, labels)
 
 
@@ -31,7 +34,8 @@ def learn_counts(counts: Any, labels: list[str]) -> CountClassifier:
 
 
 def mean_vectors(counts: Any, embedding: Embedding) -> Floats:
-    """Return the mean of the word vectors of each text, given as counts of words that need not be whole, the last column being ⊥."""
+    """Return the mean of the word vectors of each text, given as counts of words that need not be whole, the
+    last column being ⊥."""
     seen = np.unique(counts.indices)
     sums = counts[:, seen] @ embedding.rows(seen.astype(np.int64)).astype(np.float64)
     means: Floats = sums / np.maximum(np.asarray(counts.sum(axis=1)).reshape(-1, 1), 1e-12)
@@ -39,9 +43,16 @@ def mean_vectors(counts: Any, embedding: Embedding) -> Floats:
 
 
 def learn_vectors(vectors: Floats, labels: list[str]) -> Any:
-    """Return a logistic regression that learnt from mean vectors, each coordinate brought to the same spread."""
-    scaler, linear, pipeline = (sklearn(module, "a classifier") for module in ("preprocessing", "linear_model", "pipeline"))
+    """Return a logistic regression that learnt from mean vectors, each coordinate brought to the same
+    spread."""
+    scaler, linear, pipeline = (
+        sklearn(module, "a classifier") for module in ("preprocessing", "linear_model", "pipeline")
+    )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a fit that stopped early is a slightly worse classifier, for every mechanism alike
-        model = pipeline.make_pipeline(scaler.StandardScaler(), linear.LogisticRegression(C=_STRENGTH, max_iter=_ROUNDS))
+        warnings.simplefilter(
+            "ignore"
+        )  # a fit that stopped early is a slightly worse classifier, for every mechanism alike
+        model = pipeline.make_pipeline(
+            scaler.StandardScaler(), linear.LogisticRegression(C=_STRENGTH, max_iter=_ROUNDS)
+        )
         return model.fit(vectors, labels)

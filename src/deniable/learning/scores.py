@@ -15,7 +15,8 @@ from deniable.errors import MissingExtra
 
 
 def sklearn(module: str, purpose: str = "this audit", *, extra: str = "utility") -> Any:
-    """Return a module of scikit-learn, for a purpose that the error names, with the extra that brings all that it needs.
+    """Return a module of scikit-learn, for a purpose that the error names, with the extra that brings all
+    that it needs.
 
     :raises MissingExtra: if scikit-learn is not installed.
     """
@@ -31,7 +32,8 @@ def accuracy(given: Ids, true: Ids) -> float:
 
 
 def class_scores(given: Ids, true: Ids) -> dict[str, float]:
-    """Return accuracy, and F1 averaged over the classes, in which rare classes count as much as frequent ones.
+    """Return accuracy, and F1 averaged over the classes, in which rare classes count as much as frequent
+    ones.
 
     :raises MissingExtra: if scikit-learn is not installed.
     """
@@ -41,7 +43,8 @@ def class_scores(given: Ids, true: Ids) -> dict[str, float]:
 
 
 def average_precision(hits: NDArray[np.bool_], relevant: int) -> float:
-    """Return the mean over all relevant answers of the precision where each was found; 0 for one that is not in the ranking."""
+    """Return the mean over all relevant answers of the precision where each was found; 0 for one that is not
+    in the ranking."""
     ranks = np.flatnonzero(hits) + 1
     return float((np.arange(1, len(ranks) + 1) / ranks).sum() / relevant) if relevant else 0.0
 
@@ -53,12 +56,15 @@ def reciprocal_rank(hits: NDArray[np.bool_]) -> float:
 
 
 def ranking_scores(scores: Floats, pools: Ids, right: Sequence[Ids]) -> dict[str, float]:
-    """Return MAP, MRR and top-1 of pools ranked by their scores (higher is better), one row a question; ties by pool order."""
+    """Return MAP, MRR and top-1 of pools ranked by their scores (higher is better), one row a question; ties
+    by pool order."""
     order = np.argsort(-scores, axis=1, kind="stable")
     ranked = np.take_along_axis(pools, order, axis=1)
     hits = [np.isin(row, answers) for row, answers in zip(ranked, right, strict=True)]
     return {
-        "MAP": float(np.mean([average_precision(row, len(answers)) for row, answers in zip(hits, right, strict=True)])),
+        "MAP": float(
+            np.mean([average_precision(row, len(answers)) for row, answers in zip(hits, right, strict=True)])
+        ),
         "MRR": float(np.mean([reciprocal_rank(row) for row in hits])),
         "top-1": float(np.mean([row[0] for row in hits])),
     }
@@ -66,7 +72,8 @@ def ranking_scores(scores: Floats, pools: Ids, right: Sequence[Ids]) -> dict[str
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """Precision, recall, accuracy, the area under the ROC curve, and that area with the sign turned if it helps.
+    """Precision, recall, accuracy, the area under the ROC curve, and that area with the sign turned if it
+    helps.
 
     An AUC of 0.04 is not better privacy than chance: an adversary who turns the answer around has 0.96.
     """

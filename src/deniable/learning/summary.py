@@ -1,4 +1,5 @@
-"""What runs gave, one by one and brought together: mean and spread of every score at every ε, and the table of them."""
+"""What runs gave, one by one and brought together: mean and spread of every score at every ε, and the table
+of them."""
 
 from __future__ import annotations
 
@@ -28,14 +29,20 @@ class MeasuredEmbedding:
     @classmethod
     def of(cls, embedding: Embedding) -> Self:
         """Return the facts of an embedding."""
-        return cls(name=embedding.name, fingerprint=embedding.fingerprint, words=len(embedding), dimension=embedding.dimension)
+        return cls(
+            name=embedding.name,
+            fingerprint=embedding.fingerprint,
+            words=len(embedding),
+            dimension=embedding.dimension,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What one run gave at one ε (None: nothing was perturbed) and one place.
 
-    ``words`` counts the words of each part of the data that was perturbed, ``changed`` is the share of them that changed.
+    ``words`` counts the words of each part of the data that was perturbed, ``changed`` is the share of them
+    that changed.
     """
 
     at: str
@@ -85,8 +92,11 @@ def points_of(outcomes: Iterable[Outcome]) -> list[Point]:
     return sorted(points, key=lambda point: (places.index(point.at), point.epsilon or 0.0))
 
 
-def markdown_table(points: Sequence[Point], unchanged: dict[float, float], *, more: Mapping[str, Sequence[str]] | None = None) -> str:
-    """Return the points as a Markdown table: scores as mean (lowest to highest), words changed, average N_w where it is known.
+def markdown_table(
+    points: Sequence[Point], unchanged: dict[float, float], *, more: Mapping[str, Sequence[str]] | None = None
+) -> str:
+    """Return the points as a Markdown table: scores as mean (lowest to highest), words changed, average N_w
+    where it is known.
 
     ``more`` are further columns by their names, a cell for each point.
     """

@@ -12,7 +12,8 @@ from deniable.embeddings.embedding import Embedding
 
 @dataclass(frozen=True, kw_only=True)
 class Texts:
-    """Texts of the task: ``words[i]`` are those of text i, ``labels[i]`` its label. Nothing of it stands in messages."""
+    """Texts of the task: ``words[i]`` are those of text i, ``labels[i]`` its label. Nothing of it stands in
+    messages."""
 
     words: list[list[str]] = field(repr=False)
     labels: list[str] = field(repr=False)

@@ -20,8 +20,8 @@ from deniable.words.cutter import Cutter
 class Version:
     """Every text as words, and as ids of the embedding (in which all unknown words of the original are one).
 
-    ``counts`` is how often each word stands in each text, or is expected there: sparse, one row a text, a column for each word of the
-    embedding and one for ⊥. Only learners that read counts need it.
+    ``counts`` is how often each word stands in each text, or is expected there: sparse, one row a text, a
+    column for each word of the embedding and one for ⊥. Only learners that read counts need it.
     """
 
     words: list[list[str]] = field(repr=False)
@@ -37,7 +37,8 @@ def original_version(texts: list[str], embedding: Embedding) -> Version:
 
 
 def released_version(original: Version, mechanism: Mechanism, *, threads: int = 1) -> Version:
-    """Return the texts after a release with secure noise. They are for learning in memory, never to be written."""
+    """Return the texts after a release with secure noise. They are for learning in memory, never to be
+    written."""
     passages = draw(original.passages, mechanism, threads=threads)
     vocabulary, ids, offsets = mechanism.embedding.words, passages.ids.tolist(), passages.offsets.tolist()
     words = [[vocabulary[i] for i in ids[start:end]] for start, end in pairwise(offsets)]
@@ -54,5 +55,6 @@ class Learner(Protocol):
     name: str
 
     def learn(self, version: Version, places: Ids, labels: Ids, *, seed: int) -> Classify:
-        """Return what classifies texts after learning from those at ``places``; ``labels`` are those of all texts."""
+        """Return what classifies texts after learning from those at ``places``; ``labels`` are those of all
+        texts."""
         ...

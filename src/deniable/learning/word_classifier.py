@@ -1,6 +1,8 @@
-"""The fast classifier: how often each word stands in a text (TF-IDF), and a logistic regression. Utility and comparison use it.
+"""The fast classifier: how often each word stands in a text (TF-IDF), and a logistic regression. Utility and
+comparison use it.
 
-It reads words as they stand, or counts of words that need not be whole: how often each word is expected behind a decoded text.
+It reads words as they stand, or counts of words that need not be whole: how often each word is expected
+behind a decoded text.
 """
 
 from __future__ import annotations
@@ -18,13 +20,15 @@ from deniable.learning.version import Classify, Version
 _MANY_TEXTS = 1_000
 _STRENGTH = 10.0
 _SETTLED = 1e-4
-"""The slope of the mean loss at which a fit ends, as for whole words. At 10⁻³ texts that say little teach nothing: it begins below that."""
+"""The slope of the mean loss at which a fit ends, as for whole words. At 10⁻³ texts that say little teach
+nothing: it begins below that."""
 
 
 class SoftTfidf:
     """Weights words by how rare they are, and brings every text to length 1.
 
-    A text in which a word is expected 0.1 times counts as a tenth of a text that holds it. For whole counts these are the usual weights.
+    A text in which a word is expected 0.1 times counts as a tenth of a text that holds it. For whole counts
+    these are the usual weights.
     """
 
     weights: Floats
@@ -48,11 +52,14 @@ class WordClassifier:
     """TF-IDF with sublinear counts and logistic regression, by scikit-learn. Texts are lists of words."""
 
     def __init__(self, *, strength: float, rounds: int, least: int = 1) -> None:
-        """Use words that stand in at least ``least`` texts; fit with 1/``strength`` of regularisation in at most ``rounds`` rounds.
+        """Use words that stand in at least ``least`` texts; fit with 1/``strength`` of regularisation in at
+        most ``rounds`` rounds.
 
         :raises MissingExtra: if scikit-learn is not installed.
         """
-        extraction, linear, pipeline = (sklearn(m, "a classifier") for m in ("feature_extraction.text", "linear_model", "pipeline"))
+        extraction, linear, pipeline = (
+            sklearn(m, "a classifier") for m in ("feature_extraction.text", "linear_model", "pipeline")
+        )
         self._model: Any = pipeline.make_pipeline(
             extraction.TfidfVectorizer(analyzer=_keep_words, sublinear_tf=True, min_df=least),
             linear.LogisticRegression(C=strength, max_iter=rounds),
@@ -77,7 +84,9 @@ class CountClassifier:
         :raises MissingExtra: if scikit-learn is not installed.
         """
         self._weights = SoftTfidf()
-        self._model: Any = sklearn("linear_model", "a classifier").LogisticRegression(C=strength, max_iter=rounds, tol=_SETTLED)
+        self._model: Any = sklearn("linear_model", "a classifier").LogisticRegression(
+            C=strength, max_iter=rounds, tol=_SETTLED
+        )
 
     def fit(self, counts: Any, labels: Any) -> CountClassifier:
         """Learn the labels of the texts; nothing in it is random."""
@@ -104,7 +113,8 @@ class LinearLearner:
         _classifier_for(0)
 
     def learn(self, version: Version, places: Ids, labels: Ids, *, seed: int) -> Classify:  # noqa: ARG002 - nothing in it is random
-        """Return what classifies texts after learning from those at ``places``; ``labels`` are those of all texts."""
+        """Return what classifies texts after learning from those at ``places``; ``labels`` are those of all
+        texts."""
         model = _classifier_for(len(places)).fit([version.words[i] for i in places], labels[places])
 
         def classify(other: Version, where: Ids) -> Ids:
@@ -120,7 +130,8 @@ class CountLearner:
     name = "TF-IDF and logistic regression on expected counts of words"
 
     def learn(self, version: Version, places: Ids, labels: Ids, *, seed: int) -> Classify:  # noqa: ARG002 - nothing in it is random
-        """Return what classifies texts after learning from those at ``places``; ``labels`` are those of all texts."""
+        """Return what classifies texts after learning from those at ``places``; ``labels`` are those of all
+        texts."""
         model = CountClassifier(strength=_STRENGTH, rounds=300).fit(version.counts[places], labels[places])
 
         def classify(other: Version, where: Ids) -> Ids:

@@ -1,1 +1,2 @@
-"""Numbers that say what a release protects, one in each file with its proof, and the search for the ε that reaches a target."""
+"""Numbers that say what a release protects, one in each file with its proof, and the search for the ε that
+reaches a target."""

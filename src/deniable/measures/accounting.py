@@ -1,33 +1,39 @@
-"""Accounting: what the release of texts that differ in several words spends, in the currency of differential privacy.
+"""Accounting: what the release of texts that differ in several words spends, in the currency of differential
+privacy.
 
-The pure bound adds ε·d over the words that differ. It is the worst case of every word at once. For independent draws the privacy loss is
-a sum of independent losses, and (ε', δ) follows from its distribution: δ(ε') = E[(1 - exp(ε' - L))₊], where L = ln p(z | w)/p(z | w') for
-z drawn around w (Balle, Barthe and Gaboardi 2018; Meiser and Mohammadi 2018; Sommer et al. 2019). What is made of z is post-processing.
+The pure bound adds ε·d over the words that differ. It is the worst case of every word at once. For
+independent draws the privacy loss is a sum of independent losses, and (ε', δ) follows from its distribution:
+δ(ε') = E[(1 - exp(ε' - L))₊], where L = ln p(z | w)/p(z | w') for z drawn around w (Balle, Barthe and
+Gaboardi 2018; Meiser and Mohammadi 2018; Sommer et al. 2019). What is made of z is post-processing.
 
-**Radial noise** (Multivariate; Mahalanobis in its own metric; Vickrey and rank smoothing, which are made of the point). Let a = ε·d, and
-z in lengths of 1/ε: r = ‖z‖ is Gamma(n), and t, the cosine of its angle with v = φ(w') - φ(w), has density ∝ (1 - t²)^((n-3)/2). The loss
-is L = ‖z - v‖ - ‖z‖. For |l| < a:
+**Radial noise** (Multivariate; Mahalanobis in its own metric; Vickrey and rank smoothing, which are made of
+the point). Let a = ε·d, and z in lengths of 1/ε: r = ‖z‖ is Gamma(n), and t, the cosine of its angle with v =
+φ(w') - φ(w), has density ∝ (1 - t²)^((n-3)/2). The loss is L = ‖z - v‖ - ‖z‖. For |l| < a:
 
     L > l   ⟺   t < t*(r) = (a² - l²)/(2ra) - l/a,      so that      P(L > l) = E_r[F(t*(r))].
 
-(Squaring ‖z - v‖ > r + l is right where r + l ≥ 0; where it is negative the left side holds always, and t* ≥ 1 then, since a > -l > r.)
-t* falls in r, so that each bin of r with its lower end gives an upper bound of P(L > l), whatever the bins. Losses are then put on a
-grid, each on the upper end of its bin. Both errors go one way: the loss on the grid is larger (stochastically), and δ is no smaller than
-the true one. L has the same distribution with w and w' exchanged. P(L > l) rises with a, so distance d covers all pairs at most d apart.
+(Squaring ‖z - v‖ > r + l is right where r + l ≥ 0; where it is negative the left side holds always, and t* ≥
+1 then, since a > -l > r.) t* falls in r, so that each bin of r with its lower end gives an upper bound of P(L
+> l), whatever the bins. Losses are then put on a grid, each on the upper end of its bin. Both errors go one
+way: the loss on the grid is larger (stochastically), and δ is no smaller than the true one. L has the same
+distribution with w and w' exchanged. P(L > l) rises with a, so distance d covers all pairs at most d apart.
 In one dimension t is ±1, and P(L > l) = 1 - exp(-(a - l)/2)/2.
 
-**Gaussian noise**: m words at μ = ε·d each are one pair of normal variables at μ·√m (Dong, Roth, Su 2022); no grid.
+**Gaussian noise**: m words at μ = ε·d each are one pair of normal variables at μ·√m (Dong, Roth, Su 2022); no
+grid.
 
-**Randomised response** over k words: the loss of any pair is ε with probability e^ε/(e^ε + k - 1), -ε with e^-ε times that, else 0.
+**Randomised response** over k words: the loss of any pair is ε with probability e^ε/(e^ε + k - 1), -ε with
+e^-ε times that, else 0.
 
-**Everything else with a pure bound a**: the pair of coins with odds e^a and e^-a dominates all pairs with that bound (Kairouz, Oh and
-Viswanath 2015), so L = a with probability 1/(1 + e^-a), else -a.
+**Everything else with a pure bound a**: the pair of coins with odds e^a and e^-a dominates all pairs with
+that bound (Kairouz, Oh and Viswanath 2015), so L = a with probability 1/(1 + e^-a), else -a.
 
-m words: the m-fold convolution of the loss on its grid, by the fast Fourier transform. Each of the N frequencies is wrong by at most m
-times the rounding of a transform, so the sum of all errors is at most √N times that (Parseval, Cauchy-Schwarz), which is added to δ.
+m words: the m-fold convolution of the loss on its grid, by the fast Fourier transform. Each of the N
+frequencies is wrong by at most m times the rounding of a transform, so the sum of all errors is at most √N
+times that (Parseval, Cauchy-Schwarz), which is added to δ.
 
-The library dp-accounting does the same composition. It is not used: it needs absl, dm-tree and attrs below 24, for what is a power of a
-Fourier transform here.
+The library dp-accounting does the same composition. It is not used: it needs absl, dm-tree and attrs below
+24, for what is a power of a Fourier transform here.
 """
 
 from __future__ import annotations
@@ -62,7 +68,8 @@ _PAIRS = 500
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """An upper bound, on a grid, of the privacy loss of words that differ: ``chances[i]`` is that of the loss (``lowest`` + i)·``step``.
+    """An upper bound, on a grid, of the privacy loss of words that differ: ``chances[i]`` is that of the loss
+    (``lowest`` + i)·``step``.
 
     ``slack`` is what δ may be off by, added to it.
     """
@@ -86,7 +93,9 @@ class Loss:
         """Return δ at an ε'."""
         losses = (self.lowest + np.arange(len(self.chances))) * self.step
         beyond = losses > epsilon
-        return min(1.0, self.slack + float((self.chances[beyond] * -np.expm1(epsilon - losses[beyond])).sum()))
+        return min(
+            1.0, self.slack + float((self.chances[beyond] * -np.expm1(epsilon - losses[beyond])).sum())
+        )
 
     def epsilon(self, delta: float) -> float:
         """Return the smallest ε' found at which δ is at most this, infinite if the slack alone is more."""
@@ -103,9 +112,11 @@ class Loss:
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """What texts spend that differ in ``words`` words, each pair of which is ``distance`` apart: "median" or "largest" in the vocabulary.
+    """What texts spend that differ in ``words`` words, each pair of which is ``distance`` apart: "median" or
+    "largest" in the vocabulary.
 
-    ``pure`` is the pure bound, infinite where there is none, and ``epsilon`` holds with ``delta``; None where there are too many words.
+    ``pure`` is the pure bound, infinite where there is none, and ``epsilon`` holds with ``delta``; None where
+    there are too many words.
     """
 
     words: int
@@ -120,10 +131,11 @@ class Spent:
 
 
 def account(mechanism: Mechanism, *, words: Iterable[int] = WORDS, delta: float = DELTA) -> list[Spent]:
-    """Return what texts spend that differ in so many words, at the median and at the largest distance of the vocabulary.
+    """Return what texts spend that differ in so many words, at the median and at the largest distance of the
+    vocabulary.
 
-    The largest distance is bounded by twice the largest distance from the middle, and the median is that of random pairs. No more is known
-    of a mechanism of your own than its pure bound.
+    The largest distance is bounded by twice the largest distance from the middle, and the median is that of
+    random pairs. No more is known of a mechanism of your own than its pure bound.
 
     :raises InvalidParameter: if δ is not between 0 and 1.
     """
@@ -148,7 +160,8 @@ def account(mechanism: Mechanism, *, words: Iterable[int] = WORDS, delta: float 
 
 
 def exponents(mechanism: Mechanism) -> dict[str, float]:
-    """Return ε·d for a pair of words at the median, and at (at most) the largest distance of the vocabulary; μ for normal noise."""
+    """Return ε·d for a pair of words at the median, and at (at most) the largest distance of the vocabulary;
+    μ for normal noise."""
     embedding, noisy = mechanism.embedding, behind(mechanism)
     released = released_words(embedding)
     chance = np.random.Generator(np.random.PCG64(7))
@@ -162,7 +175,13 @@ def exponents(mechanism: Mechanism) -> dict[str, float]:
         apart = np.linalg.norm(places[where[0]] - places[where[1]], axis=1)
         largest = 2.0 * float(np.linalg.norm(places, axis=1).max())
         return {"median": noisy.epsilon * float(np.median(apart)), "largest": noisy.epsilon * largest}
-    bounds = np.array([mechanism.log_bound(*pair) for pair in zip(first.tolist(), second.tolist(), strict=True) if pair[0] != pair[1]])
+    bounds = np.array(
+        [
+            mechanism.log_bound(*pair)
+            for pair in zip(first.tolist(), second.tolist(), strict=True)
+            if pair[0] != pair[1]
+        ]
+    )
     if not len(bounds):
         return {"median": 0.0}
     return {"median": float(np.median(bounds)), "largest of 500 random pairs": float(bounds.max())}
@@ -214,13 +233,16 @@ def radial_survival(losses: Floats, exponent: float, dimension: int, *, bins: in
 
 
 def normal_epsilon(mu: float, delta: float) -> float:
-    """Return ε' at which telling Normal(0, 1) from Normal(μ, 1) is (ε', δ)-private, rounded up (Balle and Wang 2018)."""
+    """Return ε' at which telling Normal(0, 1) from Normal(μ, 1) is (ε', δ)-private, rounded up (Balle and
+    Wang 2018)."""
     from scipy.special import log_ndtr
 
     def spent(epsilon: float) -> float:
         if mu == 0.0:
             return 0.0
-        return math.exp(log_ndtr(mu / 2 - epsilon / mu)) - math.exp(epsilon + log_ndtr(-mu / 2 - epsilon / mu))
+        return math.exp(log_ndtr(mu / 2 - epsilon / mu)) - math.exp(
+            epsilon + log_ndtr(-mu / 2 - epsilon / mu)
+        )
 
     low, high = 0.0, mu * mu / 2.0 + mu * 40.0
     if spent(0.0) <= delta:

@@ -1,32 +1,38 @@
 """Bayes bound: which share of words can a reader name at most who reads released words one by one?
 
-A word x is drawn from frequencies π that the reader knows, and comes out as y. The best guess is the likeliest word behind y, by Bayes'
-rule, and is right with probability Σ_y max_x π(x)·P(y | x). Nobody does better, with any method.
+A word x is drawn from frequencies π that the reader knows, and comes out as y. The best guess is the
+likeliest word behind y, by Bayes' rule, and is right with probability Σ_y max_x π(x)·P(y | x). Nobody does
+better, with any method.
 
-*On the noisy point.* Where y is a function of a noisy point z, let the reader see z itself, which is more: whoever sees z can compute y
-(or draw it, where the function is random) and guess as before. So
+*On the noisy point.* Where y is a function of a noisy point z, let the reader see z itself, which is more:
+whoever sees z can compute y (or draw it, where the function is random) and guess as before. So
 
-    Σ_y max_x π(x)·P(y | x)  ≤  ∫ max_x π(x)·p(z | x) dz  =  E[max_x P(x | z)],      x drawn from π, z around x.
+    Σ_y max_x π(x)·P(y | x)  ≤  ∫ max_x π(x)·p(z | x) dz  =  E[max_x P(x | z)],      x drawn from π, z around
+    x.
 
-No channel is needed for the right side: draw x, add noise, and look at the posterior. In coordinates u = ε·A⁻¹z the density of the noise
-is exp(-‖u‖) (Multivariate, Mahalanobis) or exp(-‖u‖²/2) (Gaussian), times a constant that all words share. The largest posterior
-probability is averaged, not the number of hits: the mean is the same, and its variance smaller.
+No channel is needed for the right side: draw x, add noise, and look at the posterior. In coordinates u =
+ε·A⁻¹z the density of the noise is exp(-‖u‖) (Multivariate, Mahalanobis) or exp(-‖u‖²/2) (Gaussian), times a
+constant that all words share. The largest posterior probability is averaged, not the number of hits: the mean
+is the same, and its variance smaller.
 
-*Kinds.* The best guess at a kind is right with probability E[max_k Σ_{x of kind k} P(x | z)]; the reader is told that the word has one.
+*Kinds.* The best guess at a kind is right with probability E[max_k Σ_{x of kind k} P(x | z)]; the reader is
+told that the word has one.
 
-*Groups* (names, numbers, diagnoses): π restricted to the group, and the reader is told that the word is one of it.
+*Groups* (names, numbers, diagnoses): π restricted to the group, and the reader is told that the word is one
+of it.
 
-*Revealed words.* Kept words come out as themselves, unknown words as a mark (``redact``) or as nothing (``drop``). Such words count as
-always named. The reader is told which words these are, which can only help.
+*Revealed words.* Kept words come out as themselves, unknown words as a mark (``redact``) or as nothing
+(``drop``). Such words count as always named. The reader is told which words these are, which can only help.
 
-*Budgets of records.* With a smaller ε a reader of z gains less: noise at a smaller ε is noise at a larger ε plus independent noise (for
-exp(-ε‖z‖): its characteristic function is (1 + ‖t‖²/ε²)^(-(n+1)/2), and the quotient of two of them is that of a normal variable whose
-variance is the rest of a self-decomposable one, namely Gamma). So the bound at the largest ε that a word can get holds for all, and
-grows with ε, which the search for an ε needs.
+*Budgets of records.* With a smaller ε a reader of z gains less: noise at a smaller ε is noise at a larger ε
+plus independent noise (for exp(-ε‖z‖): its characteristic function is (1 + ‖t‖²/ε²)^(-(n+1)/2), and the
+quotient of two of them is that of a normal variable whose variance is the rest of a self-decomposable one,
+namely Gamma). So the bound at the largest ε that a word can get holds for all, and grows with ε, which the
+search for an ε needs.
 
-What it does not say: readers of whole texts may know more, by what stands around a word. They are bounded by the same formula with the
-chances that the context gives, for the words of that place. And it speaks of words drawn from π: rare words of a group may be named far
-more often, which is why groups are asked for.
+What it does not say: readers of whole texts may know more, by what stands around a word. They are bounded by
+the same formula with the chances that the context gives, for the words of that place. And it speaks of words
+drawn from π: rare words of a group may be named far more often, which is why groups are asked for.
 """
 
 from __future__ import annotations
@@ -58,10 +64,12 @@ _SEED = 11
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """Which words are drawn and what of them the reader is shown. ``shares`` has a number for each word and ⊥, of any sum.
+    """Which words are drawn and what of them the reader is shown. ``shares`` has a number for each word and
+    ⊥, of any sum.
 
-    ``revealed`` words come out as themselves, so that they count as named. With ``kinds`` the reader names kinds, not words; words without
-    a kind are left out. ``in_words`` says which words and which frequencies these are.
+    ``revealed`` words come out as themselves, so that they count as named. With ``kinds`` the reader names
+    kinds, not words; words without a kind are left out. ``in_words`` says which words and which frequencies
+    these are.
     """
 
     shares: Floats = field(repr=False)
@@ -78,7 +86,9 @@ class Words:
         if self.kinds is not None:
             shares[self.kinds.of < 0] = 0.0
         if not np.isfinite(shares).all() or (shares < 0.0).any() or not shares.sum() > 0.0:
-            raise InvalidParameter("shares", self.in_words, "must be finite numbers of at least 0, and not all 0")
+            raise InvalidParameter(
+                "shares", self.in_words, "must be finite numbers of at least 0, and not all 0"
+            )
         object.__setattr__(self, "shares", shares / shares.sum())
 
     @property
@@ -98,15 +108,20 @@ class Words:
         if self.kinds is None:
             return shares
         has_kind = self.kinds.of >= 0
-        by_kind: Floats = np.bincount(self.kinds.of[has_kind], weights=shares[has_kind], minlength=self.kinds.count).astype(np.float64)
+        by_kind: Floats = np.bincount(
+            self.kinds.of[has_kind], weights=shares[has_kind], minlength=self.kinds.count
+        ).astype(np.float64)
         return by_kind
 
 
-def bayes_bound(mechanism: Mechanism, words: Words, *, draws: int = DRAWS, seed: int = _SEED) -> Estimate | None:
-    """Return the share of words, or kinds, that no reader of single released words exceeds; None where it is not known.
+def bayes_bound(
+    mechanism: Mechanism, words: Words, *, draws: int = DRAWS, seed: int = _SEED
+) -> Estimate | None:
+    """Return the share of words, or kinds, that no reader of single released words exceeds; None where it is
+    not known.
 
-    It is known for noise in a space, whatever is made of the noisy point, and for mechanisms that sum their own distribution; not for a
-    mechanism of your own that declares neither.
+    It is known for noise in a space, whatever is made of the noisy point, and for mechanisms that sum their
+    own distribution; not for a mechanism of your own that declares neither.
     """
     shown, hidden = words.split()
     statement = f"{words.in_words}; a reader who knows these frequencies and reads released words one by one"
@@ -117,15 +132,22 @@ def bayes_bound(mechanism: Mechanism, words: Words, *, draws: int = DRAWS, seed:
         low, high = ends_of_mean(values)
         value = float(values.mean())
     elif (sums := exact_sums(mechanism)) is not None:
-        value = low = high = min(1.0, shown + _by_sums(sums, words, hidden, mechanism.epsilon, len(mechanism.embedding)))
+        value = low = high = min(
+            1.0, shown + _by_sums(sums, words, hidden, mechanism.epsilon, len(mechanism.embedding))
+        )
     else:
         return None
     blind = words.blind  # whoever sees more guesses no worse
-    return Estimate(value=max(value, blind), low=max(low, blind), high=max(high, blind), blind=blind, statement=statement)
+    return Estimate(
+        value=max(value, blind), low=max(low, blind), high=max(high, blind), blind=blind, statement=statement
+    )
 
 
-def largest_epsilon(made: ChosenMechanism, embedding: Embedding, words: Words, at_most: float) -> tuple[float, Estimate]:
-    """Return the largest ε found at which the Bayes bound is at most ``at_most``, and the bound there, judged by fresh draws.
+def largest_epsilon(
+    made: ChosenMechanism, embedding: Embedding, words: Words, at_most: float
+) -> tuple[float, Estimate]:
+    """Return the largest ε found at which the Bayes bound is at most ``at_most``, and the bound there, judged
+    by fresh draws.
 
     :raises InvalidParameter: if the share is not between 0 and 1, or the bound of the mechanism is not known.
     :raises TargetsNotMet: if blind guessing names more.
@@ -139,7 +161,9 @@ def largest_epsilon(made: ChosenMechanism, embedding: Embedding, words: Words, a
         draws, some = (DRAWS, words) if turn else (DRAWS_TO_SEARCH, few)
         found = bayes_bound(made(embedding, epsilon=epsilon), some, draws=draws, seed=_SEED + 1 + turn)
         if found is None:
-            raise InvalidParameter("mechanism", made.name, "has no Bayes bound: choose epsilon in another way")
+            raise InvalidParameter(
+                "mechanism", made.name, "has no Bayes bound: choose epsilon in another way"
+            )
         return found if turn else replace(found, value=found.value * (1.0 - left_out), blind=words.blind)
 
     start = 10.0 / float(np.sqrt(embedding.vectors[:_WORDS_TO_SEARCH].var(axis=0, dtype=np.float64).sum()))
@@ -153,7 +177,8 @@ def _most_frequent(shares: Floats, count: int) -> Floats:
 
 
 def behind(mechanism: Mechanism) -> NearestWord | None:
-    """Return the mechanism whose noisy point is all that the release is made from; None if there is none or it is not declared."""
+    """Return the mechanism whose noisy point is all that the release is made from; None if there is none or
+    it is not declared."""
     if type(mechanism) is RankSmoothing:
         return behind(mechanism.wrapped)
     if type(mechanism) is Vickrey:
@@ -189,7 +214,8 @@ def _largest_chances(mechanism: NearestWord, words: Words, hidden: Floats, draws
 
 
 def _coordinates(mechanism: NearestWord, inputs: Ids) -> Floats:
-    """Return the words as they go in, around their centre, in lengths of the noise: its density depends on the plain distance there."""
+    """Return the words as they go in, around their centre, in lengths of the noise: its density depends on
+    the plain distance there."""
     noise, embedding = radial_noise(mechanism), mechanism.embedding
     rows: Floats = embedding.rows(embedding.stands_in(inputs)).astype(np.float64)
     rows -= rows.mean(axis=0)
@@ -200,28 +226,40 @@ def _coordinates(mechanism: NearestWord, inputs: Ids) -> Floats:
 
 
 class _Points:
-    """Says how likely words are behind noisy points, a block of words at a time, so that memory stays bounded."""
+    """Says how likely words are behind noisy points, a block of words at a time, so that memory stays
+    bounded."""
 
     def __init__(self, places: Floats, shares: Floats, *, squared: bool, kinds: Ids | None) -> None:
-        # In few dimensions words lie close together, where single precision cannot tell distances from squares.
+        # In few dimensions words lie close together, where single precision cannot tell distances from
+        # squares.
         self._type: type[np.floating[Any]] = np.float64 if places.shape[1] <= _FEW_DIMENSIONS else np.float32
         self._exact, self._squared, self._kinds = places, squared, kinds
         # ‖z - φ‖² as one product: (-2z, ‖z‖², 1)·(φ, 1, ‖φ‖²).
         squares = np.einsum("ij,ij->i", places, places)
-        self._places: Any = np.column_stack([places, np.ones(len(places)), squares]).astype(self._type).T.copy()
+        self._places: Any = (
+            np.column_stack([places, np.ones(len(places)), squares]).astype(self._type).T.copy()
+        )
         self._log_shares = np.log(shares)
 
     def largest(self, own: Ids, noise: Floats) -> Floats:
-        """Return the largest posterior probability of a word, or of a kind, for the noisy points of some words."""
-        points, of_own = self._exact[own] + noise, self._log_shares[own] - self._cost(np.einsum("ij,ij->i", noise, noise))
-        sides: Floats = np.column_stack([-2.0 * points, np.einsum("ij,ij->i", points, points), np.ones(len(own))]).astype(self._type)
+        """Return the largest posterior probability of a word, or of a kind, for the noisy points of some
+        words."""
+        points, of_own = (
+            self._exact[own] + noise,
+            self._log_shares[own] - self._cost(np.einsum("ij,ij->i", noise, noise)),
+        )
+        sides: Floats = np.column_stack(
+            [-2.0 * points, np.einsum("ij,ij->i", points, points), np.ones(len(own))]
+        ).astype(self._type)
         peaks, sums = np.full((len(own), 1), -np.inf), np.zeros((len(own), 1))
         masses = np.zeros((len(own), 1 if self._kinds is None else int(self._kinds[-1]) + 1))
         at_once = max(1, _NUMBERS_AT_ONCE // len(own))
         for start in range(0, len(self._exact), at_once):
             block = slice(start, start + at_once)
             squares: Floats = sides @ self._places[:, block]
-            logs: Floats = self._log_shares[block].astype(self._type) - self._cost(np.maximum(squares, 0.0, out=squares))
+            logs: Floats = self._log_shares[block].astype(self._type) - self._cost(
+                np.maximum(squares, 0.0, out=squares)
+            )
             inside = np.flatnonzero((own >= start) & (own < start + at_once))
             logs[inside, own[inside] - start] = of_own[inside]  # its distance is known exactly
             higher = np.maximum(peaks, logs.max(axis=1, keepdims=True))
@@ -246,14 +284,17 @@ class _Points:
 
 
 def _by_sums(sums: ExactSums, words: Words, hidden: Floats, epsilon: float, outputs: int) -> float:
-    """Return Σ_y max_x π(x)·P(y | x), or of kinds; a row at a time, so that only one number for each output is kept."""
+    """Return Σ_y max_x π(x)·P(y | x), or of kinds; a row at a time, so that only one number for each output
+    is kept."""
     inputs = np.flatnonzero(hidden > 0.0)
     if words.kinds is not None:
         inputs = inputs[np.argsort(words.kinds.of[inputs], kind="stable")]
     best, mass, before = np.zeros(outputs), np.zeros(outputs), -1
     for start in range(0, len(inputs), _ROWS_AT_ONCE):
         part = inputs[start : start + _ROWS_AT_ONCE]
-        for word, (released, chances) in zip(part.tolist(), sums.distributions(part, np.array([epsilon])), strict=True):
+        for word, (released, chances) in zip(
+            part.tolist(), sums.distributions(part, np.array([epsilon])), strict=True
+        ):
             kind = word if words.kinds is None else int(words.kinds.of[word])
             if kind != before:
                 np.maximum(best, mass, out=best)

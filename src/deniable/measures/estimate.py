@@ -21,7 +21,8 @@ _DOUBLINGS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A number with its ends, each of which holds with 95 % confidence by itself, and what it is without any release.
+    """A number with its ends, each of which holds with 95 % confidence by itself, and what it is without any
+    release.
 
     ``statement`` says of which words, which frequencies and which reader the number speaks.
     """
@@ -41,22 +42,27 @@ class Measure(Protocol):
     """A number that grows with ε."""
 
     def __call__(self, epsilon: float, turn: int) -> Estimate:
-        """Return the number at one ε. Turn 0 may take few draws, always the same ones; every other turn takes fresh ones."""
+        """Return the number at one ε. Turn 0 may take few draws, always the same ones; every other turn takes
+        fresh ones."""
         ...
 
 
 def solve(measure: Measure, at_most: float, *, start: float, what: str) -> tuple[float, Estimate]:
-    """Return the largest ε found, of three digits, at which the upper end of a measure is at most ``at_most``, and the measure there.
+    """Return the largest ε found, of three digits, at which the upper end of a measure is at most
+    ``at_most``, and the measure there.
 
-    The search asks for turn 0. The value found is measured by fresh draws, and once more where the search missed the target by
-    what the two differ by; as long as it fails, a smaller one is tried. ``start`` is where the search begins, and ``what`` names the number
-    in errors.
+    The search asks for turn 0. The value found is measured by fresh draws, and once more where the search
+    missed the target by what the two differ by; as long as it fails, a smaller one is tried. ``start`` is
+    where the search begins, and ``what`` names the number in errors.
 
     :raises TargetsNotMet: if the number exceeds the target at any ε.
     """
     quick = lru_cache(maxsize=None)(lambda epsilon: measure(epsilon, 0))
     if quick(start).blind >= at_most:
-        raise TargetsNotMet(f"{what} is {quick(start).blind:.3g} before anything is released, and the target {at_most:g}: ask for more")
+        raise TargetsNotMet(
+            f"{what} is {quick(start).blind:.3g} before anything is released, and the target {at_most:g}: "
+            "ask for more"
+        )
     epsilon, beyond = start, 0.0
     for turn in range(1, _TURNS + 1):
         found = _largest(lambda tried: quick(tried).value, at_most - beyond, epsilon)
@@ -65,11 +71,14 @@ def solve(measure: Measure, at_most: float, *, start: float, what: str) -> tuple
         if checked.high <= at_most and (turn > 1 or checked.high >= _NEAR * at_most):
             return epsilon, checked
         beyond = checked.high - quick(epsilon).value
-    raise TargetsNotMet(f"no ε was found at which {what} is at most {at_most:g} with enough confidence: ask for more")
+    raise TargetsNotMet(
+        f"no ε was found at which {what} is at most {at_most:g} with enough confidence: ask for more"
+    )
 
 
 def _largest(value: Callable[[float], float], at_most: float, start: float) -> float:
-    """Return the largest ε of three digits at which a growing function is at most so large, by halving and false position in turn."""
+    """Return the largest ε of three digits at which a growing function is at most so large, by halving and
+    false position in turn."""
     low = high = round_down(start)
     for _ in range(_DOUBLINGS):
         if value(low) <= at_most:
@@ -102,7 +111,8 @@ def round_down(epsilon: float) -> float:
 
 
 def ends_of_mean(values: Floats, *, alpha: float = ALPHA) -> tuple[float, float]:
-    """Return a lower and an upper end of the mean of independent numbers from 0 to 1, each of which fails with probability α at most.
+    """Return a lower and an upper end of the mean of independent numbers from 0 to 1, each of which fails
+    with probability α at most.
 
     Maurer and Pontil (2009, theorem 4), whatever the distribution of the numbers.
     """

@@ -1,7 +1,8 @@
 """Risk levels: an ε by what a reader can name, and not by its number.
 
-A level is the share of the words of English text that a reader of single released words names at most (``bayes_bound``), at the counts
-that come with the package. They are public, so that ε says nothing of the private text.
+A level is the share of the words of English text that a reader of single released words names at most
+(``bayes_bound``), at the counts that come with the package. They are public, so that ε says nothing of the
+private text.
 """
 
 from __future__ import annotations
@@ -33,19 +34,24 @@ _KNOWN = {
     ("efa36a98f43ac310756e7e38bdefd8ce", 0.17): 4.52,
     ("efa36a98f43ac310756e7e38bdefd8ce", 0.33): 6.35,
 }
-"""The ε of the levels for the built-in embedding, whole and without names, and the paper's mechanism: found by ``largest_epsilon``."""
+"""The ε of the levels for the built-in embedding, whole and without names, and the paper's mechanism: found
+by ``largest_epsilon``."""
 
 _found: dict[tuple[object, ...], float] = {}
 _MOST_FOUND = 256
 _MOST_FOUND = 256
 
 
-def epsilon_of_risk(made: ChosenMechanism, embedding: Embedding, level: object, *, revealed: Ids = _NONE) -> float:
-    """Return the largest ε at which no reader of single words names more than a share of the words of English text.
+def epsilon_of_risk(
+    made: ChosenMechanism, embedding: Embedding, level: object, *, revealed: Ids = _NONE
+) -> float:
+    """Return the largest ε at which no reader of single words names more than a share of the words of English
+    text.
 
     ``revealed`` words come out as themselves and count as named.
 
-    :raises InvalidParameter: if the level is neither a name nor a share, the embedding is not English, or the bound is not known.
+    :raises InvalidParameter: if the level is neither a name nor a share, the embedding is not English, or the
+        bound is not known.
     :raises TargetsNotMet: if blind guessing names more.
     """
     at_most = share_of(level)
@@ -76,7 +82,9 @@ def share_of(level: object) -> float:
     except (TypeError, ValueError):
         share = -1.0
     if isinstance(level, bool) or not 0.0 < share < 1.0:
-        raise InvalidParameter("risk", level, f"must be {', '.join(LEVELS)}, or a share between 0 and 1 such as 0.08")
+        raise InvalidParameter(
+            "risk", level, f"must be {', '.join(LEVELS)}, or a share between 0 and 1 such as 0.08"
+        )
     return share
 
 
@@ -87,6 +95,9 @@ def english_words(embedding: Embedding) -> Words:
     """
     shares = in_english(embedding)
     if shares is None:
-        problem = "does not hold the words of English text, the only language whose counts come with the package: give epsilon"
+        problem = (
+            "does not hold the words of English text, the only language whose counts come with the "
+            "package: give epsilon"
+        )
         raise InvalidParameter("embedding", embedding.name, problem)
     return Words(shares=shares, in_words=IN_ENGLISH)

@@ -1,17 +1,22 @@
 """What mechanisms are made of.
 
-- ``DrawsByParts``: a batch of tokens is checked and worked through in parts of bounded size. All mechanisms share it.
-- ``NearestWord``: noise is added to the vector of the word, and a function of the noisy point alone is released. Whatever happens after
-  the noise is post-processing: it keeps the bound between the densities of the noisy points of two words. The search never sees the word
-  that the point came from.
-- ``ExactSums``: a mechanism that can sum its own distribution: what a word becomes is known exactly, without any draw.
+- ``DrawsByParts``: a batch of tokens is checked and worked through in parts of bounded size. All mechanisms
+  share it.
+- ``NearestWord``: noise is added to the vector of the word, and a function of the noisy point alone is
+  released. Whatever happens after the noise is post-processing: it keeps the bound between the densities of
+  the noisy points of two words. The search never sees the word that the point came from.
+- ``ExactSums``: a mechanism that can sum its own distribution: what a word becomes is known exactly, without
+  any draw.
 
 A mechanism declares how its channel is known, and ``method_of`` is the one place where that is decided:
 
-- ``exact``: the mechanism sums its own distribution (the softmax family, CusText, the line, randomised response); nothing is estimated.
-- ``rays``: it releases the word nearest to noise that is a length times a direction (multivariate, Mahalanobis, Gaussian). One walk
-  along a direction tells the released word for every length, and so for every ε.
-- ``simulation``: all others (Vickrey, rank smoothing, mechanisms of your own), by draws of the mechanism itself.
+- ``exact``: the mechanism sums its own distribution (the softmax family, CusText, the line, randomised
+  response); nothing is estimated.
+- ``rays``: it releases the word nearest to noise that is a length times a direction (multivariate,
+  Mahalanobis, Gaussian). One walk along a direction tells the released word for every length, and so for
+  every ε.
+- ``simulation``: all others (Vickrey, rank smoothing, mechanisms of your own), by draws of the mechanism
+  itself.
 
 A class that draws in a way of its own does not inherit the declaration.
 """
@@ -40,11 +45,13 @@ _TOKENS_AT_ONCE_ON_A_CARD = 1 << 22
 _DRAWING = {"perturb", "draw", "points", "noise"}
 
 Method = Literal["exact", "rays", "points", "simulation"]
-"""How the channel of a mechanism is known; ``points`` takes the place of ``rays`` in a channel of many words (``channel.points``)."""
+"""How the channel of a mechanism is known; ``points`` takes the place of ``rays`` in a channel of many words
+(``channel.points``)."""
 
 
 def _draws_otherwise(cls: type, drawing: Iterable[str], declaration: str) -> bool:
-    """Return whether a class takes a part of its drawing from a class that stands before the one it takes a declaration from."""
+    """Return whether a class takes a part of its drawing from a class that stands before the one it takes a
+    declaration from."""
 
     def first_with(name: str) -> int:
         return next((place for place, each in enumerate(cls.__mro__) if name in vars(each)), len(cls.__mro__))
@@ -55,7 +62,8 @@ def _draws_otherwise(cls: type, drawing: Iterable[str], declaration: str) -> boo
 class DrawsByParts(ABC):
     """A mechanism that implements ``draw`` for one part of a batch, and has all else from here.
 
-    How its channel is known it declares itself: by ``radial_noise``, or by exact sums (``ExactSums``). Otherwise it is drawn many times.
+    How its channel is known it declares itself: by ``radial_noise``, or by exact sums (``ExactSums``).
+    Otherwise it is drawn many times.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -69,8 +77,13 @@ class DrawsByParts(ABC):
 
         :raises AttributeError: if the attribute is public and has a value.
         """
-        if not name.startswith("_") and (name in vars(self) or isinstance(getattr(type(self), name, None), property)):
-            raise AttributeError(f"cannot change {name}: the options of a mechanism are fixed; make a new {type(self).__name__}")
+        if not name.startswith("_") and (
+            name in vars(self) or isinstance(getattr(type(self), name, None), property)
+        ):
+            raise AttributeError(
+                f"cannot change {name}: the options of a mechanism are fixed; make a new "
+                f"{type(self).__name__}"
+            )
         super().__setattr__(name, value)
 
     def __init__(self, embedding: Embedding, epsilon: float) -> None:
@@ -82,11 +95,17 @@ class DrawsByParts(ABC):
         self._embedding = embedding
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the options without what is prepared from them, such as a search: the process that gets a copy prepares its own."""
-        return {name: value for name, value in vars(self).items() if not isinstance(getattr(type(self), name, None), cached_property)}
+        """Return the options without what is prepared from them, such as a search: the process that gets a
+        copy prepares its own."""
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if not isinstance(getattr(type(self), name, None), cached_property)
+        }
 
     def remember_nothing(self) -> None:  # noqa: B027 - most have nothing to forget
-        """Keep nothing from now on of the words that come in, from one call to the next: how long a later call takes would tell them."""
+        """Keep nothing from now on of the words that come in, from one call to the next: how long a later
+        call takes would tell them."""
 
     @property
     def embedding(self) -> Embedding:
@@ -100,7 +119,8 @@ class DrawsByParts(ABC):
 
     @property
     def radial_noise(self) -> RadialNoise | None:
-        """The noise, if the word nearest to it is all that is released: rays then tell what words become. None otherwise."""
+        """The noise, if the word nearest to it is all that is released: rays then tell what words become.
+        None otherwise."""
         return None
 
     @property
@@ -139,14 +159,19 @@ class DrawsByParts(ABC):
         return max(1, _NUMBERS_AT_ONCE // self._embedding.dimension)
 
     def _entering(self, ids: Ids) -> Ids:
-        """Return the ids that go in: checked, and those of protected words replaced (which may be done already)."""
+        """Return the ids that go in: checked, and those of protected words replaced (which may be done
+        already)."""
         ids = np.asarray(ids)
         if ids.ndim != 1 or ids.dtype.kind not in "iu":
-            raise InvalidParameter("ids", f"{ids.dtype} of shape {ids.shape}", "must be a list of whole numbers")
+            raise InvalidParameter(
+                "ids", f"{ids.dtype} of shape {ids.shape}", "must be a list of whole numbers"
+            )
         outside = (ids < 0) | (ids > self._embedding.unknown_id)
         if outside.any():
             # The first of them only: the others may be ids of private words.
-            raise InvalidParameter("ids", int(ids[outside.argmax()]), f"must be from 0 to {self._embedding.unknown_id}")
+            raise InvalidParameter(
+                "ids", int(ids[outside.argmax()]), f"must be from 0 to {self._embedding.unknown_id}"
+            )
         return self._embedding.stands_in(ids.astype(np.int64, copy=False))
 
     def _entering_pair(self, first: int, second: int) -> tuple[int, int]:
@@ -167,7 +192,8 @@ class NearestWord(DrawsByParts):
         return best_neighbours(self._embedding)
 
     def points(self, ids: Ids, source: Randomness, epsilon: Floats) -> Vectors:
-        """Return the noisy points of one part of a batch, for the search. They must never leave the mechanism."""
+        """Return the noisy points of one part of a batch, for the search. They must never leave the
+        mechanism."""
         points = self.noise(source, epsilon)
         points += self._embedding.rows(ids)
         return _representable(points)
@@ -182,8 +208,9 @@ class NearestWord(DrawsByParts):
     def on_card(self, source: object) -> tuple[NoisyNeighbours, RadialNoise] | None:
         """Return the search that draws the noise itself, and which noise, if there is one that may.
 
-        It takes the place of the secure source alone: a key or a seed promises the same words again, which only the processor keeps.
-        A class that draws in a way of its own declares no noise, and draws it itself.
+        It takes the place of the secure source alone: a key or a seed promises the same words again, which
+        only the processor keeps. A class that draws in a way of its own declares no noise, and draws it
+        itself.
         """
         noise, search = self.radial_noise, self.neighbours
         draws = noise is not None and type(source) is SecureRandomness and isinstance(search, NoisyNeighbours)
@@ -199,7 +226,8 @@ class NearestWord(DrawsByParts):
 
     @abstractmethod
     def _log_bound_between(self, difference: Floats) -> float:
-        """Return the log of the largest ratio of the densities of two points, one this much beside the other."""
+        """Return the log of the largest ratio of the densities of two points, one this much beside the
+        other."""
 
 
 def _representable(points: Floats) -> Vectors:
@@ -212,10 +240,12 @@ def _representable(points: Floats) -> Vectors:
 
 
 class ExactSums(ABC):
-    """Knows the probability of every output. Several ε at once share what does not depend on ε, such as distances."""
+    """Knows the probability of every output. Several ε at once share what does not depend on ε, such as
+    distances."""
 
     sums_its_own_draws: bool = True
-    """Whether the sums are those of what is drawn: a class that draws in a way of its own must sum in a way of its own."""
+    """Whether the sums are those of what is drawn: a class that draws in a way of its own must sum in a way
+    of its own."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Trust no sums that a class inherited while it draws in another way."""
@@ -229,10 +259,12 @@ class ExactSums(ABC):
 
     @abstractmethod
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the words that can be released and their exact probabilities, a row for each ε."""
+        """Yield for each input id the words that can be released and their exact probabilities, a row for
+        each ε."""
 
     def probabilities(self, ids: Ids) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the words that can be released and their exact probabilities at the mechanism's ε."""
+        """Yield for each input id the words that can be released and their exact probabilities at the
+        mechanism's ε."""
         for outputs, chances in self.distributions(ids, np.array([self.epsilon])):
             yield outputs, chances[0]
 
@@ -250,16 +282,19 @@ def exact_sums(mechanism: Mechanism) -> ExactSums | None:
 
 
 def radial_noise(mechanism: Mechanism) -> RadialNoise | None:
-    """Return the noise of a mechanism that releases the word nearest to a length times a direction; None for any other."""
+    """Return the noise of a mechanism that releases the word nearest to a length times a direction; None for
+    any other."""
     found = getattr(mechanism, "radial_noise", None)
     return found if isinstance(found, RadialNoise) else None
 
 
 def draws_on_card(mechanism: Mechanism, source: object) -> bool:
-    """Return whether the noise is made on the device that was asked for, by its own generator, in place of this source."""
+    """Return whether the noise is made on the device that was asked for, by its own generator, in place of
+    this source."""
     if not isinstance(mechanism, NearestWord):
         return False
-    # A mechanism keeps the search it began with, whatever is asked for afterwards; one that has none yet is not given one here.
+    # A mechanism keeps the search it began with, whatever is asked for afterwards; one that has none yet is
+    # not given one here.
     has_search = "neighbours" in vars(mechanism) or device_in_use() is not None
     return has_search and mechanism.on_card(source) is not None
 
@@ -273,7 +308,8 @@ def metric_privacy(
     notion: str = METRIC_PRIVACY,
     parameters: Mapping[str, float | str] | None = None,
 ) -> Guarantee:
-    """Return the guarantee that the odds of any output differ by at most ``exponent`` between any two words, known or unknown.
+    """Return the guarantee that the odds of any output differ by at most ``exponent`` between any two words,
+    known or unknown.
 
     ``metric`` is the distance in words, and ``where`` says what stands in the exponent.
     """
@@ -282,7 +318,8 @@ def metric_privacy(
         metric=metric,
         epsilon=epsilon,
         statement=(
-            f"For any two words w and w', known or unknown, and any output y: Pr[M(w) = y] ≤ exp({exponent})·Pr[M(w') = y]{where}; "
+            "For any two words w and w', known or unknown, and any output y: Pr[M(w) = y] ≤ "
+            f"exp({exponent})·Pr[M(w') = y]{where}; "
             "for texts with the same number of words the exponents add."
         ),
         parameters=parameters or {},

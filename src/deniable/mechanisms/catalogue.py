@@ -26,7 +26,8 @@ from deniable.words.word_list import read_word_list
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of a mechanism: how its text becomes a value, its default (None if it must be given), and what it is for."""
+    """An option of a mechanism: how its text becomes a value, its default (None if it must be given), and
+    what it is for."""
 
     name: str
     parse: Callable[[str], object]
@@ -64,7 +65,9 @@ class Entry:
         return self.make.__name__ if isinstance(self.make, type) else RankSmoothing.__name__
 
 
-def _smoothed(embedding: Embedding, *, epsilon: float, over: str = "multivariate", c: float = 0.04, **options: Any) -> RankSmoothing:
+def _smoothed(
+    embedding: Embedding, *, epsilon: float, over: str = "multivariate", c: float = 0.04, **options: Any
+) -> RankSmoothing:
     if over not in _NEAREST_WORD:
         raise InvalidParameter("over", over, f"must be one of: {', '.join(_NEAREST_WORD)}")
     inner = checked_options(CATALOGUE[over], options)
@@ -78,7 +81,9 @@ _NEAREST_WORD: Mapping[str, Callable[..., NearestWord]] = {
     "gaussian": Gaussian,
 }
 
-_LAM = Option("lam", float, 0.2, "λ of Mahalanobis noise: 0 is round, near 1 it has the shape of the cloud of words.")
+_LAM = Option(
+    "lam", float, 0.2, "λ of Mahalanobis noise: 0 is round, near 1 it has the shape of the cloud of words."
+)
 _T = Option("t", float, 0.75, "How much the second nearest word weighs: 0 never, 0.5 by distance.")
 _BETA = Option("beta", float, 0.001, "Sets γ: how likely a word beyond γ is, if all are.")
 _K = Option("k", int, 20, "The words of a cell.")
@@ -95,7 +100,12 @@ _ENTRIES = (
         _smoothed,
         (
             Option("c", float, 0.04, "Successive ranks have probabilities in the ratio exp(-c·ε)."),
-            Option("over", str, "multivariate", "The mechanism that is smoothed: multivariate, mahalanobis, vickrey or gaussian."),
+            Option(
+                "over",
+                str,
+                "multivariate",
+                "The mechanism that is smoothed: multivariate, mahalanobis, vickrey or gaussian.",
+            ),
             _T,
             _NOISE,
             _LAM,
@@ -124,17 +134,23 @@ _ENTRIES = (
         Line,
         (Option("lists", int, 1, "The number of public lists, one of which is drawn for each word."),),
     ),
-    Entry("randomized-response", "The word itself or any other: knows nothing of meaning.", RandomizedResponse),
+    Entry(
+        "randomized-response", "The word itself or any other: knows nothing of meaning.", RandomizedResponse
+    ),
 )
 
 CATALOGUE: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 """Every mechanism by the name that the command line knows."""
 
 
-def make_mechanism(name: str, embedding: Embedding, *, epsilon: float, options: Mapping[str, object] | None = None) -> Mechanism:
-    """Return the mechanism of that name over an embedding; options are values, or texts as typed on a command line.
+def make_mechanism(
+    name: str, embedding: Embedding, *, epsilon: float, options: Mapping[str, object] | None = None
+) -> Mechanism:
+    """Return the mechanism of that name over an embedding; options are values, or texts as typed on a command
+    line.
 
-    :raises InvalidParameter: if there is no such mechanism or option, an option is missing, or a value is not allowed.
+    :raises InvalidParameter: if there is no such mechanism or option, an option is missing, or a value is not
+        allowed.
     """
     entry = entry_of(name)
     return entry.make(embedding, epsilon=epsilon, **checked_options(entry, options or {}))
@@ -167,38 +183,54 @@ def checked_options(entry: Entry, options: Mapping[str, object]) -> dict[str, ob
 
 
 def check_option_types(entry: Entry, options: Mapping[str, object]) -> None:
-    """Do nothing if options that somebody else wrote down are values of the mechanism, and not texts, which may name files.
+    """Do nothing if options that somebody else wrote down are values of the mechanism, and not texts, which
+    may name files.
 
     :raises InvalidParameter: if a name is unknown or missing, or a value is of another kind.
     """
     for option in entry.options:
         given = options.get(option.name)
         is_list = isinstance(given, list | tuple) and all(isinstance(word, str) for word in given)
-        is_number = isinstance(given, int if option.parse is int else int | float) and not isinstance(given, bool)
-        fits = isinstance(given, str) if option.parse is str else is_number if option.parse in (int, float) else is_list
+        is_number = isinstance(given, int if option.parse is int else int | float) and not isinstance(
+            given, bool
+        )
+        fits = (
+            isinstance(given, str)
+            if option.parse is str
+            else is_number
+            if option.parse in (int, float)
+            else is_list
+        )
         if option.name in options and not fits:
-            raise InvalidParameter(option.name, type(given).__name__, f"is no value of this option of {entry.name}")
+            raise InvalidParameter(
+                option.name, type(given).__name__, f"is no value of this option of {entry.name}"
+            )
     checked_options(entry, options)
 
 
 def parse_options(name: str, texts: Iterable[str], *, parameter: str = "options") -> dict[str, object]:
-    """Return the options of the mechanism of that name, each typed as NAME=VALUE, as values; nothing is loaded for it.
+    """Return the options of the mechanism of that name, each typed as NAME=VALUE, as values; nothing is
+    loaded for it.
 
     >>> parse_options("vickrey", ["t=0.5", "noise=mahalanobis"])
     {'t': 0.5, 'noise': 'mahalanobis'}
 
     ``parameter`` is what errors call a text that is not NAME=VALUE.
 
-    :raises InvalidParameter: if the mechanism or an option does not exist, is missing, given twice, or no such value.
+    :raises InvalidParameter: if the mechanism or an option does not exist, is missing, given twice, or no
+        such value.
     """
     options = split_options(texts, parameter=parameter)
     return checked_options(entry_of(name), options)
 
 
-def split_options(texts: Iterable[str], *, parameter: str = "options", form: str = "NAME=VALUE, such as t=0.5") -> dict[str, str]:
+def split_options(
+    texts: Iterable[str], *, parameter: str = "options", form: str = "NAME=VALUE, such as t=0.5"
+) -> dict[str, str]:
     """Return options typed as NAME=VALUE by name, with their values as they were typed.
 
-    :raises InvalidParameter: if a text is not of that form, which the error then describes, or an option is given twice.
+    :raises InvalidParameter: if a text is not of that form, which the error then describes, or an option is
+        given twice.
     """
     options: dict[str, str] = {}
     for text in texts:
@@ -216,7 +248,8 @@ PAPERS = "multivariate"
 
 
 class MechanismIdentity(TypedDict):
-    """What mechanisms that draw alike have in common, whatever their ε and embedding: their class, and their parameters."""
+    """What mechanisms that draw alike have in common, whatever their ε and embedding: their class, and their
+    parameters."""
 
     mechanism: str
     parameters: dict[str, object]
@@ -224,7 +257,8 @@ class MechanismIdentity(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenMechanism:
-    """Makes the mechanism of that name at any ε; small, and sent to worker processes. Options are values, or texts as typed."""
+    """Makes the mechanism of that name at any ε; small, and sent to worker processes. Options are values, or
+    texts as typed."""
 
     name: str = PAPERS
     options: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -243,21 +277,27 @@ class ChosenMechanism:
 
     @property
     def as_typed(self) -> str:
-        """What to add to a command so that it takes this mechanism, after a blank; a list of words is not shown."""
+        """What to add to a command so that it takes this mechanism, after a blank; a list of words is not
+        shown."""
         if self.is_papers:
             return ""
-        return f" --mechanism {self.name}" + "".join(f" -O {name}={value}" for name, value in self.shown_options.items())
+        return f" --mechanism {self.name}" + "".join(
+            f" -O {name}={value}" for name, value in self.shown_options.items()
+        )
 
     @property
     def shown_options(self) -> dict[str, str | int | float]:
         """The options that were given, but "…" for a list of words."""
         return {
-            name: value if name != "sensitive" and isinstance(value, str | int | float) else "…" for name, value in self.options.items()
+            name: value if name != "sensitive" and isinstance(value, str | int | float) else "…"
+            for name, value in self.options.items()
         }
 
     def in_words(self, embedding: Embedding) -> str:
         """Return its name with all options, as people read it."""
-        options = ", ".join(f"{name} = {value}" for name, value in self.identity(embedding)["parameters"].items())
+        options = ", ".join(
+            f"{name} = {value}" for name, value in self.identity(embedding)["parameters"].items()
+        )
         return f"{self.name} ({options})" if options else self.name
 
     def identity(self, embedding: Embedding) -> MechanismIdentity:
@@ -266,12 +306,14 @@ class ChosenMechanism:
 
 
 def parse_mechanism(typed: str, *, parameter: str = "mechanism") -> ChosenMechanism:
-    """Return a mechanism typed as NAME or NAME:OPTION=VALUE,OPTION=VALUE; its options stay as they were typed.
+    """Return a mechanism typed as NAME or NAME:OPTION=VALUE,OPTION=VALUE; its options stay as they were
+    typed.
 
     >>> parse_mechanism("vickrey:t=0.50,noise=mahalanobis").options
     {'t': '0.50', 'noise': 'mahalanobis'}
 
-    :raises InvalidParameter: if there is no such mechanism or option. ``parameter`` is what errors call the text.
+    :raises InvalidParameter: if there is no such mechanism or option. ``parameter`` is what errors call the
+        text.
     """
     name, _, rest = typed.partition(":")
     form = "NAME or NAME:OPTION=VALUE, such as rank-smoothing:c=0.1"
@@ -281,20 +323,27 @@ def parse_mechanism(typed: str, *, parameter: str = "mechanism") -> ChosenMechan
 
 
 def is_papers_mechanism(mechanism: Mechanism) -> bool:
-    """Return whether a mechanism is the paper's itself, and not a class derived from it, which may draw otherwise."""
+    """Return whether a mechanism is the paper's itself, and not a class derived from it, which may draw
+    otherwise."""
     return type(mechanism) is Multivariate
 
 
 def identity_of(mechanism: Mechanism) -> MechanismIdentity:
-    """Return what mechanisms that draw alike have in common, whatever their ε and embedding: their kind and parameters."""
+    """Return what mechanisms that draw alike have in common, whatever their ε and embedding: their kind and
+    parameters."""
     kind = type(mechanism)
-    return {"mechanism": f"{kind.__module__}.{kind.__qualname__}", "parameters": dict(mechanism.guarantee.parameters)}
+    return {
+        "mechanism": f"{kind.__module__}.{kind.__qualname__}",
+        "parameters": dict(mechanism.guarantee.parameters),
+    }
 
 
 def chosen_as(mechanism: Mechanism) -> ChosenMechanism | None:
-    """Return the name and options that make this mechanism, for whoever has only its description; None if no name does.
+    """Return the name and options that make this mechanism, for whoever has only its description; None if no
+    name does.
 
-    SanText+ is described with its sensitive words, which are public by its definition: those that the embedding knows.
+    SanText+ is described with its sensitive words, which are public by its definition: those that the
+    embedding knows.
     """
     names = {entry.make: entry.name for entry in CATALOGUE.values()}
     kind, given = type(mechanism), dict[str, object](mechanism.guarantee.parameters)
@@ -302,8 +351,12 @@ def chosen_as(mechanism: Mechanism) -> ChosenMechanism | None:
     if name is None:
         return None
     if name == "rank-smoothing":
-        given["over"] = next(known for known, make in _NEAREST_WORD.items() if getattr(make, "__name__", "") == given["over"])
+        given["over"] = next(
+            known for known, make in _NEAREST_WORD.items() if getattr(make, "__name__", "") == given["over"]
+        )
     if isinstance(mechanism, SanTextPlus):
         given["sensitive"] = [mechanism.embedding.words[word] for word in mechanism.sensitive.tolist()]
     known_options = {option.name for option in CATALOGUE[name].options}
-    return ChosenMechanism(name=name, options={key: value for key, value in given.items() if key in known_options})
+    return ChosenMechanism(
+        name=name, options={key: value for key, value in given.items() if key in known_options}
+    )

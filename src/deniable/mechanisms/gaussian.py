@@ -1,11 +1,13 @@
 """The Gaussian mechanism: normal noise on the word's vector, nearest word.
 
-The noise is Normal(0, σ²I) with σ = 1/ε. Two words at distance d have noisy points N(φ(w), σ²I) and N(φ(w'), σ²I); telling
-them apart is telling N(0, 1) from N(d/σ, 1) (project on the line through both). That is μ-Gaussian differential privacy with
-μ = d/σ = ε·d (Dong, Roth, Su 2022), and the nearest word is post-processing. In the words of (ε', δ): for every ε' the pair
-satisfies δ(ε') = Φ(-ε'/μ + μ/2) - exp(ε')·Φ(-ε'/μ - μ/2) (Balle and Wang 2018, theorem 8).
+The noise is Normal(0, σ²I) with σ = 1/ε. Two words at distance d have noisy points N(φ(w), σ²I) and N(φ(w'),
+σ²I); telling them apart is telling N(0, 1) from N(d/σ, 1) (project on the line through both). That is
+μ-Gaussian differential privacy with μ = d/σ = ε·d (Dong, Roth, Su 2022), and the nearest word is
+post-processing. In the words of (ε', δ): for every ε' the pair satisfies δ(ε') = Φ(-ε'/μ + μ/2) -
+exp(ε')·Φ(-ε'/μ - μ/2) (Balle and Wang 2018, theorem 8).
 
-No finite bound on the ratio of probabilities holds: ``log_bound`` is infinite for words with different vectors.
+No finite bound on the ratio of probabilities holds: ``log_bound`` is infinite for words with different
+vectors.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from deniable.randomness import RadialNoise
 
 
 class Gaussian(NearestWord):
-    """Normal noise with standard deviation 1/ε in every coordinate, nearest word: ε·d-Gaussian differential privacy."""
+    """Normal noise with standard deviation 1/ε in every coordinate, nearest word: ε·d-Gaussian differential
+    privacy."""
 
     @property
     def sigma(self) -> float:
@@ -33,17 +36,23 @@ class Gaussian(NearestWord):
         """What is promised for one word."""
         return Guarantee(
             notion="metric Gaussian differential privacy (μ-GDP with μ = ε·d)",
-            metric="Euclidean distance between word vectors; over the words of a text, μ is the root of the sum of squares",
+            metric="Euclidean distance between word vectors; over the words of a text, μ is the root of the "
+            "sum of squares",
             epsilon=self._epsilon,
             statement=(
-                "For any two words w and w', known or unknown: telling M(w) from M(w') is at least as hard as telling Normal(0, 1) from "
-                "Normal(μ, 1), μ = ε·‖φ(w) - φ(w')‖ = ‖φ(w) - φ(w')‖/σ. For every ε' it is (ε', δ)-private with "
-                "δ = Φ(-ε'/μ + μ/2) - exp(ε')·Φ(-ε'/μ - μ/2). No bound on the ratio of probabilities alone is promised."
+                "For any two words w and w', known or unknown: telling M(w) from M(w') is at least as hard "
+                "as telling Normal(0, 1) from "
+                "Normal(μ, 1), μ = ε·‖φ(w) - φ(w')‖ = ‖φ(w) - φ(w')‖/σ. For every ε' it is (ε', δ)-private "
+                "with "
+                "δ = Φ(-ε'/μ + μ/2) - exp(ε')·Φ(-ε'/μ - μ/2). No bound on the ratio of probabilities alone "
+                "is promised."
             ),
             exposed="with probability δ(ε') the ratio exceeds exp(ε'), for any ε'",
             caveat=(
-                "This ε is 1/σ, the rate of Gaussian differential privacy per unit of distance between word vectors. It is not the ε of "
-                "local differential privacy, nor that of metric privacy, and does not compare across embeddings."
+                "This ε is 1/σ, the rate of Gaussian differential privacy per unit of distance between word "
+                "vectors. It is not the ε of "
+                "local differential privacy, nor that of metric privacy, and does not compare across "
+                "embeddings."
             ),
         )
 

@@ -1,15 +1,17 @@
 """Distances between words without any rounding, at the speed of a matrix product.
 
-The softmax mechanisms take the distances of one word to all words. A float matrix product rounds, and rounds differently in
-batches of another shape, on other machines and with other numbers of threads; a keyed release must not depend on these. So
-the vectors are first rounded to a public grid: whole multiples of a unit 2^k, chosen such that no vector is longer than
-2^25.5 units. Products and sums of such whole numbers, in any order and fused or not, stay at or below
-|⟨a, b⟩| ≤ ‖a‖‖b‖ ≤ 2^51 (Cauchy–Schwarz, which also bounds every partial sum), and d² = ‖a‖² + ‖b‖² - 2⟨a, b⟩ ≤ 4·2^51 = 2^53:
-all of them are exact in float64. Only the square root rounds, correctly.
+The softmax mechanisms take the distances of one word to all words. A float matrix product rounds, and rounds
+differently in batches of another shape, on other machines and with other numbers of threads; a keyed release
+must not depend on these. So the vectors are first rounded to a public grid: whole multiples of a unit 2^k,
+chosen such that no vector is longer than 2^25.5 units. Products and sums of such whole numbers, in any order
+and fused or not, stay at or below |⟨a, b⟩| ≤ ‖a‖‖b‖ ≤ 2^51 (Cauchy–Schwarz, which also bounds every partial
+sum), and d² = ‖a‖² + ‖b‖² - 2⟨a, b⟩ ≤ 4·2^51 = 2^53: all of them are exact in float64. Only the square root
+rounds, correctly.
 
-The mechanisms are defined on the grid vectors, and their guarantees hold for distances on the grid. A grid vector lies at
-most √n/2 units from the vector it stands for: in 300 dimensions, 2·10⁻⁷ to 4·10⁻⁷ of the length of the longest vector.
-One absurdly long vector would make the grid coarse for all words: less useful, never less private.
+The mechanisms are defined on the grid vectors, and their guarantees hold for distances on the grid. A grid
+vector lies at most √n/2 units from the vector it stands for: in 300 dimensions, 2·10⁻⁷ to 4·10⁻⁷ of the
+length of the longest vector. One absurdly long vector would make the grid coarse for all words: less useful,
+never less private.
 """
 
 from __future__ import annotations

@@ -1,29 +1,33 @@
-"""The line: two-sided geometric noise on the place of a word in a public list (1-Diffractor; Meisenbacher, Chevli and Matthes 2024).
+"""The line: two-sided geometric noise on the place of a word in a public list (1-Diffractor; Meisenbacher,
+Chevli and Matthes 2024).
 
-All words that can be released stand in a public list, near words mostly beside one another. The list is a walk: it begins at a word, and
-after each word comes the nearest one that has no place yet; where none of its 50 nearest is left, the walk goes on at the first word, in
-the order of ids, that has no place. The word at place p is replaced by the one at place p + k, and by the word at the end where that lies
-beyond it. With q = e^-ε, k has the probability (1 - q)/(1 + q)·q^|k|. With m lists, which begin at the first m words, one of the lists is
-drawn for each token, each with probability 1/m, whatever the word is.
+All words that can be released stand in a public list, near words mostly beside one another. The list is a
+walk: it begins at a word, and after each word comes the nearest one that has no place yet; where none of its
+50 nearest is left, the walk goes on at the first word, in the order of ids, that has no place. The word at
+place p is replaced by the one at place p + k, and by the word at the end where that lies beyond it. With q =
+e^-ε, k has the probability (1 - q)/(1 + q)·q^|k|. With m lists, which begin at the first m words, one of the
+lists is drawn for each token, each with probability 1/m, whatever the word is.
 
-Proof of ε·d metric privacy, d(w, w') = max over the lists of |p(w) - p(w')|. In one list, w comes to place r by the step r - p(w), and
-|r - p(w)| ≥ |r - p(w')| - |p(w) - p(w')|: the probability of every place, also of places beyond the ends, differs between w and w' by at
-most the factor exp(ε·|p(w) - p(w')|); so does that of an end word, which is a sum of such. The list is drawn with the same probability for
-both words, so a draw of list and word keeps the factor exp(ε·d), and to forget the list is post-processing. So the bound also holds
-against a reader who knows the list. With one list it is attained for every pair. Neighbours in one list may stand far apart in another,
-so more lists widen it. ⊥ has the place of the word nearest to it, as an input only; a word that shares its vector with an earlier one has
-the place of that one. (The authors' program draws among the lists that hold the word, so that the list tells about the word, and returns
-words that no list holds as they are.)
+Proof of ε·d metric privacy, d(w, w') = max over the lists of |p(w) - p(w')|. In one list, w comes to place r
+by the step r - p(w), and |r - p(w)| ≥ |r - p(w')| - |p(w) - p(w')|: the probability of every place, also of
+places beyond the ends, differs between w and w' by at most the factor exp(ε·|p(w) - p(w')|); so does that of
+an end word, which is a sum of such. The list is drawn with the same probability for both words, so a draw of
+list and word keeps the factor exp(ε·d), and to forget the list is post-processing. So the bound also holds
+against a reader who knows the list. With one list it is attained for every pair. Neighbours in one list may
+stand far apart in another, so more lists widen it. ⊥ has the place of the word nearest to it, as an input
+only; a word that shares its vector with an earlier one has the place of that one. (The authors' program draws
+among the lists that hold the word, so that the list tells about the word, and returns words that no list
+holds as they are.)
 
-How it is drawn
----------------
-k is G with probability 1/(1 + q), else -1 - G, where G = ⌊x/ε⌋ is geometric for an exponential x. Two uniform numbers of 53 bits make one
-of 106, and -ln of it is taken from whichever end of [0, 1] is nearer: so x is precise to a few units of 2⁻⁵³ of itself wherever it lies.
-Where the first of them is 0, x is at least 53·ln 2, and what lies beyond is exponential again: the second takes its place, a further
-number is drawn, and so on to the end of the list. So no place is out of reach, however unlikely it is. The border of place k, at x = k·ε,
-is off by a few units of k·ε·2⁻⁵³, and every probability by a few units of |W|·2⁻⁵¹ of itself: under 10⁻⁸ for 400,000 words. (A
-probability below about 10⁻³⁰⁸ is no float64 any more: ``distributions`` states 0 there, and the draw does not.) Places are whole numbers;
-logarithms are those of ``portable``, the same on every machine.
+How it is drawn --------------- k is G with probability 1/(1 + q), else -1 - G, where G = ⌊x/ε⌋ is geometric
+for an exponential x. Two uniform numbers of 53 bits make one of 106, and -ln of it is taken from whichever
+end of [0, 1] is nearer: so x is precise to a few units of 2⁻⁵³ of itself wherever it lies. Where the first of
+them is 0, x is at least 53·ln 2, and what lies beyond is exponential again: the second takes its place, a
+further number is drawn, and so on to the end of the list. So no place is out of reach, however unlikely it
+is. The border of place k, at x = k·ε, is off by a few units of k·ε·2⁻⁵³, and every probability by a few units
+of |W|·2⁻⁵¹ of itself: under 10⁻⁸ for 400,000 words. (A probability below about 10⁻³⁰⁸ is no float64 any more:
+``distributions`` states 0 there, and the draw does not.) Places are whole numbers; logarithms are those of
+``portable``, the same on every machine.
 """
 
 from __future__ import annotations
@@ -52,16 +56,19 @@ _ALL_ZERO = 53.0 * float(np.log(2.0))
 """What an exponential number exceeds whose first 53 bits are 0."""
 
 _neighbours: WeakKeyDictionary[Embedding, Ids] = WeakKeyDictionary()
-"""The nearest words of each word of an embedding, by places among the words that can be released: mechanisms at several ε share them."""
+"""The nearest words of each word of an embedding, by places among the words that can be released: mechanisms
+at several ε share them."""
 
 
 class Line(DrawsByParts, ExactSums):
     """Geometric noise on the place in a public list of all words: ε times the places between two words."""
 
     def __init__(self, embedding: Embedding, epsilon: float, *, lists: int = 1) -> None:
-        """Prepare the mechanism; ``lists`` is the number of public lists, one of which is drawn for each token.
+        """Prepare the mechanism; ``lists`` is the number of public lists, one of which is drawn for each
+        token.
 
-        :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, or ``lists`` not a whole number from 1 to 100.
+        :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, or ``lists`` not a
+            whole number from 1 to 100.
         """
         super().__init__(embedding, epsilon=epsilon)
         self.lists = validated_count(lists, "lists")
@@ -72,19 +79,24 @@ class Line(DrawsByParts, ExactSums):
     def guarantee(self) -> Guarantee:
         """What is promised for one word."""
         where = (
-            "a public list of all words" if self.lists == 1 else f"that one of {self.lists} public lists of all words where it is largest"
+            "a public list of all words"
+            if self.lists == 1
+            else f"that one of {self.lists} public lists of all words where it is largest"
         )
         return Guarantee(
             notion=METRIC_PRIVACY,
             metric=f"difference of the places of two words in {where}; summed over the words of a text",
             epsilon=self._epsilon,
             statement=(
-                "For any two words w and w', known or unknown, and any output y: Pr[M(w) = y] ≤ exp(ε·d(w, w'))·Pr[M(w') = y], d being the "
-                f"difference of their places in {where}; for texts with the same number of words the exponents add."
+                "For any two words w and w', known or unknown, and any output y: Pr[M(w) = y] ≤ exp(ε·d(w, "
+                "w'))·Pr[M(w') = y], d being the "
+                f"difference of their places in {where}; for texts with the same number of words the "
+                "exponents add."
             ),
             parameters={"lists": self.lists},
             caveat=(
-                "This ε is a rate per place in a public list of words. It is not the ε of local differential privacy, and does not compare "
+                "This ε is a rate per place in a public list of words. It is not the ε of local differential "
+                "privacy, and does not compare "
                 "with a rate per distance between word vectors, nor across vocabularies."
             ),
         )
@@ -110,11 +122,14 @@ class Line(DrawsByParts, ExactSums):
         return places[:, np.concatenate([first_of_each(self._embedding), nearest])]
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
-        """Return the word at a noisy place of a random list, by five uniform numbers each; by more where the first is 0."""
+        """Return the word at a noisy place of a random list, by five uniform numbers each; by more where the
+        first is 0."""
         uniforms = source.uniforms(len(ids), 5)
         count = self.orders.shape[1]
         with np.errstate(over="ignore"):
-            steps = np.floor(_unbounded_exponentials(uniforms[:, :2], source, enough=count * epsilon) / epsilon)
+            steps = np.floor(
+                _unbounded_exponentials(uniforms[:, :2], source, enough=count * epsilon) / epsilon
+            )
         # No step needs to go further than from one end to beyond the other.
         away = np.minimum(steps, float(count)).astype(np.int64)
         ratios = exp_minus(epsilon)
@@ -125,7 +140,8 @@ class Line(DrawsByParts, ExactSums):
         return released
 
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the ids of all words that can be released and their exact probabilities, a row for each ε."""
+        """Yield for each input id the ids of all words that can be released and their exact probabilities, a
+        row for each ε."""
         outputs = released_words(self._embedding)
         count = len(outputs)
         powers = exp_minus(np.outer(epsilons, np.arange(count)))
@@ -142,7 +158,8 @@ class Line(DrawsByParts, ExactSums):
 
 
 def exponentials(uniforms: Floats) -> Floats:
-    """Return one exponential number for each row of two uniform ones, precise to its last bits near 0 and far out."""
+    """Return one exponential number for each row of two uniform ones, precise to its last bits near 0 and far
+    out."""
     first, rest = uniforms[:, 0], uniforms[:, 1] * 2.0**-53
     from_below = minus_log(np.maximum(first + rest, _LEAST))
     from_above = minus_log_one_minus((1.0 - first) - rest)
@@ -150,17 +167,23 @@ def exponentials(uniforms: Floats) -> Floats:
 
 
 def _unbounded_exponentials(uniforms: Floats, source: Randomness, *, enough: Floats) -> Floats:
-    """Return exponential numbers; rows whose first number is 0 get further ones, until they exceed ``enough``: more does not matter."""
+    """Return exponential numbers; rows whose first number is 0 get further ones, until they exceed
+    ``enough``: more does not matter."""
     beyond = np.zeros(len(uniforms))
     while (short := (uniforms[:, 0] == 0.0) & (beyond < enough)).any():
-        # All tokens draw, since a keyed source has a stream for each of them: so what one of them gets does not hang on the others.
+        # All tokens draw, since a keyed source has a stream for each of them: so what one of them gets does
+        # not hang on the others.
         further = np.concatenate([uniforms[:, 1:], source.uniforms(len(uniforms), 1)], axis=1)
-        uniforms, beyond = np.where(short[:, None], further, uniforms), beyond + np.where(short, _ALL_ZERO, 0.0)
+        uniforms, beyond = (
+            np.where(short[:, None], further, uniforms),
+            beyond + np.where(short, _ALL_ZERO, 0.0),
+        )
     return beyond + exponentials(uniforms)
 
 
 def _near_words(embedding: Embedding) -> Ids:
-    """Return the nearest words of each word, nearest first, all by their places among the words that can be released."""
+    """Return the nearest words of each word, nearest first, all by their places among the words that can be
+    released."""
     near = _neighbours.get(embedding)
     if near is None:
         search, outputs = best_neighbours(embedding), released_words(embedding)

@@ -1,15 +1,17 @@
 """The Mahalanobis mechanism: noise stretched along the directions in which the words spread (Xu et al. 2020).
 
-Σ is the covariance matrix of all word vectors divided by its mean diagonal entry, S = λΣ + (1-λ)I and A = S^{1/2}. The noise
-is N = Gamma(n, 1/ε)·A·g with g uniform on the sphere; the Euclidean nearest word of φ(w) + N is released.
+Σ is the covariance matrix of all word vectors divided by its mean diagonal entry, S = λΣ + (1-λ)I and A =
+S^{1/2}. The noise is N = Gamma(n, 1/ε)·A·g with g uniform on the sphere; the Euclidean nearest word of φ(w) +
+N is released.
 
-Proof. N = A·z where z has density c·exp(-ε‖z‖), so N has density c'·exp(-ε‖N‖_S) with ‖x‖_S = √(xᵀS⁻¹x) = ‖A⁻¹x‖, a norm. By
-the triangle inequality the densities of φ(w) + N and φ(w') + N at any point differ by at most the factor
-exp(ε‖φ(w) - φ(w')‖_S), and the nearest word is post-processing. The bound holds in this norm and in no other: where the words
-spread little the noise is small, and ‖·‖_S is larger than the Euclidean norm (by at most 1/√(1-λ)).
+Proof. N = A·z where z has density c·exp(-ε‖z‖), so N has density c'·exp(-ε‖N‖_S) with ‖x‖_S = √(xᵀS⁻¹x) =
+‖A⁻¹x‖, a norm. By the triangle inequality the densities of φ(w) + N and φ(w') + N at any point differ by at
+most the factor exp(ε‖φ(w) - φ(w')‖_S), and the nearest word is post-processing. The bound holds in this norm
+and in no other: where the words spread little the noise is small, and ‖·‖_S is larger than the Euclidean norm
+(by at most 1/√(1-λ)).
 
-Normalising A·g to length 1 before the radius is applied, as one peer does, gives noise with another density: its ratio at two
-points is not bounded by exp(ε‖·‖_S).
+Normalising A·g to length 1 before the radius is applied, as one peer does, gives noise with another density:
+its ratio at two points is not bounded by exp(ε‖·‖_S).
 
 Σ is taken from the public embedding, never from private text.
 """
@@ -31,12 +33,14 @@ _ROWS_AT_ONCE = 16_384
 
 
 class Mahalanobis(NearestWord):
-    """Noise shaped like the cloud of words, nearest word: ε·d_S metric privacy in the regularised Mahalanobis distance d_S."""
+    """Noise shaped like the cloud of words, nearest word: ε·d_S metric privacy in the regularised Mahalanobis
+    distance d_S."""
 
     def __init__(self, embedding: Embedding, epsilon: float, *, lam: float = 0.2) -> None:
         """Prepare the mechanism; ``lam`` is λ, from 0 (round noise) to less than 1 (all of the words' shape).
 
-        :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, or ``lam`` not in [0, 1).
+        :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, or ``lam`` not in [0,
+            1).
         """
         super().__init__(embedding, epsilon=epsilon)
         # λ = 1 could leave directions without any noise, and words that differ in these without any bound.
@@ -47,7 +51,8 @@ class Mahalanobis(NearestWord):
         """What is promised for one word."""
         return metric_privacy(
             self._epsilon,
-            metric=f"regularised Mahalanobis distance √(xᵀ(λΣ + (1-λ)I)⁻¹x) between word vectors, λ = {self.lam:g}; summed over words",
+            metric="regularised Mahalanobis distance √(xᵀ(λΣ + (1-λ)I)⁻¹x) between word vectors, λ = "
+            f"{self.lam:g}; summed over words",
             exponent="ε·d_S(w, w')",
             where=", where d_S is the regularised Mahalanobis distance and not the Euclidean one",
             parameters={"lam": self.lam},

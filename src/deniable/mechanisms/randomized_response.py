@@ -1,11 +1,13 @@
-"""Randomised response over the vocabulary (k-RR): the plain local-privacy baseline, which knows nothing of meaning.
+"""Randomised response over the vocabulary (k-RR): the plain local-privacy baseline, which knows nothing of
+meaning.
 
-With k words that can be released, w comes out as itself with probability p = e^ε/(e^ε + k - 1) and as each other word with
-probability 1/(e^ε + k - 1). ⊥ is not among the outputs: it comes out as each word with probability 1/k.
+With k words that can be released, w comes out as itself with probability p = e^ε/(e^ε + k - 1) and as each
+other word with probability 1/(e^ε + k - 1). ⊥ is not among the outputs: it comes out as each word with
+probability 1/k.
 
-Proof of ε-local differential privacy. The probabilities of one output differ between two known words by at most the factor
-e^ε. Against ⊥: p·k = k·e^ε/(e^ε + k - 1) ≤ e^ε, and (1/k)·(e^ε + k - 1) = 1 + (e^ε - 1)/k ≤ e^ε. A word that shares its vector
-with an earlier one is taken as that one, by a public map.
+Proof of ε-local differential privacy. The probabilities of one output differ between two known words by at
+most the factor e^ε. Against ⊥: p·k = k·e^ε/(e^ε + k - 1) ≤ e^ε, and (1/k)·(e^ε + k - 1) = 1 + (e^ε - 1)/k ≤
+e^ε. A word that shares its vector with an earlier one is taken as that one, by a public map.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from deniable.neighbours.selection import first_of_each, released_words
 
 
 class RandomizedResponse(DrawsByParts, ExactSums):
-    """The word itself with probability e^ε/(e^ε + |W| - 1), else any other word: ε-local differential privacy."""
+    """The word itself with probability e^ε/(e^ε + |W| - 1), else any other word: ε-local differential
+    privacy."""
 
     @property
     def guarantee(self) -> Guarantee:
@@ -33,10 +36,12 @@ class RandomizedResponse(DrawsByParts, ExactSums):
             metric="none: the bound is the same for all pairs of words; summed over the words of a text",
             epsilon=self._epsilon,
             statement=(
-                "For any two words w and w', known or unknown, and any output y: Pr[M(w) = y] ≤ exp(ε)·Pr[M(w') = y]; for texts with the "
+                "For any two words w and w', known or unknown, and any output y: Pr[M(w) = y] ≤ "
+                "exp(ε)·Pr[M(w') = y]; for texts with the "
                 "same number of words that differ in m of them the exponent is m·ε."
             ),
-            caveat="This ε is that of local differential privacy, per word. It does not compare with the ε of metric privacy.",
+            caveat="This ε is that of local differential privacy, per word. It does not compare with the ε "
+            "of metric privacy.",
         )
 
     def log_bound(self, first: int, second: int) -> float:
@@ -50,13 +55,15 @@ class RandomizedResponse(DrawsByParts, ExactSums):
         places, count = self._places[ids], len(self._outputs)
         known = places >= 0
         stays = known & (uniforms[:, 0] < _kept(epsilon, count))
-        # A known word skips its own place, so that each other word has the same chance; ⊥ has no place to skip.
+        # A known word skips its own place, so that each other word has the same chance; ⊥ has no place to
+        # skip.
         others = np.floor(uniforms[:, 1] * np.where(known, count - 1, count)).astype(np.int64)
         others = np.clip(others + (known & (others >= places)), 0, count - 1)
         return self._outputs[np.where(stays, places, others)]
 
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the ids of all words that can be released and their exact probabilities, a row for each ε."""
+        """Yield for each input id the ids of all words that can be released and their exact probabilities, a
+        row for each ε."""
         count = len(self._outputs)
         kept = _kept(epsilons, count)
         for place in self._places[self._entering(ids)].tolist():

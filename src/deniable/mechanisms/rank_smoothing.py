@@ -1,13 +1,16 @@
-"""Rank smoothing: a wrapper that spreads the output over the neighbours of the word that came out (Asghar et al. 2024).
+"""Rank smoothing: a wrapper that spreads the output over the neighbours of the word that came out (Asghar et
+al. 2024).
 
-In high dimensions the nearest word of a noisy point is either the word itself or one far away: near words hardly ever come
-out. The wrapper takes the released word x of any nearest-word mechanism, draws a rank k = 0, 1, …, |W| - 1 with probability
-proportional to exp(-c·ε·k), and releases the k-th nearest word of x (the 0-th is x).
+In high dimensions the nearest word of a noisy point is either the word itself or one far away: near words
+hardly ever come out. The wrapper takes the released word x of any nearest-word mechanism, draws a rank k = 0,
+1, …, |W| - 1 with probability proportional to exp(-c·ε·k), and releases the k-th nearest word of x (the 0-th
+is x).
 
-Proof. The rank does not depend on the input, and the k-th neighbour of x is a public function of x and k: post-processing of
-x. So the guarantee is that of the wrapped mechanism, unchanged.
+Proof. The rank does not depend on the input, and the k-th neighbour of x is a public function of x and k:
+post-processing of x. So the guarantee is that of the wrapped mechanism, unchanged.
 
-The rank is drawn by inversion: with ratio q = exp(-c·ε) and a uniform u, k = ⌊ln(1 - u·(1 - q^|W|))/ln q⌋, in float64.
+The rank is drawn by inversion: with ratio q = exp(-c·ε) and a uniform u, k = ⌊ln(1 - u·(1 - q^|W|))/ln q⌋, in
+float64.
 """
 
 from __future__ import annotations
@@ -29,16 +32,21 @@ _LEAST_DECAY = 1e-290
 
 
 class RankSmoothing(DrawsByParts):
-    """The word that a nearest-word mechanism releases, replaced by its k-th neighbour with k truncated geometric."""
+    """The word that a nearest-word mechanism releases, replaced by its k-th neighbour with k truncated
+    geometric."""
 
     def __init__(self, mechanism: NearestWord, *, c: float = 0.04) -> None:
         """Wrap a mechanism; the ratio of successive ranks is exp(-c·ε).
 
-        :raises InvalidParameter: if ``mechanism`` is not one of the nearest-word family, or ``c`` not a finite number
-            greater than 0.
+        :raises InvalidParameter: if ``mechanism`` is not one of the nearest-word family, or ``c`` not a
+            finite number greater than 0.
         """
         if not isinstance(mechanism, NearestWord):
-            raise InvalidParameter("mechanism", type(mechanism).__name__, "must be one that releases the word nearest to a noisy point")
+            raise InvalidParameter(
+                "mechanism",
+                type(mechanism).__name__,
+                "must be one that releases the word nearest to a noisy point",
+            )
         super().__init__(mechanism.embedding, epsilon=mechanism.epsilon)
         self.c = validated_epsilon(c, "c")
         self.wrapped = mechanism
@@ -47,7 +55,9 @@ class RankSmoothing(DrawsByParts):
     def guarantee(self) -> Guarantee:
         """What is promised for one word: what the wrapped mechanism promises."""
         wrapped = self.wrapped.guarantee
-        return replace(wrapped, parameters={"c": self.c, "over": type(self.wrapped).__name__, **wrapped.parameters})
+        return replace(
+            wrapped, parameters={"c": self.c, "over": type(self.wrapped).__name__, **wrapped.parameters}
+        )
 
     def log_bound(self, first: int, second: int) -> float:
         """Return the bound of the wrapped mechanism."""
@@ -63,7 +73,9 @@ class RankSmoothing(DrawsByParts):
             if len(tokens):
                 words, places = np.unique(released[tokens], return_inverse=True)
                 furthest = int(ranks[tokens].max()) + 1
-                near, _ = nearest_released(self._embedding, self.wrapped.neighbours, self._embedding.rows(words), furthest)
+                near, _ = nearest_released(
+                    self._embedding, self.wrapped.neighbours, self._embedding.rows(words), furthest
+                )
                 released[tokens] = near[places, ranks[tokens]]
         return released
 
@@ -73,8 +85,10 @@ class RankSmoothing(DrawsByParts):
 
 
 def truncated_geometric(uniforms: Floats, decay: Floats, count: int) -> Ids:
-    """Return one rank from 0 to ``count`` - 1 for each uniform number, with probability proportional to exp(-decay·rank)."""
-    # With next to no decay the ranks are uniform, which the quotient of two tiny numbers says too, but for 0/0.
+    """Return one rank from 0 to ``count`` - 1 for each uniform number, with probability proportional to
+    exp(-decay·rank)."""
+    # With next to no decay the ranks are uniform, which the quotient of two tiny numbers says too, but for
+    # 0/0.
     decay = np.maximum(decay, _LEAST_DECAY)
     with np.errstate(over="ignore"):
         reach = one_minus_exp_minus(decay * count)

@@ -1,19 +1,22 @@
-"""SanText and SanText+: the exponential mechanism over the whole vocabulary, for all words or for sensitive ones (Yue et al. 2021).
+"""SanText and SanText+: the exponential mechanism over the whole vocabulary, for all words or for sensitive
+ones (Yue et al. 2021).
 
-SanText: P(u | w) is proportional to exp(-(ε/2)·d(w, u)) over the words of the public embedding. The cost d is a metric, so ε·d metric
-privacy holds (proof in ``softmax``), ⊥ included: it is one more point of the space. The authors' code takes the vocabulary from
-the private data; here it is that of the embedding.
+SanText: P(u | w) is proportional to exp(-(ε/2)·d(w, u)) over the words of the public embedding. The cost d is
+a metric, so ε·d metric privacy holds (proof in ``softmax``), ⊥ included: it is one more point of the space.
+The authors' code takes the vocabulary from the private data; here it is that of the embedding.
 
-SanText+ is SanText for a public set of sensitive words; other words are mostly kept.
-A sensitive word w is replaced by SanText's draw Q(· | w). Any other word is kept with probability 1-p, and replaced by that
-draw with probability p. ⊥ is always sensitive, so no unknown word is kept; words that share a vector are sensitive if one of
-them is, and the word that stands in for a protected one is if that one is. A listed word is sensitive in every case: "john" means
-"John" and "JOHN" too, whichever of them the vocabulary holds. An unknown word may not go in as the known word that is spelt most like
-it (``keeps_words``): that word could be kept.
+SanText+ is SanText for a public set of sensitive words; other words are mostly kept. A sensitive word w is
+replaced by SanText's draw Q(· | w). Any other word is kept with probability 1-p, and replaced by that draw
+with probability p. ⊥ is always sensitive, so no unknown word is kept; words that share a vector are sensitive
+if one of them is, and the word that stands in for a protected one is if that one is. A listed word is
+sensitive in every case: "john" means "John" and "JOHN" too, whichever of them the vocabulary holds. An
+unknown word may not go in as the known word that is spelt most like it (``keeps_words``): that word could be
+kept.
 
-Between two sensitive words ε·d holds, as for SanText. A word outside the set is exposed: it comes out as itself with
-probability above 1-p, so nothing is promised for any pair with such a word, and the output tells which positions are likely to
-hold one. The set must be public and must not be made from the private data (the authors' code makes it from that).
+Between two sensitive words ε·d holds, as for SanText. A word outside the set is exposed: it comes out as
+itself with probability above 1-p, so nothing is promised for any pair with such a word, and the output tells
+which positions are likely to hold one. The set must be public and must not be made from the private data (the
+authors' code makes it from that).
 """
 
 from __future__ import annotations
@@ -46,7 +49,8 @@ class SanText(Softmax):
         """What is promised for one word."""
         return metric_privacy(
             self._epsilon,
-            metric="Euclidean distance between word vectors, rounded to a fine public grid; summed over the words of a text",
+            metric="Euclidean distance between word vectors, rounded to a fine public grid; summed over the "
+            "words of a text",
             exponent="ε·d(w, w')",
             where=", d being the Euclidean distance of the grid vectors",
         )
@@ -61,13 +65,17 @@ class SanText(Softmax):
 
 
 class SanTextPlus(SanText):
-    """SanText for sensitive words, and mostly no change for the others: ε·d among sensitive words, others exposed."""
+    """SanText for sensitive words, and mostly no change for the others: ε·d among sensitive words, others
+    exposed."""
 
-    def __init__(self, embedding: Embedding, epsilon: float, *, sensitive: Iterable[str], p: float = 0.2) -> None:
-        """Prepare the mechanism; ``sensitive`` are public words, and ``p`` how often other words are replaced.
+    def __init__(
+        self, embedding: Embedding, epsilon: float, *, sensitive: Iterable[str], p: float = 0.2
+    ) -> None:
+        """Prepare the mechanism; ``sensitive`` are public words, and ``p`` how often other words are
+        replaced.
 
-        :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, ``p`` not in [0, 1], or ``sensitive`` is
-            a single text or has no word of the embedding.
+        :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, ``p`` not in [0, 1],
+            or ``sensitive`` is a single text or has no word of the embedding.
         """
         super().__init__(embedding, epsilon=epsilon)
         self.p = validated_share(p, "p")
@@ -76,7 +84,9 @@ class SanTextPlus(SanText):
         listed = _ids_of(list(sensitive), embedding)
         self.sensitive: Ids = np.unique(listed[listed != embedding.unknown_id])
         if not len(self.sensitive):
-            raise InvalidParameter("sensitive", "no known word", f"must hold words of the embedding {embedding.name!r}")
+            raise InvalidParameter(
+                "sensitive", "no known word", f"must hold words of the embedding {embedding.name!r}"
+            )
 
     @property
     def guarantee(self) -> Guarantee:
@@ -88,11 +98,17 @@ class SanTextPlus(SanText):
             metric=plain.metric,
             epsilon=self._epsilon,
             statement=(
-                "For any two sensitive or unknown words w and w' and any output y: Pr[M(w) = y] ≤ exp(ε·d(w, w'))·Pr[M(w') = y], d being "
+                "For any two sensitive or unknown words w and w' and any output y: Pr[M(w) = y] ≤ exp(ε·d(w, "
+                "w'))·Pr[M(w') = y], d being "
                 "the Euclidean distance of the grid vectors. Nothing is promised for the other words."
             ),
-            parameters={"p": self.p, "sensitive_words": len(self.sensitive), "sensitive_digest": self._digest},
-            exposed=f"{others:,} words outside the sensitive set: each comes out as itself with probability above {1.0 - self.p:g}",
+            parameters={
+                "p": self.p,
+                "sensitive_words": len(self.sensitive),
+                "sensitive_digest": self._digest,
+            },
+            exposed=f"{others:,} words outside the sensitive set: each comes out as itself with probability "
+            f"above {1.0 - self.p:g}",
             keeps_words=True,
         )
 
@@ -110,8 +126,11 @@ class SanTextPlus(SanText):
         return np.where(kept, self._kept_as[ids], released)
 
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the ids of all words that can be released and their exact probabilities, a row for each ε."""
-        for word, (outputs, drawn) in zip(self._entering(ids).tolist(), super().distributions(ids, epsilons), strict=True):
+        """Yield for each input id the ids of all words that can be released and their exact probabilities, a
+        row for each ε."""
+        for word, (outputs, drawn) in zip(
+            self._entering(ids).tolist(), super().distributions(ids, epsilons), strict=True
+        ):
             if not self._is_sensitive[word]:
                 drawn *= self.p
                 drawn[:, outputs == self._kept_as[word]] += 1.0 - self.p
@@ -119,7 +138,8 @@ class SanTextPlus(SanText):
 
     @cached_property
     def _kept_as(self) -> Ids:
-        """The word that is released when a word is kept: itself, or the first with its vector; ⊥ is never kept."""
+        """The word that is released when a word is kept: itself, or the first with its vector; ⊥ is never
+        kept."""
         return np.append(first_of_each(self._embedding), self._embedding.unknown_id)
 
     @cached_property
@@ -133,11 +153,14 @@ class SanTextPlus(SanText):
 
     @cached_property
     def _digest(self) -> str:
-        return hashlib.blake2b(np.ascontiguousarray(self.sensitive, dtype="<i8").data, digest_size=8).hexdigest()
+        return hashlib.blake2b(
+            np.ascontiguousarray(self.sensitive, dtype="<i8").data, digest_size=8
+        ).hexdigest()
 
 
 def _ids_of(listed: list[str], embedding: Embedding) -> Ids:
-    """Return the ids of the listed words as text is read, in every case that the vocabulary holds; ⊥ for those it does not hold.
+    """Return the ids of the listed words as text is read, in every case that the vocabulary holds; ⊥ for
+    those it does not hold.
 
     A listed "John", "New York" or "o'neil" must not stay outside because the vocabulary spells it otherwise.
     """

@@ -1,33 +1,33 @@
 """The softmax family: a word u is released for w with probability proportional to exp(-(ε/2)·cost(w, u)).
 
-Exponential mechanism. If cost is a metric (or cost(w, u) a function with |cost(w, u) - cost(w', u)| ≤ d(w, w') for all u), then
-the weights of w and w' differ by at most the factor exp((ε/2)·d(w, w')) for every u; so do their sums, the normalisers; and the
-probabilities by at most exp(ε·d(w, w')). Outputs are the words of the public vocabulary that share no vector with an earlier
-one: a fixed set, the same for every input.
+Exponential mechanism. If cost is a metric (or cost(w, u) a function with |cost(w, u) - cost(w', u)| ≤ d(w,
+w') for all u), then the weights of w and w' differ by at most the factor exp((ε/2)·d(w, w')) for every u; so
+do their sums, the normalisers; and the probabilities by at most exp(ε·d(w, w')). Outputs are the words of the
+public vocabulary that share no vector with an earlier one: a fixed set, the same for every input.
 
-Costs are functions of exact distances (``grid``), and drawing is inversion: a token's word depends on its input word, its ε and its
-uniform number, and on nothing else of the batch, nor on the machine.
+Costs are functions of exact distances (``grid``), and drawing is inversion: a token's word depends on its
+input word, its ε and its uniform number, and on nothing else of the batch, nor on the machine.
 
-How it is drawn
----------------
-One uniform number a draw, without keeping a weight for every pair of words. Words are cut into tiles of 64. Of an input word only the
-running sums of the tiles' weights are kept: |W|/64 numbers, 50 kB
-in a vocabulary of 400,000. A uniform number u picks the tile whose stretch of the running sum holds u·total; the weights
-of that one tile are computed again, and what is left of u·total picks the word in it. So a draw costs a binary search and 64
-distances, once the sums of its input word are there; these cost one pass over the vocabulary.
+How it is drawn --------------- One uniform number a draw, without keeping a weight for every pair of words.
+Words are cut into tiles of 64. Of an input word only the running sums of the tiles' weights are kept: |W|/64
+numbers, 50 kB in a vocabulary of 400,000. A uniform number u picks the tile whose stretch of the running sum
+holds u·total; the weights of that one tile are computed again, and what is left of u·total picks the word in
+it. So a draw costs a binary search and 64 distances, once the sums of its input word are there; these cost
+one pass over the vocabulary.
 
-It is the inversion of the distribution function, so exact but for float64: u has 53 bits, and each running sum is off by at
-most (|W|/64 + 64)·2⁻⁵³ of the total. No event's probability differs from its real value by more than that twice over: under
-2·10⁻¹² for 400,000 words. Weights are at most 1 (the largest is 1), so nothing overflows at any ε.
+It is the inversion of the distribution function, so exact but for float64: u has 53 bits, and each running
+sum is off by at most (|W|/64 + 64)·2⁻⁵³ of the total. No event's probability differs from its real value by
+more than that twice over: under 2·10⁻¹² for 400,000 words. Weights are at most 1 (the largest is 1), so
+nothing overflows at any ε.
 
-The same word on every machine
-------------------------------
-Exponentials and sums of a library differ in their last bits between processors, and a keyed draw must not. So the word that u means
-is defined by ``pick_exactly``: exponentials from ``portable``, sums in a written order. The fast way says of each draw whether it is
-clear: whether u·total lies further from every border it was compared with than both ways can differ by. What is not clear (of 400,000
-words, one draw in 10⁵) is drawn exactly. A library's weight is off by a few units of 2⁻⁵², one of ``portable`` by (1 + x)·2⁻⁵² for
-e^-x, which adds up to less than (2 + ln |W|)·2⁻⁵² of the total; each way of adding up is off by at most (|W|/64 + 64)·2⁻⁵³ of it. The
-margin, 8·(|W|/64 + 64)·2⁻⁵², covers all of these.
+The same word on every machine ------------------------------ Exponentials and sums of a library differ in
+their last bits between processors, and a keyed draw must not. So the word that u means is defined by
+``pick_exactly``: exponentials from ``portable``, sums in a written order. The fast way says of each draw
+whether it is clear: whether u·total lies further from every border it was compared with than both ways can
+differ by. What is not clear (of 400,000 words, one draw in 10⁵) is drawn exactly. A library's weight is off
+by a few units of 2⁻⁵², one of ``portable`` by (1 + x)·2⁻⁵² for e^-x, which adds up to less than (2 + ln
+|W|)·2⁻⁵² of the total; each way of adding up is off by at most (|W|/64 + 64)·2⁻⁵³ of it. The margin,
+8·(|W|/64 + 64)·2⁻⁵², covers all of these.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ class Softmax(DrawsByParts, ExactSums):
         """Return the costs at these distances; ``epsilon`` is one number, or broadcasts to the distances."""
 
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the ids of all words that can be released and their exact probabilities, a row for each ε."""
+        """Yield for each input id the ids of all words that can be released and their exact probabilities, a
+        row for each ε."""
         entering = self._entering(ids)
         outputs = np.delete(np.arange(len(self._embedding)), self._embedding.shadowed)
         for start in range(0, len(ids), self._words_at_once):
@@ -158,7 +159,9 @@ class Softmax(DrawsByParts, ExactSums):
         """Return the weights of the 64 words of each token's tile."""
         members = tiles[:, None] * TILE + np.arange(TILE)
         never = self._never[members]
-        costs = self.cost(self.grid.to_some(ids, np.minimum(members, len(self._embedding) - 1)), epsilon[:, None])
+        costs = self.cost(
+            self.grid.to_some(ids, np.minimum(members, len(self._embedding) - 1)), epsilon[:, None]
+        )
         costs[never] = np.inf
         return weigh(costs, epsilon[:, None] / 2, least[:, None])
 
@@ -175,10 +178,13 @@ class RunningSums(NamedTuple):
         return _MARGIN * (len(self.sums) + TILE) * float(self.sums[-1])
 
     def pick_tiles(self, uniforms: Floats) -> tuple[Ids, Floats, Flags]:
-        """Return for each uniform number its tile, how far into the tile's stretch of the sum it lies, and whether that is clear."""
+        """Return for each uniform number its tile, how far into the tile's stretch of the sum it lies, and
+        whether that is clear."""
         targets = uniforms * self.sums[-1]
         # u·total may round up to the total: then the last tile with any weight is meant.
-        tiles = np.minimum(np.searchsorted(self.sums, targets, side="right"), np.searchsorted(self.sums, self.sums[-1]))
+        tiles = np.minimum(
+            np.searchsorted(self.sums, targets, side="right"), np.searchsorted(self.sums, self.sums[-1])
+        )
         rests = targets - np.where(tiles > 0, self.sums[tiles - 1], 0.0)
         return tiles, rests, np.minimum(rests, self.sums[tiles] - targets) > self.margin
 
@@ -199,7 +205,8 @@ def running_sums(costs: Floats, rate: float) -> RunningSums:
 
 
 def pick_words(tiles: Ids, weights: Floats, rests: Floats, margins: Floats) -> tuple[Ids, Flags]:
-    """Return the word picked in each tile, given its 64 weights and how far to go into them, and whether it is clear."""
+    """Return the word picked in each tile, given its 64 weights and how far to go into them, and whether it
+    is clear."""
     beyond = np.cumsum(weights, axis=1)
     beyond -= rests[:, None]
     passed = (beyond <= 0.0).sum(axis=1)
@@ -223,7 +230,8 @@ def pick_exactly(costs: Floats, rate: float, uniform: float) -> int:
 
 
 class SumsCache:
-    """The running sums of the input words seen last, up to a bounded size. Never pickled: it tells which words were seen."""
+    """The running sums of the input words seen last, up to a bounded size. Never pickled: it tells which
+    words were seen."""
 
     def __init__(self, most_bytes: int = _MOST_CACHED_BYTES) -> None:
         self._most_bytes = most_bytes
@@ -244,7 +252,8 @@ class SumsCache:
 
     @staticmethod
     def _forgiving(change: Callable[..., Any], *arguments: Any) -> None:
-        # Each change is whole by itself, but another thread may have dropped the entry in between; a lock could stay locked in a fork.
+        # Each change is whole by itself, but another thread may have dropped the entry in between; a lock
+        # could stay locked in a fork.
         try:
             change(*arguments)
         except KeyError:

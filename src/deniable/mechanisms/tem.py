@@ -1,15 +1,16 @@
 """TEM, the truncated exponential mechanism (Carvalho et al. 2021).
 
-γ = (2/ε)·ln[((1-β)/β)·(|W|-1)], β = 0.001. The authors score words within γ of w by -d(w, u), put all others into one bucket ⊥
-of score -γ + (2/ε)·ln(number of others), add Gumbel noise of scale 2/ε and release the best, a word of the bucket drawn
-uniformly. The best of scores with Gumbel noise of scale 2/ε is a draw with probability proportional to exp(score·ε/2): a near
-word has weight exp(-(ε/2)·d), the bucket exp(-(ε/2)·γ) times the number of its words. So exactly
+γ = (2/ε)·ln[((1-β)/β)·(|W|-1)], β = 0.001. The authors score words within γ of w by -d(w, u), put all others
+into one bucket ⊥ of score -γ + (2/ε)·ln(number of others), add Gumbel noise of scale 2/ε and release the
+best, a word of the bucket drawn uniformly. The best of scores with Gumbel noise of scale 2/ε is a draw with
+probability proportional to exp(score·ε/2): a near word has weight exp(-(ε/2)·d), the bucket exp(-(ε/2)·γ)
+times the number of its words. So exactly
 
     P(u | w) is proportional to exp(-(ε/2)·min(d(w, u), γ)),
 
-and it is drawn as that. min(d, γ) is a metric, so ε·min(d, γ) metric privacy holds (proof in ``softmax``), and with it local
-differential privacy with ε·γ = 2·ln[((1-β)/β)·(|W|-1)], whatever ε is. β bounds the probability of leaving the near words
-when all others lie beyond γ.
+and it is drawn as that. min(d, γ) is a metric, so ε·min(d, γ) metric privacy holds (proof in ``softmax``),
+and with it local differential privacy with ε·γ = 2·ln[((1-β)/β)·(|W|-1)], whatever ε is. β bounds the
+probability of leaving the near words when all others lie beyond γ.
 """
 
 from __future__ import annotations
@@ -29,13 +30,14 @@ from deniable.parameters import validated_share
 
 
 class TEM(Softmax):
-    """P(u | w) proportional to exp(-(ε/2)·min(d(w, u), γ)): ε·min(d, γ) metric privacy, and local privacy with ε·γ."""
+    """P(u | w) proportional to exp(-(ε/2)·min(d(w, u), γ)): ε·min(d, γ) metric privacy, and local privacy
+    with ε·γ."""
 
     def __init__(self, embedding: Embedding, epsilon: float, *, beta: float = 0.001) -> None:
         """Prepare the mechanism; ``beta`` sets the distance γ beyond which all words are alike.
 
-        :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, or ``beta`` does not lie between 0 and 1
-            such that γ is at least 0.
+        :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, or ``beta`` does not
+            lie between 0 and 1 such that γ is at least 0.
         """
         super().__init__(embedding, epsilon=epsilon)
         self.beta = validated_share(beta, "beta", below_one=True)
@@ -43,7 +45,10 @@ class TEM(Softmax):
         odds = (1.0 - self.beta) / self.beta * others if self.beta > 0.0 else math.inf
         if not math.isfinite(odds) or (others and odds < 1.0):
             raise InvalidParameter(
-                "beta", beta, f"must be above 0 and at most {others / (others + 1):g} for {others + 1:,} words, such as 0.001"
+                "beta",
+                beta,
+                f"must be above 0 and at most {others / (others + 1):g} for {others + 1:,} words, such as "
+                "0.001",
             )
         self._log_odds = -float(minus_log(np.array([odds]))[0]) if others else 0.0
 
@@ -59,11 +64,13 @@ class TEM(Softmax):
             self._epsilon,
             notion=f"{METRIC_PRIVACY}, and {LOCAL_PRIVACY}",
             metric=(
-                "min(d, γ) of the Euclidean distance d between word vectors, rounded to a fine public grid; summed over the words of a text"
+                "min(d, γ) of the Euclidean distance d between word vectors, rounded to a fine public grid; "
+                "summed over the words of a text"
             ),
             exponent="ε·min(d(w, w'), γ)",
             where=(
-                f", d being the Euclidean distance of the grid vectors and ε·γ = {2.0 * self._log_odds:.4g}: local differential privacy "
+                f", d being the Euclidean distance of the grid vectors and ε·γ = {2.0 * self._log_odds:.4g}: "
+                "local differential privacy "
                 "with that parameter for a word"
             ),
             parameters={"beta": self.beta},

@@ -1,7 +1,7 @@
 """Exact nearest words of points in the embedding space.
 
-Every implementation returns the same words: the true nearest one, ties to the lowest id. Which one is used depends on
-the machine, never on the caller's code; a GPU is used when ``set_device`` asks for it.
+Every implementation returns the same words: the true nearest one, ties to the lowest id. Which one is used
+depends on the machine, never on the caller's code; a GPU is used when ``set_device`` asks for it.
 """
 
 from __future__ import annotations

@@ -30,8 +30,20 @@ class Index:
     def nearest_k(self, queries: F32, ids: I64, distances: F64, path: str, threads: int) -> None: ...
 
 class Rays:
-    def __init__(self, vectors: F32, ids: I64, half: F32, slack: F32, projections: I16, highest: I16, directions: F64) -> None: ...
-    def first(self, vectors: F32, half: F32, slack: F32, starts: I64, radii: F64, winners: I64, path: str, threads: int) -> None: ...
+    def __init__(
+        self, vectors: F32, ids: I64, half: F32, slack: F32, projections: I16, highest: I16, directions: F64
+    ) -> None: ...
+    def first(
+        self,
+        vectors: F32,
+        half: F32,
+        slack: F32,
+        starts: I64,
+        radii: F64,
+        winners: I64,
+        path: str,
+        threads: int,
+    ) -> None: ...
     def walk(
         self, vectors: F32, half: F32, slack: F32, starts: I64, furthest: float, path: str, threads: int
     ) -> list[tuple[U32, U32, F64]]: ...

@@ -1,21 +1,22 @@
 """Exact nearest words by blocked float32 matrix products and a proven error bound.
 
-The nearest word of q is argmax_u ⟨q, φ_u⟩ - ‖φ_u‖²/2 (never form ‖q‖²: at small ε it costs float32 its digits). For
-each batch of queries:
+The nearest word of q is argmax_u ⟨q, φ_u⟩ - ‖φ_u‖²/2 (never form ‖q‖²: at small ε it costs float32 its
+digits). For each batch of queries:
 
-1. a float32 matrix product gives approximate scores s̃ of all words, a block of words at a time; of each tile of 32
-   words only the largest score is kept;
-2. |s̃ - s| ≤ E by the bound below, so a tile can hold the winner only if its largest score plus E reaches the best
-   lower bound max(s̃ - E) over all tiles: one or two tiles a query;
+1. a float32 matrix product gives approximate scores s̃ of all words, a block of words at a time; of each tile
+   of 32 words only the largest score is kept;
+2. |s̃ - s| ≤ E by the bound below, so a tile can hold the winner only if its largest score plus E reaches the
+   best lower bound max(s̃ - E) over all tiles: one or two tiles a query;
 3. those tiles are scored again in float64, and what float64 cannot tell apart is decided without rounding
    (``exact.nearest_of``).
 
-The result is the true nearest word, by proof. On bad data (huge norms) more tiles survive: slower, never wrong.
+The result is the true nearest word, by proof. On bad data (huge norms) more tiles survive: slower, never
+wrong.
 
-The bound. A float32 sum of n products in any order, fused or not, is off by at most γ_n·Σ|qᵢφᵢ| ≤ γ_n·‖q‖·‖φ_u‖ with
-γ_n = n·u/(1-n·u), u = 2⁻²⁴. Rounding ‖φ_u‖²/2 to float32, the subtraction, the bound itself and its addition to the
-score, all in float32, add a few u·(‖q‖‖φ_u‖ + ‖φ_u‖²/2); gradual underflow adds at most 2⁻¹⁴⁹ per product. γ_{n+16} and
-a tiny constant cover all of it.
+The bound. A float32 sum of n products in any order, fused or not, is off by at most γ_n·Σ|qᵢφᵢ| ≤
+γ_n·‖q‖·‖φ_u‖ with γ_n = n·u/(1-n·u), u = 2⁻²⁴. Rounding ‖φ_u‖²/2 to float32, the subtraction, the bound
+itself and its addition to the score, all in float32, add a few u·(‖q‖‖φ_u‖ + ‖φ_u‖²/2); gradual underflow
+adds at most 2⁻¹⁴⁹ per product. γ_{n+16} and a tiny constant cover all of it.
 """
 
 from __future__ import annotations
@@ -39,14 +40,16 @@ _SMALLEST_ERROR = 2.0**-120
 
 
 class BlasNeighbours:
-    """Exact search that needs nothing but numpy's matrix product. Safe to use from several threads at once."""
+    """Exact search that needs nothing but numpy's matrix product. Safe to use from several threads at
+    once."""
 
     def __init__(self, embedding: Embedding) -> None:
         self._vectors = embedding.vectors
         self._words, self._dimension = embedding.vectors.shape
         norms = row_norms(self._vectors)
         self._half_squares: Vectors = (0.5 * norms * norms).astype(np.float32)
-        # A word that shares its vector with an earlier word loses every tie: it is taken out of the race for good.
+        # A word that shares its vector with an earlier word loses every tie: it is taken out of the race for
+        # good.
         self._winnable_half_squares: Vectors = self._half_squares.copy()
         self._winnable_half_squares[embedding.shadowed] = np.inf
         self._tiles = -(-self._words // TILE)
@@ -61,7 +64,9 @@ class BlasNeighbours:
     def nearest(self, queries: Vectors) -> Ids:
         """Return the id of the nearest word of every row; ties go to the lowest id."""
         queries = checked_queries(queries, self._dimension)
-        at_once = min(max(_QUERIES_AT_ONCE, _SCORES_AT_ONCE // self._words), _QUERIES_AT_ONCE_IN_A_SMALL_VOCABULARY)
+        at_once = min(
+            max(_QUERIES_AT_ONCE, _SCORES_AT_ONCE // self._words), _QUERIES_AT_ONCE_IN_A_SMALL_VOCABULARY
+        )
         return nearest_in_parts(queries, at_once, self._nearest_of_batch)
 
     def nearest_k(self, queries: Vectors, k: int) -> tuple[Ids, Floats]:
@@ -89,7 +94,9 @@ class BlasNeighbours:
 
     def _float32_error(self, query_norm: np.float32 | Vectors, word_norms: Vectors) -> Vectors:
         relative = np.float32(float32_growth(self._dimension))
-        bound: Vectors = relative * word_norms * (query_norm + np.float32(0.5) * word_norms) + np.float32(_SMALLEST_ERROR)
+        bound: Vectors = relative * word_norms * (query_norm + np.float32(0.5) * word_norms) + np.float32(
+            _SMALLEST_ERROR
+        )
         return bound
 
     def _nearest_of_batch(self, queries: Vectors) -> Ids:
@@ -99,7 +106,8 @@ class BlasNeighbours:
         return self._rescore(queries, norms, owners, tiles)
 
     def _tile_bounds(self, queries: Vectors, query_norms: Vectors) -> tuple[Vectors, Vectors]:
-        """Return what no score of a tile (rows) exceeds, for each query (columns), and what each query's best score reaches."""
+        """Return what no score of a tile (rows) exceeds, for each query (columns), and what each query's best
+        score reaches."""
         count = len(queries)
         transposed = np.ascontiguousarray(queries.T)
         rows = max(TILE, _SCORES_AT_ONCE // count // TILE * TILE)
@@ -122,7 +130,8 @@ class BlasNeighbours:
         return upper, best_lower
 
     def _rescore(self, queries: Vectors, norms: Floats, owners: Ids, tiles: Ids) -> Ids:
-        """Return each query's nearest word given the (query, tile) pairs that can hold it, sorted by query."""
+        """Return each query's nearest word given the (query, tile) pairs that can hold it, sorted by
+        query."""
         members = tiles[:, None] * TILE + np.arange(TILE)
         outside = members >= self._words
         members[outside] = 0
@@ -132,7 +141,9 @@ class BlasNeighbours:
             pairs = slice(start, start + at_once)
             vectors = self._vectors[members[pairs]].astype(np.float64)
             points = queries[owners[pairs]].astype(np.float64)
-            scores[pairs] = np.matmul(vectors, points[:, :, None])[:, :, 0] - 0.5 * np.einsum("ijk,ijk->ij", vectors, vectors)
+            scores[pairs] = np.matmul(vectors, points[:, :, None])[:, :, 0] - 0.5 * np.einsum(
+                "ijk,ijk->ij", vectors, vectors
+            )
         scores[outside | self._shadowed[members]] = -np.inf
 
         starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]])
@@ -146,12 +157,15 @@ class BlasNeighbours:
         nearest[close_owners] = close_members
         counts = np.bincount(close_owners, minlength=len(queries))
         for query in np.flatnonzero(counts > 1).tolist():
-            nearest[query] = nearest_of(queries[query], self._vectors, close_members[close_owners == query].tolist())
+            nearest[query] = nearest_of(
+                queries[query], self._vectors, close_members[close_owners == query].tolist()
+            )
         return nearest
 
 
 def float32_growth(dimension: int) -> float:
-    """Return γ_{n+16} of the bound: what the float32 arithmetic of a score is off by, relative to its norms."""
+    """Return γ_{n+16} of the bound: what the float32 arithmetic of a score is off by, relative to its
+    norms."""
     growth = (dimension + 16) * _UNIT_ROUNDOFF_32
     return growth / (1.0 - growth)
 
@@ -166,7 +180,8 @@ def row_norms(vectors: Vectors) -> Floats:
 
 
 def nearest_in_parts(queries: Vectors, at_once: int, nearest: Callable[[Vectors], Ids]) -> Ids:
-    """Return the nearest word of every row, found for ``at_once`` rows at a time: what they need in between takes bounded memory."""
+    """Return the nearest word of every row, found for ``at_once`` rows at a time: what they need in between
+    takes bounded memory."""
     found = np.empty(len(queries), dtype=np.int64)
     for start in range(0, len(queries), at_once):
         found[start : start + at_once] = nearest(queries[start : start + at_once])

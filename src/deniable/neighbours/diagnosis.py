@@ -20,9 +20,9 @@ LIBRARIES = ("numpy", "randomgen", "pyarrow", "msgspec", "regex", "safetensors",
 class Diagnosis:
     """What decides the speed of a search on this machine.
 
-    ``native_module`` says that the native scan is in use, or why not; ``paths`` says of each way to run it whether it can be
-    used here; ``features`` are those of the processor; ``threads_decided_by`` says where the number of threads comes from;
-    ``gpu`` says what ``--device cuda`` would use.
+    ``native_module`` says that the native scan is in use, or why not; ``paths`` says of each way to run it
+    whether it can be used here; ``features`` are those of the processor; ``threads_decided_by`` says where
+    the number of threads comes from; ``gpu`` says what ``--device cuda`` would use.
     """
 
     search: str
@@ -78,7 +78,11 @@ def _native_facts() -> tuple[dict[str, bool], dict[str, str], str | None]:
         return {}, {}, None
     emulated = "usable; tested on an emulated processor, its speed is not known"
     status = {name: emulated if name in EMULATED else "usable" for name, _ in _native.paths()}
-    return dict(_native.cpu_features()), {name: obstacle or status[name] for name, obstacle in _native.paths()}, chosen_path()
+    return (
+        dict(_native.cpu_features()),
+        {name: obstacle or status[name] for name, obstacle in _native.paths()},
+        chosen_path(),
+    )
 
 
 def _gpu() -> str:
@@ -91,14 +95,22 @@ def _gpu() -> str:
         return "none that PyTorch can use"
     device = torch.device("cuda")
     if compiles_kernels(device):
-        return f"{torch.cuda.get_device_name(device)}: --device cuda draws noise and searches there, by kernels of our own"
-    return f"{torch.cuda.get_device_name(device)}: --device cuda searches there by float32 products; noise is drawn here"
+        return (
+            f"{torch.cuda.get_device_name(device)}: --device cuda draws noise and searches there, by "
+            "kernels of our own"
+        )
+    return (
+        f"{torch.cuda.get_device_name(device)}: --device cuda searches there by float32 products; noise "
+        "is drawn here"
+    )
 
 
 def _processor() -> str:
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:  # noqa: PTH123 - not a file of ours
-            model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+            model = next(
+                (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), ""
+            )
     except OSError:
         model = ""
     return model or platform.processor() or platform.machine()

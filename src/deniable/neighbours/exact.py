@@ -1,9 +1,10 @@
 """The last word on which of a few candidates is nearest: decided without rounding.
 
-With score(u) = ⟨q, φ_u⟩ - ‖φ_u‖²/2, the nearest word has the largest score. Queries and vectors are float32, so every
-product of two coordinates is exact in float64, and ``math.fsum`` adds any number of float64 values with a single
-rounding at the end: the *sign* of its result is exact. Comparing two candidates by that sign gives the true order in
-real arithmetic, whatever path found the candidates. That is why all implementations agree to the last word.
+With score(u) = ⟨q, φ_u⟩ - ‖φ_u‖²/2, the nearest word has the largest score. Queries and vectors are float32,
+so every product of two coordinates is exact in float64, and ``math.fsum`` adds any number of float64 values
+with a single rounding at the end: the *sign* of its result is exact. Comparing two candidates by that sign
+gives the true order in real arithmetic, whatever path found the candidates. That is why all implementations
+agree to the last word.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ _NUMBERS_AT_ONCE = 1 << 20
 def score_error(dimension: int, query_norms: Floats, largest_norm: float) -> Floats:
     """Return a bound on the rounding error of a score computed in float64, for each query.
 
-    A sum of n products in any order is off by at most γ_n·Σ|aᵢbᵢ| with γ_n = n·u/(1-n·u); Cauchy–Schwarz bounds the sum
-    by the product of norms. The half squared norm and the subtraction add a few units; 8 covers them.
+    A sum of n products in any order is off by at most γ_n·Σ|aᵢbᵢ| with γ_n = n·u/(1-n·u); Cauchy–Schwarz
+    bounds the sum by the product of norms. The half squared norm and the subtraction add a few units; 8
+    covers them.
     """
     growth = (dimension + 8) * UNIT_ROUNDOFF
-    bound: Floats = growth / (1.0 - growth) * largest_norm * (query_norms + largest_norm) + np.finfo(np.float64).tiny
+    bound: Floats = (
+        growth / (1.0 - growth) * largest_norm * (query_norms + largest_norm) + np.finfo(np.float64).tiny
+    )
     return bound
 
 
@@ -42,7 +46,8 @@ def nearest_of(query: Vectors, vectors: Vectors, candidates: Iterable[int]) -> i
 
 
 def rank(query: Vectors, vectors: Vectors, candidates: Ids, k: int) -> tuple[Ids, Floats]:
-    """Return the ``k`` candidate rows truly nearest to the query, nearest first, equal ones by number, and their distances.
+    """Return the ``k`` candidate rows truly nearest to the query, nearest first, equal ones by number, and
+    their distances.
 
     The candidates must be in increasing order.
     """
@@ -56,7 +61,8 @@ def rank(query: Vectors, vectors: Vectors, candidates: Ids, k: int) -> tuple[Ids
         squares[part] = np.einsum("ij,ij->i", differences, differences)
     order = np.argsort(squares, kind="stable")
     sorted_squares = squares[order]
-    # Differences do not cancel, so a square is off by a few units of its own size. What lies closer is decided exactly.
+    # Differences do not cancel, so a square is off by a few units of its own size. What lies closer is
+    # decided exactly.
     slack = 4 * (len(q) + 8) * UNIT_ROUNDOFF
     starts = np.flatnonzero(np.r_[True, np.diff(sorted_squares) > slack * sorted_squares[1:]])
     ends = np.r_[starts[1:], len(order)]
@@ -75,7 +81,8 @@ def rank(query: Vectors, vectors: Vectors, candidates: Ids, k: int) -> tuple[Ids
 
 
 def _score_sign(query: Floats, first: Vectors, second: Vectors) -> int:
-    """Return 1 if the first vector is nearer to the query, -1 if the second is, 0 if they are equally near."""
+    """Return 1 if the first vector is nearer to the query, -1 if the second is, 0 if they are equally
+    near."""
     u, v = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     difference = math.fsum(np.concatenate([query * u, -(query * v), -0.5 * u * u, 0.5 * v * v]).tolist())
     return (difference > 0.0) - (difference < 0.0)

@@ -1,35 +1,43 @@
-"""Exact nearest words on a GPU at the speed of its matrix units: bfloat16 products, float32 sums, and a proven bound.
+"""Exact nearest words on a GPU at the speed of its matrix units: bfloat16 products, float32 sums, and a
+proven bound.
 
-The nearest word of q is argmax_u s(u) with s(u) = ⟨q, φ_u⟩ - h_u and h_u = ‖φ_u‖²/2. Words stand in tiles by falling length. For each
-batch of points
+The nearest word of q is argmax_u s(u) with s(u) = ⟨q, φ_u⟩ - h_u and h_u = ‖φ_u‖²/2. Words stand in tiles by
+falling length. For each batch of points
 
-1. one kernel computes rounded scores s̃ by matrix products and keeps only the largest of each tile: no score is ever written to memory;
-2. |s̃ - s| ≤ E for all words of a tile, by the bound below. A tile can hold the winner only if its largest s̃ plus E reaches the best
-   lower bound max(s̃ - E) over all tiles. A second kernel scores these few tiles again in float64, the most promising one first: its
-   float64 score less what float64 can err is a far better lower bound, and drops most of the others;
-3. a word whose float64 score beats all others by more than float64 can err is the nearest one. What float64 cannot tell apart (exact
-   ties, mostly) goes to the search of the processor, which decides without rounding (``exact.nearest_of``).
+1. one kernel computes rounded scores s̃ by matrix products and keeps only the largest of each tile: no score
+   is ever written to memory;
+2. |s̃ - s| ≤ E for all words of a tile, by the bound below. A tile can hold the winner only if its largest s̃
+   plus E reaches the best lower bound max(s̃ - E) over all tiles. A second kernel scores these few tiles
+   again in float64, the most promising one first: its float64 score less what float64 can err is a far better
+   lower bound, and drops most of the others;
+3. a word whose float64 score beats all others by more than float64 can err is the nearest one. What float64
+   cannot tell apart (exact ties, mostly) goes to the search of the processor, which decides without rounding
+   (``exact.nearest_of``).
 
-So the word is the true nearest one, whatever the data; bad data make it slower, never wrong. Points can be made on the card too: then ids
-go in and ids come out, and nothing else crosses the bus. The processor waits once a call, not once a batch.
+So the word is the true nearest one, whatever the data; bad data make it slower, never wrong. Points can be
+made on the card too: then ids go in and ids come out, and nothing else crosses the bus. The processor waits
+once a call, not once a batch.
 
-The bound. Let q̂ and φ̂_u be the points and vectors rounded to bfloat16, with what lies below 2⁻¹⁰⁰ made zero. Then
+The bound. Let q̂ and φ̂_u be the points and vectors rounded to bfloat16, with what lies below 2⁻¹⁰⁰ made
+zero. Then
 
     ⟨q, φ_u⟩ - ⟨q̂, φ̂_u⟩ = ⟨q - q̂, φ_u⟩ + ⟨q̂, φ_u - φ̂_u⟩,
 
-at most ‖q - q̂‖·‖φ_u‖ + ‖q̂‖·‖φ_u - φ̂_u‖ by Cauchy and Schwarz; all four lengths are computed in float64 from the numbers at hand. h_u
-is written as three bfloat16 numbers, which stand in the same matrix product as further coordinates with factors 1; what they leave of
-h_u, ρ_u, is known. A product of two bfloat16 numbers is exact in float32. Of the sums only this is assumed: terms are added in any order,
-in groups of any size, each group shifted to the exponent of its largest term and *truncated* to no fewer than 23 bits (matrix units do
-not round; Fasi, Higham, Mikaitis and Pranesh 2021 measured 24 bits and more). Each of the K + 1 additions and shifts is then off by at
-most 2⁻²² of the sum of magnitudes, which ‖q̂‖·‖φ̂_u‖ + 1.02·h_u bounds; gradual underflow, or none, adds 2⁻¹²⁶ for each term. The bound
-itself, its addition and subtraction are computed in float32 and cost a few 2⁻²⁴ more; 32 further terms cover them. Together, with A = (K
-+ 32)·2⁻²²,
+at most ‖q - q̂‖·‖φ_u‖ + ‖q̂‖·‖φ_u - φ̂_u‖ by Cauchy and Schwarz; all four lengths are computed in float64
+from the numbers at hand. h_u is written as three bfloat16 numbers, which stand in the same matrix product as
+further coordinates with factors 1; what they leave of h_u, ρ_u, is known. A product of two bfloat16 numbers
+is exact in float32. Of the sums only this is assumed: terms are added in any order, in groups of any size,
+each group shifted to the exponent of its largest term and *truncated* to no fewer than 23 bits (matrix units
+do not round; Fasi, Higham, Mikaitis and Pranesh 2021 measured 24 bits and more). Each of the K + 1 additions
+and shifts is then off by at most 2⁻²² of the sum of magnitudes, which ‖q̂‖·‖φ̂_u‖ + 1.02·h_u bounds; gradual
+underflow, or none, adds 2⁻¹²⁶ for each term. The bound itself, its addition and subtraction are computed in
+float32 and cost a few 2⁻²⁴ more; 32 further terms cover them. Together, with A = (K + 32)·2⁻²²,
 
     E = ‖q - q̂‖·‖φ_u‖ + ‖q̂‖·(‖φ_u - φ̂_u‖ + A·‖φ̂_u‖) + 1.02·A·h_u + ρ_u + K·2⁻¹²⁰,
 
-and a tile takes the largest of each factor, rounded upwards. Scores are finite: points have coordinates of at most 10²⁵, vectors a length
-of at most 10¹², and this search takes at most 1,000 dimensions. Words that can never win have the score -3.39·10³⁸, below all others.
+and a tile takes the largest of each factor, rounded upwards. Scores are finite: points have coordinates of at
+most 10²⁵, vectors a length of at most 10¹², and this search takes at most 1,000 dimensions. Words that can
+never win have the score -3.39·10³⁸, below all others.
 """
 
 from __future__ import annotations
@@ -74,9 +82,10 @@ _FEW_WORDS = 150_000  # about half way, in proportion, between the two sizes tha
 class Tiling:
     """How the matrix product is cut: ``rows`` points by ``tile`` words at a time.
 
-    By ``stream`` a program keeps its points and walks through the words, ``side`` tiles at a time; otherwise it computes one such block.
-    ``depth`` is how many loads are under way. The decision looks at ``span`` tiles of ``settled`` points at a time, and scores the most
-    promising tile of each point ``best_first``, by ``settle_step`` coordinates at a time.
+    By ``stream`` a program keeps its points and walks through the words, ``side`` tiles at a time; otherwise
+    it computes one such block. ``depth`` is how many loads are under way. The decision looks at ``span``
+    tiles of ``settled`` points at a time, and scores the most promising tile of each point ``best_first``, by
+    ``settle_step`` coordinates at a time.
     """
 
     stream: bool
@@ -95,7 +104,8 @@ class Tiling:
 def tiling_for(width: int, words: int) -> Tiling:
     """Return the fastest way to cut the product with so many words of so many rounded coordinates.
 
-    It was the fastest of twenty ways or more on an H200, for 400,000 words of 320 and of 64 coordinates and 50,000 of 64.
+    It was the fastest of twenty ways or more on an H200, for 400,000 words of 320 and of 64 coordinates and
+    50,000 of 64.
     """
     if width > _MOST_FOR_STREAMS:
         return Tiling(stream=False, tile=32, side=8, warps=8)
@@ -104,7 +114,8 @@ def tiling_for(width: int, words: int) -> Tiling:
 
 
 class FusedNeighbours:
-    """Exact search on a GPU by our own kernels. Safe to use from several threads at once: one batch runs after another."""
+    """Exact search on a GPU by our own kernels. Safe to use from several threads at once: one batch runs
+    after another."""
 
     def __init__(
         self,
@@ -143,7 +154,10 @@ class FusedNeighbours:
         queries = checked_queries(queries, self._dimension)
         found = np.empty(len(queries), dtype=np.int64)
         with self._lock, self._torch.inference_mode():
-            parts = [(start, min(start + self._at_once, len(queries))) for start in range(0, len(queries), self._at_once)]
+            parts = [
+                (start, min(start + self._at_once, len(queries)))
+                for start in range(0, len(queries), self._at_once)
+            ]
             there = self._undecided(len(queries))
             for start, stop in parts:
                 self._search(self._on_device(queries[start:stop]), there[start:stop])
@@ -162,25 +176,34 @@ class FusedNeighbours:
         return self._processor().nearest_k(queries, k)
 
     def nearest_to_noisy(self, ids: Ids, noise: RadialNoise, epsilons: Floats) -> Ids:
-        """Return the nearest word of each word's vector plus noise of its own; the noise is made on the card and stays there.
+        """Return the nearest word of each word's vector plus noise of its own; the noise is made on the card
+        and stays there.
 
-        ``ids`` may hold ⊥. The noise comes from a cryptographic source that the operating system keyed (``gpu.stream``).
+        ``ids`` may hold ⊥. The noise comes from a cryptographic source that the operating system keyed
+        (``gpu.stream``).
 
         :raises RandomnessError: if no secure noise can be had; nothing is released then.
         """
         with self._lock, self._torch.inference_mode():
             one = float(epsilons[0]) if len(epsilons) and (epsilons == epsilons[0]).all() else None
-            found = self._words_of_noisy(self._on_device(ids.astype(np.int32)), noise, epsilons if one is None else one)
+            found = self._words_of_noisy(
+                self._on_device(ids.astype(np.int32)), noise, epsilons if one is None else one
+            )
             return found.cpu().numpy().astype(np.int64)
 
-    def draw_repeatedly(self, ids: Ids, noise: RadialNoise, epsilon: float, draws: int) -> tuple[Tensor, Tensor]:
-        """Return the ids and what each becomes in so many draws, one row a word, on the device: for counting there.
+    def draw_repeatedly(
+        self, ids: Ids, noise: RadialNoise, epsilon: float, draws: int
+    ) -> tuple[Tensor, Tensor]:
+        """Return the ids and what each becomes in so many draws, one row a word, on the device: for counting
+        there.
 
         :raises RandomnessError: if no secure noise can be had.
         """
         with self._lock, self._torch.inference_mode():
             own = self._on_device(ids.astype(np.int32))
-            drawn: Tensor = self._words_of_noisy(own.repeat_interleave(draws), noise, epsilon).view(len(ids), draws)
+            drawn: Tensor = self._words_of_noisy(own.repeat_interleave(draws), noise, epsilon).view(
+                len(ids), draws
+            )
             return own, drawn
 
     def _words_of_noisy(self, ids: Tensor, noise: RadialNoise, epsilons: Floats | float) -> Tensor:
@@ -189,7 +212,9 @@ class FusedNeighbours:
         source = card_noise(self._device)
         found = self._undecided(len(ids))
         if isinstance(epsilons, float):
-            spent = torch.full((min(len(ids), self._at_once),), epsilons, dtype=torch.float64, device=self._device)
+            spent = torch.full(
+                (min(len(ids), self._at_once),), epsilons, dtype=torch.float64, device=self._device
+            )
         else:
             spent = self._on_device(epsilons)
         failed = torch.zeros((), dtype=torch.bool, device=self._device)
@@ -210,13 +235,16 @@ class FusedNeighbours:
             places = undecided[(undecided >= part.start) & (undecided < part.stop)]
             if len(places):
                 # The same launch makes the same points again: rare, and cheaper than keeping all points.
-                points = self._noisy_points(launch, ids[part], noise, its_own)[self._on_device(places - part.start)]
+                points = self._noisy_points(launch, ids[part], noise, its_own)[
+                    self._on_device(places - part.start)
+                ]
                 decided = self._processor().nearest(points.cpu().numpy())
                 found[self._on_device(places)] = self._on_device(decided.astype(np.int32))
         return found
 
     def _noisy_points(self, launch: Launch, ids: Tensor, noise: RadialNoise, epsilons: Tensor) -> Tensor:
-        """Return noisy points as ``mechanisms.base`` makes them: summed in float64, pulled back where float32 would overflow, rounded."""
+        """Return noisy points as ``mechanisms.base`` makes them: summed in float64, pulled back where float32
+        would overflow, rounded."""
         points = launch.noise(noise, epsilons)
         points += self._vectors[self._places[ids.long()]]
         furthest = points.abs().amax(dim=1, keepdim=True)
@@ -242,7 +270,13 @@ class FusedNeighbours:
         lengths = self._upwards(torch.maximum(exact.norm(dim=1), coarse.norm(dim=1)))
         offs = self._upwards((exact - coarse).norm(dim=1))
         blocks, groups = -(-count // tiling.rows), self._tiles // tiling.side
-        options = {"num_warps": tiling.warps, "depth": tiling.depth, "rows": tiling.rows, "tile": tiling.tile, "side": tiling.side}
+        options = {
+            "num_warps": tiling.warps,
+            "depth": tiling.depth,
+            "rows": tiling.rows,
+            "tile": tiling.tile,
+            "side": tiling.side,
+        }
         if tiling.stream:
             first = 1 << (self._width.bit_length() - 1)
             shares = max(1, min(groups, -(-_PROGRAMS_EACH * self._processors // blocks)))
@@ -260,7 +294,14 @@ class FusedNeighbours:
         else:
             step = 64 if self._width % 64 == 0 else _STEP
             maxima_by_block[(blocks * groups,)](
-                self._points, self._rounded, self._maxima, self._at_once, blocks, width=self._width, step=step, **options
+                self._points,
+                self._rounded,
+                self._maxima,
+                self._at_once,
+                blocks,
+                width=self._width,
+                step=step,
+                **options,
             )
         growth = (self._dimension + 8) * UNIT_ROUNDOFF
         settle[(-(-count // tiling.settled),)](
@@ -289,7 +330,8 @@ class FusedNeighbours:
         )
 
     def _copy_words(self) -> None:
-        """Copy the vectors to the device: as they are and rounded, by falling length; ⊥, and words that lose every tie, come last."""
+        """Copy the vectors to the device: as they are and rounded, by falling length; ⊥, and words that lose
+        every tie, come last."""
         torch, embedding = self._torch, self._embedding
         words, dimension = embedding.vectors.shape
         block = self._tiling.tile * self._tiling.side
@@ -320,7 +362,9 @@ class FusedNeighbours:
             can_win = winnable[part, None]
             rounded = torch.where(can_win, _flushed(self._vectors[part].bfloat16()), 0.0)
             self._rounded[part, :dimension] = rounded
-            rests[part] = torch.where(can_win, self._vectors[part].double() - rounded.double(), 0.0).norm(dim=1)
+            rests[part] = torch.where(can_win, self._vectors[part].double() - rounded.double(), 0.0).norm(
+                dim=1
+            )
             left = torch.where(winnable[part], self._half_squares[part], _NEVER)
             for place in range(_H_PARTS):
                 piece = _flushed(left.bfloat16())
@@ -346,14 +390,19 @@ class FusedNeighbours:
         self._at_once = max(1, most // rows) * rows
         if self._device.type == "cpu":  # interpreted, for tests
             self._at_once = 64 * rows
-        self._processors: int = torch.cuda.get_device_properties(self._device).multi_processor_count if self._device.type == "cuda" else 1
+        self._processors: int = (
+            torch.cuda.get_device_properties(self._device).multi_processor_count
+            if self._device.type == "cuda"
+            else 1
+        )
         self._points = torch.zeros((self._at_once, self._width), dtype=torch.bfloat16, device=self._device)
         self._points[:, self._dimension : self._dimension + _H_PARTS] = 1.0
         self._maxima = torch.empty((self._tiles, self._at_once), dtype=torch.float32, device=self._device)
         self._rescored = torch.zeros((), dtype=torch.int64, device=self._device)
 
     def _upwards(self, values: Tensor) -> Tensor:
-        """Return float32 numbers that are no smaller than the given ones, and not so small that arithmetic might take them for zero."""
+        """Return float32 numbers that are no smaller than the given ones, and not so small that arithmetic
+        might take them for zero."""
         return (values * _UPWARDS).clamp(min=_SMALLEST).float()
 
     def _note_rescored(self) -> None:
@@ -365,11 +414,14 @@ class FusedNeighbours:
         return self._on_processor
 
     def _on_device(self, array: np.ndarray[Any, Any]) -> Tensor:
-        there: Tensor = self._torch.from_numpy(np.array(array, copy=not array.flags.writeable)).to(self._device)
+        there: Tensor = self._torch.from_numpy(np.array(array, copy=not array.flags.writeable)).to(
+            self._device
+        )
         return there
 
 
 def _flushed(rounded: Tensor) -> Tensor:
-    """Return the numbers with the smallest made zero: whether a matrix unit would do so itself is not known."""
+    """Return the numbers with the smallest made zero: whether a matrix unit would do so itself is not
+    known."""
     kept: Tensor = rounded.where(rounded.abs() >= _SMALLEST, 0.0)
     return kept

@@ -1,12 +1,15 @@
-"""Exact nearest words on a device without our own kernels: the float32 product and proven bound of the BLAS form (``blas.py``), in PyTorch.
+"""Exact nearest words on a device without our own kernels: the float32 product and proven bound of the BLAS
+form (``blas.py``), in PyTorch.
 
-For each batch of queries one matrix product gives approximate scores s̃ of all words; a tile of 32 words keeps its largest.
-A tile can hold the winner only if its largest score plus the error bound E reaches the best lower bound max(s̃ - E), and
-within those tiles so can only words that do. Mostly one word is left, and that is the answer. Where several are, they
-are scored in float64, and what float64 cannot tell apart is decided without rounding (``exact.nearest_of``).
+For each batch of queries one matrix product gives approximate scores s̃ of all words; a tile of 32 words
+keeps its largest. A tile can hold the winner only if its largest score plus the error bound E reaches the
+best lower bound max(s̃ - E), and within those tiles so can only words that do. Mostly one word is left, and
+that is the answer. Where several are, they are scored in float64, and what float64 cannot tell apart is
+decided without rounding (``exact.nearest_of``).
 
-The bound speaks of float32 products in any order of summation. TF32 rounds the factors to 10 bits and is not covered, so
-a search refuses to run while PyTorch is allowed to use it. Used only when asked for: see ``selection.set_device``.
+The bound speaks of float32 products in any order of summation. TF32 rounds the factors to 10 bits and is not
+covered, so a search refuses to run while PyTorch is allowed to use it. Used only when asked for: see
+``selection.set_device``.
 """
 
 from __future__ import annotations
@@ -48,7 +51,8 @@ class GpuNeighbours:
         vectors = np.zeros((padded, self._dimension), dtype=np.float32)
         vectors[: self._words] = embedding.vectors
         norms = row_norms(vectors)
-        # A word that loses every tie, and a row that is no word, are out of the race: their score is minus infinity.
+        # A word that loses every tie, and a row that is no word, are out of the race: their score is minus
+        # infinity.
         winnable = np.zeros(padded, dtype=bool)
         winnable[: self._words] = True
         winnable[embedding.shadowed] = False
@@ -70,7 +74,9 @@ class GpuNeighbours:
         """
         queries = checked_queries(queries, self._dimension)
         check_full_products("the exact search")
-        at_once = max(1, _SCORES_AT_ONCE.get(self._device.type, _SCORES_AT_ONCE_ELSEWHERE) // (self._tiles * TILE))
+        at_once = max(
+            1, _SCORES_AT_ONCE.get(self._device.type, _SCORES_AT_ONCE_ELSEWHERE) // (self._tiles * TILE)
+        )
         with self._torch.inference_mode():
             return nearest_in_parts(queries, at_once, self._nearest_of_batch)
 
@@ -104,10 +110,14 @@ class GpuNeighbours:
             self._settle(batch, points, lengths, owners[contested], words[contested], found)
         return found
 
-    def _settle(self, batch: Vectors, points: Tensor, lengths: Tensor, owners: Tensor, words: Tensor, found: Ids) -> None:
+    def _settle(
+        self, batch: Vectors, points: Tensor, lengths: Tensor, owners: Tensor, words: Tensor, found: Ids
+    ) -> None:
         """Write the nearest word of each contested query into ``found``."""
         torch = self._torch
-        scores = (self._vectors[words].double() * points[owners].double()).sum(dim=1) - self._half_squares64[words]
+        scores = (self._vectors[words].double() * points[owners].double()).sum(dim=1) - self._half_squares64[
+            words
+        ]
         best = torch.full((len(batch),), -torch.inf, dtype=torch.float64, device=self._device)
         best = best.scatter_reduce(0, owners, scores, "amax")
         slack = self._on_device(2 * score_error(self._dimension, lengths.cpu().numpy(), self._largest_norm))
@@ -115,12 +125,18 @@ class GpuNeighbours:
         close_owners, close_words = owners[close].cpu().numpy(), words[close].cpu().numpy()
         found[close_owners] = close_words
         for query in np.flatnonzero(np.bincount(close_owners, minlength=len(batch)) > 1).tolist():
-            found[query] = nearest_of(batch[query], self._embedding.vectors, close_words[close_owners == query].tolist())
+            found[query] = nearest_of(
+                batch[query], self._embedding.vectors, close_words[close_owners == query].tolist()
+            )
 
     def _error(self, query_norms: Tensor, word_norms: Tensor) -> Tensor:
-        error: Tensor = float32_growth(self._dimension) * word_norms * (query_norms + 0.5 * word_norms) + _SMALLEST_ERROR
+        error: Tensor = (
+            float32_growth(self._dimension) * word_norms * (query_norms + 0.5 * word_norms) + _SMALLEST_ERROR
+        )
         return error
 
     def _on_device(self, array: np.ndarray[Any, Any]) -> Tensor:
-        there: Tensor = self._torch.from_numpy(np.array(array, copy=not array.flags.writeable)).to(self._device)
+        there: Tensor = self._torch.from_numpy(np.array(array, copy=not array.flags.writeable)).to(
+            self._device
+        )
         return there

@@ -1,18 +1,20 @@
 """Exact nearest words by the certified int8 scan: the native code in ``native/``.
 
-The nearest word of q is argmax_u ⟨q, φ_u⟩ - ‖φ_u‖²/2. Integer dot products of vectors rounded to 8 bits give approximate
-scores with a proven error (``native/query.cpp`` has the proof). Only words whose upper bound reaches the best lower bound
-can win; these few are scored again in float64, and what float64 cannot tell apart is decided without rounding
-(``native/exact.cpp``). So the word is the true nearest one, whatever the data; bad data make it slower, never wrong.
+The nearest word of q is argmax_u ⟨q, φ_u⟩ - ‖φ_u‖²/2. Integer dot products of vectors rounded to 8 bits give
+approximate scores with a proven error (``native/query.cpp`` has the proof). Only words whose upper bound
+reaches the best lower bound can win; these few are scored again in float64, and what float64 cannot tell
+apart is decided without rounding (``native/exact.cpp``). So the word is the true nearest one, whatever the
+data; bad data make it slower, never wrong.
 
-The index of the scan is kept beside a stored embedding, memory-mapped, never trusted. That of an embedding outside the user's store is kept
-in the user's cache folder, unless a good one lies beside it.
-The file is a page of header and then the index as the scan reads it. It is used only if the header is, byte for byte, the
-one that would be written now (same versions, same fingerprint of the embedding, same checksum of the index), and the index
-is, byte for byte, the one that would be built now: whoever can write the file can write a checksum too, and a false bound
-would make the search return other words than the nearest. Making the index again without keeping it costs 0.1 s for
-400,000 words of 50 dimensions. Anything else is built again. Nobody ever sees half of a file, and of two processes that
-build at once each has a whole one. Where nothing can be written the index stays in memory.
+The index of the scan is kept beside a stored embedding, memory-mapped, never trusted. That of an embedding
+outside the user's store is kept in the user's cache folder, unless a good one lies beside it. The file is a
+page of header and then the index as the scan reads it. It is used only if the header is, byte for byte, the
+one that would be written now (same versions, same fingerprint of the embedding, same checksum of the index),
+and the index is, byte for byte, the one that would be built now: whoever can write the file can write a
+checksum too, and a false bound would make the search return other words than the nearest. Making the index
+again without keeping it costs 0.1 s for 400,000 words of 50 dimensions. Anything else is built again. Nobody
+ever sees half of a file, and of two processes that build at once each has a whole one. Where nothing can be
+written the index stays in memory.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ _MULTIPLICATIONS_AT_ONCE = 1 << 37
 
 
 EMULATED = ("neon",)
-"""Paths that were tested on an emulated processor only: their words are right, and their speed was never measured."""
+"""Paths that were tested on an emulated processor only: their words are right, and their speed was never
+measured."""
 
 
 def usable_paths() -> list[str]:
@@ -72,7 +75,8 @@ class ScanNeighbours:
     """Exact search at the speed of integer hardware. Safe to use from several threads at once."""
 
     def __init__(self, embedding: Embedding, *, path: str | None = None) -> None:
-        """Open or build the index of an embedding; ``path`` forces an instruction path, for tests and benchmarks.
+        """Open or build the index of an embedding; ``path`` forces an instruction path, for tests and
+        benchmarks.
 
         :raises InvalidParameter: if the machine cannot run that path.
         :raises MalformedEmbedding: if a vector of a stored embedding is not finite or absurdly long.
@@ -123,7 +127,10 @@ class ScanNeighbours:
         try:
             yield
         except RuntimeError as error:
-            problem = f"{error}: its file was changed while it was in use; nothing of this batch was released, run it again"
+            problem = (
+                f"{error}: its file was changed while it was in use; nothing of this batch was "
+                "released, run it again"
+            )
             raise MalformedEmbedding(self._source, problem) from error
 
     def _at_once(self, count: int, *, per_query: int) -> int:
@@ -166,11 +173,16 @@ def open_index(embedding: Embedding, vectors: Vectors) -> Bytes:
 def _read(path: Path, embedding: Embedding, vectors: Vectors, size: int) -> Bytes | None:
     """Return the index in a file, or None if it is not the index of these vectors."""
     index = _map(path, embedding, size)
-    return index if index is not None and _native.is_index_of(vectors, _shadowed(embedding), index, threads()) else None
+    return (
+        index
+        if index is not None and _native.is_index_of(vectors, _shadowed(embedding), index, threads())
+        else None
+    )
 
 
 def _map(path: Path, embedding: Embedding, size: int) -> Bytes | None:
-    """Return the index in a file, or None if it is not an undamaged file of this embedding, by what the file says of itself."""
+    """Return the index in a file, or None if it is not an undamaged file of this embedding, by what the file
+    says of itself."""
     try:
         # Not whatever stands there: a pipe would keep us waiting.
         about = path.stat()
@@ -195,7 +207,9 @@ def _write(path: Path, embedding: Embedding, vectors: Vectors, size: int) -> Non
             file.truncate(HEADER_BYTES + size)
         mapped = np.memmap(file, dtype=np.uint8, mode="r+")
         index = _build(embedding, vectors, np.asarray(mapped)[HEADER_BYTES:])
-        mapped[:HEADER_BYTES] = np.frombuffer(_header(embedding, size, _native.checksum(index)), dtype=np.uint8)
+        mapped[:HEADER_BYTES] = np.frombuffer(
+            _header(embedding, size, _native.checksum(index)), dtype=np.uint8
+        )
         mapped.flush()
 
 

@@ -1,4 +1,5 @@
-"""Which search this machine gets, and which words a search can return: all but those that share their vector with an earlier word."""
+"""Which search this machine gets, and which words a search can return: all but those that share their vector
+with an earlier word."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class NoisyNeighbours(Protocol):
 
 
 class _Shared:
-    """The search of one embedding, built by the first who asks. Its own lock: nobody waits for another embedding's index."""
+    """The search of one embedding, built by the first who asks. Its own lock: nobody waits for another
+    embedding's index."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -45,7 +47,8 @@ _device: str | None = None
 
 
 def set_device(device: str | None) -> None:
-    """Let new searches of this process run on a PyTorch device such as "cuda"; None goes back to the processor.
+    """Let new searches of this process run on a PyTorch device such as "cuda"; None goes back to the
+    processor.
 
     Mechanisms that have searched before keep the search they have.
     """
@@ -61,7 +64,8 @@ def device_in_use() -> str | None:
 
 
 def _renew_locks() -> None:
-    # Another thread of the parent may have held a lock when this process was forked; here nobody would release it.
+    # Another thread of the parent may have held a lock when this process was forked; here nobody would
+    # release it.
     global _lock
     _lock = threading.Lock()
     for shared in _shared.values():
@@ -73,7 +77,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def best_neighbours(embedding: Embedding) -> Neighbours:
-    """Return the fastest exact search this machine has for the embedding; one and the same for each embedding."""
+    """Return the fastest exact search this machine has for the embedding; one and the same for each
+    embedding."""
     with _lock:
         shared = _shared.setdefault(embedding, _Shared())
     with shared.lock:
@@ -87,10 +92,16 @@ def why_not_native() -> str:
     try:
         from deniable.neighbours import scan
     except ImportError as error:
-        problem = f"the native module cannot be imported ({error}): most likely the package was installed without a C++ compiler"
+        problem = (
+            f"the native module cannot be imported ({error}): most likely the package was installed "
+            "without a C++ compiler"
+        )
         return f"{problem}; the same words are found {SLOWER}"
     if scan.chosen_path() is None:
-        return f"the processor has none of the instructions that make the scan fast; the same words are found {SLOWER}"
+        return (
+            "the processor has none of the instructions that make the scan fast; the same words are "
+            f"found {SLOWER}"
+        )
     return ""
 
 

@@ -1,7 +1,8 @@
 """How many threads a search may use.
 
-What ``set_threads`` was told counts first, then the environment variable DENIABLE_THREADS. Otherwise it is the number of
-processors this process may run on (its affinity, a container's quota), and no more than OMP_NUM_THREADS allows.
+What ``set_threads`` was told counts first, then the environment variable DENIABLE_THREADS. Otherwise it is
+the number of processors this process may run on (its affinity, a container's quota), and no more than
+OMP_NUM_THREADS allows.
 """
 
 from __future__ import annotations
@@ -42,10 +43,16 @@ def threads_with_reason() -> tuple[int, str]:
     wished = os.environ.get("DENIABLE_THREADS", "").strip()
     if wished:
         if not wished.isdecimal() or int(wished) < 1:
-            raise InvalidParameter("DENIABLE_THREADS", wished, f"must be a whole number from 1 to {MOST_THREADS:,}")
+            raise InvalidParameter(
+                "DENIABLE_THREADS", wished, f"must be a whole number from 1 to {MOST_THREADS:,}"
+            )
         return _within_limit(int(wished), "DENIABLE_THREADS"), "DENIABLE_THREADS"
-    limits = [(_processors(), "the processors this process may use"), (_container_quota(), "the container's processor quota")]
-    # OMP_NUM_THREADS may be a list, one number per level of nesting; what is no number is left to OpenMP to complain about.
+    limits = [
+        (_processors(), "the processors this process may use"),
+        (_container_quota(), "the container's processor quota"),
+    ]
+    # OMP_NUM_THREADS may be a list, one number per level of nesting; what is no number is left to OpenMP to
+    # complain about.
     openmp = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if openmp.isdecimal() and int(openmp) > 0:
         limits.append((int(openmp), "OMP_NUM_THREADS"))

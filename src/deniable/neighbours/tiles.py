@@ -1,7 +1,8 @@
-"""The kernels of the search on a GPU: the largest rounded score of every tile of words, and the decision between the tiles that can win.
+"""The kernels of the search on a GPU: the largest rounded score of every tile of words, and the decision
+between the tiles that can win.
 
-``fused.py`` has the bound that connects the two, and its proof. Functions here are Triton's: they are compiled for the card, or
-interpreted on the processor for tests.
+``fused.py`` has the bound that connects the two, and its proof. Functions here are Triton's: they are
+compiled for the card, or interpreted on the processor for tests.
 """
 
 # Kernels are not Python but Triton, which has no types.
@@ -40,7 +41,8 @@ def maxima_by_stream(
     side: tl.constexpr,
     depth: tl.constexpr,
 ):
-    """Write the largest score of each tile: a program keeps its points and walks through its share of the words by ``side`` tiles."""
+    """Write the largest score of each tile: a program keeps its points and walks through its share of the
+    words by ``side`` tiles."""
     width: tl.constexpr = first + second
     row = tl.program_id(0) * rows + tl.arange(0, rows)
     columns = tl.arange(0, first)
@@ -56,7 +58,9 @@ def maxima_by_stream(
         scores = tl.dot(point, tl.load(start + columns[:, None]))
         if second:
             scores = tl.dot(point_rest, tl.load(start + others[:, None]), scores)
-        _store_maxima(maxima + tl.cast(number, tl.int64) * side * stride, stride, row, scores, rows, tile, side)
+        _store_maxima(
+            maxima + tl.cast(number, tl.int64) * side * stride, stride, row, scores, rows, tile, side
+        )
 
 
 @triton.jit(do_not_specialize=["row_blocks"])
@@ -73,7 +77,8 @@ def maxima_by_block(
     step: tl.constexpr,
     depth: tl.constexpr,
 ):
-    """Write the largest score of each tile: a program computes one block of a matrix product, ``side`` tiles wide."""
+    """Write the largest score of each tile: a program computes one block of a matrix product, ``side`` tiles
+    wide."""
     row = (tl.program_id(0) % row_blocks) * rows + tl.arange(0, rows)
     block = tl.program_id(0) // row_blocks
     column, word = tl.arange(0, step), tl.arange(0, tile * side)
@@ -87,7 +92,8 @@ def maxima_by_block(
 
 @triton.jit
 def _scores(maxima, stride, number, inside, query, there, lengths, offs, tile_norms, tile_rests, tile_leasts):
-    """Return the largest rounded score of each tile (rows) for each point (columns), and what it is off by at most."""
+    """Return the largest rounded score of each tile (rows) for each point (columns), and what it is off by at
+    most."""
     source = maxima + number.to(tl.int64)[:, None] * stride + query[None, :]
     best = tl.load(source, mask=inside[:, None] & there[None, :], other=float("-inf"))
     norm = tl.load(tile_norms + number, mask=inside, other=0.0)
@@ -110,13 +116,16 @@ def _scored(
     tile: tl.constexpr,
     step: tl.constexpr,
 ):
-    """Score one tile for one point in float64: return the two best scores, where the best stands, and what they are off by at most."""
+    """Score one tile for one point in float64: return the two best scores, where the best stands, and what
+    they are off by at most."""
     member, column = tl.arange(0, tile), tl.arange(0, step)
     word = place.to(tl.int64) * tile + member
     scores = -tl.load(half_squares + word)
     for done in range(0, dimension, step):
         used = done + column < dimension
-        rows = tl.load(vectors + word[:, None] * dimension + (done + column)[None, :], mask=used[None, :], other=0.0)
+        rows = tl.load(
+            vectors + word[:, None] * dimension + (done + column)[None, :], mask=used[None, :], other=0.0
+        )
         query_part = tl.load(point + done + column, mask=used, other=0.0)
         scores += tl.sum(rows.to(tl.float64) * query_part.to(tl.float64)[None, :], 1)
     norm = tl.load(tile_norms + place).to(tl.float64)
@@ -160,9 +169,11 @@ def settle(
     step: tl.constexpr,
     best_first: tl.constexpr,
 ):
-    """Write the nearest word of each point, or -1 where float64 cannot tell, and how many tiles were scored again.
+    """Write the nearest word of each point, or -1 where float64 cannot tell, and how many tiles were scored
+    again.
 
-    With ``best_first`` the most promising tile is scored before all others, and each float64 score raises what the rest must reach.
+    With ``best_first`` the most promising tile is scored before all others, and each float64 score raises
+    what the rest must reach.
     """
     lane = tl.arange(0, at_once)
     query = tl.program_id(0) * at_once + lane
@@ -174,7 +185,9 @@ def settle(
     for start in range(0, tiles, span):
         number = start + tl.arange(0, span)
         inside = number < tiles
-        best, error = _scores(maxima, stride, number, inside, query, there, lengths, offs, tile_norms, tile_rests, tile_leasts)
+        best, error = _scores(
+            maxima, stride, number, inside, query, there, lengths, offs, tile_norms, tile_rests, tile_leasts
+        )
         if best_first:
             reached_at = tl.where(best - error > reached, number[:, None], reached_at)
         reached = tl.maximum(reached, best - error)
@@ -184,14 +197,27 @@ def settle(
     top_low, top_high, rival, winner, times = minus, minus, minus, lane * 0 - 1, 0
     best_place = lane * 0 - 1
     if best_first:
-        # A point that is not a number, where noise failed, is equal to nothing: it must not be looked for beyond the last tile.
-        best_place = tl.minimum(tl.min(tl.where(reached == lower[None, :], reached_at, NOWHERE), 0), tiles - 1)
+        # A point that is not a number, where noise failed, is equal to nothing: it must not be looked for
+        # beyond the last tile.
+        best_place = tl.minimum(
+            tl.min(tl.where(reached == lower[None, :], reached_at, NOWHERE), 0), tiles - 1
+        )
         for mine in range(min(at_once, count - tl.program_id(0) * at_once)):
             place = tl.sum(tl.where(lane == mine, best_place, 0), 0)
             point = points + (tl.program_id(0) * at_once + mine).to(tl.int64) * dimension
             length = tl.sum(tl.where(lane == mine, lengths, 0.0), 0)
             first, next_one, where, off = _scored(
-                place, point, length, vectors, half_squares, tile_norms, growth, smallest, dimension, tile, step
+                place,
+                point,
+                length,
+                vectors,
+                half_squares,
+                tile_norms,
+                growth,
+                smallest,
+                dimension,
+                tile,
+                step,
             )
             rival = tl.where(lane == mine, next_one + off, rival)
             top_low = tl.where(lane == mine, first - off, top_low)
@@ -204,8 +230,15 @@ def settle(
     for start in range(0, tiles, span):
         number = start + tl.arange(0, span)
         inside = number < tiles
-        best, error = _scores(maxima, stride, number, inside, query, there, lengths, offs, tile_norms, tile_rests, tile_leasts)
-        possible = (best + error >= lower[None, :]) & inside[:, None] & there[None, :] & (number[:, None] != best_place[None, :])
+        best, error = _scores(
+            maxima, stride, number, inside, query, there, lengths, offs, tile_norms, tile_rests, tile_leasts
+        )
+        possible = (
+            (best + error >= lower[None, :])
+            & inside[:, None]
+            & there[None, :]
+            & (number[:, None] != best_place[None, :])
+        )
         pairs = tl.where(possible, tl.arange(0, span)[:, None] * at_once + lane[None, :], NOWHERE)
         pair = tl.min(tl.min(pairs, 1), 0)
         while pair < NOWHERE:
@@ -214,7 +247,17 @@ def settle(
             point = points + (tl.program_id(0) * at_once + mine).to(tl.int64) * dimension
             length = tl.sum(tl.where(lane == mine, lengths, 0.0), 0)
             first, next_one, where, off = _scored(
-                place, point, length, vectors, half_squares, tile_norms, growth, smallest, dimension, tile, step
+                place,
+                point,
+                length,
+                vectors,
+                half_squares,
+                tile_norms,
+                growth,
+                smallest,
+                dimension,
+                tile,
+                step,
             )
             better = (lane == mine) & (first - off > top_low)
             challenger = tl.where(better, tl.maximum(top_high, next_one + off), first + off)

@@ -12,4 +12,12 @@ from deniable.purpose.principal import reduce
 from deniable.purpose.public_texts import PublicTexts, read_public
 from deniable.purpose.shaping import shape
 
-__all__ = ["PublicTexts", "install_reduced", "install_shaped", "label_warnings", "read_public", "reduce", "shape"]
+__all__ = [
+    "PublicTexts",
+    "install_reduced",
+    "install_shaped",
+    "label_warnings",
+    "read_public",
+    "reduce",
+    "shape",
+]

@@ -1,8 +1,9 @@
 """The directions of an embedding that matter for a purpose, learnt from public labelled texts.
 
-A text is the mean of its words' vectors. Classes: a multinomial logistic regression, and the span of its class weights, less their mean,
-which are as many directions as there are classes, less one. Numbers: a ridge regression, which is one direction. Both have one
-solution, and it is computed to many digits, so that the same texts give the same directions.
+A text is the mean of its words' vectors. Classes: a multinomial logistic regression, and the span of its
+class weights, less their mean, which are as many directions as there are classes, less one. Numbers: a ridge
+regression, which is one direction. Both have one solution, and it is computed to many digits, so that the
+same texts give the same directions.
 """
 
 from __future__ import annotations
@@ -25,23 +26,27 @@ from deniable.purpose.public_texts import PublicTexts, check_learnable
 PENALTY = 0.25
 """Half of it times the squared weights is added to the mean loss of a text, with features of spread 1.
 
-It is large: a small one finds the directions that tell texts apart best as they are, however little words differ along them. What survives
-noise is what words differ in (docs/experiments/purpose.md, "Directions")."""
+It is large: a small one finds the directions that tell texts apart best as they are, however little words
+differ along them. What survives noise is what words differ in (docs/experiments/purpose.md, "Directions")."""
 
 _ROUNDS, _SETTLED = 200, 1e-10
 _NO_WEIGHT = 1e-9
 
 
 class PurposeDirections(NamedTuple):
-    """Orthonormal directions, one a row, and the texts they were learnt from: with a label, and with a word that is known."""
+    """Orthonormal directions, one a row, and the texts they were learnt from: with a label, and with a word
+    that is known."""
 
     axes: Floats
     texts: int
     classes: tuple[str, ...]
 
 
-def learn_directions(embedding: Embedding, public: PublicTexts, *, report: Report | None = None) -> PurposeDirections:
-    """Return the directions along which the texts' labels can be told; ``report`` hears how many texts were cut.
+def learn_directions(
+    embedding: Embedding, public: PublicTexts, *, report: Report | None = None
+) -> PurposeDirections:
+    """Return the directions along which the texts' labels can be told; ``report`` hears how many texts were
+    cut.
 
     :raises TaskDataError: if too few texts hold a known word, or the words of all texts are alike.
     :raises MissingExtra: if scikit-learn is not installed.
@@ -61,7 +66,10 @@ def learn_directions(embedding: Embedding, public: PublicTexts, *, report: Repor
         means = means[known]
     scale = Scale.of(means)
     if not scale.useful.any():
-        raise TaskDataError(public.source, "the words of all its texts have the same mean vector; there is nothing to tell apart")
+        raise TaskDataError(
+            public.source,
+            "the words of all its texts have the same mean vector; there is nothing to tell apart",
+        )
     features = scale.features(means)
     classes: tuple[str, ...] = ()
     if public.kind == "numbers":
@@ -69,9 +77,13 @@ def learn_directions(embedding: Embedding, public: PublicTexts, *, report: Repor
     else:
         classes = tuple(sorted(set(public.labels)))
         number = {label: place for place, label in enumerate(classes)}
-        weights = _class_weights(features, np.array([number[label] for label in public.labels], dtype=np.int64))
+        weights = _class_weights(
+            features, np.array([number[label] for label in public.labels], dtype=np.int64)
+        )
     if np.abs(weights).max() < _NO_WEIGHT:
-        raise TaskDataError(public.source, "its labels have nothing to do with its words: no direction was found")
+        raise TaskDataError(
+            public.source, "its labels have nothing to do with its words: no direction was found"
+        )
     whole = np.zeros((len(weights), embedding.dimension))
     whole[:, scale.useful] = weights / scale.spread
     axes = _span(whole, most=max(1, len(classes) - 1))
@@ -79,7 +91,8 @@ def learn_directions(embedding: Embedding, public: PublicTexts, *, report: Repor
 
 
 def join_directions(several: list[Floats]) -> Floats:
-    """Return orthonormal directions that span all of these, those of the first as they are; what others repeat is left out."""
+    """Return orthonormal directions that span all of these, those of the first as they are; what others
+    repeat is left out."""
     kept: list[Floats] = []
     for direction in np.concatenate(several):
         rest = direction
@@ -95,7 +108,8 @@ def join_directions(several: list[Floats]) -> Floats:
 def _class_weights(features: Floats, labels: Ids) -> Floats:
     """Return the weights of each class, less their mean."""
     two = int(labels.max()) == 1
-    # For two classes the library has one vector of weights in place of two opposite ones: the same penalty is half as large on it.
+    # For two classes the library has one vector of weights in place of two opposite ones: the same penalty is
+    # half as large on it.
     model = sklearn("linear_model", "shaping a space").LogisticRegression(
         C=(2.0 if two else 1.0) / (PENALTY * len(labels)), solver="newton-cg", max_iter=_ROUNDS, tol=_SETTLED
     )
@@ -115,7 +129,8 @@ def _number_weights(features: Floats, numbers: Floats) -> Floats:
 
 
 def _span(weights: Floats, *, most: int) -> Floats:
-    """Return an orthonormal basis of the rows, strongest first: at most ``most`` directions, and none that is nothing but rounding."""
+    """Return an orthonormal basis of the rows, strongest first: at most ``most`` directions, and none that is
+    nothing but rounding."""
     _, strengths, axes = np.linalg.svd(weights, full_matrices=False)
     there = int((strengths > 1e-8 * strengths[0]).sum())
     return signed(axes[: min(most, there)])

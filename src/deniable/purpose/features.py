@@ -1,4 +1,5 @@
-"""Texts as numbers: the mean vector of their words, each dimension brought to mean 0 and spread 1; and a ridge regression on these."""
+"""Texts as numbers: the mean vector of their words, each dimension brought to mean 0 and spread 1; and a
+ridge regression on these."""
 
 from __future__ import annotations
 
@@ -17,8 +18,11 @@ _SAME = 1e-9
 _TEXTS_AT_ONCE = 500
 
 
-def mean_vectors(embedding: Embedding, texts: list[str], *, report: Report | None = None) -> tuple[Floats, Flags]:
-    """Return the mean vector of the known words of each text, and which texts hold any; the others are rows of zeros."""
+def mean_vectors(
+    embedding: Embedding, texts: list[str], *, report: Report | None = None
+) -> tuple[Floats, Flags]:
+    """Return the mean vector of the known words of each text, and which texts hold any; the others are rows
+    of zeros."""
     cutter, lookup = Cutter(embedding), Lookup(embedding)
     means, known = np.zeros((len(texts), embedding.dimension)), np.zeros(len(texts), dtype=np.bool_)
     for place, text in enumerate(texts):
@@ -43,18 +47,21 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, means: Floats) -> Scale:
-        """Return the scale of these means; dimensions in which they differ by rounding alone are not useful."""
+        """Return the scale of these means; dimensions in which they differ by rounding alone are not
+        useful."""
         spread = means.std(axis=0)
         useful = spread > _SAME * max(float(spread.max()), np.finfo(np.float64).tiny)
         return cls(useful=useful, centre=means[:, useful].mean(axis=0), spread=spread[useful])
 
     def features(self, means: Floats) -> Floats:
-        """Return the useful dimensions of means, in which those that the scale is of have mean 0 and spread 1."""
+        """Return the useful dimensions of means, in which those that the scale is of have mean 0 and spread
+        1."""
         scaled: Floats = (means[:, self.useful] - self.centre) / self.spread
         return scaled
 
 
 def ridge(features: Floats, targets: Floats, *, penalty: float) -> Floats:
-    """Return weights, a column for each of the targets: half of ``penalty`` times their squares is added to the mean loss of a text."""
+    """Return weights, a column for each of the targets: half of ``penalty`` times their squares is added to
+    the mean loss of a text."""
     gram = features.T @ features + penalty * len(features) * np.eye(features.shape[1])
     return np.asarray(np.linalg.solve(gram, features.T @ targets), dtype=np.float64)

@@ -34,7 +34,8 @@ def install_shaped(
     strength: float = STRENGTH,
     report: Report | None = None,
 ) -> store.InstalledFacts:
-    """Install an embedding shaped by public labelled texts under a new name; ``report`` hears how many of the texts were cut.
+    """Install an embedding shaped by public labelled texts under a new name; ``report`` hears how many of the
+    texts were cut.
 
     :raises EmbeddingExists: if the new name is taken.
     :raises EmbeddingNotFound: if there is no embedding of the other name.
@@ -43,7 +44,9 @@ def install_shaped(
     :raises MissingExtra: if scikit-learn is not installed.
     """
     store.free_place(new_name)
-    return save_mapped(shape(Embedding.open(name), public, dimension=dimension, strength=strength, report=report), new_name)
+    return save_mapped(
+        shape(Embedding.open(name), public, dimension=dimension, strength=strength, report=report), new_name
+    )
 
 
 def check_installable(name: str, new_name: str, *, dimension: int, strength: float = STRENGTH) -> None:
@@ -69,4 +72,6 @@ def save_mapped(mapped: Embedding, name: str) -> store.InstalledFacts:
         raise ValueError("only a mapped embedding is stored here")
     origin = mapped.linear_map.origin
     source = f"{origin.kind} from {origin.source} ({origin.source_fingerprint})"
-    return store.save(mapped, name, source=source, licence=store.licence_of(origin.source_fingerprint, origin.source))
+    return store.save(
+        mapped, name, source=source, licence=store.licence_of(origin.source_fingerprint, origin.source)
+    )

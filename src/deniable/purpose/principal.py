@@ -1,6 +1,7 @@
 """The principal axes of an embedding: the directions along which its words are spread most.
 
-Noise of n dimensions has a length of about n/ε, so dimensions that tell little cost use, not risk: ``reduce`` keeps the first axes only.
+Noise of n dimensions has a length of about n/ε, so dimensions that tell little cost use, not risk: ``reduce``
+keeps the first axes only.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ _NO_SPREAD = 1e-12
 
 
 def reduce(embedding: Embedding, dimension: int = 16, *, name: str | None = None) -> Embedding:
-    """Return the embedding on its first ``dimension`` principal axes: a public map of public vectors, and nothing is learnt.
+    """Return the embedding on its first ``dimension`` principal axes: a public map of public vectors, and
+    nothing is learnt.
 
-    :raises InvalidParameter: if the dimension is no whole number of at least 1, there are not that many axes, or words are protected.
+    :raises InvalidParameter: if the dimension is no whole number of at least 1, there are not that many axes,
+        or words are protected.
     """
     return map_embedding(embedding, principal_map(embedding, dimension), name=name)
 
@@ -35,7 +38,9 @@ def principal_map(embedding: Embedding, dimension: int) -> LinearMap:
     check_mappable(embedding)
     dimension = validated_count(dimension, "dimension")
     axes = principal_axes(covariance(embedding), dimension)
-    origin = MapOrigin(kind="reduced", source=embedding.name, source_fingerprint=embedding.fingerprint, dimension=dimension)
+    origin = MapOrigin(
+        kind="reduced", source=embedding.name, source_fingerprint=embedding.fingerprint, dimension=dimension
+    )
     return LinearMap.of(axes, np.ones(dimension), origin)
 
 
@@ -54,7 +59,8 @@ def covariance(embedding: Embedding) -> Floats:
 def principal_axes(spread: Floats, dimension: int, *, besides: Floats | None = None) -> Floats:
     """Return the first principal axes, one a row, orthogonal to the rows of ``besides``.
 
-    ``spread`` is the covariance. The largest coordinate of each axis is positive, so that its sign is no matter of chance.
+    ``spread`` is the covariance. The largest coordinate of each axis is positive, so that its sign is no
+    matter of chance.
 
     :raises InvalidParameter: if there are fewer axes along which words differ.
     """
@@ -70,7 +76,9 @@ def principal_axes(spread: Floats, dimension: int, *, besides: Floats | None = N
     if dimension > there:
         beside = f" beside the {taken} of the purpose" if taken else ""
         advice = f"choose at most {there}" if there else "there is nothing to choose from"
-        raise InvalidParameter("dimension", dimension, f"the words differ along {there} axes only{beside}; {advice}")
+        raise InvalidParameter(
+            "dimension", dimension, f"the words differ along {there} axes only{beside}; {advice}"
+        )
     axes = vectors[:, ::-1][:, :dimension].T
     if besides is not None:
         axes = axes - (axes @ besides.T) @ besides

@@ -1,4 +1,5 @@
-"""Public texts with labels: what a space may be shaped by. Never private ones, since the vectors show what they were shaped by."""
+"""Public texts with labels: what a space may be shaped by. Never private ones, since the vectors show what
+they were shaped by."""
 
 from __future__ import annotations
 
@@ -24,9 +25,10 @@ _CLASSES_AT_MOST = 20
 class PublicTexts:
     """Public texts, each with a label: a class, or a number that is written out, as ``kind`` says.
 
-    ``source`` names them in messages, and ``column`` the labels, where they are of a file. ``sha256`` is the digest of the file, or of
-    labels and texts where there is no file. ``left_out`` counts the records without a text or a label. If these are a part of the texts of
-    that file, they were drawn from ``drawn_from`` texts with ``seed``.
+    ``source`` names them in messages, and ``column`` the labels, where they are of a file. ``sha256`` is the
+    digest of the file, or of labels and texts where there is no file. ``left_out`` counts the records without
+    a text or a label. If these are a part of the texts of that file, they were drawn from ``drawn_from``
+    texts with ``seed``.
     """
 
     source: str
@@ -55,7 +57,10 @@ class PublicTexts:
         """
         if len(labels) != len(texts):
             raise InvalidParameter("labels", len(labels), f"must be as many as the texts, {len(texts):,}")
-        records = [("" if label is None else str(label), text or "") for label, text in zip(labels, texts, strict=True)]
+        records = [
+            ("" if label is None else str(label), text or "")
+            for label, text in zip(labels, texts, strict=True)
+        ]
         digest = hashlib.sha256()
         for each in (part for record in records for part in record):
             encoded = each.encode("utf-8", "surrogatepass")
@@ -63,15 +68,28 @@ class PublicTexts:
         return cls._checked(records, kind, source, digest.hexdigest(), what="records")
 
     @classmethod
-    def _checked(cls, records: list[tuple[str, str]], kind: str, source: str, digest: str, *, what: str, column: str | None = None) -> Self:
+    def _checked(
+        cls,
+        records: list[tuple[str, str]],
+        kind: str,
+        source: str,
+        digest: str,
+        *,
+        what: str,
+        column: str | None = None,
+    ) -> Self:
         if not records:
             raise TaskDataError(source, "holds no record")
         given = without_gaps([label for label, _ in records])
-        usable = [(label, text) for label, (_, text) in zip(given, records, strict=True) if label and text.strip()]
+        usable = [
+            (label, text) for label, (_, text) in zip(given, records, strict=True) if label and text.strip()
+        ]
         if not any(given):
             raise TaskDataError(source, f"none of its {len(records):,} {what} has a label")
         if not usable:
-            raise TaskDataError(source, f"none of its {len(records):,} {what} has both a label and a text that is not empty")
+            raise TaskDataError(
+                source, f"none of its {len(records):,} {what} has both a label and a text that is not empty"
+            )
         labels = [label for label, _ in usable]
         found = _kind_of(labels, kind, source)
         made = cls(
@@ -97,20 +115,27 @@ def read_public(
 ) -> PublicTexts:
     """Return the texts of a public CSV, TSV, JSON Lines or Parquet file with the labels of a column.
 
-    Labels are classes, or numbers if all of them are and there are more than 20 different ones or one is no whole number; ``kind`` says
-    it otherwise.
+    Labels are classes, or numbers if all of them are and there are more than 20 different ones or one is no
+    whole number; ``kind`` says it otherwise.
 
     :raises InvalidParameter: if a column is not there, or there is no such kind.
     :raises RecordError: if the file cannot be read, or is a pipe.
-    :raises TaskDataError: if nothing can be learnt from it: too few texts, one class or number only, or classes with hardly a text.
+    :raises TaskDataError: if nothing can be learnt from it: too few texts, one class or number only, or
+        classes with hardly a text.
     """
     path = Path(path)
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise RecordError(path, "is read more than once, which a pipe cannot be: save the texts to a file first")
-    records = list(labelled_records(path, label_column=label_column, text_column=text_column, decimals=True, **reading))
+        raise RecordError(
+            path, "is read more than once, which a pipe cannot be: save the texts to a file first"
+        )
+    records = list(
+        labelled_records(path, label_column=label_column, text_column=text_column, decimals=True, **reading)
+    )
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return PublicTexts._checked(records, kind, path.name, digest, what=f"records, in {label_column!r},", column=label_column)
+    return PublicTexts._checked(
+        records, kind, path.name, digest, what=f"records, in {label_column!r},", column=label_column
+    )
 
 
 def check_learnable(texts: PublicTexts) -> None:
@@ -120,20 +145,29 @@ def check_learnable(texts: PublicTexts) -> None:
     """
     counts, total = Counter(texts.labels), len(texts.labels)
     if total < FEWEST_TEXTS:
-        problem = f"has {total} texts with a label; {FEWEST_TEXTS} are the least, and some hundreds are needed to say something"
+        problem = (
+            f"has {total} texts with a label; {FEWEST_TEXTS} are the least, and some hundreds are "
+            "needed to say something"
+        )
         raise TaskDataError(texts.source, problem)
     different = len(set(map(float, counts))) if texts.kind == "numbers" else len(counts)
     if different == 1:
-        raise TaskDataError(texts.source, f"all {total:,} texts have the same label; there is nothing to tell apart")
+        raise TaskDataError(
+            texts.source, f"all {total:,} texts have the same label; there is nothing to tell apart"
+        )
     if texts.kind == "numbers":
         return
     if len(counts) > MOST_CLASSES:
-        problem = f"has {len(counts):,} different labels; at most {MOST_CLASSES} classes can be a purpose. Are they classes?"
+        problem = (
+            f"has {len(counts):,} different labels; at most {MOST_CLASSES} classes can be a purpose. "
+            "Are they classes?"
+        )
         raise TaskDataError(texts.source, problem)
     rare = sum(count < FEWEST_OF_A_CLASS for count in counts.values())
     if rare:
         problem = (
-            f"{rare:,} of its {len(counts):,} labels stand with fewer than {FEWEST_OF_A_CLASS} of the {total:,} texts; leave those texts "
+            f"{rare:,} of its {len(counts):,} labels stand with fewer than {FEWEST_OF_A_CLASS} of the "
+            f"{total:,} texts; leave those texts "
             "out or join the labels, and check that the column holds classes"
         )
         raise TaskDataError(texts.source, problem)
@@ -147,22 +181,28 @@ def _kind_of(labels: list[str], asked: str, source: str) -> LabelKind:
     numbers = [number_of(label) for label in labels]
     if None in numbers:
         if asked == "numbers":
-            raise TaskDataError(source, f"{numbers.count(None):,} of its {len(labels):,} labels are no finite numbers")
+            raise TaskDataError(
+                source, f"{numbers.count(None):,} of its {len(labels):,} labels are no finite numbers"
+            )
         return "classes"
     return "numbers" if asked == "numbers" or are_numbers(labels) else "classes"
 
 
 def without_gaps(labels: Sequence[str]) -> list[str]:
-    """Return labels without blanks around them, and "" where there is none: programs write a number that is missing as nan."""
+    """Return labels without blanks around them, and "" where there is none: programs write a number that is
+    missing as nan."""
     stripped = [label.strip() for label in labels]
     beside_numbers = any(number_of(label) is not None for label in stripped)
     return ["" if beside_numbers and label.casefold() == "nan" else label for label in stripped]
 
 
 def are_numbers(labels: Sequence[str]) -> bool:
-    """Return whether labels, where there are any, are numbers, and not whole ones of a few kinds, which are taken for classes."""
+    """Return whether labels, where there are any, are numbers, and not whole ones of a few kinds, which are
+    taken for classes."""
     numbers = {number_of(label) for label in without_gaps(labels) if label}
-    return None not in numbers and (len(numbers) > _CLASSES_AT_MOST or not all(float(number or 0.0).is_integer() for number in numbers))
+    return None not in numbers and (
+        len(numbers) > _CLASSES_AT_MOST or not all(float(number or 0.0).is_integer() for number in numbers)
+    )
 
 
 def number_of(label: str) -> float | None:

@@ -1,8 +1,10 @@
-"""Shapes a space for a declared purpose: words that differ for it are far apart, words that do not lie close together and hide one another.
+"""Shapes a space for a declared purpose: words that differ for it are far apart, words that do not lie close
+together and hide one another.
 
-The directions of the purpose are scaled to a ``strength`` times the spread of the first principal axis of what is left, and stand beside
-the first principal axes of it. The guarantee holds in the metric of the shaped vectors, like in that of any others. What was
-learnt from becomes public with them: so only public text may shape a space.
+The directions of the purpose are scaled to a ``strength`` times the spread of the first principal axis of
+what is left, and stand beside the first principal axes of it. The guarantee holds in the metric of the shaped
+vectors, like in that of any others. What was learnt from becomes public with them: so only public text may
+shape a space.
 """
 
 from __future__ import annotations
@@ -24,10 +26,12 @@ from deniable.purpose.principal import covariance, principal_axes
 from deniable.purpose.public_texts import PublicTexts
 
 STRENGTH = 4.0
-"""How far a purpose spreads words unless told otherwise; see docs/experiments/purpose.md, "Dimension and strength"."""
+"""How far a purpose spreads words unless told otherwise; see docs/experiments/purpose.md, "Dimension and
+strength"."""
 
 PUBLIC_ONLY = (
-    "the labelled texts must be public: the vectors are handed over, and the directions learnt from the texts can be computed from them. "
+    "the labelled texts must be public: the vectors are handed over, and the directions learnt from the "
+    "texts can be computed from them. "
     "Shaping by the text that is to be protected breaks the guarantee"
 )
 
@@ -41,11 +45,13 @@ def shape(
     name: str | None = None,
     report: Report | None = None,
 ) -> Embedding:
-    """Return the embedding shaped by public labelled texts: ``dimension`` principal axes beside the directions of the purposes.
+    """Return the embedding shaped by public labelled texts: ``dimension`` principal axes beside the
+    directions of the purposes.
 
     Each of ``public`` is a purpose. ``report`` hears how many of their texts were cut.
 
-    :raises InvalidParameter: if a number is not allowed, there is no purpose, there are not that many axes, or words are protected.
+    :raises InvalidParameter: if a number is not allowed, there is no purpose, there are not that many axes,
+        or words are protected.
     :raises TaskDataError: if nothing can be learnt from the texts.
     :raises MissingExtra: if scikit-learn is not installed.
     """
@@ -54,16 +60,26 @@ def shape(
     if not public:
         raise InvalidParameter("public", "nothing", "give public labelled texts for at least one purpose")
     if len(public) > MOST_PURPOSES:
-        raise InvalidParameter("public", f"{len(public)} files", f"a space is made for at most {MOST_PURPOSES} purposes")
+        raise InvalidParameter(
+            "public", f"{len(public)} files", f"a space is made for at most {MOST_PURPOSES} purposes"
+        )
     for place, texts in enumerate(public):
         if any((texts.sha256, texts.column) == (other.sha256, other.column) for other in public[:place]):
-            raise InvalidParameter("public", texts.source, "the same labels of the same texts are given twice; a purpose is named once")
+            raise InvalidParameter(
+                "public",
+                texts.source,
+                "the same labels of the same texts are given twice; a purpose is named once",
+            )
     total, before, learnt = sum(len(texts.texts) for texts in public), 0, []
     for texts in public:
         part = None if report is None else _shifted(report, before, total)
         learnt.append(learn_directions(embedding, texts, report=part))
         before += len(texts.texts)
-    return map_embedding(embedding, map_of_directions(embedding, public, learnt, dimension=dimension, strength=strength), name=name)
+    return map_embedding(
+        embedding,
+        map_of_directions(embedding, public, learnt, dimension=dimension, strength=strength),
+        name=name,
+    )
 
 
 def map_of_directions(
@@ -75,7 +91,8 @@ def map_of_directions(
     strength: float,
     spread: Floats | None = None,
 ) -> LinearMap:
-    """Return the map for directions that were learnt already; ``spread`` is the covariance of the words, for who makes many maps.
+    """Return the map for directions that were learnt already; ``spread`` is the covariance of the words, for
+    who makes many maps.
 
     :raises InvalidParameter: if there are not that many axes beside them.
     :raises TaskDataError: if all words are alike along one of them.
@@ -84,7 +101,10 @@ def map_of_directions(
     directions = join_directions([each.axes for each in learnt])
     along = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", directions, spread, directions), 0.0))
     if (along <= 1e-6 * math.sqrt(max(float(np.trace(spread)), 0.0))).any():
-        problem = "all words of the embedding are alike along a direction of the purpose; use an embedding with more words"
+        problem = (
+            "all words of the embedding are alike along a direction of the purpose; use an embedding "
+            "with more words"
+        )
         raise TaskDataError(public[0].source, problem)
     axes = principal_axes(spread, dimension, besides=directions)
     first = math.sqrt(float(axes[0] @ spread @ axes[0]))
@@ -107,7 +127,9 @@ def validated_strength(value: float) -> float:
     :raises InvalidParameter: otherwise.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not WEAKEST <= value <= STRONGEST:
-        raise InvalidParameter("strength", value, f"must be a number between {WEAKEST:g} and {STRONGEST:g}, such as {STRENGTH:g}")
+        raise InvalidParameter(
+            "strength", value, f"must be a number between {WEAKEST:g} and {STRONGEST:g}, such as {STRENGTH:g}"
+        )
     return float(value)
 
 

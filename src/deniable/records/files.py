@@ -46,21 +46,25 @@ def privatize_file(
     force: bool = False,
     progress: type[Progress] | None = None,
 ) -> Receipt | None:
-    """Release a file of records into another file and return the receipt; receipt and card are written beside the target.
+    """Release a file of records into another file and return the receipt; receipt and card are written beside
+    the target.
 
-    ``columns`` name what to privatize, ``drop`` what to leave out, and ``keep`` what to release as it is. A column that has none of these
-    roles is refused if it looks like people, contacts, identifiers, dates of birth or free text, judged by the first 10,000 records; other
-    sheets of a workbook need ``keep_sheets``. ``record_id`` names the column of ids of a keyed release;
-    without it a record is named by its number and a digest of the file. Without a key, ``person`` names the column that says whose a
-    record is, so that the receipt adds up what each person spends. ``sheet`` is that of a spreadsheet, by default its first.
-    ``workers`` processes share the work. ``resume`` continues work that was cut off, or begins it; None is returned when it was finished
-    before. ``force`` replaces what is there. ``progress=Progress`` shows a bar. Formats and compression are told from the names unless
-    ``format`` says otherwise. A privatizer should not be used elsewhere meanwhile; its own counts start from zero.
+    ``columns`` name what to privatize, ``drop`` what to leave out, and ``keep`` what to release as it is. A
+    column that has none of these roles is refused if it looks like people, contacts, identifiers, dates of
+    birth or free text, judged by the first 10,000 records; other sheets of a workbook need ``keep_sheets``.
+    ``record_id`` names the column of ids of a keyed release; without it a record is named by its number and a
+    digest of the file. Without a key, ``person`` names the column that says whose a record is, so that the
+    receipt adds up what each person spends. ``sheet`` is that of a spreadsheet, by default its first.
+    ``workers`` processes share the work. ``resume`` continues work that was cut off, or begins it; None is
+    returned when it was finished before. ``force`` replaces what is there. ``progress=Progress`` shows a bar.
+    Formats and compression are told from the names unless ``format`` says otherwise. A privatizer should not
+    be used elsewhere meanwhile; its own counts start from zero.
 
     :raises InvalidParameter: if a setting is not allowed or a column is not there.
     :raises UndecidedColumns: if something would be released as it is that nobody named.
     :raises ResumeError: if a partial output is in the way or belongs to another job.
-    :raises RecordError: if the input cannot be read or the output cannot be written; nothing is under the target's name then.
+    :raises RecordError: if the input cannot be read or the output cannot be written; nothing is under the
+        target's name then.
     :raises OSError: if a file cannot be opened.
     """
     path = Path(source)
@@ -92,31 +96,44 @@ def privatize_file(
 
 
 def privatize_stream(
-    private: Privatizer, source: Source, sink: BinaryIO, layout: Layout, *, warn: Callable[[str], None] | None = None
+    private: Privatizer,
+    source: Source,
+    sink: BinaryIO,
+    layout: Layout,
+    *,
+    warn: Callable[[str], None] | None = None,
 ) -> Receipt:
     """Release every record of the source into the sink and return the receipt.
 
-    What has arrived is released at once when the producer is slow. When it is fast, the sink is given equal parts, so that its reader
-    cannot see how long the private texts are. A sink that was closed by its reader ends the work without an error. The privatizer's own
-    counts start from zero. What does not come from a file is not looked at before: every column of it needs a role.
+    What has arrived is released at once when the producer is slow. When it is fast, the sink is given equal
+    parts, so that its reader cannot see how long the private texts are. A sink that was closed by its reader
+    ends the work without an error. The privatizer's own counts start from zero. What does not come from a
+    file is not looked at before: every column of it needs a role.
 
-    :raises UndecidedColumns: if something would be released as it is that nobody named; records before it are released.
+    :raises UndecidedColumns: if something would be released as it is that nobody named; records before it are
+        released.
     :raises RecordError: if a record cannot be read; those before it are released.
     :raises UnknownWord: if the policy is to stop at unknown words; the records before that are released.
     :raises InvalidParameter: if the layout does not fit the source.
     """
     if layout.format in WHOLE or layout.format == FOLDER:
-        raise InvalidParameter("format", layout.format, "cannot be written to a stream; name an output file (-o)")
+        raise InvalidParameter(
+            "format", layout.format, "cannot be written to a stream; name an output file (-o)"
+        )
     check_budget(private.record_epsilon, layout.columns)
     private.take_tally()
-    promised = private.receipt_for(Tally())  # a calibration that cannot be read is said before anything is released
+    promised = private.receipt_for(
+        Tally()
+    )  # a calibration that cannot be read is said before anything is released
     tally, size = Tally(), BatchSize(up_to_errors=True, one_text=private.record_epsilon is not None)
     reader = open_reader(source, layout, naming_for(private, source, layout))
     check_budget(private.record_epsilon, layout.columns, lists=reader.has_lists)
     for warning in decide(source, layout, reader, private.mechanism.embedding):
         if warn is not None:
             warn(warning)
-    by_arrival = source.identity() is None  # also with a seed: who waits for an answer must not wait for more text
+    by_arrival = (
+        source.identity() is None
+    )  # also with a seed: who waits for an answer must not wait for more text
     try:
         waiting = bytearray(b"".join(reader.head()))
         if by_arrival:

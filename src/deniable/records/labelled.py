@@ -42,8 +42,9 @@ def labelled_records(
 ) -> Iterator[tuple[str, str]]:
     """Yield label and text of the records of a file that has columns; what is missing is empty.
 
-    A label is text, a whole number, or true or false; with ``decimals`` it may be any number. It is written out.
-    ``called`` is what messages call it. ``format``, ``delimiter``, ``header``, ``encoding`` and ``sheet`` are as for ``privatize_file``.
+    A label is text, a whole number, or true or false; with ``decimals`` it may be any number. It is written
+    out. ``called`` is what messages call it. ``format``, ``delimiter``, ``header``, ``encoding`` and
+    ``sheet`` are as for ``privatize_file``.
 
     :raises InvalidParameter: if a column is not there or cannot be what it should be.
     :raises RecordError: if the file cannot be read.
@@ -51,7 +52,9 @@ def labelled_records(
     if label_column == text_column:
         raise InvalidParameter(called, label_column, "is the column of texts as well; name another one")
     roles = Roles(text=(text_column,))
-    layout = make_layout(path, format=format, roles=roles, delimiter=delimiter, header=header, encoding=encoding, sheet=sheet)
+    layout = make_layout(
+        path, format=format, roles=roles, delimiter=delimiter, header=header, encoding=encoding, sheet=sheet
+    )
     if layout.format == "text":
         raise InvalidParameter(
             "format",
@@ -73,13 +76,20 @@ def labelled_records(
 
 
 class _Labels(Naming):
-    """Names a record by its label: readers take the label along as they would an id, but many records may share one."""
+    """Names a record by its label: readers take the label along as they would an id, but many records may
+    share one."""
 
     kinds: tuple[type, ...] = (str, int, bool)
     kinds_in_words = "text, whole numbers, or true and false"
 
     def names(self, record: int, given: object, places: Sequence[Place]) -> tuple[RecordId, ...]:  # noqa: ARG002 - as a naming has it
-        label = "" if given is None or given != given else str(given).lower() if isinstance(given, bool) else str(given)
+        label = (
+            ""
+            if given is None or given != given
+            else str(given).lower()
+            if isinstance(given, bool)
+            else str(given)
+        )
         return (label,) * len(places)
 
 
@@ -90,7 +100,8 @@ class _Numbers(_Labels):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledTexts:
-    """``texts[i]`` was written by ``people[i]``. ``source`` names the file in messages; texts never stand in messages."""
+    """``texts[i]`` was written by ``people[i]``. ``source`` names the file in messages; texts never stand in
+    messages."""
 
     source: str
     people: list[str] = field(repr=False)
@@ -109,20 +120,30 @@ class LabelledTexts:
 
 
 def read_labelled(
-    path: Path, *, person_column: str, text_column: str, called: str = "person", **reading: Unpack[ReadingOptions]
+    path: Path,
+    *,
+    person_column: str,
+    text_column: str,
+    called: str = "person",
+    **reading: Unpack[ReadingOptions],
 ) -> LabelledTexts:
-    """Return the texts of a file with columns that hold something, each with its person; ``called`` is what messages call that.
+    """Return the texts of a file with columns that hold something, each with its person; ``called`` is what
+    messages call that.
 
     :raises InvalidParameter: if a column is not there.
     :raises RecordError: if the file cannot be read.
     :raises UnusableAuditData: if no text is left.
     """
     people, texts, records = [], [], 0
-    for person, text in labelled_records(path, label_column=person_column, text_column=text_column, **reading):
+    for person, text in labelled_records(
+        path, label_column=person_column, text_column=text_column, **reading
+    ):
         records += 1
         if person and text.strip():
             people.append(person)
             texts.append(text)
     if not texts:
-        raise UnusableAuditData(str(path), f"none of its {records:,} records has both a {called} and a text that is not empty")
+        raise UnusableAuditData(
+            str(path), f"none of its {records:,} records has both a {called} and a text that is not empty"
+        )
     return LabelledTexts(source=str(path), people=people, texts=texts)

@@ -1,7 +1,8 @@
-"""Files of released records as their receiver reads them: the texts of a column, and a copy of the file with other texts in it.
+"""Files of released records as their receiver reads them: the texts of a column, and a copy of the file with
+other texts in it.
 
-Which mark stands between the cells of CSV need not be said: it is the one by which the header has the column. The header is public here,
-while that of a private file may turn out to be a record.
+Which mark stands between the cells of CSV need not be said: it is the one by which the header has the column.
+The header is public here, while that of a private file may turn out to be a record.
 """
 
 from __future__ import annotations
@@ -40,8 +41,11 @@ def read_texts(path: Path, *, column: str | None, **reading: Unpack[ReadingOptio
             yield from batch.texts
 
 
-def read_grouped(path: Path, *, column: str, by: str, **reading: Unpack[ReadingOptions]) -> Iterator[tuple[str, str]]:
-    """Yield group and text of each record of a file; a group is text or a whole number, and what is missing is empty.
+def read_grouped(
+    path: Path, *, column: str, by: str, **reading: Unpack[ReadingOptions]
+) -> Iterator[tuple[str, str]]:
+    """Yield group and text of each record of a file; a group is text or a whole number, and what is missing
+    is empty.
 
     :raises InvalidParameter: if a column is not there.
     :raises RecordError: if the file cannot be read.
@@ -65,7 +69,8 @@ def rewrite_file(
     report: Report | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> int:
-    """Copy a file of records with other texts in a column, and return how many records it has; the copy appears whole or not at all.
+    """Copy a file of records with other texts in a column, and return how many records it has; the copy
+    appears whole or not at all.
 
     ``report`` is told how far the reading is, of how much.
 
@@ -77,7 +82,11 @@ def rewrite_file(
     records = 0
     with open_source(path) as source, whole_file(target) as file:
         reader = open_reader(source, layout)
-        write = _whole_writer(file, reader, target) if isinstance(reader, FinishedAtTheEnd) else _line_writer(file, reader, target)
+        write = (
+            _whole_writer(file, reader, target)
+            if isinstance(reader, FinishedAtTheEnd)
+            else _line_writer(file, reader, target)
+        )
         for batch in reader.batches(BatchSize()):
             write(batch, change(batch.texts))
             records += len(batch)
@@ -87,10 +96,16 @@ def rewrite_file(
     return records
 
 
-def check_rewritten(path: Path, target: Path, *, column: str | None, force: bool, **reading: Unpack[ReadingOptions]) -> None:
-    """Check where a copy of a file of records would go, before long work is done for it; raises what ``rewrite_file`` raises."""
+def check_rewritten(
+    path: Path, target: Path, *, column: str | None, force: bool, **reading: Unpack[ReadingOptions]
+) -> None:
+    """Check where a copy of a file of records would go, before long work is done for it; raises what
+    ``rewrite_file`` raises."""
     if path.is_dir():
-        raise RecordError(path, "is a folder, whose files are read and not written again; put their texts into a CSV file first")
+        raise RecordError(
+            path,
+            "is a folder, whose files are read and not written again; put their texts into a CSV file first",
+        )
     check_place(target)
     check_apart(str(path), target)
     _layout(path, column, reading).check_output_name(target)
@@ -112,7 +127,11 @@ def _layout(path: Path, column: str | None, reading: ReadingOptions) -> Layout:
         return layout
     with open_source(path) as source:
         first = next(iter(Lines(source, layout.encoding)), "")
-    cut = (mark for mark in (layout.delimiter, *OTHER_DELIMITERS) if column in next(csv.reader([first], delimiter=mark), []))
+    cut = (
+        mark
+        for mark in (layout.delimiter, *OTHER_DELIMITERS)
+        if column in next(csv.reader([first], delimiter=mark), [])
+    )
     return replace(layout, delimiter=next(cut, layout.delimiter))
 
 
@@ -128,8 +147,11 @@ def _line_writer(file: Any, reader: Reader, target: Path) -> Callable[[Batch | N
     return write
 
 
-def _whole_writer(file: Any, reader: FinishedAtTheEnd, target: Path) -> Callable[[Batch | None, list[str | None]], None]:
-    """Return what keeps the records in a folder beside the target, and puts the file together from there when they are all there."""
+def _whole_writer(
+    file: Any, reader: FinishedAtTheEnd, target: Path
+) -> Callable[[Batch | None, list[str | None]], None]:
+    """Return what keeps the records in a folder beside the target, and puts the file together from there when
+    they are all there."""
     folder = TemporaryDirectory(dir=target.parent, prefix=".deniable-")
     partial, finished, ends = Path(folder.name, "partial"), Path(folder.name, "finished"), list[int]()
 

@@ -1,4 +1,5 @@
-"""Pages and figures for people: one self-contained HTML file, and figures in one style, for every part that reports.
+"""Pages and figures for people: one self-contained HTML file, and figures in one style, for every part that
+reports.
 
 >>> from deniable.report.figure import new_figure, apply_style
 >>> from deniable.report.page import Page

@@ -1,8 +1,10 @@
-"""Figures in one style, without pyplot: nothing global is changed, no window is opened, every figure is an object.
+"""Figures in one style, without pyplot: nothing global is changed, no window is opened, every figure is an
+object.
 
-A function that draws is marked ``@apply_style`` and begins with ``new_figure``. Words from a vocabulary go through ``drawable``
-first: the figure's font does not know every script, and ``$`` is only a character. A figure is saved as files, or becomes part
-of a page: no ids that clash, colours that follow the page, text in the page's font, and words for those who cannot see it.
+A function that draws is marked ``@apply_style`` and begins with ``new_figure``. Words from a vocabulary go
+through ``drawable`` first: the figure's font does not know every script, and ``$`` is only a character. A
+figure is saved as files, or becomes part of a page: no ids that clash, colours that follow the page, text in
+the page's font, and words for those who cannot see it.
 """
 
 from __future__ import annotations
@@ -80,21 +82,26 @@ def apply_style(draw: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-        # The style is matplotlib's global one while a figure is drawn and what it was afterwards: one thread at a time.
+        # The style is matplotlib's global one while a figure is drawn and what it was afterwards: one thread
+        # at a time.
         with _DRAWING, matplotlib.rc_context(_STYLE):
             return draw(*args, **kwargs)
 
     return drawn
 
 
-def new_figure(rows: int = 1, columns: int = 1, *, width: float = WIDTH, height: float = HEIGHT, **subplots: Any) -> tuple[Figure, Any]:
-    """Return a figure and its axes, one or an array of them as ``Figure.subplots`` gives them. For ``@apply_style`` functions."""
+def new_figure(
+    rows: int = 1, columns: int = 1, *, width: float = WIDTH, height: float = HEIGHT, **subplots: Any
+) -> tuple[Figure, Any]:
+    """Return a figure and its axes, one or an array of them as ``Figure.subplots`` gives them. For
+    ``@apply_style`` functions."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, **subplots)
 
 
 def drawable(text: str, *, longest: int = 40) -> str:
-    """Return text that a figure has room for and its font can show: characters it does not know are written out as ``\\u{4e2d}``."""
+    """Return text that a figure has room for and its font can show: characters it does not know are written
+    out as ``\\u{4e2d}``."""
     known = _known()
     shown = "".join(c if ord(c) in known else character_number(c) for c in visible(text[:longest]))
     return shown if len(shown) <= longest and len(text) <= longest else shown[: longest - 1] + "…"
@@ -104,8 +111,12 @@ def drawable(text: str, *, longest: int = 40) -> str:
 def svg(figure: Figure) -> str:
     """Return the figure as an SVG document; the same figure gives the same text."""
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    figure.set_layout_engine("none")  # its parts have their places now: to find them takes longer than to draw
+    figure.savefig(
+        buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
+    )
+    figure.set_layout_engine(
+        "none"
+    )  # its parts have their places now: to find them takes longer than to draw
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 
 
@@ -118,7 +129,8 @@ def png(figure: Figure, *, dpi: int = 200) -> bytes:
 
 
 def save(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
-    """Write the figure as ``name.svg`` and ``name.png`` into a folder, each whole or not at all; return the two files."""
+    """Write the figure as ``name.svg`` and ``name.png`` into a folder, each whole or not at all; return the
+    two files."""
     vector, raster = folder / f"{name}.svg", folder / f"{name}.png"
     put(vector, svg(figure).encode())
     put(raster, png(figure))
@@ -130,9 +142,13 @@ def inline_svg(figure: Figure, *, alt: str, prefix: str) -> Markup:
     root = ElementTree.fromstring(svg(figure))  # noqa: S314 - written by ourselves, a line above
     for element in root.iter():
         element.tag = _local(element.tag)
-        element.attrib = {_local(name): _attribute(_local(name), value, prefix) for name, value in element.attrib.items()}
+        element.attrib = {
+            _local(name): _attribute(_local(name), value, prefix) for name, value in element.attrib.items()
+        }
     for parent in list(root.iter()):
-        for child in [child for child in parent if child.tag in _UNSEEN or (child.tag == "defs" and not len(child))]:
+        for child in [
+            child for child in parent if child.tag in _UNSEEN or (child.tag == "defs" and not len(child))
+        ]:
             parent.remove(child)
     wanted = _ids_in_use(root)
     for element in root.iter():
@@ -141,7 +157,11 @@ def inline_svg(figure: Figure, *, alt: str, prefix: str) -> Markup:
             element.attrib.pop("id", None)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
-    root.attrib |= {"role": "img", "aria-label": visible(alt), "style": "stroke-linejoin: round; stroke-linecap: butt"}
+    root.attrib |= {
+        "role": "img",
+        "aria-label": visible(alt),
+        "style": "stroke-linejoin: round; stroke-linecap: butt",
+    }
     return Markup(ElementTree.tostring(root, encoding="unicode"))  # noqa: S704 - the serialiser has escaped all text in it
 
 
@@ -167,4 +187,10 @@ def _attribute(name: str, value: str, prefix: str) -> str:
 
 def _ids_in_use(root: ElementTree.Element) -> set[str]:
     values = [value for element in root.iter() for value in element.attrib.values()]
-    return {name for value in values for name in re.findall(r"^#(.+)$|url\(#([^)]+)\)", value) for name in name if name}
+    return {
+        name
+        for value in values
+        for name in re.findall(r"^#(.+)$|url\(#([^)]+)\)", value)
+        for name in name
+        if name
+    }

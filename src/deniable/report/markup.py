@@ -1,6 +1,8 @@
-"""Text on pages and in figures: what comes from outside made safe to show, and the few ways to mark a part of a sentence.
+"""Text on pages and in figures: what comes from outside made safe to show, and the few ways to mark a part of
+a sentence.
 
-``visible`` leaves nothing invisible, nothing that turns its surroundings around or breaks a file. Plain text is always escaped.
+``visible`` leaves nothing invisible, nothing that turns its surroundings around or breaks a file. Plain text
+is always escaped.
 
 >>> phrase("The word ", word("<b>"), " stays ", strong("always"), ".")
 Markup('The word <bdi class="word">&lt;b&gt;</bdi> stays <strong>always</strong>.')
@@ -17,10 +19,13 @@ _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u20
 
 
 def visible(text: str) -> str:
-    """Return the text with control characters, marks of direction and unassigned characters written out as ``\\u{1b}``."""
+    """Return the text with control characters, marks of direction and unassigned characters written out as
+    ``\\u{1b}``."""
     if text.isprintable() and not any(mark in text for mark in _TURNING):
         return text
-    return "".join(character_number(c) if unicodedata.category(c) in _HIDDEN or c in _TURNING else c for c in text)
+    return "".join(
+        character_number(c) if unicodedata.category(c) in _HIDDEN or c in _TURNING else c for c in text
+    )
 
 
 def character_number(character: str) -> str:

@@ -73,12 +73,24 @@ class Page:
         from deniable.report.figure import inline_svg
 
         self._figures += 1
-        self._add("figure", svg=inline_svg(figure, alt=alt, prefix=f"f{self._figures}-"), caption=caption, number=self._figures)
+        self._add(
+            "figure",
+            svg=inline_svg(figure, alt=alt, prefix=f"f{self._figures}-"),
+            caption=caption,
+            number=self._figures,
+        )
 
     def add_table(
-        self, columns: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str = "", folded: str = "", text_columns: int = 1
+        self,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[object]],
+        *,
+        caption: str = "",
+        folded: str = "",
+        text_columns: int = 1,
     ) -> None:
-        """Add a table, hidden behind the words ``folded`` if there are any; the first ``text_columns`` columns hold text, the rest numbers.
+        """Add a table, hidden behind the words ``folded`` if there are any; the first ``text_columns``
+        columns hold text, the rest numbers.
 
         :raises ValueError: if a row has more or fewer cells than there are columns.
         """
@@ -86,12 +98,25 @@ class Page:
         for row in cells:
             if len(row) != len(columns):
                 raise ValueError(f"a row has {len(row)} cells and the table {len(columns)} columns")
-        self._add("table", columns=list(columns), rows=cells, caption=caption, folded=folded, text_columns=text_columns)
+        self._add(
+            "table",
+            columns=list(columns),
+            rows=cells,
+            caption=caption,
+            folded=folded,
+            text_columns=text_columns,
+        )
 
     def html(self) -> str:
         """Return the page."""
         folder = resources.files("deniable.report")
-        environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_make_visible)
+        environment = Environment(
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            finalize=_make_visible,
+        )
         template = environment.from_string((folder / "page.html.jinja").read_text(encoding="utf-8"))
         style = (folder / "page.css").read_text(encoding="utf-8")
         return template.render(page=self, blocks=self._blocks, style=Markup(style), version=__version__)  # noqa: S704 - our own file

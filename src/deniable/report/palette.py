@@ -1,4 +1,5 @@
-"""The colours of figures and pages. Each has a name that the page's style sheet knows, so that figures follow light and dark."""
+"""The colours of figures and pages. Each has a name that the page's style sheet knows, so that figures follow
+light and dark."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ VIOLET = "#7a5c9e"
 OCHRE = "#96701c"
 
 SERIES = (BLUE, RUST, GREEN, VIOLET, OCHRE)
-"""Colours of lines that are compared. They differ in lightness too, so that they can be told apart without colour."""
+"""Colours of lines that are compared. They differ in lightness too, so that they can be told apart without
+colour."""
 
 SHADES = ("#7fb2d6", "#5b9bc6", "#2a6592", "#173f61", "#b8512f")
 """From light to dark, for percentiles of one thing; the last one stands for the worst."""

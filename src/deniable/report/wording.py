@@ -1,7 +1,7 @@
 """Numbers as people say them: the one place that pages and tables take shares from.
 
-``percent`` is for sentences, where digits that say nothing are in the way. ``percent_fixed`` is for tables, where digits stand below
-digits, and for shares that are compared. ``percent_up`` is for bounds.
+``percent`` is for sentences, where digits that say nothing are in the way. ``percent_fixed`` is for tables,
+where digits stand below digits, and for shares that are compared. ``percent_up`` is for bounds.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import math
 
 
 def percent(share: float) -> str:
-    """Return a share in per cent, with as many digits as say something, and never 0 % or 100 % for what is neither."""
+    """Return a share in per cent, with as many digits as say something, and never 0 % or 100 % for what is
+    neither."""
     if 0.0 < share < 0.0001:
         return "under 0.01 %"
     if 0.9999 < share < 1.0:
@@ -21,7 +22,8 @@ def percent(share: float) -> str:
 
 
 def percent_fixed(share: float | None, digits: int = 1) -> str:
-    """Return a share in per cent with as many digits after the point as ``digits`` says; a dash where there is none."""
+    """Return a share in per cent with as many digits after the point as ``digits`` says; a dash where there
+    is none."""
     return "–" if share is None else f"{100.0 * share:.{digits}f} %"
 
 

@@ -1,4 +1,5 @@
-"""The application: every endpoint in one table, from which both the routes and the OpenAPI description are made."""
+"""The application: every endpoint in one table, from which both the routes and the OpenAPI description are
+made."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """One thing that can be asked for. ``takes`` are the content types of its body, ``body`` and ``reply`` what they hold as JSON."""
+    """One thing that can be asked for. ``takes`` are the content types of its body, ``body`` and ``reply``
+    what they hold as JSON."""
 
     method: str
     path: str
@@ -61,13 +63,17 @@ class Endpoint:
     query: tuple[str, ...] = ()
 
 
-def _get(path: str, serve: Handler, summary: str, *, reply: type | None = None, query: tuple[str, ...] = ()) -> Endpoint:
+def _get(
+    path: str, serve: Handler, summary: str, *, reply: type | None = None, query: tuple[str, ...] = ()
+) -> Endpoint:
     return Endpoint(method="GET", path=path, serve=serve, summary=summary, reply=reply, query=query)
 
 
 def _post(path: str, serve: Handler, summary: str, body: type, reply: type) -> Endpoint:
     """Return an endpoint with JSON in and JSON out."""
-    return Endpoint(method="POST", path=path, serve=serve, summary=summary, takes=(_JSON,), body=body, reply=reply)
+    return Endpoint(
+        method="POST", path=path, serve=serve, summary=summary, takes=(_JSON,), body=body, reply=reply
+    )
 
 
 class Service:
@@ -91,7 +97,13 @@ class Service:
         routes = [Route(each.path, _typed(each), methods=[each.method]) for each in self.endpoints]
         inner = Router(routes=[*pages, *routes], redirect_slashes=False, lifespan=self._lifespan)
         pages_only = frozenset(_page_files())
-        return Guard(inner, settings=self.settings, token=self.settings.token(), public=pages_only, metrics=self.metrics)
+        return Guard(
+            inner,
+            settings=self.settings,
+            token=self.settings.token(),
+            public=pages_only,
+            metrics=self.metrics,
+        )
 
     @asynccontextmanager
     async def _lifespan(self, _app: object) -> AsyncIterator[None]:
@@ -110,12 +122,19 @@ class Service:
         by_epsilon = "How often words stay unchanged, by ε, over all words of an embedding."
         of_file = ("name", "column", "record_id", "delimiter", "header", "encoding", "wait")
         return [
-            _post("/privatize", releases.privatize, "Release one text or a list of texts.", PrivatizeRequest, PrivatizeReply),
+            _post(
+                "/privatize",
+                releases.privatize,
+                "Release one text or a list of texts.",
+                PrivatizeRequest,
+                PrivatizeReply,
+            ),
             Endpoint(
                 method="POST",
                 path="/privatize/stream",
                 serve=releases.stream,
-                summary='Release lines as they arrive: {"text": …} in, {"text": …} out, in order. An error is the last line.',
+                summary='Release lines as they arrive: {"text": …} in, {"text": …} out, in order. An error '
+                "is the last line.",
                 takes=(NDJSON,),
                 body=StreamLine,
                 query=choice,
@@ -124,20 +143,50 @@ class Service:
                 method="POST",
                 path="/files",
                 serve=files.upload,
-                summary="Release a file. The reply names a job, or is the released file if `wait` seconds are enough.",
+                summary="Release a file. The reply names a job, or is the released file if `wait` seconds "
+                "are enough.",
                 takes=(_OCTETS, "text/csv"),
                 reply=JobReply,
                 query=(*of_file, *choice),
             ),
             _get("/jobs/{id}", files.job, "How far a job is.", reply=JobReply),
-            Endpoint(method="DELETE", path="/jobs/{id}", serve=files.delete, summary="Delete a job and all that belongs to it."),
+            Endpoint(
+                method="DELETE",
+                path="/jobs/{id}",
+                serve=files.delete,
+                summary="Delete a job and all that belongs to it.",
+            ),
             _get("/jobs/{id}/output", files.output, "The released file."),
             _get("/jobs/{id}/card", files.card, "Its card, to be handed over with it."),
             _get("/jobs/{id}/receipt", files.receipt, "Its receipt: counts of private text, to be kept."),
-            _get("/explain/{word}", facts.explain_named, "What a word becomes.", reply=ExplainReply, query=choice),
-            _post("/explain", facts.explain, "What a word becomes; the word stands in no address.", ExplainRequest, ExplainReply),
-            _post("/words", facts.words, "How often each word of a text is released unchanged, at any ε.", WordsRequest, WordsReply),
-            _post("/decode", facts.decode, "What a stranger who knows the method reads in a released text.", DecodeRequest, DecodeReply),
+            _get(
+                "/explain/{word}",
+                facts.explain_named,
+                "What a word becomes.",
+                reply=ExplainReply,
+                query=choice,
+            ),
+            _post(
+                "/explain",
+                facts.explain,
+                "What a word becomes; the word stands in no address.",
+                ExplainRequest,
+                ExplainReply,
+            ),
+            _post(
+                "/words",
+                facts.words,
+                "How often each word of a text is released unchanged, at any ε.",
+                WordsRequest,
+                WordsReply,
+            ),
+            _post(
+                "/decode",
+                facts.decode,
+                "What a stranger who knows the method reads in a released text.",
+                DecodeRequest,
+                DecodeReply,
+            ),
             _get("/allowed", facts.allowed, "What the operator allows."),
             _get("/embeddings", facts.embeddings, "The embeddings."),
             _get("/mechanisms", facts.mechanisms, "The mechanisms and their options."),
@@ -158,26 +207,44 @@ class Service:
 
 def describe(endpoints: list[Endpoint]) -> dict[str, Any]:
     """Return the OpenAPI description of the endpoints."""
-    kinds = list(dict.fromkeys(kind for each in endpoints for kind in (each.body, each.reply) if kind is not None))
-    known, parts = msgspec.json.schema_components([*kinds, ErrorReply], ref_template="#/components/schemas/{name}")
+    kinds = list(
+        dict.fromkeys(kind for each in endpoints for kind in (each.body, each.reply) if kind is not None)
+    )
+    known, parts = msgspec.json.schema_components(
+        [*kinds, ErrorReply], ref_template="#/components/schemas/{name}"
+    )
     schemas = dict(zip([*kinds, ErrorReply], known, strict=True))
     paths: dict[str, Any] = {}
     for each in endpoints:
-        wrong = {"description": "Refused; the body says why.", "content": {_JSON: {"schema": schemas[ErrorReply]}}}
+        wrong = {
+            "description": "Refused; the body says why.",
+            "content": {_JSON: {"schema": schemas[ErrorReply]}},
+        }
         good: dict[str, Any] = {"description": "Done."}
         if each.reply is not None:
             good["content"] = {_JSON: {"schema": schemas[each.reply]}}
         told: dict[str, Any] = {"summary": each.summary, "responses": {"200": good, "default": wrong}}
         in_path = [part[1:-1] for part in each.path.split("/") if part.startswith("{")]
         told["parameters"] = [
-            *({"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in in_path),
+            *(
+                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+                for name in in_path
+            ),
             *({"name": name, "in": "query", "schema": {"type": "string"}} for name in each.query),
         ]
         if each.takes:
-            schema = {"schema": schemas[each.body]} if each.body is not None else {"schema": {"type": "string", "format": "binary"}}
+            schema = (
+                {"schema": schemas[each.body]}
+                if each.body is not None
+                else {"schema": {"type": "string", "format": "binary"}}
+            )
             told["requestBody"] = {"required": True, "content": dict.fromkeys(each.takes, schema)}
         paths.setdefault(each.path, {})[each.method.lower()] = told
-    about = {"title": "deniable", "version": __version__, "description": "Plausible deniability for text. Words are replaced by near ones."}
+    about = {
+        "title": "deniable",
+        "version": __version__,
+        "description": "Plausible deniability for text. Words are replaced by near ones.",
+    }
     return {"openapi": "3.1.0", "info": about, "paths": paths, "components": {"schemas": parts}}
 
 
@@ -194,7 +261,10 @@ def _typed(endpoint: Endpoint) -> Handler:
             if kind.strip().lower() not in endpoint.takes or charset not in ("", "utf-8"):
                 raise Refused(415, f"the content type must be {' or '.join(endpoint.takes)}")
             if request.headers.get("content-encoding", "identity") != "identity":
-                raise Refused(415, "the body must not be compressed on its way; a compressed file has its ending in its name")
+                raise Refused(
+                    415,
+                    "the body must not be compressed on its way; a compressed file has its ending in its name",  # noqa: E501
+                )
         return await endpoint.serve(request)
 
     return serve
@@ -206,7 +276,11 @@ async def _healthy(_: Request) -> Response:
 
 def _page_files() -> dict[str, str]:
     """Return the files of the page by their paths; the page itself is at the root."""
-    names = sorted(file.name for file in resources.files("deniable.service").joinpath("page").iterdir() if "." in file.name)
+    names = sorted(
+        file.name
+        for file in resources.files("deniable.service").joinpath("page").iterdir()
+        if "." in file.name
+    )
     return {"/" if name == "index.html" else f"/page/{name}": name for name in names}
 
 

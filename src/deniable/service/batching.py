@@ -1,10 +1,11 @@
 """Short requests that come at the same time share one search, and a long one takes turns with all others.
 
-The search is fastest for thousands of words at once, and a request has twenty. While one batch is searched the next one gathers; nobody
-waits for others when nothing is being searched. Words are drawn each by itself, so a text gets the same distribution of words in any
-company, and with a key the very same words. So a long request can be cut between its texts: a batch holds one piece of each request, and
-what is left of a request is dropped when nobody waits for it any more, also inside a text. A long text has to be drawn in one turn; such
-texts have a thread of their own.
+The search is fastest for thousands of words at once, and a request has twenty. While one batch is searched
+the next one gathers; nobody waits for others when nothing is being searched. Words are drawn each by itself,
+so a text gets the same distribution of words in any company, and with a key the very same words. So a long
+request can be cut between its texts: a batch holds one piece of each request, and what is left of a request
+is dropped when nobody waits for it any more, also inside a text. A long text has to be drawn in one turn;
+such texts have a thread of their own.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ Names = Sequence[RecordName] | None
 
 
 class NotInTime(Exception):
-    """A release that took too long; ``begun`` says whether its own length is the reason, and not only others before it."""
+    """A release that took too long; ``begun`` says whether its own length is the reason, and not only others
+    before it."""
 
     def __init__(self, *, begun: bool) -> None:
         super().__init__("begun" if begun else "not begun")
@@ -37,7 +39,8 @@ class NotInTime(Exception):
 
 @dataclass(kw_only=True, eq=False)
 class _Waiting:
-    """A request that waits for the search; ``ends`` are where its pieces end that are still to be searched."""
+    """A request that waits for the search; ``ends`` are where its pieces end that are still to be
+    searched."""
 
     prepared: Prepared
     texts: Texts = field(repr=False)
@@ -110,7 +113,8 @@ class _Lane:
                 self._arrived.clear()
 
     def _take(self) -> list[_Piece]:
-        """Return what is searched next: a piece of the request whose turn it is, and one of each other with the same settings that fits."""
+        """Return what is searched next: a piece of the request whose turn it is, and one of each other with
+        the same settings that fits."""
         batch: list[_Piece] = []
         passed: list[_Waiting] = []
         begun: list[_Waiting] = []
@@ -120,7 +124,9 @@ class _Lane:
             if one.dropped:
                 continue
             piece = one.next_piece()
-            if batch and not (self._together and one.prepared is batch[0].prepared and size + piece.size <= _BATCH):
+            if batch and not (
+                self._together and one.prepared is batch[0].prepared and size + piece.size <= _BATCH
+            ):
                 passed.append(one)
                 continue
             batch.append(piece)
@@ -136,7 +142,8 @@ class _Lane:
 
 
 class Batcher:
-    """Releases texts, those of several requests together. ``together=False`` takes them one by one, to measure against.
+    """Releases texts, those of several requests together. ``together=False`` takes them one by one, to
+    measure against.
 
     ``shared`` is told how many requests began in a search that they share.
     """
@@ -155,7 +162,9 @@ class Batcher:
         await self._short.stop()
         await self._long.stop()
 
-    async def release(self, prepared: Prepared, texts: Texts, names: Names, *, seconds: float | None = None) -> list[str | None]:
+    async def release(
+        self, prepared: Prepared, texts: Texts, names: Names, *, seconds: float | None = None
+    ) -> list[str | None]:
         """Return the texts with every word replaced, in order; all names must differ where they have to.
 
         :raises DeniableError: if they cannot be released; others in the same batch are.
@@ -193,7 +202,9 @@ def _give(one: _Waiting, answer: list[str | None] | Exception) -> None:
     if one.answer.done():
         return
     if isinstance(answer, UnknownWord):  # counted from the first text of its piece
-        one.answer.set_exception(UnknownWord(record=len(one.released) + answer.record, position=answer.position))
+        one.answer.set_exception(
+            UnknownWord(record=len(one.released) + answer.record, position=answer.position)
+        )
     elif isinstance(answer, Exception):
         one.answer.set_exception(answer)
     else:

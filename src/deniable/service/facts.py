@@ -1,7 +1,8 @@
-"""What is known of words, embeddings and mechanisms before anything is released, and what a stranger reads in a release.
+"""What is known of words, embeddings and mechanisms before anything is released, and what a stranger reads in
+a release.
 
-Everything here is about the public embedding and words that the caller names; nothing of it is a release. What takes long is done in
-threads of its own, for one request after the other.
+Everything here is about the public embedding and words that the caller names; nothing of it is a release.
+What takes long is done in threads of its own, for one request after the other.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ class Facts:
     def __init__(self, rules: Rules) -> None:
         self._rules, self._limits = rules, rules.settings.limits
         self._words_thread = ThreadPoolExecutor(1, thread_name_prefix="words")
-        self._decode_thread = ThreadPoolExecutor(1, thread_name_prefix="decode")  # seconds a text: nobody's words wait for it
+        self._decode_thread = ThreadPoolExecutor(
+            1, thread_name_prefix="decode"
+        )  # seconds a text: nobody's words wait for it
         self._waiting = {self._words_thread: 0, self._decode_thread: 0}
         self._rays: OrderedDict[str, RadialRays] = OrderedDict()
 
@@ -120,7 +123,10 @@ class Facts:
                 {
                     "name": entry.name,
                     "summary": entry.summary,
-                    "options": [{"name": option.name, "default": option.default, "help": option.help} for option in entry.options],
+                    "options": [
+                        {"name": option.name, "default": option.default, "help": option.help}
+                        for option in entry.options
+                    ],
                 }
                 for entry in entries
             ]
@@ -134,10 +140,15 @@ class Facts:
         """Give what the calibration of an embedding found, if it was calibrated."""
         if "embedding" in request.query_params:
             raise Refused(422, "embedding: stands in the path")
-        choice = msgspec.structs.replace(choice_from_query(request), embedding=request.path_params["embedding"])
+        choice = msgspec.structs.replace(
+            choice_from_query(request), embedding=request.path_params["embedding"]
+        )
         note = read_note(self._mechanism(choice))
         if note is None:
-            raise Refused(404, "this embedding is not calibrated for this mechanism; the operator can: deniable calibrate")
+            raise Refused(
+                404,
+                "this embedding is not calibrated for this mechanism; the operator can: deniable calibrate",
+            )
         return json_reply(note.to_dict())
 
     async def explain_named(self, request: Request) -> Response:
@@ -154,22 +165,31 @@ class Facts:
         """Say of every word of a text how often it is released unchanged, over the whole range of ε."""
         asked = decode(await read_body(request, self._limits), WordsRequest)
         mechanism = self._mechanism(asked)
-        return json_reply(await self._in_thread(lambda: self._figures(mechanism, asked.text), self._words_thread))
+        return json_reply(
+            await self._in_thread(lambda: self._figures(mechanism, asked.text), self._words_thread)
+        )
 
     async def decode(self, request: Request) -> Response:
-        """Read a released text as a stranger would: each word by itself, by Bayes' rule and how frequent words are."""
+        """Read a released text as a stranger would: each word by itself, by Bayes' rule and how frequent
+        words are."""
         asked = decode(await read_body(request, self._limits), DecodeRequest)
         prepared = self._rules.prepare(self._rules.release(asked))
         mechanism = prepared.private.mechanism
         noise = radial_noise(mechanism)
         if noise is None or noise.lengths != "gamma" or noise.shape is not None:
-            raise Refused(422, "mechanism: decoding takes too long for a reply here; use `deniable decode` with the card")
+            raise Refused(
+                422,
+                "mechanism: decoding takes too long for a reply here; use `deniable decode` with the card",
+            )
         if prepared.release.record_epsilon is not None:
             raise Refused(422, "record_epsilon: decoding here takes texts without a budget of their own")
         # Reading a long text takes time as well, and everybody else would wait for it here.
         words = await self._in_thread(lambda: prepared.words(asked.text), self._words_thread)
         if len(words) > _MOST_DECODED:
-            raise Refused(413, f"text: at most {_MOST_DECODED} words are decoded here; use `deniable decode` with the card")
+            raise Refused(
+                413,
+                f"text: at most {_MOST_DECODED} words are decoded here; use `deniable decode` with the card",
+            )
         return json_reply(await self._in_thread(lambda: _guesses(mechanism, words), self._decode_thread))
 
     async def _explain_reply(self, asked: ExplainRequest) -> Response:
@@ -177,7 +197,9 @@ class Facts:
             raise Refused(422, "top: must be a whole number from 1 to 50")
         mechanism = self._mechanism(asked)
         # Not remembered: how fast an answer comes would tell who else asked for the word.
-        return json_reply(await self._in_thread(lambda: _explained(mechanism, asked.word, asked.top), self._words_thread))
+        return json_reply(
+            await self._in_thread(lambda: _explained(mechanism, asked.word, asked.top), self._words_thread)
+        )
 
     def _mechanism(self, choice: Choice) -> Mechanism:
         return self._rules.prepare(self._rules.release(choice)).private.mechanism
@@ -188,7 +210,9 @@ class Facts:
         :raises Refused: if too much is waiting, it takes too long, or what was asked for is not allowed.
         """
         if self._waiting[thread] >= _MOST_WAITING:
-            raise Refused(503, "too many questions are waiting; try again in a moment", headers={"Retry-After": "1"})
+            raise Refused(
+                503, "too many questions are waiting; try again in a moment", headers={"Retry-After": "1"}
+            )
         self._waiting[thread] += 1
         try:
             async with asyncio.timeout(self._limits.seconds):
@@ -218,7 +242,8 @@ class Facts:
         )
 
     def _unchanged(self, mechanism: Mechanism, ids: Any, epsilons: Floats) -> list[list[float]] | None:
-        """Return how often each word stays itself at each ε: one walk along a direction tells all of them. None if only draws tell."""
+        """Return how often each word stays itself at each ε: one walk along a direction tells all of them.
+        None if only draws tell."""
         noise = radial_noise(mechanism)
         if noise is None:
             return None
@@ -237,11 +262,20 @@ def _guesses(mechanism: Mechanism, words: list[str]) -> DecodeReply:
     ids = Lookup(embedding).ids(words)
     known = np.array(sorted({i for i in ids if i != embedding.unknown_id}), dtype=np.int64)
     if not len(known):
-        return DecodeReply(guesses=[Guess(released=word, guess="") for word in words], by="no released word is known")
+        return DecodeReply(
+            guesses=[Guess(released=word, guess="") for word in words], by="no released word is known"
+        )
     channel = columns_of(mechanism, known, seed=_SEED, points=_POINTS_TO_DECODE)
-    best = dict(zip(known.tolist(), BayesAdversary(channel, by_rank(embedding)).guesses(known).tolist(), strict=True))
-    guesses = [Guess(released=word, guess=embedding.words[best[i]] if i in best else "") for word, i in zip(words, ids, strict=True)]
-    return DecodeReply(guesses=guesses, by=f"Bayes' rule on {channel.how}; words as frequent as their rank says")
+    best = dict(
+        zip(known.tolist(), BayesAdversary(channel, by_rank(embedding)).guesses(known).tolist(), strict=True)
+    )
+    guesses = [
+        Guess(released=word, guess=embedding.words[best[i]] if i in best else "")
+        for word, i in zip(words, ids, strict=True)
+    ]
+    return DecodeReply(
+        guesses=guesses, by=f"Bayes' rule on {channel.how}; words as frequent as their rank says"
+    )
 
 
 def _explained(mechanism: Mechanism, word: str, top: int) -> ExplainReply:
@@ -253,7 +287,8 @@ def _explained(mechanism: Mechanism, word: str, top: int) -> ExplainReply:
 
 
 def _picture(mechanism: Mechanism, found: Explanation) -> list[Point]:
-    """Return the word, its neighbours and what it becomes, by the two axes along which they differ most; the word is at 0, 0."""
+    """Return the word, its neighbours and what it becomes, by the two axes along which they differ most; the
+    word is at 0, 0."""
     embedding = mechanism.embedding
     chances = {outcome.word: outcome.probability for outcome in found.outcomes}
     names = list(dict.fromkeys([*(near.word for near in found.neighbours), *list(chances)[:_IN_A_PICTURE]]))
@@ -267,7 +302,10 @@ def _picture(mechanism: Mechanism, found: Explanation) -> list[Point]:
         flat = np.pad(flat, ((0, 0), (0, 2 - flat.shape[1])))
     here = Point(word=found.word, x=0.0, y=0.0, probability=chances.get(found.word, 0.0))
     places = zip(names, flat.round(4).tolist(), strict=True)
-    return [here, *(Point(word=name, x=x, y=y, probability=chances.get(name, 0.0)) for name, (x, y) in places)]
+    return [
+        here,
+        *(Point(word=name, x=x, y=y, probability=chances.get(name, 0.0)) for name, (x, y) in places),
+    ]
 
 
 def _noise_in_a_picture(mechanism: Mechanism) -> float | None:

@@ -1,4 +1,5 @@
-"""What may be known of an error afterwards: its kind and the lines it came through, never its text, which may quote what was asked."""
+"""What may be known of an error afterwards: its kind and the lines it came through, never its text, which may
+quote what was asked."""
 
 from __future__ import annotations
 

@@ -25,7 +25,9 @@ from deniable.service.rules import Rules
 from deniable.text.card_file import ENDING as CARD
 
 _NAME = re.compile(r"[\w][\w .()+-]{0,119}")
-_OWN = frozenset({"name", "column", "drop", "keep", "keep_sheet", "record_id", "delimiter", "header", "encoding", "wait"})
+_OWN = frozenset(
+    {"name", "column", "drop", "keep", "keep_sheet", "record_id", "delimiter", "header", "encoding", "wait"}
+)
 _LONGEST_WAIT = 25.0
 _GONE = "there is no such job, or it was deleted"
 _SECONDS_BETWEEN_LOOKS = 0.05
@@ -40,7 +42,8 @@ class Files:
         self._rules, self._store, self._limits = rules, store, rules.settings.limits
 
     async def upload(self, request: Request) -> Response:
-        """Take a file, and release it as a job. With ``wait`` the output itself is the reply, if it is there in that time."""
+        """Take a file, and release it as a job. With ``wait`` the output itself is the reply, if it is there
+        in that time."""
         asked, wait = self._asked(request)
         self._rules.prepare(self._rules.release(asked.choice))
         length = request.headers.get("content-length")
@@ -68,15 +71,24 @@ class Files:
     async def card(self, request: Request) -> Response:
         """Give the card, to be handed over with the released file."""
         job = self._done(request)
-        return _file(beside(job.output(job.asked), CARD), f"released-{released_name(job.asked.name)}{CARD}", "application/json")
+        return _file(
+            beside(job.output(job.asked), CARD),
+            f"released-{released_name(job.asked.name)}{CARD}",
+            "application/json",
+        )
 
     async def receipt(self, request: Request) -> Response:
         """Give the receipt, whose counts come from the private text: to be kept."""
         job = self._done(request)
-        return _file(beside(job.output(job.asked), ".receipt.json"), f"{job.asked.name}.receipt.json", "application/json")
+        return _file(
+            beside(job.output(job.asked), ".receipt.json"),
+            f"{job.asked.name}.receipt.json",
+            "application/json",
+        )
 
     async def delete(self, request: Request) -> Response:
-        """Delete a job with all that belongs to it; one that is worked on stops first, and 202 says that it has not yet."""
+        """Delete a job with all that belongs to it; one that is worked on stops first, and 202 says that it
+        has not yet."""
         job = self._store.find(request.path_params["id"])
         if await asyncio.to_thread(self._store.delete, job):
             return Response(status_code=204)
@@ -86,11 +98,16 @@ class Files:
         query = request.query_params
         name = query.get("name", "")
         if not _NAME.fullmatch(name):
-            raise Refused(422, "name: must be the file's name, of letters, digits and . _ - ( ), so that its ending tells the format")
+            raise Refused(
+                422,
+                "name: must be the file's name, of letters, digits and . _ - ( ), so that its ending tells "
+                "the format",
+            )
         if (kind := format_of(Path(name))) is None or "." not in name:
             raise Refused(
                 422,
-                "name: its ending must tell the format: .txt, .csv, .tsv, .jsonl, .json, .parquet, .xlsx or .ods; all but the last three "
+                "name: its ending must tell the format: .txt, .csv, .tsv, .jsonl, .json, .parquet, .xlsx or "
+                ".ods; all but the last three "
                 "perhaps with .gz, .xz, .bz2 or .zst",
             )
         header = query.get("header", "true")
@@ -104,11 +121,16 @@ class Files:
             raise Refused(422, f"wait: must be a number of seconds from 0 to {_LONGEST_WAIT:g}")
         columns = tuple(query.getlist("column"))
         if kind != "text" and not columns:
-            raise Refused(422, "column: say which column holds private text; drop and keep say what becomes of the others")
+            raise Refused(
+                422,
+                "column: say which column holds private text; drop and keep say what becomes of the others",
+            )
         suffixes = Path(name).suffixes
         asked = JobFile(
             name=name,
-            ending="".join(suffixes[-2:] if suffixes[-1].lower() in COMPRESSION_ENDINGS else suffixes[-1:]).lower(),
+            ending="".join(
+                suffixes[-2:] if suffixes[-1].lower() in COMPRESSION_ENDINGS else suffixes[-1:]
+            ).lower(),
             choice=choice_from_query(request, _OWN),
             columns=columns,
             drop=tuple(query.getlist("drop")),
@@ -131,16 +153,21 @@ class Files:
     async def _receive(self, request: Request, path: Path, size: int) -> None:
         """Write the body to a file that only its owner can read; it never lies anywhere else.
 
-        Whether there is room is looked at again while it comes: others are received too, and not every length is told before.
+        Whether there is room is looked at again while it comes: others are received too, and not every length
+        is told before.
         """
         body, now, seconds = aiter(request.stream()), asyncio.get_running_loop().time, self._limits.seconds
         received = looked_at = in_time = 0
         due = now() + seconds
-        with path.open("xb", buffering=0) as file:  # so that when it was last written to tells whether it still comes
+        with path.open(
+            "xb", buffering=0
+        ) as file:  # so that when it was last written to tells whether it still comes
             path.chmod(0o600)
             while True:
                 try:
-                    chunk = await next_chunk(body, due=due, late=f"less than {_LEAST_BYTES:,} bytes came in {seconds:g} seconds")
+                    chunk = await next_chunk(
+                        body, due=due, late=f"less than {_LEAST_BYTES:,} bytes came in {seconds:g} seconds"
+                    )
                 except ClientDisconnect:
                     raise Refused(400, "the file ends before its length") from None
                 if chunk is None:
@@ -155,7 +182,10 @@ class Files:
 
     async def _reply(self, job: JobFolder, wait: float) -> Response:
         until = time.monotonic() + wait
-        while (told := self._store.describe(job)).state not in ("done", "failed") and time.monotonic() < until:
+        while (told := self._store.describe(job)).state not in (
+            "done",
+            "failed",
+        ) and time.monotonic() < until:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
         where = {"Location": f"/jobs/{job.id}"}
         if wait and told.state == "failed":
@@ -174,7 +204,9 @@ class Files:
         return job
 
 
-def _file(path: Path, name: str, kind: str = "application/octet-stream", headers: dict[str, str] | None = None) -> Response:
+def _file(
+    path: Path, name: str, kind: str = "application/octet-stream", headers: dict[str, str] | None = None
+) -> Response:
     if not path.is_file():
         raise Refused(404, _GONE)
     return _FileThatMayGo(path, filename=name, media_type=kind, headers=headers)

@@ -1,8 +1,8 @@
 """What every request passes before anything is read of it, and every reply on its way out.
 
-Who may ask (the token, the name that the server is called by, the page that a browser asks for), how much and how many at once; the
-headers of every reply; and what may be known of a request afterwards: its route, status and duration. Never its path, its query, its
-body, or the text of an exception.
+Who may ask (the token, the name that the server is called by, the page that a browser asks for), how much and
+how many at once; the headers of every reply; and what may be known of a request afterwards: its route, status
+and duration. Never its path, its query, its body, or the text of an exception.
 """
 
 from __future__ import annotations
@@ -49,15 +49,29 @@ _ALWAYS_ANSWERED = {*PROBES, "/metrics"}
 _UNBOUNDED = {"/privatize/stream"}
 _FILES = "/files"
 _SECONDS_IN_VAIN = 3.0
-_SAID_ONCE = (b"host", b"origin", b"authorization", b"content-type", b"content-encoding", b"transfer-encoding", b"sec-fetch-site")
+_SAID_ONCE = (
+    b"host",
+    b"origin",
+    b"authorization",
+    b"content-type",
+    b"content-encoding",
+    b"transfer-encoding",
+    b"sec-fetch-site",
+)
 _MOST_DIGITS = 20  # of a length that fits into 64 bits
-_BY_ROUTER = {404: "there is nothing here; /openapi.json lists what there is", 405: "this path takes another method"}
+_BY_ROUTER = {
+    404: "there is nothing here; /openapi.json lists what there is",
+    405: "this path takes another method",
+}
 
 
 class Guard:
-    """Stands before the application. ``public`` are the paths of the page, which holds nothing: it needs no token."""
+    """Stands before the application. ``public`` are the paths of the page, which holds nothing: it needs no
+    token."""
 
-    def __init__(self, app: ASGIApp, *, settings: Settings, token: str | None, public: frozenset[str], metrics: Metrics) -> None:
+    def __init__(
+        self, app: ASGIApp, *, settings: Settings, token: str | None, public: frozenset[str], metrics: Metrics
+    ) -> None:
         self._app, self._settings, self._metrics, self._public = app, settings, metrics, public
         self._token = None if token is None else hashlib.sha256(token.encode()).digest()
         self._running = 0
@@ -73,7 +87,9 @@ class Guard:
         body = _Body(receive, self._most_bytes(scope["path"]))
         try:
             refused = await self._serve(scope, body, answered)
-            if refused is not None:  # out of the exception's reach, so that no later one carries its text along
+            if (
+                refused is not None
+            ):  # out of the exception's reach, so that no later one carries its text along
                 await answered.refuse(refused, body)
         finally:
             route = getattr(scope.get("route"), "path", "other")
@@ -85,7 +101,9 @@ class Guard:
         try:
             self._check(scope, Headers(scope=scope))
             if counted and self._running >= self._settings.limits.requests:
-                return Refused(503, "the service is busy; try again in a moment", headers={"Retry-After": "1"})
+                return Refused(
+                    503, "the service is busy; try again in a moment", headers={"Retry-After": "1"}
+                )
             self._running += counted
             try:
                 await self._app(scope, body, answered)
@@ -96,7 +114,11 @@ class Guard:
         except _NotRead:
             raise ConnectionAbortedError("a reply was not read in time") from None
         except HTTPException as error:
-            return Refused(error.status_code, _BY_ROUTER.get(error.status_code, "this is not served"), headers=dict(error.headers or {}))
+            return Refused(
+                error.status_code,
+                _BY_ROUTER.get(error.status_code, "this is not served"),
+                headers=dict(error.headers or {}),
+            )
         except Exception as error:
             log_without_text(error)
             return Refused(500, "something went wrong here; the operator finds the place in the log")
@@ -106,7 +128,9 @@ class Guard:
         names = [name for name, _ in headers.raw]
         if any(names.count(name) > 1 for name in _SAID_ONCE):  # a proxy in front may go by the other one
             raise Refused(400, "a header stands twice that may stand once")
-        if headers.get("transfer-encoding", "chunked").strip().lower() != "chunked":  # only the chunks would be undone
+        if (
+            headers.get("transfer-encoding", "chunked").strip().lower() != "chunked"
+        ):  # only the chunks would be undone
             raise Refused(400, "the only Transfer-Encoding that is served is chunked")
         length = headers.get("content-length", "0")
         if len(length) > _MOST_DIGITS:  # Python refuses to read thousands of digits
@@ -115,22 +139,32 @@ class Guard:
         if scope["path"] not in PROBES and not self._is_ours(host):
             raise Refused(400, "the request is for another host than this service is called by")
         origin = headers.get("origin")
-        # Browsers leave the origin out of a GET and say where it comes from in a header of its own. A link to the page may stand anywhere.
-        elsewhere = headers.get("sec-fetch-site", "none") not in _OWN_SITE and scope["path"] not in self._public
+        # Browsers leave the origin out of a GET and say where it comes from in a header of its own. A link to
+        # the page may stand anywhere.
+        elsewhere = (
+            headers.get("sec-fetch-site", "none") not in _OWN_SITE and scope["path"] not in self._public
+        )
         if elsewhere or (origin is not None and origin.partition("://")[2] != host):
             raise Refused(403, "requests from pages of other sites are not served")
         if self._token is not None and scope["path"] not in self._public | PROBES:
             given = headers.get("authorization", "")
             kind, _, token = given.partition(" ")
             # Digests have one length, so the comparison takes the same time whatever is given.
-            same = hmac.compare_digest(hashlib.sha256(token.strip().encode("utf-8", "replace")).digest(), self._token)
+            same = hmac.compare_digest(
+                hashlib.sha256(token.strip().encode("utf-8", "replace")).digest(), self._token
+            )
             if not (same and kind.lower() == "bearer"):
-                raise Refused(401, "a token is needed: Authorization: Bearer TOKEN", headers={"WWW-Authenticate": "Bearer"})
+                raise Refused(
+                    401,
+                    "a token is needed: Authorization: Bearer TOKEN",
+                    headers={"WWW-Authenticate": "Bearer"},
+                )
         if int(length) > self._most_bytes(scope["path"]):
             raise Refused(413, f"the body is larger than {self._most_bytes(scope['path']):,} bytes")
 
     def _is_ours(self, host: str) -> bool:
-        """Return whether the service is called by this name; a page elsewhere may have made its own name point here."""
+        """Return whether the service is called by this name; a page elsewhere may have made its own name
+        point here."""
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
         server = self._settings.server
         if server.on_loopback and name in {*_LOOPBACK_NAMES, server.host}:  # such as 127.0.0.2
@@ -145,7 +179,8 @@ class Guard:
 
 
 class _Body:
-    """Reads the body of a request, and refuses it as soon as it is too large, whatever length it was said to have."""
+    """Reads the body of a request, and refuses it as soon as it is too large, whatever length it was said to
+    have."""
 
     def __init__(self, receive: Receive, most: float) -> None:
         self._receive, self._most, self._read = receive, most, 0
@@ -160,7 +195,8 @@ class _Body:
         return message
 
     async def read_in_vain(self) -> None:
-        """Take the rest of a body that is not wanted, for a while: a connection that is closed over it would take the reply along."""
+        """Take the rest of a body that is not wanted, for a while: a connection that is closed over it would
+        take the reply along."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_SECONDS_IN_VAIN):
                 while not self._ended:
@@ -174,7 +210,8 @@ class _NotRead(Exception):
 class _Answered:
     """Sends a reply with the headers that all have, and knows whether it has begun.
 
-    A part that cannot be sent within ``seconds``, because those before it are not read, is the last one: nobody holds a place for ever.
+    A part that cannot be sent within ``seconds``, because those before it are not read, is the last one:
+    nobody holds a place for ever.
     """
 
     def __init__(self, send: Send, seconds: float) -> None:
@@ -191,7 +228,8 @@ class _Answered:
             raise _NotRead from None
 
     async def refuse(self, refused: Refused, body: _Body) -> None:
-        """Say why nothing comes; if something came already, nothing can be said, and the connection ends without its end."""
+        """Say why nothing comes; if something came already, nothing can be said, and the connection ends
+        without its end."""
         if self.status:
             raise ConnectionAbortedError("a reply that had begun could not be finished")
         headers, content = error_reply(refused)
@@ -204,5 +242,10 @@ class _Answered:
 def error_reply(refused: Refused) -> tuple[list[tuple[bytes, bytes]], bytes]:
     """Return the headers and the body of a reply that says why a request is refused."""
     body = msgspec.json.encode(ErrorReply(error=refused.message))
-    headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close", **(refused.headers or {})}
+    headers = {
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        "Connection": "close",
+        **(refused.headers or {}),
+    }
     return [(name.lower().encode(), value.encode()) for name, value in headers.items()], body

@@ -1,8 +1,9 @@
 """One job on the disk.
 
-The folder of a job is named by a random id, which only its sender is told, and is open to its owner only. It holds ``job.json`` (what was
-asked for), ``state.json`` (how far it is), the input until the work ends, and then the output with its card and receipt; ``cancel`` if it
-is to be deleted. A folder gets its name when the whole input has arrived: one that ends in ``.upload`` was never asked to be worked on.
+The folder of a job is named by a random id, which only its sender is told, and is open to its owner only. It
+holds ``job.json`` (what was asked for), ``state.json`` (how far it is), the input until the work ends, and
+then the output with its card and receipt; ``cancel`` if it is to be deleted. A folder gets its name when the
+whole input has arrived: one that ends in ``.upload`` was never asked to be worked on.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ class UnreadableNote(Exception):
 class JobFile(msgspec.Struct, frozen=True, kw_only=True):
     """What was asked for. ``name`` is the file's name as its sender has it, ``ending`` what tells its format.
 
-    ``settings`` is a digest of all that the release depends on, as it was when the file was sent: what the sender left out was the
-    operator's choice at that time, and only by that choice may the file be released later.
+    ``settings`` is a digest of all that the release depends on, as it was when the file was sent: what the
+    sender left out was the operator's choice at that time, and only by that choice may the file be released
+    later.
     """
 
     name: str
@@ -115,7 +117,8 @@ class JobFolder:
 
     @property
     def state(self) -> StateFile:
-        """How far it is. A job whose state cannot be read has failed, when that was written: it must not stay for ever."""
+        """How far it is. A job whose state cannot be read has failed, when that was written: it must not stay
+        for ever."""
         path = self.path / "state.json"
         try:
             return _read(path, StateFile)
@@ -153,7 +156,8 @@ class JobFolder:
         return max(sum(sizes.values()), to_come)
 
     def drop_private(self) -> None:
-        """Delete the input, and of a job that failed what there is of an output; this needs nothing that was noted but the state."""
+        """Delete the input, and of a job that failed what there is of an output; this needs nothing that was
+        noted but the state."""
         failed = self.state.state == "failed"
         for path in (*self.path.glob("input*"), *(self.path.glob("output*") if failed else ())):
             if path.is_dir():
@@ -163,7 +167,8 @@ class JobFolder:
 
 
 def _read(path: Path, kind: type[Noted]) -> Noted:
-    """Return what a file says. That there is none, or that the system cannot open it just now, is an error of its own.
+    """Return what a file says. That there is none, or that the system cannot open it just now, is an error of
+    its own.
 
     :raises UnreadableNote: if it says nothing that can be understood, now or later.
     """

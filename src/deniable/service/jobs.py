@@ -1,7 +1,7 @@
 """Files released as jobs: each in a folder of its own, continued after a restart, deleted at a stated time.
 
-The work itself is that of ``deniable.records``: cut off at any moment, by SIGTERM or by ``kill -9``, it goes on where it was. Whatever is
-wrong with the folder of one job, all others are worked on.
+The work itself is that of ``deniable.records``: cut off at any moment, by SIGTERM or by ``kill -9``, it goes
+on where it was. Whatever is wrong with the folder of one job, all others are worked on.
 """
 
 from __future__ import annotations
@@ -44,7 +44,18 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NO_ROOM = "there is no room left for the release; try again later, or send less in one file"
 _LOGGED = "something went wrong here; the operator finds the place in the log"
 _OF_THE_SENDER = frozenset(
-    {"column", "columns", "drop", "keep", "keep_sheets", "delimiter", "encoding", "format", "record_epsilon", "record_id"}
+    {
+        "column",
+        "columns",
+        "drop",
+        "keep",
+        "keep_sheets",
+        "delimiter",
+        "encoding",
+        "format",
+        "record_epsilon",
+        "record_id",
+    }
 )
 _MOST_ATTEMPTS = 3
 _SECONDS_BETWEEN_LOOKS = 1.0
@@ -95,9 +106,13 @@ class JobStore:
         """
         jobs, limits = self._folders(uploads=True), self._settings.limits
         if sum(1 for job in jobs if job.is_upload or not _has_ended(job)) >= limits.jobs:
-            raise Refused(429, "there are too many jobs; wait until one is done", headers={"Retry-After": "10"})
+            raise Refused(
+                429, "there are too many jobs; wait until one is done", headers={"Retry-After": "10"}
+            )
         if len(jobs) >= limits.kept_jobs:
-            problem = "too many jobs are kept; delete those whose output you have, or wait until they are deleted"
+            problem = (
+                "too many jobs are kept; delete those whose output you have, or wait until they are deleted"
+            )
             raise Refused(429, problem, headers={"Retry-After": "60"})
         self.check_room(size)
         job = JobFolder(self.root / (secrets.token_urlsafe(16) + UPLOAD))
@@ -105,16 +120,28 @@ class JobStore:
         return job
 
     def check_room(self, size: int, received: int = 0) -> None:
-        """Do nothing if there is room for a file of that size or more and its release, of which a part was received.
+        """Do nothing if there is room for a file of that size or more and its release, of which a part was
+        received.
 
         :raises Refused: if there is not.
         """
         size = max(size, received)
         if TIMES_THE_INPUT * size > self._settings.limits.kept_bytes:
-            raise Refused(413, f"the file is too large: {TIMES_THE_INPUT} times its size is more than this service keeps of all files")
+            raise Refused(
+                413,
+                f"the file is too large: {TIMES_THE_INPUT} times its size is more than this service keeps of "
+                "all files",
+            )
         to_come = TIMES_THE_INPUT * (size - received)
-        if self._takes_too_much(to_come) or shutil.disk_usage(self.root).free < TIMES_THE_INPUT * size - received:
-            raise Refused(503, "there is not enough room for this file and its release; try again later", headers={"Retry-After": "60"})
+        if (
+            self._takes_too_much(to_come)
+            or shutil.disk_usage(self.root).free < TIMES_THE_INPUT * size - received
+        ):
+            raise Refused(
+                503,
+                "there is not enough room for this file and its release; try again later",
+                headers={"Retry-After": "60"},
+            )
 
     def _takes_too_much(self, more: int = 0) -> bool:
         """Return whether all jobs take more than they may, if one takes that much more."""
@@ -130,7 +157,9 @@ class JobStore:
         :raises Refused: if it is more than the operator allows.
         """
         private = self._rules.prepare(self._rules.release(asked.choice)).private
-        asked = msgspec.structs.replace(asked, settings=settings_digest(private, asked.layout(job.input(asked))))
+        asked = msgspec.structs.replace(
+            asked, settings=settings_digest(private, asked.layout(job.input(asked)))
+        )
         write_whole(job.path / "job.json", msgspec.json.encode(asked).decode())
         named = JobFolder(job.path.with_name(job.id))
         job.path.rename(named.path)
@@ -159,13 +188,18 @@ class JobStore:
         except UnreadableNote:
             return JobReply(id=job.id, state="failed", error=UNREADABLE)
         except OSError:
-            raise Refused(503, "the state of this job cannot be read now", headers={"Retry-After": "5"}) from None
-        deleted_at = None if state.ended is None else int(state.ended + 60.0 * self._settings.jobs.keep_minutes)
+            raise Refused(
+                503, "the state of this job cannot be read now", headers={"Retry-After": "5"}
+            ) from None
+        deleted_at = (
+            None if state.ended is None else int(state.ended + 60.0 * self._settings.jobs.keep_minutes)
+        )
         known = msgspec.structs.asdict(state) | {"id": job.id, "name": asked.name, "deleted_at": deleted_at}
         return msgspec.convert(known, JobReply)  # which has what a sender is told, and leaves out the rest
 
     def delete(self, job: JobFolder) -> bool:
-        """Delete a job, and return whether it is gone; one that is worked on is told to stop, and deleted as soon as it does.
+        """Delete a job, and return whether it is gone; one that is worked on is told to stop, and deleted as
+        soon as it does.
 
         :raises Refused: if that cannot be noted, or something of it cannot be deleted.
         """
@@ -181,7 +215,9 @@ class JobStore:
                 return True
             except OSError as error:
                 log_without_text(error)
-                raise Refused(503, "this job cannot be stopped now; try again later", headers={"Retry-After": "5"}) from None
+                raise Refused(
+                    503, "this job cannot be stopped now; try again later", headers={"Retry-After": "5"}
+                ) from None
             if time.monotonic() > until:
                 return False
             time.sleep(_SECONDS_BETWEEN_TRIES)
@@ -226,7 +262,10 @@ class JobStore:
             do(job)
         except _Stopped:
             raise
-        except (FileNotFoundError, Refused):  # another process deleted it, or it just got its name; or it was logged why it stays
+        except (
+            FileNotFoundError,
+            Refused,
+        ):  # another process deleted it, or it just got its name; or it was logged why it stays
             return
         except Exception as error:
             log_without_text(error)
@@ -244,7 +283,9 @@ class JobStore:
             try:
                 self._run(job)
             except _Stopped:
-                job.note(msgspec.structs.replace(job.state, attempts=state.attempts))  # it was asked to stop, and did not fail
+                job.note(
+                    msgspec.structs.replace(job.state, attempts=state.attempts)
+                )  # it was asked to stop, and did not fail
                 raise
             except _Cancelled:
                 self._remove(job)
@@ -256,7 +297,11 @@ class JobStore:
                 self._end(job, "failed", self._problem(job, error))
             except OSError as error:
                 log_without_text(error)
-                self._end(job, "failed", _NO_ROOM if error.errno in _FULL else "the file could not be read or written")
+                self._end(
+                    job,
+                    "failed",
+                    _NO_ROOM if error.errno in _FULL else "the file could not be read or written",
+                )
             except Exception as error:
                 log_without_text(error)
                 self._end(job, "failed", _LOGGED)
@@ -270,7 +315,11 @@ class JobStore:
         path = job.input(asked)
         layout = asked.layout(path)
         if settings_digest(private, layout) != asked.settings:
-            raise Refused(422, "the settings of this service have changed since the file was sent, so nothing was released; send it again")
+            raise Refused(
+                422,
+                "the settings of this service have changed since the file was sent, so nothing was released; "
+                "send it again",
+            )
         worked = self._worked_on(job)
         with open_source(path) as source, interrupted_by(worked.check):
             run_job(
@@ -284,16 +333,20 @@ class JobStore:
             )
 
     def _worked_on(self, job: JobFolder) -> _Working:
-        return _Working(job, self._settings.limits, stopping=self._stopping, takes_too_much=self._takes_too_much)
+        return _Working(
+            job, self._settings.limits, stopping=self._stopping, takes_too_much=self._takes_too_much
+        )
 
     def _end(self, job: JobFolder, state: State, error: str | None = None) -> None:
         # How many bytes there were is no longer told: they were those of private text.
         job.note(StateFile(state=state, error=error, attempts=job.state.attempts, ended=time.time()))
-        # After the note: a job that is cut off in between is done, and its input goes when it is looked at next.
+        # After the note: a job that is cut off in between is done, and its input goes when it is looked at
+        # next.
         job.drop_private()
 
     def _problem(self, job: JobFolder, error: DeniableError) -> str:
-        """Return what the sender is told: what is wrong with the file or with what was asked, and nothing about this machine."""
+        """Return what the sender is told: what is wrong with the file or with what was asked, and nothing
+        about this machine."""
         asked = job.asked
         said = _LOGGED
         if isinstance(error, UnknownWord | RecordError) and not isinstance(error, ResumeError):
@@ -326,9 +379,12 @@ class JobStore:
 
 
 class _Working:
-    """One job while it is worked on: how far it is, written down for whoever asks, and whether the work has to end, also inside a text."""
+    """One job while it is worked on: how far it is, written down for whoever asks, and whether the work has
+    to end, also inside a text."""
 
-    def __init__(self, job: JobFolder, limits: Limits, *, stopping: threading.Event, takes_too_much: Callable[[], bool]) -> None:
+    def __init__(
+        self, job: JobFolder, limits: Limits, *, stopping: threading.Event, takes_too_much: Callable[[], bool]
+    ) -> None:
         self._job, self._limits, self._stopping, self._takes_too_much = job, limits, stopping, takes_too_much
         self._before, self._started = job.state.seconds, time.monotonic()
         self._checked, self._noted, self._measured = 0.0, 0.0, self._started
@@ -355,10 +411,15 @@ class _Working:
         now = time.monotonic()
         if self._stopping.is_set() or now - self._noted >= _SECONDS_BETWEEN_NOTES:
             self._noted = now
-            self._job.note(msgspec.structs.replace(self._job.state, done=done, total=total, unit=unit, seconds=self._seconds(now)))
+            self._job.note(
+                msgspec.structs.replace(
+                    self._job.state, done=done, total=total, unit=unit, seconds=self._seconds(now)
+                )
+            )
 
     def check(self) -> None:
-        """Do nothing if the work may go on. It is asked for every text and every few thousand words, and looks now and then.
+        """Do nothing if the work may go on. It is asked for every text and every few thousand words, and
+        looks now and then.
 
         :raises _Cancelled: if the sender had the job deleted.
         :raises _Stopped: if the service ends.
@@ -371,7 +432,11 @@ class _Working:
         if self._job.cancelled:
             raise _Cancelled
         if self._seconds(now) > limits.job_seconds:
-            raise Refused(422, f"the work took longer than the operator allows, {limits.job_seconds:g} seconds; send less in one file")
+            raise Refused(
+                422,
+                f"the work took longer than the operator allows, {limits.job_seconds:g} seconds; send less "
+                "in one file",
+            )
         if now - self._measured >= _SECONDS_BETWEEN_MEASURES:
             self._measured = now
             if self._takes_too_much():
@@ -395,7 +460,10 @@ def prepare_folder(root: Path) -> None:
         with tempfile.TemporaryDirectory(dir=root):  # a file system may be read-only, whatever the mode says
             pass
     except OSError as error:
-        problem = f"cannot be used: {error.strerror}; name a folder that the service may write to, as folder under [jobs]"
+        problem = (
+            f"cannot be used: {error.strerror}; name a folder that the service may write to, as "
+            "folder under [jobs]"
+        )
         raise InvalidParameter("jobs.folder", str(root), problem) from None
     if mode & 0o077:
         raise InvalidParameter("jobs.folder", str(root), "others than its owner have access to it: chmod 700")

@@ -1,6 +1,7 @@
 """What clients send and get, as typed values: the schema of the API is made from these.
 
-No message of an error holds a value that a client sent: errors are shown, kept and forwarded by programs in between.
+No message of an error holds a value that a client sent: errors are shown, kept and forwarded by programs in
+between.
 """
 
 from __future__ import annotations
@@ -35,9 +36,11 @@ class Refused(Exception):
 
 
 class Choice(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How text is to be released, within what the operator allows. What is left out is as the operator set it.
+    """How text is to be released, within what the operator allows. What is left out is as the operator set
+    it.
 
-    ``risk`` stands for the ``epsilon`` at which a reader of single words names at most 8, 17 or 33 % of the words of English text.
+    ``risk`` stands for the ``epsilon`` at which a reader of single words names at most 8, 17 or 33 % of the
+    words of English text.
     """
 
     epsilon: float | None = None
@@ -52,7 +55,8 @@ class Choice(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defa
 
 
 class PrivatizeRequest(Choice):
-    """One ``text`` or a list of ``texts``. With a key of the operator's, ``ids`` name the texts: one for each.
+    """One ``text`` or a list of ``texts``. With a key of the operator's, ``ids`` name the texts: one for
+    each.
 
     ``words`` asks for the released words one by one, beside the text.
     """
@@ -65,7 +69,8 @@ class PrivatizeRequest(Choice):
 
 
 class PrivatizeReply(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The released ``text`` or ``texts``, the ε that was spent on each at most, summed over its words, and the card to hand over."""
+    """The released ``text`` or ``texts``, the ε that was spent on each at most, summed over its words, and
+    the card to hand over."""
 
     text: str | None = None
     texts: list[str | None] | None = None
@@ -110,7 +115,8 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExplainReply(msgspec.Struct, kw_only=True):
-    """What a word becomes. ``noise`` is the radius in the picture that half of the noise stays within; None where it is not round."""
+    """What a word becomes. ``noise`` is the radius in the picture that half of the noise stays within; None
+    where it is not round."""
 
     explanation: dict[str, Any]
     points: list[Point]
@@ -124,7 +130,8 @@ class WordsRequest(Choice):
 
 
 class WordFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """A word of the text, whether the vocabulary has it, and its place among the ``rows`` of figures; None for an unknown word."""
+    """A word of the text, whether the vocabulary has it, and its place among the ``rows`` of figures; None
+    for an unknown word."""
 
     word: str
     known: bool
@@ -132,7 +139,8 @@ class WordFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WordsReply(msgspec.Struct, kw_only=True):
-    """The words in order. ``rows`` hold how often each distinct word is released unchanged, at each of ``epsilons``."""
+    """The words in order. ``rows`` hold how often each distinct word is released unchanged, at each of
+    ``epsilons``."""
 
     words: list[WordFigures]
     epsilons: list[float]
@@ -160,7 +168,8 @@ class DecodeReply(msgspec.Struct, kw_only=True):
 
 
 class JobReply(msgspec.Struct, kw_only=True):
-    """Where a job is. ``state`` is waiting, working, done or failed; ``deleted_at`` is when all of it is deleted, in seconds since 1970."""
+    """Where a job is. ``state`` is waiting, working, done or failed; ``deleted_at`` is when all of it is
+    deleted, in seconds since 1970."""
 
     id: str
     state: str
@@ -197,7 +206,8 @@ def _without_values(problem: str, kind: type) -> str:
 
 
 def refusal_of(error: DeniableError) -> Refused:
-    """Return how a request is refused that could not be served for this reason; no value that was given is in the message.
+    """Return how a request is refused that could not be served for this reason; no value that was given is in
+    the message.
 
     Where the message points to the log, the kind and the place of the error are logged.
     """
@@ -205,7 +215,11 @@ def refusal_of(error: DeniableError) -> Refused:
         return Refused(422, str(error))
     if not isinstance(error, InvalidParameter):
         log_without_text(error)
-        return Refused(503, "the text could not be released; the operator finds the reason in the log", headers={"Retry-After": "5"})
+        return Refused(
+            503,
+            "the text could not be released; the operator finds the reason in the log",
+            headers={"Retry-After": "5"},
+        )
     if error.name == "keep_words":
         return Refused(422, "keep_words: every entry must be one word as a text has it")
     if error.name == "word":
@@ -214,7 +228,10 @@ def refusal_of(error: DeniableError) -> Refused:
 
 
 def without_options(said: str) -> str:
-    """Return what is wrong with a file in the terms of a request: what the command has as options stands in its query."""
+    """Return what is wrong with a file in the terms of a request: what the command has as options stands in
+    its query."""
     for words, instead in _FOR_A_TERMINAL.items():
         said = said.replace(words, instead)
-    return _OPTION.sub(lambda option: "header=false" if option[1] == "no-header" else f"{option[1].replace('-', '_')}=", said)
+    return _OPTION.sub(
+        lambda option: "header=false" if option[1] == "no-header" else f"{option[1].replace('-', '_')}=", said
+    )

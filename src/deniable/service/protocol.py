@@ -1,4 +1,5 @@
-"""HTTP as the server reads it: a request head must come whole, in time and within a size, and what is no HTTP is refused as JSON.
+"""HTTP as the server reads it: a request head must come whole, in time and within a size, and what is no HTTP
+is refused as JSON.
 
 All this is before any token is looked at: whoever can connect can send it.
 """
@@ -18,10 +19,12 @@ _MOST_BYTES = 1 << 16
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """HTTP that gives up on connections that do not send a whole request head in time, or send one that is too long.
+    """HTTP that gives up on connections that do not send a whole request head in time, or send one that is
+    too long.
 
-    The parser keeps lines of a head, and those after the last chunk of a body, until they are whole. So bytes are counted that have
-    brought neither a whole head nor any part of a body. What comes in one read is taken as it is: about a quarter of a megabyte.
+    The parser keeps lines of a head, and those after the last chunk of a body, until they are whole. So bytes
+    are counted that have brought neither a whole head nor any part of a body. What comes in one read is taken
+    as it is: about a quarter of a megabyte.
     """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -73,7 +76,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self._refuse(Refused(400, "this is not HTTP/1.1, or its length is not clear"))
 
     def _stay_idle(self, timer: asyncio.TimerHandle | None) -> None:
-        """Close an idle connection when it was due, though bytes came that begin no request, such as an empty line.
+        """Close an idle connection when it was due, though bytes came that begin no request, such as an empty
+        line.
 
         uvicorn cancels the timer at any byte and sets it again only after a reply.
         """

@@ -32,7 +32,8 @@ from deniable.service.settings import Limits
 _LINES_AT_ONCE = 512
 _NAMES_TWO = "the id names two texts, and equal words of both would come out equal; give each text its own id"
 _UNKNOWN = (
-    "unknown to the embedding, and unknown=error says to stop; neither this line nor any after it was released. "
+    "unknown to the embedding, and unknown=error says to stop; neither this line nor any after it was "
+    "released. "
     "Choose another policy (perturb, redact, drop) or another embedding"
 )
 Line = tuple[int, bytes]
@@ -42,7 +43,9 @@ NDJSON = "application/x-ndjson"
 
 def json_reply(content: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Return a reply of JSON."""
-    return Response(msgspec.json.encode(content), status_code=status, media_type="application/json", headers=headers)
+    return Response(
+        msgspec.json.encode(content), status_code=status, media_type="application/json", headers=headers
+    )
 
 
 async def read_body(request: Request, limits: Limits) -> bytes:
@@ -75,7 +78,8 @@ async def next_chunk(body: AsyncIterator[bytes], *, due: float, late: str) -> by
 
 
 class _BothWays(StreamingResponse):
-    """A reply that is sent while its request is read: nobody else may wait for messages of the request meanwhile."""
+    """A reply that is sent while its request is read: nobody else may wait for messages of the request
+    meanwhile."""
 
     async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         await self.stream_response(send)
@@ -129,7 +133,9 @@ class Releases:
                     number = taken[error.record - 1][0]
                     problem = Refused(422, f"line {number:,}, word {error.position:,}: {_UNKNOWN}")
                     released = await self._release_lines(prepared, taken[: error.record - 1])
-                for text in released:  # one by one: which lines arrived together depends on how long the private ones were
+                for text in (
+                    released
+                ):  # one by one: which lines arrived together depends on how long the private ones were
                     yield msgspec.json.encode(ReleasedLine(text=text)) + b"\n"
                 if problem is not None:
                     raise problem
@@ -139,8 +145,11 @@ class Releases:
         except Refused as refused:
             yield msgspec.json.encode(ErrorReply(error=refused.message)) + b"\n"
 
-    def _read(self, lines: list[Line], ids: UniqueIds | None) -> tuple[list[tuple[int, StreamLine]], Refused | None]:
-        """Return the messages of the lines before a wrong one, each with its number, and why that one is refused."""
+    def _read(
+        self, lines: list[Line], ids: UniqueIds | None
+    ) -> tuple[list[tuple[int, StreamLine]], Refused | None]:
+        """Return the messages of the lines before a wrong one, each with its number, and why that one is
+        refused."""
         taken: list[tuple[int, StreamLine]] = []
         for number, line in lines:
             try:
@@ -156,7 +165,8 @@ class Releases:
         return taken, None
 
     async def _groups(self, request: Request) -> AsyncIterator[list[Line]]:
-        """Yield the lines that have arrived with their numbers, some at a time; empty ones are counted and left out.
+        """Yield the lines that have arrived with their numbers, some at a time; empty ones are counted and
+        left out.
 
         :raises Refused: if a line is too long, or does not come in time.
         """
@@ -165,7 +175,9 @@ class Releases:
         due = now() + self._limits.seconds
         while True:
             try:
-                chunk = await next_chunk(body, due=due, late=f"no whole line came for {self._limits.seconds:g} seconds")
+                chunk = await next_chunk(
+                    body, due=due, late=f"no whole line came for {self._limits.seconds:g} seconds"
+                )
             except ClientDisconnect:
                 return
             if chunk is None:
@@ -182,17 +194,27 @@ class Releases:
         if rest.strip():
             yield [(number + 1, rest)]
 
-    async def _release_lines(self, prepared: Prepared, lines: list[tuple[int, StreamLine]]) -> list[str | None]:
+    async def _release_lines(
+        self, prepared: Prepared, lines: list[tuple[int, StreamLine]]
+    ) -> list[str | None]:
         if not lines:
             return []
         names = [one.id for _, one in lines if one.id is not None]
-        return await self._release(prepared, [one.text for _, one in lines], names if self._rules.keyed else None)
+        return await self._release(
+            prepared, [one.text for _, one in lines], names if self._rules.keyed else None
+        )
 
-    async def _release(self, prepared: Prepared, texts: list[str | None], names: list[RecordName] | None) -> list[str | None]:
+    async def _release(
+        self, prepared: Prepared, texts: list[str | None], names: list[RecordName] | None
+    ) -> list[str | None]:
         try:
             return await self._batcher.release(prepared, texts, names, seconds=self._limits.seconds)
         except NotInTime as late:
-            problem = "the release took too long; send less at once" if late.begun else "the service is busy; try again in a moment"
+            problem = (
+                "the release took too long; send less at once"
+                if late.begun
+                else "the service is busy; try again in a moment"
+            )
             raise Refused(503, problem, headers={"Retry-After": "5"}) from None
         except UnknownWord:  # the caller knows what the number of its record stands for
             raise
@@ -203,7 +225,9 @@ class Releases:
         if (asked.text is None) == (asked.texts is None):
             raise Refused(422, "give one of text and texts")
         if asked.texts is not None and len(asked.texts) > self._limits.texts:
-            raise Refused(413, f"texts: at most {self._limits.texts:,} in one request; use /privatize/stream or /files")
+            raise Refused(
+                413, f"texts: at most {self._limits.texts:,} in one request; use /privatize/stream or /files"
+            )
         return [asked.text] if asked.texts is None else asked.texts
 
     def _names(self, asked: PrivatizeRequest) -> list[RecordName] | None:
@@ -217,7 +241,10 @@ class Releases:
 
     def _check_named(self, named: bool) -> None:
         if self._rules.keyed and not named:
-            raise Refused(422, "ids: this service draws from a key, so every text needs an id that names it and no other")
+            raise Refused(
+                422,
+                "ids: this service draws from a key, so every text needs an id that names it and no other",
+            )
         if named and not self._rules.keyed:
             raise Refused(422, "ids: mean something only where the service draws from a key")
 
@@ -235,7 +262,8 @@ def _check_different(prepared: Prepared, names: list[RecordName]) -> None:
 
 
 def choice_from_query(request: Request, beside: frozenset[str] = frozenset()) -> Choice:
-    """Return how text is to be released, as the query says it; ``beside`` are names in it that are for something else.
+    """Return how text is to be released, as the query says it; ``beside`` are names in it that are for
+    something else.
 
     :raises Refused: if a name is not known or a value is not allowed.
     """

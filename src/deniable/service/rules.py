@@ -1,4 +1,5 @@
-"""From what a client asks for to a release: never more than the operator allows, and the same checks as everywhere."""
+"""From what a client asks for to a release: never more than the operator allows, and the same checks as
+everywhere."""
 
 from __future__ import annotations
 
@@ -40,11 +41,15 @@ class Prepared:
     def words(self, text: str | None) -> list[str]:
         """Return the words of a released text."""
         ids = next(self._reader.ids([text])).tolist()
-        vocabulary, unknown = self.private.mechanism.embedding.words, self.private.mechanism.embedding.unknown_id
+        vocabulary, unknown = (
+            self.private.mechanism.embedding.words,
+            self.private.mechanism.embedding.unknown_id,
+        )
         return [REDACTED if i == unknown else vocabulary[i] for i in ids]
 
     def spent(self, text: str | None) -> float:
-        """Return the most that was spent on a text, summed over its words, as anybody can tell from the released text."""
+        """Return the most that was spent on a text, summed over its words, as anybody can tell from the
+        released text."""
         drawn = self._reader.drawn(text)
         return drawn * self.private.card.epsilon_of_a_word(drawn)
 
@@ -61,7 +66,9 @@ class Rules:
         """
         self.settings, self._release = settings, settings.release
         self._never_released = settings.never_released()
-        self.embeddings = {name: leave_out(Embedding.open(name), self._never_released) for name in self._release.embeddings}
+        self.embeddings = {
+            name: leave_out(Embedding.open(name), self._never_released) for name in self._release.embeddings
+        }
         for embedding in self.embeddings.values():
             best_neighbours(embedding)
         self._kept_words = settings.kept_words()
@@ -126,7 +133,8 @@ class Rules:
         return made
 
     def _epsilon_of_risk(self, choice: Choice, mechanism: str, embedding: str) -> float:
-        """Return the ε of a level of risk: found once for each level, mechanism, embedding and treatment of unknown words."""
+        """Return the ε of a level of risk: found once for each level, mechanism, embedding and treatment of
+        unknown words."""
         from deniable.measures.risk import epsilon_of_risk
 
         assert choice.risk is not None  # noqa: S101 - said by the caller
@@ -168,8 +176,12 @@ class Rules:
             if fixed is not None or asked is not None:
                 found[name] = asked if fixed is None else fixed
         asked_words = None if choice.keep_words is None else frozenset(choice.keep_words)
-        if asked_words not in (None, self._kept_words) and not (self._release.client_keep_words and self._kept_words is None):
-            raise Refused(422, "keep_words: the operator of this service does not let clients choose the list")
+        if asked_words not in (None, self._kept_words) and not (
+            self._release.client_keep_words and self._kept_words is None
+        ):
+            raise Refused(
+                422, "keep_words: the operator of this service does not let clients choose the list"
+            )
         if asked_words is not None and len(asked_words) > _MOST_KEPT_WORDS:
             raise Refused(422, f"keep_words: at most {_MOST_KEPT_WORDS:,} words")
         words = asked_words if self._kept_words is None else self._kept_words

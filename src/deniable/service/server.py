@@ -1,7 +1,8 @@
 """Runs a service: one process or several that share what was loaded, on one address.
 
-Embeddings are opened before the processes are forked, so that their memory is shared; noise is not: every process draws from a source of
-its own. SIGTERM and Ctrl-C end the service: what was begun is finished, and jobs stop at a checkpoint.
+Embeddings are opened before the processes are forked, so that their memory is shared; noise is not: every
+process draws from a source of its own. SIGTERM and Ctrl-C end the service: what was begun is finished, and
+jobs stop at a checkpoint.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to serve, and say so."""
-        # Searches have threads of their own, and the one that serves the network must not wait long for its turn between them.
+        # Searches have threads of their own, and the one that serves the network must not wait long for its
+        # turn between them.
         sys.setswitchinterval(_TURN)
         await super().startup(sockets)
         if self.started and self._served is not None:
@@ -89,14 +91,19 @@ def serve(settings: Settings, *, say: Say) -> None:
     scheme = "http" if settings.server.certificate is None else "https"
     say(f"deniable: the page and the API are at {scheme}://{shown}:{port}/ (Ctrl-C ends it)")
     if not settings.server.on_loopback and settings.server.certificate is None:
-        say("deniable: warning: texts and the token travel unencrypted; set certificate and private_key, or put a proxy with TLS in front")
+        say(
+            "deniable: warning: texts and the token travel unencrypted; set certificate and private_key, or "
+            "put a proxy with TLS in front"
+        )
     if settings.server.workers == 1:
         _run(settings, rules, listening)
     else:
         _run_several(settings, rules, listening)
 
 
-def make_server(settings: Settings, service: Service, served: Callable[[], None] | None = None) -> uvicorn.Server:
+def make_server(
+    settings: Settings, service: Service, served: Callable[[], None] | None = None
+) -> uvicorn.Server:
     """Return the server of one process; ``served`` is called when it can be asked."""
     config = uvicorn.Config(
         service.app(),
@@ -116,7 +123,9 @@ def make_server(settings: Settings, service: Service, served: Callable[[], None]
     return _Server(config, served)
 
 
-def _run(settings: Settings, rules: Rules, listening: socket.socket, served: Callable[[], None] | None = None) -> None:
+def _run(
+    settings: Settings, rules: Rules, listening: socket.socket, served: Callable[[], None] | None = None
+) -> None:
     for number in _ENDING:
         # uvicorn has handlers of its own as soon as it runs, and calls these once more when all is finished.
         signal.signal(number, lambda *_: _asked_to_end.set())
@@ -167,7 +176,9 @@ def _run_several(settings: Settings, rules: Rules, listening: socket.socket) -> 
                 continue
             in_vain = 0 if served_by_it[0] else in_vain + 1
             if in_vain >= _MOST_IN_VAIN:
-                log.error("a worker ended (status %d) before it served, as others did; the service ends", status)
+                log.error(
+                    "a worker ended (status %d) before it served, as others did; the service ends", status
+                )
                 end()
                 continue
             log.error("a worker ended (status %d); another one is started", status)
@@ -189,7 +200,9 @@ def _fork(settings: Settings, rules: Rules, listening: socket.socket, served: mm
         status = 0
     except BaseException as error:
         if isinstance(error, DeniableError) and not served[0]:
-            log.error("a worker could not serve: %s", error)  # it has seen no text yet: this is about the settings
+            log.error(
+                "a worker could not serve: %s", error
+            )  # it has seen no text yet: this is about the settings
         log_without_text(error)
     finally:
         sys.stdout.flush()
@@ -204,9 +217,13 @@ def _signal(process: int, number: int) -> None:
 def _listen(settings: Settings) -> socket.socket:
     host, port = settings.server.host, settings.server.port
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=_BACKLOG)
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=_BACKLOG
+        )
     except OSError as error:
-        raise InvalidParameter("server", f"{host}:{port}", f"nothing can listen there: {error.strerror or error}") from None
+        raise InvalidParameter(
+            "server", f"{host}:{port}", f"nothing can listen there: {error.strerror or error}"
+        ) from None
 
 
 def _check_certificate(settings: Settings) -> None:
@@ -214,21 +231,30 @@ def _check_certificate(settings: Settings) -> None:
     if certificate is None:
         return
     try:
-        # An encrypted key would be asked for on a terminal, by every process; an empty password is wrong for all of them.
+        # An encrypted key would be asked for on a terminal, by every process; an empty password is wrong for
+        # all of them.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, private_key, password="")
     except OSError as error:  # which errors of TLS are as well
-        problem = f"cannot be used with its private_key, {private_key}: {error.strerror or error}; the key must not be encrypted"
+        problem = (
+            f"cannot be used with its private_key, {private_key}: {error.strerror or error}; the key "
+            "must not be encrypted"
+        )
         raise InvalidParameter("server.certificate", certificate, problem) from None
 
 
 def _prepare_process() -> None:
-    """No core dump may hold private text, and idle connections must not use up the files that a process may open."""
+    """No core dump may hold private text, and idle connections must not use up the files that a process may
+    open."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if sys.platform == "linux":  # which hands a core to a program, where one is named to take it, whatever the limit is
+    if (
+        sys.platform == "linux"
+    ):  # which hands a core to a program, where one is named to take it, whatever the limit is
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _OPEN_FILES if most == resource.RLIM_INFINITY else min(_OPEN_FILES, most)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s: %(message)s")
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # its messages quote what they are about
-    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # its tracebacks may quote texts; the guard logs without them
+    logging.getLogger("uvicorn.error").setLevel(
+        logging.CRITICAL
+    )  # its tracebacks may quote texts; the guard logs without them

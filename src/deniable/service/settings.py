@@ -39,7 +39,8 @@ Minutes = Annotated[float, msgspec.Meta(gt=0, le=5_256_000)]  # ten years
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the service listens, and who may speak to it. ``hosts`` are the names that it is called by, where it is not on loopback."""
+    """Where the service listens, and who may speak to it. ``hosts`` are the names that it is called by, where
+    it is not on loopback."""
 
     host: str = "127.0.0.1"
     port: Port = 8000
@@ -61,10 +62,11 @@ class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Allowed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How text may be released. The first embedding and mechanism are used where a request names none.
 
-    ``epsilon`` is used where a request names none, and ``max_epsilon`` is the most that any word gets. ``record_epsilon`` is the most
-    that any text gets, if it is set. A policy that is set holds for everybody; one that is not set is the client's choice. ``options`` are
-    those of mechanisms, by their names. Clients may send words that are released as they are only with ``client_keep_words``.
-    ``never_release`` names lists of words that never come out, whatever a client asks for: "names", or files.
+    ``epsilon`` is used where a request names none, and ``max_epsilon`` is the most that any word gets.
+    ``record_epsilon`` is the most that any text gets, if it is set. A policy that is set holds for everybody;
+    one that is not set is the client's choice. ``options`` are those of mechanisms, by their names. Clients
+    may send words that are released as they are only with ``client_keep_words``. ``never_release`` names
+    lists of words that never come out, whatever a client asks for: "names", or files.
     """
 
     embeddings: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("default",)
@@ -84,10 +86,12 @@ class Allowed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How much may be asked for: at once, in one request, and for how long. ``seconds`` also bounds a pause in a stream.
+    """How much may be asked for: at once, in one request, and for how long. ``seconds`` also bounds a pause
+    in a stream.
 
-    ``jobs`` is how many may wait or be worked on, and ``job_seconds`` how long the work on one may take. ``kept_jobs`` counts those that
-    have ended as well, and ``kept_bytes`` is what all of them may take on the disk, with three times the size of every input to come.
+    ``jobs`` is how many may wait or be worked on, and ``job_seconds`` how long the work on one may take.
+    ``kept_jobs`` counts those that have ended as well, and ``kept_bytes`` is what all of them may take on the
+    disk, with three times the size of every input to come.
     """
 
     request_bytes: Count = 1 << 20
@@ -129,7 +133,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
         :raises InvalidParameter: if their file cannot be read.
         """
-        return None if self.release.keep_words is None else frozenset(read_word_list(self.release.keep_words, name="keep_words"))
+        return (
+            None
+            if self.release.keep_words is None
+            else frozenset(read_word_list(self.release.keep_words, name="keep_words"))
+        )
 
     def never_released(self) -> NeverRelease:
         """Return the words that never come out.
@@ -141,7 +149,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def token(self) -> str | None:
         """Return the token that clients must send; None if there is none.
 
-        :raises InvalidParameter: if its file cannot be read, is open to others, or holds no long line of printable ASCII.
+        :raises InvalidParameter: if its file cannot be read, is open to others, or holds no long line of
+            printable ASCII.
         """
         if self.server.token_file is None:
             return None
@@ -153,10 +162,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         except OSError as error:
             raise InvalidParameter("token_file", str(path), f"cannot be read: {error.strerror}") from None
         if mode & _OTHERS:
-            raise InvalidParameter("token_file", str(path), f"others than its owner have access to it (mode {mode & 0o777:04o}): chmod 600")
+            raise InvalidParameter(
+                "token_file",
+                str(path),
+                f"others than its owner have access to it (mode {mode & 0o777:04o}): chmod 600",
+            )
         lines = content.split()
         if len(lines) != 1 or len(lines[0]) < _SHORTEST_TOKEN or not re.fullmatch(rb"[!-~]+", lines[0]):
-            problem = f"must hold one line of at least {_SHORTEST_TOKEN} letters, digits and signs; make one: openssl rand -hex 32"
+            problem = (
+                f"must hold one line of at least {_SHORTEST_TOKEN} letters, digits and signs; make "
+                "one: openssl rand -hex 32"
+            )
             raise InvalidParameter("token_file", str(path), problem)
         return lines[0].decode("ascii")
 
@@ -165,18 +181,27 @@ def _unreadable(path: Path, problem: str) -> InvalidParameter:
     return InvalidParameter("settings", str(path), f"cannot be read: {problem}")
 
 
-def read_settings(path: Path | None, *, host: str | None = None, port: int | None = None, workers: int | None = None) -> Settings:
-    """Return the settings of a file, or the defaults; what is given beside it takes the place of what the file says.
+def read_settings(
+    path: Path | None, *, host: str | None = None, port: int | None = None, workers: int | None = None
+) -> Settings:
+    """Return the settings of a file, or the defaults; what is given beside it takes the place of what the
+    file says.
 
     Paths in the file are relative to its folder.
 
     :raises InvalidParameter: if the file cannot be read, a key is unknown, or a value is not allowed.
     """
-    given = {name: value for name, value in (("host", host), ("port", port), ("workers", workers)) if value is not None}
+    given = {
+        name: value
+        for name, value in (("host", host), ("port", port), ("workers", workers))
+        if value is not None
+    }
     content: dict[str, object] = {}
     if path is not None:
         try:
-            written = read_plain_file(path, longest=_LONGEST_SETTINGS, what="file of settings", error=_unreadable, pipe=True)
+            written = read_plain_file(
+                path, longest=_LONGEST_SETTINGS, what="file of settings", error=_unreadable, pipe=True
+            )
             content = tomllib.loads(written.decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InvalidParameter("settings", str(path), f"is not TOML: {error}") from None
@@ -204,21 +229,34 @@ def check_settings(settings: Settings) -> None:
     if release.record_epsilon is not None:
         validated_epsilon(release.record_epsilon, "release.record_epsilon")
     if release.epsilon > release.max_epsilon:
-        raise InvalidParameter("release.epsilon", release.epsilon, f"is more than max_epsilon, {release.max_epsilon:g}")
+        raise InvalidParameter(
+            "release.epsilon", release.epsilon, f"is more than max_epsilon, {release.max_epsilon:g}"
+        )
     for mechanism in release.mechanisms:
         checked_options(entry_of(mechanism), release.options.get(mechanism, {}))
     if unused := set(release.options) - set(release.mechanisms):
-        raise InvalidParameter("release.options", sorted(unused), "these mechanisms are not allowed; name them under mechanisms")
+        raise InvalidParameter(
+            "release.options", sorted(unused), "these mechanisms are not allowed; name them under mechanisms"
+        )
     if release.client_keep_words and release.keep_words is not None:
-        raise InvalidParameter("release.client_keep_words", True, "does not go with keep_words, which sets the list")
+        raise InvalidParameter(
+            "release.client_keep_words", True, "does not go with keep_words, which sets the list"
+        )
     if release.consistent and release.key_file is None:
         raise InvalidParameter("release.consistent", True, "means something only with a key_file")
     if release.consistent and release.record_epsilon is not None:
-        raise InvalidParameter("release.record_epsilon", release.record_epsilon, "does not go with a consistent key")
+        raise InvalidParameter(
+            "release.record_epsilon", release.record_epsilon, "does not go with a consistent key"
+        )
     if (server.certificate is None) != (server.private_key is None):
-        raise InvalidParameter("server.certificate", server.certificate, "needs a private_key, and the other way round")
+        raise InvalidParameter(
+            "server.certificate", server.certificate, "needs a private_key, and the other way round"
+        )
     if not server.on_loopback and server.token_file is None:
-        problem = "can be reached from other machines, so a token is needed: put one in a file and name it under [server] as token_file"
+        problem = (
+            "can be reached from other machines, so a token is needed: put one in a file and name it "
+            "under [server] as token_file"
+        )
         raise InvalidParameter("server.host", server.host, problem)
     settings.token()
     fixed = {**{name: getattr(release, name) for name in POLICIES}, "keep_words": settings.kept_words()}
@@ -233,7 +271,8 @@ def check_settings(settings: Settings) -> None:
 
 
 def _in_words(problem: str) -> str:
-    """Return msgspec's message with the place first, as a person would write it: ``release.epsilon: Expected `float`, got `str```."""
+    """Return msgspec's message with the place first, as a person would write it: ``release.epsilon: Expected
+    `float`, got `str```."""
     said, _, place = problem.partition(" - at `$.")
     place = place.removesuffix("`")
     return f"{place}: {said}" if place else said.removesuffix(" - at `$`")
@@ -257,7 +296,9 @@ def _with_whole_paths(settings: Settings, folder: Path) -> Settings:
             release,
             keep_words=whole(release.keep_words),
             key_file=whole(release.key_file),
-            never_release=tuple(name if name in BUILT_IN else str(folder / name) for name in release.never_release),
+            never_release=tuple(
+                name if name in BUILT_IN else str(folder / name) for name in release.never_release
+            ),
         ),
         jobs=replace(jobs, folder=whole(jobs.folder)),
     )

@@ -1,9 +1,10 @@
 """The card of a release: all that is public about it and that a receiver needs to decode it.
 
-A card says how text was released: the mechanism with its options, ε, the embedding, the policies, the columns. Nothing in it is counted
-from the text, and nothing comes from a key, so it is the same for any text that is released in this way and may be handed over with it.
-The receipt counts, and may not. A list of words that a release was given (``keep_words``, the sensitive words of SanText+) stands on
-the card, as far as the vocabulary holds it: without it nobody could decode.
+A card says how text was released: the mechanism with its options, ε, the embedding, the policies, the
+columns. Nothing in it is counted from the text, and nothing comes from a key, so it is the same for any text
+that is released in this way and may be handed over with it. The receipt counts, and may not. A list of words
+that a release was given (``keep_words``, the sensitive words of SanText+) stands on the card, as far as the
+vocabulary holds it: without it nobody could decode.
 """
 
 from __future__ import annotations
@@ -46,15 +47,17 @@ from deniable.words.never_release import NeverRelease, built_in_digest, built_in
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """How text was released. ``mechanism`` is None for a mechanism of the user's own, which a card cannot name; ``kind`` is its class.
+    """How text was released. ``mechanism`` is None for a mechanism of the user's own, which a card cannot
+    name; ``kind`` is its class.
 
-    No word got more than ``epsilon``, and no record more than ``record_epsilon`` if there is one: see ``epsilon_of_a_word``.
-    ``parameters`` are what the mechanism depends on beside its options. ``embedding`` is its name where it was released;
-    ``fingerprint`` tells its content, with ``protected`` words that go in as others, and ``linear_map`` that its vectors are a map of
-    others. ``never_release`` names the words that were taken out of its vocabulary, if any were. ``keep_words`` are the words of the
-    vocabulary that were released as they are, ``rules`` the version of the rules by which text is cut into words. ``columns`` hold the
-    released text; plain text has none. ``risk`` is the share of words named that ε was chosen by, if it was. ``source`` is the file that
-    the card was read from.
+    No word got more than ``epsilon``, and no record more than ``record_epsilon`` if there is one: see
+    ``epsilon_of_a_word``. ``parameters`` are what the mechanism depends on beside its options. ``embedding``
+    is its name where it was released; ``fingerprint`` tells its content, with ``protected`` words that go in
+    as others, and ``linear_map`` that its vectors are a map of others. ``never_release`` names the words that
+    were taken out of its vocabulary, if any were. ``keep_words`` are the words of the vocabulary that were
+    released as they are, ``rules`` the version of the rules by which text is cut into words. ``columns`` hold
+    the released text; plain text has none. ``risk`` is the share of words named that ε was chosen by, if it
+    was. ``source`` is the file that the card was read from.
     """
 
     mechanism: ChosenMechanism | None
@@ -89,10 +92,16 @@ class Card:
         return cls(
             mechanism=chosen,
             kind=settings.mechanism_name,
-            parameters={name: value for name, value in known.items() if chosen is not None and name not in chosen.options},
+            parameters={
+                name: value
+                for name, value in known.items()
+                if chosen is not None and name not in chosen.options
+            },
             epsilon=settings.word_epsilon,
             record_epsilon=settings.record_epsilon,
-            embedding=_writable(embedding.name if embedding.left_out is None else embedding.left_out.source.name),
+            embedding=_writable(
+                embedding.name if embedding.left_out is None else embedding.left_out.source.name
+            ),
             fingerprint=embedding.fingerprint,
             vocabulary=len(embedding),
             dimension=embedding.dimension,
@@ -112,22 +121,30 @@ class Card:
         return replace(self, columns=tuple(map(_writable, columns)))
 
     def lists(self, column: str) -> bool:
-        """Return whether text of this column may have been released with this card; one without columns says nothing of them."""
+        """Return whether text of this column may have been released with this card; one without columns says
+        nothing of them."""
         return not self.columns or _writable(column) in self.columns
 
     def epsilon_of_a_word(self, drawn: int) -> float:
         """Return the ε of every word of a record in which this many words were drawn.
 
-        These are all released words but ``[redacted]`` and those of ``keep_words``. A word on that list may have been kept or drawn, so
-        that with a list and a budget per record the number is known within bounds only.
+        These are all released words but ``[redacted]`` and those of ``keep_words``. A word on that list may
+        have been kept or drawn, so that with a list and a budget per record the number is known within bounds
+        only.
         """
-        return self.epsilon if self.record_epsilon is None else min(self.epsilon, self.record_epsilon / max(drawn, 1))
+        return (
+            self.epsilon
+            if self.record_epsilon is None
+            else min(self.epsilon, self.record_epsilon / max(drawn, 1))
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the card as JSON-ready data."""
         chosen, named = self.mechanism, None
         if chosen is not None:
-            named = NamedMechanism(name=chosen.name, options=dict(chosen.options), parameters=dict(self.parameters))
+            named = NamedMechanism(
+                name=chosen.name, options=dict(chosen.options), parameters=dict(self.parameters)
+            )
         written = CardFile(
             card=FORMAT,
             deniable=self.version,
@@ -161,11 +178,17 @@ class Card:
             *self._never_in_words(),
         ]
         if self.mechanism is None:
-            said.append(f"{self.kind} is a mechanism of the data holder's own. Ask them for it: without it nothing can be decoded.")
+            said.append(
+                f"{self.kind} is a mechanism of the data holder's own. Ask them for it: without it nothing "
+                "can be decoded."
+            )
         if self.unknown == "redact":
             said.append(f"Words that the embedding does not know were released as {REDACTED}.")
         if self.keep_words:
-            said.append("The words under keep_words were released as they are. They may also have been drawn in place of other words.")
+            said.append(
+                "The words under keep_words were released as they are. They may also have been drawn in "
+                "place of other words."
+            )
         if self.consistent:
             said.append("A word of a user was drawn once and released wherever this user wrote it.")
         return said
@@ -175,8 +198,15 @@ class Card:
             return f"Every word that was drawn was drawn at ε = {self.epsilon:g}."
         least = "" if self.record_epsilon <= self.epsilon else f"the smaller of {self.epsilon:g} and "
         counted = {"redact": f"all released words but {REDACTED}"}.get(self.unknown, "all released words")
-        bounds = ", but for words under keep_words, each of which may have been kept or drawn" if self.keep_words else ""
-        return f"ε of a word is {least}{self.record_epsilon:g} divided by the number of words drawn in its record: {counted}{bounds}."
+        bounds = (
+            ", but for words under keep_words, each of which may have been kept or drawn"
+            if self.keep_words
+            else ""
+        )
+        return (
+            f"ε of a word is {least}{self.record_epsilon:g} divided by the number of words drawn in its "
+            f"record: {counted}{bounds}."
+        )
 
     def _embedding_in_words(self) -> str:
         left = "" if self.never_release is None else "left without the listed ones, "
@@ -184,13 +214,19 @@ class Card:
         if self.embedding == "default":
             return f"To decode the text you need deniable with its built-in embedding ({size})."
         if self.protected or self.linear_map is not None:
-            why = "whose exposed words go in as others" if self.protected else "whose vectors are a map of others"
+            why = (
+                "whose exposed words go in as others"
+                if self.protected
+                else "whose vectors are a map of others"
+            )
             return (
-                f"To decode the text you need the embedding {self.embedding!r} ({size}), {why}. Ask the data holder for its folder: "
+                f"To decode the text you need the embedding {self.embedding!r} ({size}), {why}. Ask the data "
+                "holder for its folder: "
                 "adding the original vectors gives another embedding."
             )
         return (
-            f"To decode the text you need the embedding {self.embedding!r} ({size}): add the same file with `deniable embeddings add`, "
+            f"To decode the text you need the embedding {self.embedding!r} ({size}): add the same file with "
+            "`deniable embeddings add`, "
             "under any name. It is recognised by its fingerprint."
         )
 
@@ -198,7 +234,8 @@ class Card:
         if self.linear_map is None:
             return []
         said = (
-            "The space was mapped, by a public map of public vectors. Where the mechanism goes by distances between vectors, these, and ε "
+            "The space was mapped, by a public map of public vectors. Where the mechanism goes by distances "
+            "between vectors, these, and ε "
             "with them, are those of the mapped space."
         )
         return [said, *(f"Made to survive: {purpose}." for purpose in self.linear_map.purposes)]
@@ -210,7 +247,8 @@ class Card:
         words = ["the words under never_release"] if self.never_release.words else []
         named = " and ".join([*lists, *words]) or "no word of it"
         return [
-            f"Words of a public list went in as unknown words and never came out: {named}. They are taken out of the vocabulary when the "
+            f"Words of a public list went in as unknown words and never came out: {named}. They are taken "
+            "out of the vocabulary when the "
             "embedding is opened by this card, so that nothing more is needed to decode the text."
         ]
 
@@ -219,7 +257,8 @@ class Card:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
     def write(self, path: Path) -> None:
-        """Write the card, whole or not at all, with the permissions that new files have: it is to be handed over.
+        """Write the card, whole or not at all, with the permissions that new files have: it is to be handed
+        over.
 
         :raises OSError: if it cannot be written.
         """
@@ -227,7 +266,8 @@ class Card:
             file.write(self.to_json().encode())
 
     def open_embedding(self, name_or_path: str | Path | None = None) -> Embedding:
-        """Return the embedding that was released with: any one here that has the fingerprint, or the one that is named.
+        """Return the embedding that was released with: any one here that has the fingerprint, or the one that
+        is named.
 
         :raises EmbeddingNotFound: if what is named is not here.
         :raises MalformedCard: if none here is the one that the text was released with.
@@ -237,7 +277,10 @@ class Card:
             if name_or_path is None and self.embedding in known_names():
                 name_or_path = self.embedding
             if name_or_path is None:
-                problem = f"no embedding here has the fingerprint {self.whole_fingerprint}. {self._embedding_in_words()}"
+                problem = (
+                    f"no embedding here has the fingerprint {self.whole_fingerprint}. "
+                    f"{self._embedding_in_words()}"
+                )
                 raise MalformedCard(self.source, problem)
         embedding = self.without_words(Embedding.open(name_or_path))
         here, released = embedding.fingerprint, self.fingerprint
@@ -245,13 +288,15 @@ class Card:
             shown = 12 if here[:12] != released[:12] else len(released)
             raise MalformedCard(
                 self.source,
-                f"the embedding {embedding.name!r} here is another one (fingerprint {here[:shown]}) than the text was "
+                f"the embedding {embedding.name!r} here is another one (fingerprint {here[:shown]}) than the "
+                "text was "
                 f"released with ({released[:shown]}): nothing that is decoded with it would be right",
             )
         return self.cut_as_released(embedding)
 
     def cut_as_released(self, embedding: Embedding) -> Embedding:
-        """Return the embedding as one that cuts text by the rules of this release; the one that is given is left as it is.
+        """Return the embedding as one that cuts text by the rules of this release; the one that is given is
+        left as it is.
 
         :raises MalformedCard: if its words ask for other rules.
         """
@@ -260,7 +305,10 @@ class Card:
             embedding = copy(embedding)
             embedding.cut_plainly()
         if rules_for(embedding) != self.rules:
-            problem = f"text for {embedding.name!r} is cut by rules {rules_for(embedding)}, not {self.rules} as the card says"
+            problem = (
+                f"text for {embedding.name!r} is cut by rules {rules_for(embedding)}, not "
+                f"{self.rules} as the card says"
+            )
             raise MalformedCard(self.source, problem)
         return embedding
 
@@ -270,7 +318,8 @@ class Card:
         return self.fingerprint if self.never_release is None else self.never_release.source_fingerprint
 
     def without_words(self, embedding: Embedding) -> Embedding:
-        """Return the embedding without the words that this release left out; itself if it is without them already.
+        """Return the embedding without the words that this release left out; itself if it is without them
+        already.
 
         :raises MalformedCard: if a built-in list is another one here, or no word would be left.
         """
@@ -280,7 +329,10 @@ class Card:
         lists = []
         for each in named.lists:
             if (known := built_in_list(each.digest)) is None:
-                problem = f"the list {each.name[:50]!r} is another one here; use the version that released it ({self.version[:20]!r})"
+                problem = (
+                    f"the list {each.name[:50]!r} is another one here; use the version that released "
+                    f"it ({self.version[:20]!r})"
+                )
                 raise MalformedCard(self.source, problem)
             lists.append(known)
         listed = NeverRelease(words=frozenset(map(fold, named.words)), lists=tuple(lists), exact=True)
@@ -292,10 +344,14 @@ class Card:
     def make_mechanism(self, embedding: Embedding) -> Mechanism:
         """Return the mechanism that the text was released with.
 
-        :raises MalformedCard: if the card does not name one, or what it says makes no mechanism or another one here.
+        :raises MalformedCard: if the card does not name one, or what it says makes no mechanism or another
+            one here.
         """
         if self.mechanism is None:
-            raise MalformedCard(self.source, f"{self.kind!r} is a mechanism of the data holder's own, which a card cannot name")
+            raise MalformedCard(
+                self.source,
+                f"{self.kind!r} is a mechanism of the data holder's own, which a card cannot name",
+            )
         try:
             made = self.mechanism(embedding, epsilon=self.epsilon)
         except InvalidParameter as error:
@@ -303,14 +359,18 @@ class Card:
         parameters = made.guarantee.parameters
         differing = [name for name, value in self.parameters.items() if parameters.get(name) != value]
         if differing:
-            raise MalformedCard(self.source, f"the mechanism that it names is another one here ({', '.join(map(repr, differing))})")
+            raise MalformedCard(
+                self.source,
+                f"the mechanism that it names is another one here ({', '.join(map(repr, differing))})",
+            )
         return made
 
 
 def read_card(path: Path) -> Card:
     """Return the card in a file.
 
-    :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something that cannot be.
+    :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something
+        that cannot be.
     """
     return _card(read_card_file(path), str(path))
 
@@ -322,7 +382,8 @@ GivenCard = Card | str | Path | Mapping[str, Any]
 def card_from(card: GivenCard | None) -> Card:
     """Return the card that was given: itself, by the path of its file, or as the data of its JSON.
 
-    :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something that cannot be.
+    :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something
+        that cannot be.
     :raises InvalidParameter: if it is none of these, or none was given.
     """
     if isinstance(card, Card):
@@ -369,7 +430,10 @@ def _card(written: CardFile, source: str) -> Card:
         raise MalformedCard(source, f"{problem}: it was edited, so ask for the card of the release")
     # Another version may say it in other words.
     if card.version == __version__ and written.in_words and card._epsilon_in_words() not in written.in_words:
-        problem = f"its numbers say ε = {card.epsilon:g} and its sentences do not: it was edited, so ask for the card of the release"
+        problem = (
+            f"its numbers say ε = {card.epsilon:g} and its sentences do not: it was edited, so ask "
+            "for the card of the release"
+        )
         raise MalformedCard(source, problem)
     return card
 
@@ -391,7 +455,10 @@ def _named_words(embedding: Embedding) -> NamedNeverRelease | None:
         return None
     listed = left_out.listed
     return NamedNeverRelease(
-        lists=tuple(NamedList(name=name, digest=built_in_digest(each)) for name, each in zip(listed.called, listed.lists, strict=True)),
+        lists=tuple(
+            NamedList(name=name, digest=built_in_digest(each))
+            for name, each in zip(listed.called, listed.lists, strict=True)
+        ),
         words=left_out.words_of_no_list,
         digest=listed.digest,
         source_fingerprint=left_out.source.fingerprint,
@@ -399,5 +466,6 @@ def _named_words(embedding: Embedding) -> NamedNeverRelease | None:
 
 
 def _writable(name: str) -> str:
-    """Return a name that can be written as UTF-8: half a character, as a broken name may hold, is written out."""
+    """Return a name that can be written as UTF-8: half a character, as a broken name may hold, is written
+    out."""
     return name.encode("utf-8", "backslashreplace").decode()

@@ -1,4 +1,5 @@
-"""What stands in the file of a card, with the types it must have: a card may come from anybody, and may be hand-edited."""
+"""What stands in the file of a card, with the types it must have: a card may come from anybody, and may be
+hand-edited."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class NamedMechanism(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class NamedMap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """That its vectors are a public map of those of another embedding, and what the space was made for: what survives by design."""
+    """That its vectors are a public map of those of another embedding, and what the space was made for: what
+    survives by design."""
 
     kind: Literal["reduced", "shaped"]
     source_fingerprint: str
@@ -50,9 +52,11 @@ class NamedList(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class NamedNeverRelease(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which words were taken out of the vocabulary: those of built-in ``lists``, and ``words`` of it beside them.
+    """Which words were taken out of the vocabulary: those of built-in ``lists``, and ``words`` of it beside
+    them.
 
-    ``source_fingerprint`` tells the embedding that they were taken out of, and ``digest`` the whole list, with words that are not in it.
+    ``source_fingerprint`` tells the embedding that they were taken out of, and ``digest`` the whole list,
+    with words that are not in it.
     """
 
     lists: tuple[NamedList, ...]
@@ -114,20 +118,26 @@ class _Format(msgspec.Struct, frozen=True):
 def read_card_file(path: Path) -> CardFile:
     """Return what a card's file says, if all of it can be.
 
-    :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something that cannot be.
+    :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something
+        that cannot be.
     """
     return decode_card(read_plain_file(path, longest=_LONGEST, what="card", error=MalformedCard), path)
 
 
 def decode_card(content: bytes, source: str | Path) -> CardFile:
-    """Return what the JSON of a card says, if all of it can be; ``source`` is where it comes from, for messages.
+    """Return what the JSON of a card says, if all of it can be; ``source`` is where it comes from, for
+    messages.
 
     :raises MalformedCard: if it is no card, was written by a later version, or says something that cannot be.
     """
     try:
         written = msgspec.json.decode(content, type=_Format).card
         if written != FORMAT:
-            raise MalformedCard(source, f"format {written} is not known here, only {FORMAT}; use the version of deniable that wrote it")
+            raise MalformedCard(
+                source,
+                f"format {written} is not known here, only {FORMAT}; use the version of deniable that wrote "
+                "it",
+            )
         card = msgspec.json.decode(content, type=CardFile)
         _check(card)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidParameter) as error:
@@ -147,7 +157,9 @@ def _check(card: CardFile) -> None:
     if card.mechanism is not None:
         check_option_types(entry_of(card.mechanism.name), card.mechanism.options)
     if not _FINGERPRINT.fullmatch(card.embedding.fingerprint):
-        raise InvalidParameter("fingerprint", card.embedding.fingerprint[:50], "must be 32 hexadecimal digits")
+        raise InvalidParameter(
+            "fingerprint", card.embedding.fingerprint[:50], "must be 32 hexadecimal digits"
+        )
     if (made := card.embedding.linear_map) is not None:
         for digest in (made.source_fingerprint, made.digest):
             if not _FINGERPRINT.fullmatch(digest):
@@ -158,6 +170,7 @@ def _check(card: CardFile) -> None:
                 raise InvalidParameter("never_release", digest[:50], "must be 32 hexadecimal digits")
     if card.rules_for_words not in (RULES, LANGUAGE_RULES):
         problem = (
-            f"text is cut into words by rules {RULES} or {LANGUAGE_RULES} here; use the version that released it ({card.deniable[:20]!r})"
+            f"text is cut into words by rules {RULES} or {LANGUAGE_RULES} here; use the version that "
+            f"released it ({card.deniable[:20]!r})"
         )
         raise InvalidParameter("rules_for_words", card.rules_for_words, problem)

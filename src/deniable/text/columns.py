@@ -24,7 +24,11 @@ def as_text_column(column: Any) -> pa.ChunkedArray:
     elif hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_array__"):
         chunked = pa.chunked_array([pa.array(column)])
     else:
-        raise InvalidParameter("column", type(column).__name__, "does not speak the Arrow interface; pass a list to many() instead")
+        raise InvalidParameter(
+            "column",
+            type(column).__name__,
+            "does not speak the Arrow interface; pass a list to many() instead",
+        )
     kind = chunked.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
@@ -36,13 +40,20 @@ def as_text_column(column: Any) -> pa.ChunkedArray:
 
 def is_text(kind: pa.DataType) -> bool:
     """Return whether the Arrow type holds text (an all-null column counts)."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind) or pa.types.is_null(kind))
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_null(kind)
+    )
 
 
 def map_column(column: Any, release: Callable[[list[str | None]], list[str | None]]) -> pa.ChunkedArray:
     """Return the column with ``release`` applied chunk by chunk; type, order and nulls stay."""
     chunked = as_text_column(column)
-    return pa.chunked_array([pa.array(release(_texts(chunk)), type=chunked.type) for chunk in chunked.chunks], type=chunked.type)
+    return pa.chunked_array(
+        [pa.array(release(_texts(chunk)), type=chunked.type) for chunk in chunked.chunks], type=chunked.type
+    )
 
 
 def _texts(chunk: pa.Array) -> list[str | None]:

@@ -1,11 +1,13 @@
-"""The note of a calibration: what it found, in one small file that receipts quote and that ε can be chosen from.
+"""The note of a calibration: what it found, in one small file that receipts quote and that ε can be chosen
+from.
 
-The default embedding has its file in the package; ``deniable calibrate`` of all words writes one beside a stored embedding. Mechanisms
-other than the paper's have a file for each choice of their options, among the calibrations that are kept.
-It holds values at some ε only. Between two of them, the less favourable value is quoted. N_w grows with ε, so that is the one at the
-larger ε, but for protected words, which may come out themselves less often then; S_w may rise and fall (at tiny ε all words
-become the same few), so the smaller of the two values is quoted. Below the smallest ε of a note there is one value only: N_w is quoted
-where it grows with ε, and S_w is not.
+The default embedding has its file in the package; ``deniable calibrate`` of all words writes one beside a
+stored embedding. Mechanisms other than the paper's have a file for each choice of their options, among the
+calibrations that are kept. It holds values at some ε only. Between two of them, the less favourable value is
+quoted. N_w grows with ε, so that is the one at the larger ε, but for protected words, which may come out
+themselves less often then; S_w may rise and fall (at tiny ε all words become the same few), so the smaller of
+the two values is quoted. Below the smallest ε of a note there is one value only: N_w is quoted where it grows
+with ε, and S_w is not.
 
 This is the reading side; ``calibration.note`` writes.
 """
@@ -35,7 +37,8 @@ FILE_NAME = "calibration.json"
 
 
 def without_list(name: str) -> str:
-    """Return the name of the file with the calibration of the default embedding without the words of a built-in list."""
+    """Return the name of the file with the calibration of the default embedding without the words of a
+    built-in list."""
     return f"calibration-without-{name}.json"
 
 
@@ -44,7 +47,8 @@ def without_list(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """A value over the words: its median, what 95 % of the words keep to, and that of the worst word; the mean where it is known."""
+    """A value over the words: its median, what 95 % of the words keep to, and that of the worst word; the
+    mean where it is known."""
 
     median: float
     most: float
@@ -78,7 +82,8 @@ class Spread:
 
 @dataclass(frozen=True, kw_only=True)
 class NoteRow:
-    """What a note says at one ε: N_w, its quantiles over the words, and S_w and distinct words where they were measured."""
+    """What a note says at one ε: N_w, its quantiles over the words, and S_w and distinct words where they
+    were measured."""
 
     epsilon: float
     unchanged: Spread
@@ -93,16 +98,25 @@ class NoteRow:
 
         :raises ValueError: or KeyError, TypeError or AttributeError, if it is not that.
         """
-        support, distinct = (Spread.from_dict(content[name]) if name in content else None for name in ("support", "distinct"))
+        support, distinct = (
+            Spread.from_dict(content[name]) if name in content else None for name in ("support", "distinct")
+        )
         row = cls(
             epsilon=_number(content["epsilon"]),
             unchanged=Spread.from_dict(content["unchanged"]),
-            unchanged_quantiles={float(key): _number(share) for key, share in content["unchanged_quantiles"].items()},
+            unchanged_quantiles={
+                float(key): _number(share) for key, share in content["unchanged_quantiles"].items()
+            },
             words_above_half=content.get("words_above_half"),
             support=support,
             distinct=distinct,
         )
-        shares = [row.unchanged.median, row.unchanged.most, row.unchanged.worst, *row.unchanged_quantiles.values()]
+        shares = [
+            row.unchanged.median,
+            row.unchanged.most,
+            row.unchanged.worst,
+            *row.unchanged_quantiles.values(),
+        ]
         if not all(0.0 <= share <= 1.0 for share in shares):
             raise ValueError("N_w is not between 0 and 1")
         return row
@@ -112,7 +126,9 @@ class NoteRow:
         row: dict[str, Any] = {
             "epsilon": self.epsilon,
             "unchanged": self.unchanged.to_dict(),
-            "unchanged_quantiles": {str(quantile): share for quantile, share in self.unchanged_quantiles.items()},
+            "unchanged_quantiles": {
+                str(quantile): share for quantile, share in self.unchanged_quantiles.items()
+            },
             "words_above_half": self.words_above_half,
         }
         if self.support is not None and self.distinct is not None:
@@ -122,7 +138,8 @@ class NoteRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Quote:
-    """What a receipt says of the words at one ε; ``at_epsilon`` is the value of the note that N_w was read at."""
+    """What a receipt says of the words at one ε; ``at_epsilon`` is the value of the note that N_w was read
+    at."""
 
     at_epsilon: float
     unchanged: Spread
@@ -149,8 +166,9 @@ class Quote:
 class Note:
     """What a calibration of all words found, by rising ε.
 
-    ``mechanism`` is ``identity_of`` the mechanism, or None in a file that does not name it. ``draws`` is the number of directions or
-    draws per word, ``words_for_support`` how many words S_w and distinct words are known of.
+    ``mechanism`` is ``identity_of`` the mechanism, or None in a file that does not name it. ``draws`` is the
+    number of directions or draws per word, ``words_for_support`` how many words S_w and distinct words are
+    known of.
     """
 
     fingerprint: str
@@ -172,7 +190,9 @@ class Note:
             words=_whole_number(content["words"]),
             table=tuple(NoteRow.from_dict(row) for row in content["table"]),
             method=content.get("method"),
-            words_for_support=None if content.get("words_for_support") is None else _whole_number(content["words_for_support"]),
+            words_for_support=None
+            if content.get("words_for_support") is None
+            else _whole_number(content["words_for_support"]),
             eta=content.get("eta"),
         )
         if not note.table:
@@ -180,7 +200,12 @@ class Note:
         if any(list(row.unchanged_quantiles) != note.quantiles for row in note.table):
             raise ValueError("N_w is missing at some quantiles")
         epsilons = [row.epsilon for row in note.table]
-        if not all(epsilon > 0.0 for epsilon in epsilons) or epsilons != sorted(epsilons) or note.draws < 1 or note.words < 1:
+        if (
+            not all(epsilon > 0.0 for epsilon in epsilons)
+            or epsilons != sorted(epsilons)
+            or note.draws < 1
+            or note.words < 1
+        ):
             raise ValueError("a number is not allowed")
         return note
 
@@ -203,7 +228,8 @@ class Note:
         return list(self.table[0].unchanged_quantiles)
 
     def quote(self, epsilon: float) -> Quote | None:
-        """Return what a receipt says at this ε: N_w and S_w, median, 95 % and worst; None above the largest ε of the note."""
+        """Return what a receipt says at this ε: N_w and S_w, median, 95 % and worst; None above the largest ε
+        of the note."""
         around = self._around(epsilon)
         if not around:
             return None
@@ -220,10 +246,15 @@ class Note:
     def _around(self, epsilon: float) -> tuple[NoteRow, ...]:
         """Return the row of this ε, or those on both sides of it; nothing above the largest ε of the note."""
         place = next((i for i, row in enumerate(self.table) if row.epsilon >= epsilon), None)
-        return () if place is None else self.table[max(0, place - (self.table[place].epsilon > epsilon)) : place + 1]
+        return (
+            ()
+            if place is None
+            else self.table[max(0, place - (self.table[place].epsilon > epsilon)) : place + 1]
+        )
 
     def claims(self, epsilon: float) -> dict[float, float]:
-        """Return the largest N_w at this ε for each share of the words, as it may be quoted; nothing where nothing is quoted."""
+        """Return the largest N_w at this ε for each share of the words, as it may be quoted; nothing where
+        nothing is quoted."""
         stated: dict[float, float] = {}
         for row in self._around(epsilon):
             spread = {0.5: row.unchanged.median, 0.95: row.unchanged.most, 1.0: row.unchanged.worst}
@@ -233,7 +264,8 @@ class Note:
         return stated
 
     def largest_epsilon(self, max_unchanged: float, quantile: float = 1.0) -> float:
-        """Return the largest ε of the note at which a share ``quantile`` of the words has N_w of at most ``max_unchanged``.
+        """Return the largest ε of the note at which a share ``quantile`` of the words has N_w of at most
+        ``max_unchanged``.
 
         :raises InvalidParameter: if a number is not allowed.
         :raises TargetsNotMet: if there is none.
@@ -245,8 +277,10 @@ class Note:
         met = [row.epsilon for row in self.table if row.unchanged_quantiles[quantile] <= max_unchanged]
         if not met:
             raise TargetsNotMet(
-                f"at the smallest ε calibrated, {self.table[0].epsilon:g}, some words still stay themselves more often than "
-                f"{max_unchanged:g}; ask for fewer words (--quantile), or protect the exposed ones: deniable calibrate --protect"
+                f"at the smallest ε calibrated, {self.table[0].epsilon:g}, some words still stay themselves "
+                "more often than "
+                f"{max_unchanged:g}; ask for fewer words (--quantile), or protect the exposed ones: deniable "
+                "calibrate --protect"
             )
         return float(max(met))
 
@@ -264,7 +298,8 @@ def _whole_number(value: Any) -> int:
 
 
 def note_path(mechanism: Mechanism) -> Path | None:
-    """Return where the calibration of a mechanism over its embedding is noted; None for what comes with the package."""
+    """Return where the calibration of a mechanism over its embedding is noted; None for what comes with the
+    package."""
     embedding, beside = mechanism.embedding, _path_beside(mechanism)
     if beside is not None and not embedding.is_received:
         return beside
@@ -276,17 +311,21 @@ def note_path(mechanism: Mechanism) -> Path | None:
 
 
 def read_note(mechanism: Mechanism) -> Note | None:
-    """Return the note of a mechanism's calibration over its embedding, whatever its ε, or None if it was not calibrated here.
+    """Return the note of a mechanism's calibration over its embedding, whatever its ε, or None if it was not
+    calibrated here.
 
     :raises DamagedCalibration: if it cannot be read.
     """
-    return _read_note(mechanism, note_path(mechanism) or _in_the_package(FILE_NAME)) or _read_packaged(mechanism)
+    return _read_note(mechanism, note_path(mechanism) or _in_the_package(FILE_NAME)) or _read_packaged(
+        mechanism
+    )
 
 
 def _find_note(mechanism: Mechanism, at: Callable[[Note], float]) -> Note | None:
     """Return the note of a mechanism's calibration: the user's own, or one that came with a received folder.
 
-    The latter is checked by fresh draws at the ε that ``at`` returns, and says nothing of S_w, which few draws cannot check.
+    The latter is checked by fresh draws at the ε that ``at`` returns, and says nothing of S_w, which few
+    draws cannot check.
 
     :raises DamagedCalibration: if it cannot be read, or fresh draws contradict it.
     """
@@ -298,9 +337,15 @@ def _find_note(mechanism: Mechanism, at: Callable[[Note], float]) -> Note | None
         return None
     if (problem := contradiction(note.claims(epsilon := at(note)), mechanism, epsilon)) is not None:
         raise DamagedCalibration(
-            str(beside), f"{problem}; nothing was released. Remove it, or calibrate: deniable calibrate --embedding {beside.parent}"
+            str(beside),
+            f"{problem}; nothing was released. Remove it, or calibrate: deniable calibrate --embedding "
+            f"{beside.parent}",
         )
-    return replace(note, words_for_support=None, table=tuple(replace(row, support=None, distinct=None) for row in note.table))
+    return replace(
+        note,
+        words_for_support=None,
+        table=tuple(replace(row, support=None, distinct=None) for row in note.table),
+    )
 
 
 def _path_beside(mechanism: Mechanism) -> Path | None:
@@ -344,7 +389,8 @@ def _read_note(mechanism: Mechanism, file: Traversable) -> Note | None:
             content = file.read_bytes()
         note = Note.from_dict(json.loads(content.decode("utf-8")))
     except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return None  # somebody else's private note of a shared embedding must not keep others from releasing with it
+        # somebody else's private note of a shared embedding must not keep others from releasing with it
+        return None
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, OSError) as error:
         raise DamagedCalibration(str(file), f"cannot be read ({error})") from error
     # What is said of all words comes from a calibration of all words, whoever wrote the file.
@@ -356,7 +402,8 @@ def _read_note(mechanism: Mechanism, file: Traversable) -> Note | None:
 def quote_calibration(mechanism: Mechanism) -> Quote | None:
     """Return what a receipt says of the words at the mechanism's ε; None if it is not known.
 
-    :raises DamagedCalibration: if the note cannot be read, or came with a received folder and fresh draws contradict it.
+    :raises DamagedCalibration: if the note cannot be read, or came with a received folder and fresh draws
+        contradict it.
     """
     epsilon = float(mechanism.epsilon)
     note = _find_note(mechanism, lambda _: epsilon)
@@ -366,10 +413,13 @@ def quote_calibration(mechanism: Mechanism) -> Quote | None:
 
 
 def note_for_target(mechanism: Mechanism, max_unchanged: float, quantile: float = 1.0) -> Note:
-    """Return the note that ε is to be chosen from, by ``Note.largest_epsilon`` with the same target and quantile.
+    """Return the note that ε is to be chosen from, by ``Note.largest_epsilon`` with the same target and
+    quantile.
 
-    :raises InvalidParameter: if the embedding was not calibrated for the mechanism, or the target is not allowed.
-    :raises DamagedCalibration: if the note cannot be read, or came with a received folder and fresh draws contradict it at that ε.
+    :raises InvalidParameter: if the embedding was not calibrated for the mechanism, or the target is not
+        allowed.
+    :raises DamagedCalibration: if the note cannot be read, or came with a received folder and fresh draws
+        contradict it at that ε.
     :raises TargetsNotMet: if it came with a received folder and no ε meets the target.
     """
     validated_max_unchanged(max_unchanged)
@@ -380,9 +430,13 @@ def note_for_target(mechanism: Mechanism, max_unchanged: float, quantile: float 
 
 
 def _smaller(values: list[tuple[float, Spread | None]], epsilon: float) -> Spread | None:
-    """Return the smaller of the values at the nearest ε on both sides where they are known; None if none is known on one side."""
+    """Return the smaller of the values at the nearest ε on both sides where they are known; None if none is
+    known on one side."""
     known = [(at, spread) for at, spread in values if spread is not None]
-    below, above = [each for each in known if each[0] <= epsilon], [each for each in known if each[0] >= epsilon]
+    below, above = (
+        [each for each in known if each[0] <= epsilon],
+        [each for each in known if each[0] >= epsilon],
+    )
     if not above or not below:
         return None
     around = above[:1] if above[0][0] == epsilon else [below[-1], above[0]]
@@ -393,11 +447,15 @@ def _not_calibrated(mechanism: Mechanism) -> str:
     embedding = mechanism.embedding
     name, command = embedding.name, f"deniable calibrate --embedding {embedding.name}"
     if embedding.left_out is not None:
-        command = f"deniable calibrate --embedding {embedding.left_out.source.name} --never-release … with the same lists"
+        command = (
+            f"deniable calibrate --embedding {embedding.left_out.source.name} --never-release … with "
+            "the same lists"
+        )
     if is_papers_mechanism(mechanism):
         return f"the embedding {name!r} is not calibrated; run: {command}"
     options = "".join(f", {key} = {value}" for key, value in mechanism.guarantee.parameters.items())
     return (
-        f"the embedding {name!r} is not calibrated for {type(mechanism).__name__}{options}; run: {command} --mechanism … with the same "
+        f"the embedding {name!r} is not calibrated for {type(mechanism).__name__}{options}; run: {command} "
+        "--mechanism … with the same "
         "options, for all words"
     )

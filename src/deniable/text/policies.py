@@ -1,9 +1,11 @@
-"""What happens to unknown words, punctuation, case and listed words, what each choice discloses, and how it is done.
+"""What happens to unknown words, punctuation, case and listed words, what each choice discloses, and how it
+is done.
 
-The default discloses the number of words of a text and nothing else. Every other choice is made by name and is written
-in the receipt. There is no choice that lets an unknown word through.
+The default discloses the number of words of a text and nothing else. Every other choice is made by name and
+is written in the receipt. There is no choice that lets an unknown word through.
 
-A policy makes a draft of a text: what will be drawn, what is released as it is, and how released words become text again.
+A policy makes a draft of a text: what will be drawn, what is released as it is, and how released words become
+text again.
 """
 
 from __future__ import annotations
@@ -39,10 +41,10 @@ class TextPolicy:
     """How text is treated around the mechanism.
 
     ``unknown``: "perturb" treats every unknown word as ⊥ and perturbs it like any word; "subwords" (fastText
-    embeddings) perturbs it as the known word its spelling is nearest to; "redact" writes a fixed token; "drop" leaves
-    it out; "error" stops. ``punctuation`` and ``case``: "drop" or "keep". ``keep_words``: words of the
-    vocabulary to release as they are; a listed word that the vocabulary does not hold is unknown all the same, and an entry
-    that a text is cut into several words at ("new york", "don't") is refused.
+    embeddings) perturbs it as the known word its spelling is nearest to; "redact" writes a fixed token;
+    "drop" leaves it out; "error" stops. ``punctuation`` and ``case``: "drop" or "keep". ``keep_words``: words
+    of the vocabulary to release as they are; a listed word that the vocabulary does not hold is unknown all
+    the same, and an entry that a text is cut into several words at ("new york", "don't") is refused.
     """
 
     unknown: UnknownPolicy = "perturb"
@@ -67,7 +69,10 @@ class TextPolicy:
     @property
     def public(self) -> list[str]:
         """What of the input anyone can read off the output by design."""
-        public = ["the number of words of each record (texts of equal length are compared)", "which records are missing (null) or empty"]
+        public = [
+            "the number of words of each record (texts of equal length are compared)",
+            "which records are missing (null) or empty",
+        ]
         if self.unknown == "drop":
             public[0] = "the number of known words of each record"
         return public
@@ -78,7 +83,8 @@ class TextPolicy:
         found = []
         if self.unknown == "subwords":
             found.append(
-                "unknown='subwords': an unknown word is perturbed as the known word its spelling is nearest to; "
+                "unknown='subwords': an unknown word is perturbed as the known word its spelling is nearest "
+                "to; "
                 "the bound holds between those known words, and unknown words are not all alike any more"
             )
         if self.unknown == "redact":
@@ -86,14 +92,17 @@ class TextPolicy:
         if self.unknown == "error":
             found.append("unknown='error': that there is an output says that every word was known")
         if self.unknown == "drop":
-            found.append("unknown='drop': the number of words released is the number of known words, not of all words")
+            found.append(
+                "unknown='drop': the number of words released is the number of known words, not of all words"
+            )
         if self.punctuation == "keep":
             found.append("punctuation='keep': punctuation marks and their positions are released exactly")
         if self.case == "keep":
             found.append("case='keep': which words were capitalised or upper case is released exactly")
         if self.keep_words:
             found.append(
-                f"keep_words: of {len(self.keep_words):,} listed words, those in the vocabulary are released exactly wherever they occur"
+                f"keep_words: of {len(self.keep_words):,} listed words, those in the vocabulary are released "
+                "exactly wherever they occur"
             )
         return found
 
@@ -111,9 +120,10 @@ def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
 class Draft:
     """One text after the policies and before the noise.
 
-    ``drawn`` holds the ids that go through the mechanism, in order, and ``positions`` the places of these words among all words of the
-    text. ``fixed`` holds the words that are released as they are, by their position among the released words; it is empty unless a
-    policy says so. ``gaps`` (before each word, and one at the end) and ``shapes`` are None unless punctuation or case is kept.
+    ``drawn`` holds the ids that go through the mechanism, in order, and ``positions`` the places of these
+    words among all words of the text. ``fixed`` holds the words that are released as they are, by their
+    position among the released words; it is empty unless a policy says so. ``gaps`` (before each word, and
+    one at the end) and ``shapes`` are None unless punctuation or case is kept.
     """
 
     words: int
@@ -128,7 +138,8 @@ class Draft:
 
     @property
     def size(self) -> int:
-        """About how many words this holds: those to be released, and punctuation counted at five marks a word."""
+        """About how many words this holds: those to be released, and punctuation counted at five marks a
+        word."""
         return len(self.drawn) + len(self.fixed) + (0 if self.gaps is None else sum(map(len, self.gaps)) // 5)
 
     def assemble(self, released: Sequence[str]) -> str:
@@ -136,7 +147,10 @@ class Draft:
         words = list(released)
         if self.fixed:
             drawn = iter(released)
-            words = [self.fixed[i] if i in self.fixed else next(drawn) for i in range(len(self.fixed) + len(released))]
+            words = [
+                self.fixed[i] if i in self.fixed else next(drawn)
+                for i in range(len(self.fixed) + len(released))
+            ]
         return self.writer.write(words, self.gaps, self.shapes)
 
 
@@ -174,13 +188,22 @@ class Drafter:
         ids = self._lookup.ids(words, folded=self._cutter.folds)
         unknown = ids.count(self._unknown)
         if self._plain:
-            return self._finished(Draft(words=len(words), unknown=unknown, drawn=ids, positions=range(len(ids)), writer=self._writer))
+            return self._finished(
+                Draft(
+                    words=len(words),
+                    unknown=unknown,
+                    drawn=ids,
+                    positions=range(len(ids)),
+                    writer=self._writer,
+                )
+            )
         if unknown and self._policy.unknown == "error":
             raise UnknownWord(record=record, position=ids.index(self._unknown) + 1)
         return self._finished(self._with_policies(words, gaps, ids, unknown))
 
     def _cut(self, text: str) -> tuple[list[str], list[str] | None]:
-        """Return the words of a text, and what stands before each of them and after the last, if punctuation is kept."""
+        """Return the words of a text, and what stands before each of them and after the last, if punctuation
+        is kept."""
         keeps = self._policy.punctuation == "keep"
         words: list[str] = []
         gaps = [""]
@@ -238,22 +261,29 @@ class Drafter:
         return draft
 
     def _known_ids(self, listed: Iterable[str]) -> frozenset[int]:
-        """Return the ids of all known words among the listed ones; what the vocabulary does not hold stays unknown.
+        """Return the ids of all known words among the listed ones; what the vocabulary does not hold stays
+        unknown.
 
-        :raises InvalidParameter: if an entry is not one word in a text: its parts, wherever they occur, are not what was listed.
+        :raises InvalidParameter: if an entry is not one word in a text: its parts, wherever they occur, are
+            not what was listed.
         """
         words: list[str] = []
         for entry in listed:
             found = self._cutter.words(entry)
             if len(found) != 1:
                 parts = f"is {len(found)} words in a text ({', '.join(found)})" if found else "holds no word"
-                raise InvalidParameter("keep_words", entry, f"{parts}; list single words, each of which is released wherever it occurs")
+                raise InvalidParameter(
+                    "keep_words",
+                    entry,
+                    f"{parts}; list single words, each of which is released wherever it occurs",
+                )
             words += found
         return frozenset(self._lookup.ids(words)) - {self._unknown}
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Yield a text in parts, so that the work can end inside it. A part ends before a space, across which nothing is ever joined."""
+    """Yield a text in parts, so that the work can end inside it. A part ends before a space, across which
+    nothing is ever joined."""
     start = 0
     while space := _SPACE.search(text, start + _CHARACTERS_AT_ONCE):
         yield text[start : space.start()]

@@ -1,7 +1,8 @@
-"""The proved numbers of one release, in words for people: capacity, Bayes bound and accounting (``deniable.measures``).
+"""The proved numbers of one release, in words for people: capacity, Bayes bound and accounting
+(``deniable.measures``).
 
-They follow from the card, which is public, and from how many words a text has. The card is enough to compute them later, so that a release
-takes no time for them.
+They follow from the card, which is public, and from how many words a text has. The card is enough to compute
+them later, so that a release takes no time for them.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class ProvedNumbers:
         """Return the numbers as JSON-ready data."""
         return {
             "capacity": None if self.capacity is None else _ends(self.capacity),
-            "bayes_bound": None if self.bayes_bound is None else _ends(self.bayes_bound) | {"blind": self.bayes_bound.blind},
+            "bayes_bound": None
+            if self.bayes_bound is None
+            else _ends(self.bayes_bound) | {"blind": self.bayes_bound.blind},
             "accounting": [row.to_dict() for row in self.accounting],
             "in_words": self.in_words(),
         }
@@ -73,21 +76,27 @@ def capacity_in_words(found: Estimate) -> str:
     alone = "A single isolated word can be recognised far more often."
     if found.high >= _GUESS:
         return (
-            f"Seeing its released form raises a reader's chance to guess a word at most {found.high:,.0f}-fold, on average over words and "
-            f"draws. This is so large that it protects nobody by itself: a guess that is right 1 time in {_GUESS:,} before may always be "
+            "Seeing its released form raises a reader's chance to guess a word at most "
+            f"{found.high:,.0f}-fold, on average over words and "
+            "draws. This is so large that it protects nobody by itself: a guess that is right 1 time in "
+            f"{_GUESS:,} before may always be "
             f"right afterwards. {alone}"
         )
     return (
-        f"Suppose a reader's best guess at a word is right 1 time in {_GUESS:,} before its released form is seen. Afterwards it is right "
-        f"at most 1 time in {max(1, int(_GUESS / found.high)):,}, on average over words and draws ({found.high:,.1f}-fold). {alone}"
+        f"Suppose a reader's best guess at a word is right 1 time in {_GUESS:,} before its released form is "
+        "seen. Afterwards it is right "
+        f"at most 1 time in {max(1, int(_GUESS / found.high)):,}, on average over words and draws "
+        f"({found.high:,.1f}-fold). {alone}"
     )
 
 
 def bayes_in_words(found: Estimate) -> str:
     """Return what a Bayes bound promises, beside blind guessing."""
     return (
-        f"A reader of single released words names at most {percent_up(found.high)} of them, with any method; without the release it is "
-        f"{percent(found.blind)}. This holds for {found.statement.partition(';')[0]}. Readers who use the context may name more, and so "
+        f"A reader of single released words names at most {percent_up(found.high)} of them, with any method; "
+        "without the release it is "
+        f"{percent(found.blind)}. This holds for {found.statement.partition(';')[0]}. Readers who use the "
+        "context may name more, and so "
         "may readers of rare words."
     )
 
@@ -97,9 +106,12 @@ def accounting_in_words(rows: tuple[Spent, ...]) -> str:
     first = min(rows, key=lambda row: row.pure if row.epsilon is None else row.epsilon)
     if first.epsilon is None or first.epsilon == np.inf:
         return "Nothing is proved of texts that differ in words."
-    odds = "" if first.epsilon > _PROTECTS_NOBODY else f" (e^{first.epsilon:.3g} = {np.exp(first.epsilon):,.3g})"
+    odds = (
+        "" if first.epsilon > _PROTECTS_NOBODY else f" (e^{first.epsilon:.3g} = {np.exp(first.epsilon):,.3g})"
+    )
     said = (
-        f"Take two texts that differ in {words(first.words)}, at the {first.distance} distance. The release changes the odds between them "
+        f"Take two texts that differ in {words(first.words)}, at the {first.distance} distance. The release "
+        "changes the odds between them "
         f"at most e^{first.epsilon:.3g}-fold{odds}, except with probability δ = {first.delta:g}."
     )
     if first.epsilon > _PROTECTS_NOBODY:
@@ -110,12 +122,18 @@ def accounting_in_words(rows: tuple[Spent, ...]) -> str:
 
 
 def proved_numbers(
-    mechanism: Mechanism, *, unknown: UnknownPolicy = "perturb", kept: Ids = _NONE, words_of_a_text: int = 0, delta: float = DELTA
+    mechanism: Mechanism,
+    *,
+    unknown: UnknownPolicy = "perturb",
+    kept: Ids = _NONE,
+    words_of_a_text: int = 0,
+    delta: float = DELTA,
 ) -> ProvedNumbers:
     """Return the numbers of a mechanism between the policies around it.
 
-    ``unknown`` is what is done with unknown words and ``kept`` are the ids of words that come out as themselves. The accounting is for
-    texts that differ in 1, 5 and 20 words, and in ``words_of_a_text`` if that is not 0.
+    ``unknown`` is what is done with unknown words and ``kept`` are the ids of words that come out as
+    themselves. The accounting is for texts that differ in 1, 5 and 20 words, and in ``words_of_a_text`` if
+    that is not 0.
 
     :raises InvalidParameter: if δ is not between 0 and 1.
     """
@@ -130,20 +148,28 @@ def proved_numbers(
 def numbers_of_release(card: Card, receipt: ReceiptFile, *, delta: float = DELTA) -> ProvedNumbers:
     """Return the numbers of a release by its card; the receipt says how many words its median text has.
 
-    :raises MalformedCard: if the card is of another release, names no mechanism, or its embedding is not here.
+    :raises MalformedCard: if the card is of another release, names no mechanism, or its embedding is not
+        here.
     :raises InvalidParameter: if δ is not between 0 and 1.
     """
-    if (card.fingerprint, card.epsilon, card.kind) != (receipt.embedding.fingerprint, _largest_epsilon(receipt, card), receipt.mechanism):
+    if (card.fingerprint, card.epsilon, card.kind) != (
+        receipt.embedding.fingerprint,
+        _largest_epsilon(receipt, card),
+        receipt.mechanism,
+    ):
         raise MalformedCard(card.source, "is of another release than the receipt")
     embedding = card.open_embedding()
-    kept = np.array([i for i in Lookup(embedding).ids(list(card.keep_words)) if i != embedding.unknown_id], dtype=np.int64)
+    kept = np.array(
+        [i for i in Lookup(embedding).ids(list(card.keep_words)) if i != embedding.unknown_id], dtype=np.int64
+    )
     mechanism, median = card.make_mechanism(embedding), receipt.budget.median_record.words
     if card.consistent:
         return ProvedNumbers(
             capacity=None,
             bayes_bound=None,
             accounting=(),
-            unproved="Equal words of a user share one draw. The numbers of independent draws do not hold, so none are given.",
+            unproved="Equal words of a user share one draw. The numbers of independent draws do not hold, so "
+            "none are given.",
         )
     return proved_numbers(mechanism, unknown=card.unknown, kept=kept, words_of_a_text=median, delta=delta)
 

@@ -1,7 +1,7 @@
 """The receipt of a run: what was promised, what is public, what was spent; no more than is proven.
 
-``ReleaseSettings`` say how text is released, before any text is read. A ``Tally`` counts what went through. A ``Receipt`` is both
-together, with what a stored calibration says of the words.
+``ReleaseSettings`` say how text is released, before any text is read. A ``Tally`` counts what went through. A
+``Receipt`` is both together, with what a stored calibration says of the words.
 """
 
 from __future__ import annotations
@@ -33,10 +33,14 @@ Budget = dict[str, dict[str, float | None] | None]
 ADDED_UP = "the budget adds up all releases of a text. Choosing among them voids the guarantee"
 
 CAVEATS = (
-    "The paper claims 'one user, one word'. A record of many words spends ε per word; the budget lines say how much.",
-    "What several texts or rows say of one person adds up. The budget adds up the texts of a row where rows are known (longest_row), and "
-    "the rows of a user where a column names the users (longest_user); of other people with several rows nothing is known here.",
-    "The counts, the budget lines and the largest ε of a word come from the private text (its unknown words, its longest and shortest "
+    "The paper claims 'one user, one word'. A record of many words spends ε per word; the budget lines say "
+    "how much.",
+    "What several texts or rows say of one person adds up. The budget adds up the texts of a row where rows "
+    "are known (longest_row), and "
+    "the rows of a user where a column names the users (longest_user); of other people with several rows "
+    "nothing is known here.",
+    "The counts, the budget lines and the largest ε of a word come from the private text (its unknown words, "
+    "its longest and shortest "
     "records) and are not covered by the guarantee: keep this receipt with the data holder.",
 )
 
@@ -44,7 +48,8 @@ CAVEATS = (
 def risk_described(share: float) -> dict[str, Any]:
     """Return what choosing ε by a level of risk says, as data and in words."""
     statement = (
-        f"ε was chosen so that of words as frequent as in English books a reader of single released words names at most {percent(share)}, "
+        "ε was chosen so that of words as frequent as in English books a reader of single released words "
+        f"names at most {percent(share)}, "
         "whatever the method, by public counts; words in context and rare words may be named more often"
     )
     return {"named_at_most": share, "statement": statement}
@@ -54,8 +59,9 @@ def risk_described(share: float) -> dict[str, Any]:
 class Receipt:
     """What a run promised and spent. ``to_dict`` is the JSON that is written beside an output.
 
-    No word got more than ``word_epsilon``, and no record more than ``record_epsilon`` if there is one. ``job`` is a digest of where
-    the input lies and of all settings, by which a finished output is known again.
+    No word got more than ``word_epsilon``, and no record more than ``record_epsilon`` if there is one.
+    ``job`` is a digest of where the input lies and of all settings, by which a finished output is known
+    again.
     """
 
     mechanism: str
@@ -81,11 +87,12 @@ class Receipt:
 
     @property
     def budget(self) -> Budget:
-        """The words and the summed ε of the longest and of the median text ("record"), row and user; None where these are not known.
+        """The words and the summed ε of the longest and of the median text ("record"), row and user; None
+        where these are not known.
 
-        A row is all private texts of a record, in all columns. Users are known where ids name them: no user got more than
-        ``longest_user`` says, which is the largest sum itself if it is ``exact``; of people named without a
-        key there is the median too. What was spent on a text adds up over its releases.
+        A row is all private texts of a record, in all columns. Users are known where ids name them: no user
+        got more than ``longest_user`` says, which is the largest sum itself if it is ``exact``; of people
+        named without a key there is the median too. What was spent on a text adds up over its releases.
         """
         tally, users = self.tally, self.tally.users
         budget: Budget = {
@@ -95,14 +102,21 @@ class Receipt:
         }
         if tally.knows_users:
             most = {"words": users.largest, "epsilon": self._sum_of_words(users.largest)}
-            budget["longest_user"] = {**most, "exact": users.exact, "users": len(users.counts) if users.exact else None}
+            budget["longest_user"] = {
+                **most,
+                "exact": users.exact,
+                "users": len(users.counts) if users.exact else None,
+            }
             if users.exact and not self.randomness.get("consistent"):
                 budget["median_user"] = {"words": users.median, "epsilon": self._sum_of_words(users.median)}
         return budget
 
     def _spent_on_texts(self) -> Counter[Amount]:
         """Return what was spent on texts, over all releases of each."""
-        return _counted(((times * self._sum(words), times * words), texts) for (words, times), texts in self.tally.releases.items())
+        return _counted(
+            ((times * self._sum(words), times * words), texts)
+            for (words, times), texts in self.tally.releases.items()
+        )
 
     def _spent_on_rows(self) -> Counter[Amount]:
         spent = self._sum if self.tally.row_texts == self.tally.rows else self._sum_of_words
@@ -119,10 +133,15 @@ class Receipt:
 
     @property
     def largest_epsilon_of_a_word(self) -> float:
-        """The most that a word really got: with a budget per record, a word of the shortest one. 0 if no word was drawn."""
+        """The most that a word really got: with a budget per record, a word of the shortest one. 0 if no word
+        was drawn."""
         if not self.tally.shortest:
             return 0.0
-        return self.word_epsilon if self.record_epsilon is None else min(self.word_epsilon, self.record_epsilon / self.tally.shortest)
+        return (
+            self.word_epsilon
+            if self.record_epsilon is None
+            else min(self.word_epsilon, self.record_epsilon / self.tally.shortest)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the receipt as JSON-ready data."""
@@ -167,10 +186,15 @@ class Receipt:
     def summary(self) -> str:
         """Return a few lines for the terminal."""
         tally = self.tally
-        share = f" ({100 * tally.unknown_words / tally.words:.1f} % unknown to the embedding)" if tally.words else ""
+        share = (
+            f" ({100 * tally.unknown_words / tally.words:.1f} % unknown to the embedding)"
+            if tally.words
+            else ""
+        )
         lines = [
             f"{tally}, {tally.words:,} words{share}",
-            f"{self._spending()}, {self.mechanism} on {self.embedding['name']} ({self.embedding['fingerprint'][:12]})",
+            f"{self._spending()}, {self.mechanism} on {self.embedding['name']} "
+            f"({self.embedding['fingerprint'][:12]})",
             *self._budget_lines(),
             *([] if self.risk is None else [f"risk: {risk_described(self.risk)['statement']}"]),
             f"public: {'; '.join(self.public)}",
@@ -179,19 +203,28 @@ class Receipt:
             lines.append(f"exposed: {exposed}")
         if self.calibration is not None:
             stays, at = self.calibration.unchanged, self.calibration.at_epsilon
-            known = f"at ε = {at:g}" if at == self.word_epsilon else f"at ε = {at:g}, the nearest value above that was calibrated,"
+            known = (
+                f"at ε = {at:g}"
+                if at == self.word_epsilon
+                else f"at ε = {at:g}, the nearest value above that was calibrated,"
+            )
             lines.append(
-                f"calibration: {known} words stay themselves with N_w = {stays.median:.3f} (median), {stays.most:.3f} (95 %), "
+                f"calibration: {known} words stay themselves with N_w = {stays.median:.3f} (median), "
+                f"{stays.most:.3f} (95 %), "
                 f"{stays.worst:.3f} (worst of {self.calibration.words:,} words)"
             )
         if protected := self.embedding["protected_words"]:
             lines.append(
-                f"protected: {protected:,} exposed words of the embedding go in as others ({tally.protected_words:,} in this text)"
+                f"protected: {protected:,} exposed words of the embedding go in as others "
+                f"({tally.protected_words:,} in this text)"
             )
         if (never := self.embedding.get("never_release")) is not None:
             lists = "".join(f", {name!r} among them" for name in never["lists"])
             listed = f"{words(never['listed_words'])} ({never['digest'][:12]}{lists})"
-            lines.append(f"never released: {words(never['words_left_out'])} of the vocabulary, by a public list of {listed}")
+            lines.append(
+                f"never released: {words(never['words_left_out'])} of the vocabulary, by a public list of "
+                f"{listed}"
+            )
         if (mapped := self.embedding.get("map")) is not None:
             labels = ", ".join(each["name"] for each in mapped["public"])
             made = f"{mapped['kind']} from {mapped['source']} ({mapped['source_fingerprint'][:12]})"
@@ -219,25 +252,37 @@ class Receipt:
         if tally.released_again:
             lines.append(f"texts released again: {tally.released_again:,} of {tally.records:,}; {ADDED_UP}")
         if tally.knows_users:
-            how = f"the largest of {len(users.counts):,} users" if users.exact else "a bound; there are too many users to count each"
+            how = (
+                f"the largest of {len(users.counts):,} users"
+                if users.exact
+                else "a bound; there are too many users to count each"
+            )
             if (half := self.budget.get("median_user")) is not None:
                 how += f"; the median user Σε = {half['epsilon']:g}"
-            lines.append(f"budget of a user: Σε of at most {self._sum_of_words(users.largest):g}, for {users.largest:,} words ({how})")
+            lines.append(
+                f"budget of a user: Σε of at most {self._sum_of_words(users.largest):g}, for "
+                f"{users.largest:,} words ({how})"
+            )
         return lines
 
     def _spending(self) -> str:
         if self.record_epsilon is None:
             return f"ε = {self.word_epsilon:g} per word"
         most = "" if self.ceiling is None else f" and at most {self.ceiling:g} per word"
-        return f"ε = {self.record_epsilon:g} per record{most}: a word of the shortest record got {self.largest_epsilon_of_a_word:g}"
+        return (
+            f"ε = {self.record_epsilon:g} per record{most}: a word of the shortest record got "
+            f"{self.largest_epsilon_of_a_word:g}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseSettings:
-    """How text is released: what receipts promise, jobs are recognised by and warnings are made from. Nothing private, nothing spent.
+    """How text is released: what receipts promise, jobs are recognised by and warnings are made from. Nothing
+    private, nothing spent.
 
-    ``randomness`` is what the source of noise says of itself. ``word_epsilon`` is the most that a word gets, ``record_epsilon`` the most
-    that a record gets, if there is such a limit. ``risk`` is the share of words named that ε was chosen by, if it was.
+    ``randomness`` is what the source of noise says of itself. ``word_epsilon`` is the most that a word gets,
+    ``record_epsilon`` the most that a record gets, if there is such a limit. ``risk`` is the share of words
+    named that ε was chosen by, if it was.
     """
 
     mechanism: Mechanism = field(repr=False)
@@ -263,7 +308,8 @@ class ReleaseSettings:
 
     @property
     def seeded(self) -> bool:
-        """Whether the noise comes from a seed: who knows it can undo the noise, and two processes would draw the same."""
+        """Whether the noise comes from a seed: who knows it can undo the noise, and two processes would draw
+        the same."""
         return "insecure_seed" in self.randomness
 
     @property
@@ -273,7 +319,10 @@ class ReleaseSettings:
         if self.seeded:
             found.append("insecure_seed: whoever knows the seed can undo the noise")
         if self.randomness.get("consistent"):
-            found.append("consistent: which words of a user are equal is released exactly, and so how often each occurs")
+            found.append(
+                "consistent: which words of a user are equal is released exactly, and so how often each "
+                "occurs"
+            )
         return found
 
     @property
@@ -283,24 +332,32 @@ class ReleaseSettings:
         statement = promised.statement
         if protected:
             statement += (
-                f" {protected:,} exposed words go in as other words by a public map π of the embedding: π(w) stands in place of w in all "
+                f" {protected:,} exposed words go in as other words by a public map π of the embedding: π(w) "
+                "stands in place of w in all "
                 "that is said here, so distances are d(π(w), π(w'))."
             )
         if (left_out := self.mechanism.embedding.left_out) is not None:
             statement += (
-                f" {left_out.count:,} words of a public list ({left_out.listed.digest}) were taken out of the vocabulary: they go in as "
-                "unknown words and never come out, and all that is said here is said of the words that are left and of ⊥."
+                f" {left_out.count:,} words of a public list ({left_out.listed.digest}) were taken out of "
+                "the vocabulary: they go in as "
+                "unknown words and never come out, and all that is said here is said of the words that are "
+                "left and of ⊥."
             )
         if (linear_map := self.mechanism.embedding.linear_map) is not None:
             statement += (
-                f" The vectors φ are those of the embedding {linear_map.origin.source_fingerprint} under a public linear map "
-                f"({linear_map.digest}): distances between vectors, where the mechanism has any, are those of the mapped ones."
+                f" The vectors φ are those of the embedding {linear_map.origin.source_fingerprint} under a "
+                "public linear map "
+                f"({linear_map.digest}): distances between vectors, where the mechanism has any, are those "
+                "of the mapped ones."
             )
         if self.relaxations:
             statement = "Between texts that agree in everything listed under relaxations: " + statement
         if self.record_epsilon is not None:
             share = f"{self.record_epsilon:g} divided by the number of words drawn for the record"
-            statement += f" Here ε is {share if self.ceiling is None else f'the smaller of {self.ceiling:g} and {share}'}."
+            statement += (
+                " Here ε is "
+                f"{share if self.ceiling is None else f'the smaller of {self.ceiling:g} and {share}'}."
+            )
         return {
             "notion": promised.notion,
             "metric": promised.metric,
@@ -350,7 +407,8 @@ class ReleaseSettings:
         }
 
     def receipt(self, tally: Tally) -> Receipt:
-        """Return the receipt for what the tally counted, with what the calibration on disk says of the words at this ε.
+        """Return the receipt for what the tally counted, with what the calibration on disk says of the words
+        at this ε.
 
         :raises DamagedCalibration: if that calibration cannot be read.
         """
@@ -376,7 +434,10 @@ class ReleaseSettings:
 def _longest_and_median(what: str, spent: Counter[Amount] | None) -> Budget:
     if spent is None:
         return {f"longest_{what}": None, f"median_{what}": None}
-    amounts = {f"longest_{what}": max(spent, default=_NOTHING), f"median_{what}": lower_median(spent, _NOTHING)}
+    amounts = {
+        f"longest_{what}": max(spent, default=_NOTHING),
+        f"median_{what}": lower_median(spent, _NOTHING),
+    }
     return {which: {"words": words, "epsilon": epsilon} for which, (epsilon, words) in amounts.items()}
 
 
@@ -388,7 +449,8 @@ def _counted(amounts: Iterable[tuple[Amount, int]]) -> Counter[Amount]:
 
 
 def _ceiling(word_epsilon: float, record_epsilon: float | None) -> float | None:
-    """Return ε per word where it is a limit beside the budget: not if even a record of one word does not reach it."""
+    """Return ε per word where it is a limit beside the budget: not if even a record of one word does not
+    reach it."""
     return None if record_epsilon is not None and record_epsilon <= word_epsilon else word_epsilon
 
 

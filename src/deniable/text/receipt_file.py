@@ -1,4 +1,5 @@
-"""What stands in the file of a receipt, as far as people are shown it, with the types it must have: a receipt may be old or hand-edited."""
+"""What stands in the file of a receipt, as far as people are shown it, with the types it must have: a receipt
+may be old or hand-edited."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SpentOnUser(Spent, frozen=True, kw_only=True):
-    """The most that was spent on a user: the largest sum itself if it is ``exact``, else a bound; among ``users``, if they were counted."""
+    """The most that was spent on a user: the largest sum itself if it is ``exact``, else a bound; among
+    ``users``, if they were counted."""
 
     exact: bool
     users: Count | None = None
@@ -149,7 +151,9 @@ def read_receipt_file(path: Path) -> ReceiptFile:
 
     :raises MalformedReceipt: if it cannot be read or is no receipt.
     """
-    return decode_receipt(read_plain_file(path, longest=LONGEST_RECEIPT, what="receipt", error=MalformedReceipt), path)
+    return decode_receipt(
+        read_plain_file(path, longest=LONGEST_RECEIPT, what="receipt", error=MalformedReceipt), path
+    )
 
 
 def decode_receipt(content: bytes | str, source: str | Path) -> ReceiptFile:
@@ -160,5 +164,7 @@ def decode_receipt(content: bytes | str, source: str | Path) -> ReceiptFile:
     try:
         return msgspec.json.decode(content, type=ReceiptFile)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        problem = f"is no receipt of a release ({error}); the receipt lies beside the output, as OUTPUT{ENDING}"
+        problem = (
+            f"is no receipt of a release ({error}); the receipt lies beside the output, as OUTPUT{ENDING}"
+        )
         raise MalformedReceipt(source, problem) from error

@@ -1,8 +1,10 @@
-"""Recognises texts that one ``Privatizer`` releases again: each release of a text with fresh noise spends its budget once more.
+"""Recognises texts that one ``Privatizer`` releases again: each release of a text with fresh noise spends its
+budget once more.
 
-A text is recognised by 64 bits of BLAKE2b under a random key that never leaves the process, so what is kept says nothing to anybody
-without that key. The last ``MOST_TEXTS`` texts are kept; one that was forgotten counts as new. Equal texts of one call are different
-records, so the second copy is compared with the second copies of earlier calls.
+A text is recognised by 64 bits of BLAKE2b under a random key that never leaves the process, so what is kept
+says nothing to anybody without that key. The last ``MOST_TEXTS`` texts are kept; one that was forgotten
+counts as new. Equal texts of one call are different records, so the second copy is compared with the second
+copies of earlier calls.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ Key = tuple[bytes, int]
 
 
 class Call:
-    """The texts of one call: their digests, in the order of the copies, and how many words were drawn for each."""
+    """The texts of one call: their digests, in the order of the copies, and how many words were drawn for
+    each."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -30,7 +33,9 @@ class Call:
         """Note a text for which that many words were drawn."""
         if not words:
             return
-        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=self._secret, digest_size=8).digest()
+        digest = hashlib.blake2b(
+            text.encode("utf-8", "surrogatepass"), key=self._secret, digest_size=8
+        ).digest()
         if len(self._copies) > MOST_TEXTS:  # of a stream, which may never end
             self._copies.clear()
         self.texts.append(((digest, self._copies[digest]), words))

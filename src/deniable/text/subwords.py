@@ -1,4 +1,5 @@
-"""Unknown words by their spelling: the known word that lies nearest to the vector of a spelling, in fastText embeddings."""
+"""Unknown words by their spelling: the known word that lies nearest to the vector of a spelling, in fastText
+embeddings."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ _WORDS_AT_ONCE = 1 << 14
 
 
 class SubwordLookup:
-    """Maps an unknown word to the known word nearest to the vector its spelling has in a fastText embedding."""
+    """Maps an unknown word to the known word nearest to the vector its spelling has in a fastText
+    embedding."""
 
     def __init__(self, embedding: Embedding) -> None:
         """Prepare the map.
@@ -24,7 +26,9 @@ class SubwordLookup:
         """
         if embedding.subwords is None:
             raise InvalidParameter(
-                "unknown", "subwords", f"the embedding {embedding.name!r} has no subword vectors (fastText .bin files do)"
+                "unknown",
+                "subwords",
+                f"the embedding {embedding.name!r} has no subword vectors (fastText .bin files do)",
             )
         self._subwords = embedding.subwords
         self._unknown = embedding.unknown_id
@@ -51,7 +55,10 @@ class SubwordLookup:
             fresh = unseen[start : start + _WORDS_AT_ONCE]
             vectors = self._subwords.vectors(fresh)
             nearest = self._neighbours.nearest(vectors).tolist()
-            learnt = {word: near if vector.any() else self._unknown for word, vector, near in zip(fresh, vectors, nearest, strict=True)}
+            learnt = {
+                word: near if vector.any() else self._unknown
+                for word, vector, near in zip(fresh, vectors, nearest, strict=True)
+            }
             found.update(learnt)
             self._remember(learnt)
         return [word_id for word in spellings if (word_id := found[word]) is not None]

@@ -1,13 +1,16 @@
-"""Counts what went through: texts, words, and how many words were drawn for each text, each row and each user.
+"""Counts what went through: texts, words, and how many words were drawn for each text, each row and each
+user.
 
-A text is a cell. A row is all texts of one record, whatever columns they stand in: what is spent on somebody's row adds up over them. Who
-calls ``Privatizer.many`` without ``rows`` does not say which texts belong together, and then no row is counted. Users are counted where
-ids name them (``Keyed(…, consistent=True)``), or ``people`` do without a key.
+A text is a cell. A row is all texts of one record, whatever columns they stand in: what is spent on
+somebody's row adds up over them. Who calls ``Privatizer.many`` without ``rows`` does not say which texts
+belong together, and then no row is counted. Users are counted where ids name them (``Keyed(…,
+consistent=True)``), or ``people`` do without a key.
 
-Users are counted in bounded memory: exactly, up to ``MOST_USERS`` of them. Beyond, the smallest counts make room for new ones, and what
-was taken off is added to all (Misra and Gries, 1982), so that the largest count is never too small: too large by at most the number of
-all words divided by ``MOST_USERS``. A user goes by 64 bits of BLAKE2b of the id; should two share them, their counts are added, which is
-again more and not less. An interrupted job keeps these in its journal, beside the released records, which hold the ids themselves.
+Users are counted in bounded memory: exactly, up to ``MOST_USERS`` of them. Beyond, the smallest counts make
+room for new ones, and what was taken off is added to all (Misra and Gries, 1982), so that the largest count
+is never too small: too large by at most the number of all words divided by ``MOST_USERS``. A user goes by 64
+bits of BLAKE2b of the id; should two share them, their counts are added, which is again more and not less. An
+interrupted job keeps these in its journal, beside the released records, which hold the ids themselves.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ Measure = TypeVar("Measure", int, tuple[float, int])
 
 @dataclass(kw_only=True)
 class UserCounts:
-    """How many words were drawn for each user in ``texts`` texts; no user has more than ``counts`` says and ``uncertain`` together."""
+    """How many words were drawn for each user in ``texts`` texts; no user has more than ``counts`` says and
+    ``uncertain`` together."""
 
     counts: Counter[str] = field(default_factory=Counter, repr=False)
     uncertain: int = 0
@@ -73,16 +77,20 @@ class UserCounts:
         if len(self.counts) <= 2 * MOST_USERS:  # seldom, since it takes a pass over all
             return
         taken_off = sorted(self.counts.values(), reverse=True)[MOST_USERS]
-        self.counts = Counter({user: words - taken_off for user, words in self.counts.items() if words > taken_off})
+        self.counts = Counter(
+            {user: words - taken_off for user, words in self.counts.items() if words > taken_off}
+        )
         self.uncertain += taken_off
 
 
 @dataclass(kw_only=True)
 class Tally:
-    """How many texts (``records``), words and unknown words were seen, how many words were drawn for each, and for each row and user.
+    """How many texts (``records``), words and unknown words were seen, how many words were drawn for each,
+    and for each row and user.
 
-    ``rows`` counts the rows of ``row_texts`` texts; where that is not all texts, rows are not known. ``repeats`` counts the texts that were
-    released more than once: by how many words were drawn each time, and how many times (see ``repeats``).
+    ``rows`` counts the rows of ``row_texts`` texts; where that is not all texts, rows are not known.
+    ``repeats`` counts the texts that were released more than once: by how many words were drawn each time,
+    and how many times (see ``repeats``).
     """
 
     records: int = 0
@@ -100,8 +108,11 @@ class Tally:
     _row: list[int | None] = field(default_factory=list, repr=False, compare=False)
     _row_length: int = field(default=0, repr=False, compare=False)
 
-    def count(self, *, words: int, unknown: int, spent: int, protected: int = 0, user: bytes | None = None) -> None:
-        """Add one text: its words, the unknown ones among them, the words that were drawn with noise, and whose it is."""
+    def count(
+        self, *, words: int, unknown: int, spent: int, protected: int = 0, user: bytes | None = None
+    ) -> None:
+        """Add one text: its words, the unknown ones among them, the words that were drawn with noise, and
+        whose it is."""
         self.records += 1
         self.words += words
         self.unknown_words += unknown
@@ -118,7 +129,8 @@ class Tally:
         self._place(None)
 
     def count_again(self, words: int, times: int) -> None:
-        """Note that a text of that many words, counted before, is one that was released now for that time, from 2."""
+        """Note that a text of that many words, counted before, is one that was released now for that time,
+        from 2."""
         if times > 2:
             self.repeats[words, times - 1] -= 1
             if not self.repeats[words, times - 1]:
@@ -126,7 +138,8 @@ class Tally:
         self.repeats[words, times] += 1
 
     def place_in_rows(self, rows: Iterable[int] | None) -> None:
-        """Let the texts that are counted from now on belong to rows, given how many texts each has; None if that is not known.
+        """Let the texts that are counted from now on belong to rows, given how many texts each has; None if
+        that is not known.
 
         Rows without a text do not count.
         """
@@ -169,7 +182,9 @@ class Tally:
 
     def clear(self) -> None:
         """Start again from zero."""
-        self.records = self.missing = self.words = self.unknown_words = self.protected_words = self.rows = self.row_texts = 0
+        self.records = self.missing = self.words = self.unknown_words = self.protected_words = self.rows = (
+            self.row_texts
+        ) = 0
         self.lengths.clear()
         self.row_lengths.clear()
         self.users = UserCounts()
@@ -191,7 +206,8 @@ class Tally:
 
     @property
     def knows_rows(self) -> bool:
-        """Whether it is known of every text which row it belongs to. Which rows were released again is not known."""
+        """Whether it is known of every text which row it belongs to. Which rows were released again is not
+        known."""
         return self.row_texts == self.records and not self.repeats
 
     @property
@@ -218,7 +234,11 @@ class Tally:
         """Return how much there was, as people say it: records, or rows and texts where a row has several."""
         if not self.knows_rows:
             return f"{self.records:,} texts"
-        return f"{self.records:,} records" if self.rows == self.records else f"{self.rows:,} rows, {self.records:,} texts"
+        return (
+            f"{self.records:,} records"
+            if self.rows == self.records
+            else f"{self.rows:,} rows, {self.records:,} texts"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as JSON-ready data."""
@@ -236,12 +256,15 @@ class Tally:
         if self.users != UserCounts():
             data["users"] = self.users.to_dict()
         if self.repeats:
-            data["repeats"] = [[words, times, texts] for (words, times), texts in sorted(self.repeats.items())]
+            data["repeats"] = [
+                [words, times, texts] for (words, times), texts in sorted(self.repeats.items())
+            ]
         return data
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Tally:
-        """Return the tally that ``to_dict`` wrote; what an earlier version wrote knows of no rows and users."""
+        """Return the tally that ``to_dict`` wrote; what an earlier version wrote knows of no rows and
+        users."""
         return cls(
             records=int(data["records"]),
             missing=int(data["missing"]),
@@ -253,12 +276,15 @@ class Tally:
             row_texts=int(data.get("row_texts", 0)),
             row_lengths=_from_json(data.get("row_lengths", {})),
             users=UserCounts.from_dict(data["users"]) if "users" in data else UserCounts(),
-            repeats=Counter({(int(words), int(times)): int(texts) for words, times, texts in data.get("repeats", ())}),
+            repeats=Counter(
+                {(int(words), int(times)): int(texts) for words, times, texts in data.get("repeats", ())}
+            ),
         )
 
 
 def lower_median(counts: Counter[Measure], default: Measure) -> Measure:
-    """Return the lower median of what is counted, given how often each occurs; the default if there is nothing."""
+    """Return the lower median of what is counted, given how often each occurs; the default if there is
+    nothing."""
     middle, seen = (counts.total() + 1) // 2, 0
     for each, count in sorted(counts.items()):
         seen += count

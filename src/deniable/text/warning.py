@@ -1,4 +1,5 @@
-"""Warnings about an ε at which nearly all words stay, or nearly nothing can be read: from public facts, before any text is read."""
+"""Warnings about an ε at which nearly all words stay, or nearly nothing can be read: from public facts,
+before any text is read."""
 
 from __future__ import annotations
 
@@ -22,28 +23,36 @@ _MANY_ENOUGH = 0.05
 """If more than this share of the words is released unchanged, a reader gains something."""
 
 _TOO_LITTLE = 0.01
-"""If a reader of single words gains less than this share of the words over blind guessing, hardly anything of a text is left."""
+"""If a reader of single words gains less than this share of the words over blind guessing, hardly anything of
+a text is left."""
 
 _WORDS_LOOKED_AT, _WORDS_SUMMED = 4_000, 100
 _DRAWS = 1_000
 
 
 def share_unchanged(mechanism: Mechanism, *, epsilon: float | None = None, sample: int = 256) -> float:
-    """Return which share of ``sample`` words, drawn at random from the vocabulary, is released unchanged in one draw each.
+    """Return which share of ``sample`` words, drawn at random from the vocabulary, is released unchanged in
+    one draw each.
 
     ``epsilon`` is that of the mechanism unless another is given.
     """
     ids = np.random.default_rng().integers(0, len(mechanism.embedding), sample)
     spent = np.full(sample, mechanism.epsilon if epsilon is None else epsilon)
-    return float((mechanism.perturb(mechanism.embedding.stands_in(ids), SecureRandomness(), epsilon=spent) == ids).mean())
+    return float(
+        (
+            mechanism.perturb(mechanism.embedding.stands_in(ids), SecureRandomness(), epsilon=spent) == ids
+        ).mean()
+    )
 
 
 def warning_of(mechanism: Mechanism, *, record_epsilon: float | None = None) -> str | None:
-    """Return a warning if most words would be released unchanged, or hardly anything of them could be read; else None.
+    """Return a warning if most words would be released unchanged, or hardly anything of them could be read;
+    else None.
 
     It is a function of public facts, and is made before any text is read.
 
-    ``record_epsilon`` is a budget per record, divided by its words; the mechanism's ε stays the most that a word gets.
+    ``record_epsilon`` is a budget per record, divided by its words; the mechanism's ε stays the most that a
+    word gets.
     """
     name, budget = mechanism.embedding.name, record_epsilon
     if budget is None or budget > mechanism.epsilon:
@@ -51,7 +60,8 @@ def warning_of(mechanism: Mechanism, *, record_epsilon: float | None = None) -> 
         if share <= _TOO_MANY:
             return None if share > _MANY_ENOUGH else _warning_of_too_little(mechanism)
         return (
-            f"at ε = {mechanism.epsilon:g} about {percent(share)} of the words of {name} are released as they are; choose a smaller ε "
+            f"at ε = {mechanism.epsilon:g} about {percent(share)} of the words of {name} are released as "
+            "they are; choose a smaller ε "
             "(`deniable explain WORD --epsilon E` shows what it does)"
         )
     if share_unchanged(mechanism, epsilon=_NEXT_TO_NOTHING) > _TOO_MANY:
@@ -62,13 +72,15 @@ def warning_of(mechanism: Mechanism, *, record_epsilon: float | None = None) -> 
         return _warning_of_too_little(mechanism, epsilon=budget)
     few = "one word" if words == 1 else f"up to about {words:,} words"
     return (
-        f"a budget of {budget:g} per record is too large for records of {few}: most words of {name} are released as they are in them; "
+        f"a budget of {budget:g} per record is too large for records of {few}: most words of {name} are "
+        "released as they are in them; "
         "--epsilon beside --record-epsilon sets the most that a word gets"
     )
 
 
 def _longest_record_that_hardly_changes(mechanism: Mechanism, budget: float) -> int:
-    """Return the most words a record may have for its share of the budget to change hardly anything; 0 if none does."""
+    """Return the most words a record may have for its share of the budget to change hardly anything; 0 if
+    none does."""
 
     def hardly(words: int) -> bool:
         return share_unchanged(mechanism, epsilon=budget / words) > _TOO_MANY
@@ -85,7 +97,8 @@ def _longest_record_that_hardly_changes(mechanism: Mechanism, budget: float) -> 
 
 
 def _warning_of_too_little(mechanism: Mechanism, *, epsilon: float | None = None) -> str | None:
-    """Return a warning if a reader of single words gains next to nothing over guessing blind; None if not, or if it is not known.
+    """Return a warning if a reader of single words gains next to nothing over guessing blind; None if not, or
+    if it is not known.
 
     ``epsilon`` is that of the mechanism, or the budget of a record: what a record of one word gets.
     """
@@ -104,9 +117,15 @@ def _warning_of_too_little(mechanism: Mechanism, *, epsilon: float | None = None
     if found is None or found.value - found.blind >= _TOO_LITTLE:
         return None
     gain = 100.0 * (found.value - found.blind)
-    at = f"ε = {made.epsilon:g}" if epsilon is None else f"a budget of {epsilon:g} per record, even for a record of one word,"
+    at = (
+        f"ε = {made.epsilon:g}"
+        if epsilon is None
+        else f"a budget of {epsilon:g} per record, even for a record of one word,"
+    )
     return (
-        f"{at} leaves hardly anything of the text: who reads its words one by one names at most about {gain:.1f} more of 100 words than by "
-        "guessing blind. This ε is per unit of distance, not that of other kinds of differential privacy; with the built-in embedding, "
+        f"{at} leaves hardly anything of the text: who reads its words one by one names at most about "
+        f"{gain:.1f} more of 100 words than by "
+        "guessing blind. This ε is per unit of distance, not that of other kinds of differential privacy; "
+        "with the built-in embedding, "
         f"start at {STARTING_EPSILON:g}"
     )

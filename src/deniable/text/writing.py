@@ -1,9 +1,11 @@
-"""Released words as text, written so that whoever receives it reads the words that were released, and no others.
+"""Released words as text, written so that whoever receives it reads the words that were released, and no
+others.
 
-Words stand between single spaces. English clitics are written to the word before them, punctuation where it stood and words in the
-case that they had, if the policies say so. Two releases must never give the same text: where what is written together would be read as
-other words (``ReleasedWords``), it is written with spaces, without the marks or in the case that the vocabulary has. All of this is a
-function of the released words, the vocabulary and what the policies disclose.
+Words stand between single spaces. English clitics are written to the word before them, punctuation where it
+stood and words in the case that they had, if the policies say so. Two releases must never give the same text:
+where what is written together would be read as other words (``ReleasedWords``), it is written with spaces,
+without the marks or in the case that the vocabulary has. All of this is a function of the released words, the
+vocabulary and what the policies disclose.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ def marks_of(unknown: str) -> tuple[str, ...]:
 
 
 class Writer:
-    """Writes released words as text. ``marks`` are what stands in the text for no word, as the receiver is told."""
+    """Writes released words as text. ``marks`` are what stands in the text for no word, as the receiver is
+    told."""
 
     def __init__(self, embedding: Embedding, marks: Sequence[str] = ()) -> None:
         self._reader = ReleasedWords(embedding, marks)
@@ -40,8 +43,11 @@ class Writer:
         # Rules of a language do not cut a clitic off every word that it can be released after: 魚's, l''s.
         self._joins_clitics = embedding.language_rules is None
 
-    def write(self, words: Sequence[str], gaps: Sequence[str] | None = None, shapes: Sequence[Shape] | None = None) -> str:
-        """Return the text: with the marks of ``gaps`` before each word and at the end, and each word in its shape, if there are any."""
+    def write(
+        self, words: Sequence[str], gaps: Sequence[str] | None = None, shapes: Sequence[Shape] | None = None
+    ) -> str:
+        """Return the text: with the marks of ``gaps`` before each word and at the end, and each word in its
+        shape, if there are any."""
         if shapes is not None:
             words = [self._shaped(word, shape) for word, shape in zip(words, shapes, strict=True)]
         if gaps is None:
@@ -63,7 +69,11 @@ class Writer:
     def _with_clitic(self) -> frozenset[str]:
         """The words that end as if a clitic had been written to another word; most vocabularies hold none."""
         endings = tuple(CLITICS)
-        return frozenset(lower for word in self._vocabulary if (lower := word.lower()).endswith(endings) and lower not in CLITICS)
+        return frozenset(
+            lower
+            for word in self._vocabulary
+            if (lower := word.lower()).endswith(endings) and lower not in CLITICS
+        )
 
     def _join_unless_known(self, words: Sequence[str]) -> str:
         longest = max(map(len, self._with_clitic))
@@ -88,7 +98,13 @@ class Writer:
                 check_interrupt()
             word = words[i] if i < len(words) else None
             between = gap or (" " if 0 < i < len(words) else "")
-            joined = self._joins_clitics and i > 0 and between == " " and word is not None and word.lower() in CLITICS
+            joined = (
+                self._joins_clitics
+                and i > 0
+                and between == " "
+                and word is not None
+                and word.lower() in CLITICS
+            )
             first, *others = [""] if joined else between.split(" ")
             pieces += [first] if first else []
             for marks in others:
@@ -100,7 +116,8 @@ class Writer:
         yield pieces, inside
 
     def _written(self, pieces: list[str], inside: list[str]) -> str:
-        """Return a stretch of marks and words: together, if it is read as the words that stand in it, else with as much as can be."""
+        """Return a stretch of marks and words: together, if it is read as the words that stand in it, else
+        with as much as can be."""
         together, alone = "".join(pieces), " ".join(inside)
         if together == alone:
             return together

@@ -1,4 +1,5 @@
-"""What tuning found: the space that was chosen, what survives in it, what an attacker names, and everything that was tried."""
+"""What tuning found: the space that was chosen, what survives in it, what an attacker names, and everything
+that was tried."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from deniable.utility.receiver import DecodingEffort
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeReading:
-    """How often an attribute is told rightly by somebody who has released text only, the mean over the releases and their range.
+    """How often an attribute is told rightly by somebody who has released text only, the mean over the
+    releases and their range.
 
     ``reading`` is how the release was read, chosen on texts that are not judged.
     """
@@ -29,7 +31,8 @@ class AttributeReading:
 
 @dataclass(frozen=True, kw_only=True)
 class ToldAttribute:
-    """How often an attribute is told rightly: from the original, by always naming the most frequent value, and from released text.
+    """How often an attribute is told rightly: from the original, by always naming the most frequent value,
+    and from released text.
 
     ``shaped`` is in the space that was chosen, ``as_it_is`` in the embedding as it is, at an equal attacker.
     """
@@ -42,7 +45,8 @@ class ToldAttribute:
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeFinding:
-    """What survives of an attribute; ``told`` is None if it could not be measured, and then ``problem`` says why."""
+    """What survives of an attribute; ``told`` is None if it could not be measured, and then ``problem`` says
+    why."""
 
     name: str
     values: int
@@ -53,7 +57,13 @@ class AttributeFinding:
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as JSON-ready data, with null for what was not measured."""
         told = dict.fromkeys(ToldAttribute.__dataclass_fields__) if self.told is None else asdict(self.told)
-        return {"name": self.name, "values": self.values, "judged": self.judged, **told, "problem": self.problem}
+        return {
+            "name": self.name,
+            "values": self.values,
+            "judged": self.judged,
+            **told,
+            "problem": self.problem,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +81,11 @@ class AttackFinding:
     @property
     def words(self) -> float:
         """The share of words that is named in the better way."""
-        return self.in_context.words if self.in_context is not None and self.context_is_better else self.alone.words
+        return (
+            self.in_context.words
+            if self.in_context is not None and self.context_is_better
+            else self.alone.words
+        )
 
     @property
     def kinds(self) -> float:
@@ -81,7 +95,8 @@ class AttackFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class Tried:
-    """A space that was tried, in numbers: the ε at which the attacker met the target, and the accuracy there on texts to choose by."""
+    """A space that was tried, in numbers: the ε at which the attacker met the target, and the accuracy there
+    on texts to choose by."""
 
     name: str
     dimension: int | None
@@ -97,7 +112,8 @@ class Tried:
 
 
 class Sample(NamedTuple):
-    """A public text of those that are judged, and what it became in the chosen space and in the embedding as it is."""
+    """A public text of those that are judged, and what it became in the chosen space and in the embedding as
+    it is."""
 
     original: str
     shaped: str
@@ -106,7 +122,8 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """How many texts were used for what, how many words the attacker was judged on, and which share of them was unknown."""
+    """How many texts were used for what, how many words the attacker was judged on, and which share of them
+    was unknown."""
 
     texts: int
     left_out: int
@@ -120,9 +137,11 @@ class Counts:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningFindings:
-    """The result of ``tune``. ``target`` is the share that the attacker may name, of what ``reading`` says; ``kinds`` is what kinds are.
+    """The result of ``tune``. ``target`` is the share that the attacker may name, of what ``reading`` says;
+    ``kinds`` is what kinds are.
 
-    ``warnings`` are sentences about the public labels, if something is wrong with them, and one if shaping gains nothing.
+    ``warnings`` are sentences about the public labels, if something is wrong with them, and one if shaping
+    gains nothing.
     """
 
     source: str
@@ -157,15 +176,27 @@ class TuningFindings:
     @property
     def matched_way(self) -> str:
         """How that attacker reads, in words."""
-        in_context = self.reading == "context" or (self.reading == "kinds" and self.shaped.in_context is not None)
-        return "in the better of the two ways to read a release" if in_context else "looking at each word by itself"
+        in_context = self.reading == "context" or (
+            self.reading == "kinds" and self.shaped.in_context is not None
+        )
+        return (
+            "in the better of the two ways to read a release"
+            if in_context
+            else "looking at each word by itself"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as JSON-ready data, without texts."""
-        plain = {name: value for name, value in vars(self).items() if name not in ("mechanism", "space", "samples")}
+        plain = {
+            name: value for name, value in vars(self).items() if name not in ("mechanism", "space", "samples")
+        }
         data = {name: _plain(value) for name, value in plain.items()}
         mechanism = {"mechanism": self.mechanism.name, "mechanism_options": self.mechanism.shown_options}
-        return data | mechanism | {"space": {**self.space.facts(), "fingerprint": self.space.embedding.fingerprint}}
+        return (
+            data
+            | mechanism
+            | {"space": {**self.space.facts(), "fingerprint": self.space.embedding.fingerprint}}
+        )
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,8 @@ from deniable.tuning.findings import TuningFindings
 
 @dataclass(frozen=True, kw_only=True)
 class Isolated:
-    """The words of a space that stay themselves in more than half of all draws at its ε: how many, of how many, and the first of them."""
+    """The words of a space that stay themselves in more than half of all draws at its ε: how many, of how
+    many, and the first of them."""
 
     count: int
     words: int
@@ -30,8 +31,11 @@ def install_tuned(found: TuningFindings, name: str) -> InstalledFacts:
     return save_mapped(found.space.embedding, name)
 
 
-def calibrate_tuned(found: TuningFindings, name: str, *, rays: int = 100, report: Report | None = None) -> Isolated:
-    """Calibrate an installed space at the ε that was chosen, for receipts to quote, and return which of its words are isolated.
+def calibrate_tuned(
+    found: TuningFindings, name: str, *, rays: int = 100, report: Report | None = None
+) -> Isolated:
+    """Calibrate an installed space at the ε that was chosen, for receipts to quote, and return which of its
+    words are isolated.
 
     The calibration follows ``rays`` directions from each word.
 

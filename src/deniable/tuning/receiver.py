@@ -1,7 +1,8 @@
 """What somebody makes of a label who has released text only, to learn from and to judge.
 
-A release is read in three ways: its words as released, decoded, and as the mean vector of each text. The last one is weak in a wide
-space and strong in one that was shaped for the label, so leaving it out would say too little of what survives.
+A release is read in three ways: its words as released, decoded, and as the mean vector of each text. The last
+one is weak in a wide space and strong in one that was shaped for the label, so leaving it out would say too
+little of what survives.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ _STRENGTH, _ROUNDS = 0.1, 500
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """The shares of texts whose label is told rightly, by each way to read them; decoding has no sense for original text."""
+    """The shares of texts whose label is told rightly, by each way to read them; decoding has no sense for
+    original text."""
 
     as_released: float
     mean_vectors: float
@@ -44,20 +46,29 @@ class Told:
     @property
     def best(self) -> ReadAs:
         """The reading with the largest share."""
-        tried: list[ReadAs] = [reading for reading in READINGS if reading != "decoded" or self.decoded is not None]
+        tried: list[ReadAs] = [
+            reading for reading in READINGS if reading != "decoded" or self.decoded is not None
+        ]
         return max(tried, key=self.by)
 
 
 def tell_labels(draw: Callable[[Ids], Ids], channel: Channel, learn: Texts, judge: Texts) -> Told:
-    """Release all texts, learn the labels of one part, and return how often those of the other are told rightly, in every way.
+    """Release all texts, learn the labels of one part, and return how often those of the other are told
+    rightly, in every way.
 
     ``draw`` returns what words become; the texts are for learning in memory only.
     """
     released = _Released.of(draw, channel, learn, judge)
-    return Told(as_released=released.read("as released"), decoded=released.read("decoded"), mean_vectors=released.read("mean vectors"))
+    return Told(
+        as_released=released.read("as released"),
+        decoded=released.read("decoded"),
+        mean_vectors=released.read("mean vectors"),
+    )
 
 
-def tell_labels_by(reading: ReadAs, draw: Callable[[Ids], Ids], channel: Channel, learn: Texts, judge: Texts) -> float:
+def tell_labels_by(
+    reading: ReadAs, draw: Callable[[Ids], Ids], channel: Channel, learn: Texts, judge: Texts
+) -> float:
     """Return the same by one way to read the release."""
     return _Released.of(draw, channel, learn, judge).read(reading)
 
@@ -88,12 +99,17 @@ class _Released:
         embedding, labels = self.channel.embedding, self.learn.labels
         if reading == "mean vectors":
             return _by_mean_vectors(embedding, (self.learn, self.ids[0]), (self.judge, self.ids[1]))
-        learn, judge = self.learn.with_words(embedding, self.ids[0]), self.judge.with_words(embedding, self.ids[1])
+        learn, judge = (
+            self.learn.with_words(embedding, self.ids[0]),
+            self.judge.with_words(embedding, self.ids[1]),
+        )
         if reading == "as released":
             return _share_right(learn_words(learn, labels).predict(judge), self.judge.labels)
         # How frequent words are behind the release is learnt from all of it, without a label.
         counts = expected_counts([*learn, *judge], self.channel)
-        return _share_right(learn_counts(counts[: len(labels)], labels).predict(counts[len(labels) :]), self.judge.labels)
+        return _share_right(
+            learn_counts(counts[: len(labels)], labels).predict(counts[len(labels) :]), self.judge.labels
+        )
 
 
 def _by_mean_vectors(embedding: Embedding, learn: tuple[Texts, Ids], judge: tuple[Texts, Ids]) -> float:

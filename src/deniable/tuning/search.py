@@ -1,9 +1,11 @@
-"""The search: every space is brought to the same attacker, and the one that serves the purpose best on texts to choose by is taken.
+"""The search: every space is brought to the same attacker, and the one that serves the purpose best on texts
+to choose by is taken.
 
-ε does not compare between spaces, so it is not what they are compared at. For each space the channels are made at several ε; the
-attacker is read there, in the better of its ways, and what a receiver makes of released text is read at the two ε between which the
-attacker meets the target. Reading in context takes time, so part of the text is read so while spaces are compared, and all of it at the
-end. The channels of mapped spaces stay on the disk until the search is over, so that an interrupted one goes on where it was.
+ε does not compare between spaces, so it is not what they are compared at. For each space the channels are
+made at several ε; the attacker is read there, in the better of its ways, and what a receiver makes of
+released text is read at the two ε between which the attacker meets the target. Reading in context takes time,
+so part of the text is read so while spaces are compared, and all of it at the end. The channels of mapped
+spaces stay on the disk until the search is over, so that an interrupted one goes on where it was.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ _MADE_AROUND = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A space at one ε: the share that an attacker names, of words or of kinds, and of words that stay unchanged.
+    """A space at one ε: the share that an attacker names, of words or of kinds, and of words that stay
+    unchanged.
 
     ``told`` is how well labels are told, if it was read.
     """
@@ -66,7 +69,8 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """A space that was tried: what was read at several ε, the ε at which the attacker meets the target, and the accuracy there."""
+    """A space that was tried: what was read at several ε, the ε at which the attacker meets the target, and
+    the accuracy there."""
 
     space: Space
     points: tuple[Point, ...]
@@ -75,7 +79,8 @@ class Trial:
 
 
 class Search:
-    """Brings spaces to one attacker. ``learn`` and ``choose`` are the texts that a receiver learns from and that choices are made by.
+    """Brings spaces to one attacker. ``learn`` and ``choose`` are the texts that a receiver learns from and
+    that choices are made by.
 
     It is used by ``with``, which removes the channels that it kept on the disk, unless it is interrupted.
     """
@@ -92,18 +97,24 @@ class Search:
         quick: DecodingEffort,
         thorough: DecodingEffort,
     ) -> None:
-        """Prepare a search for the ε at which the attacker names the share ``target`` of the words, or of their kinds.
+        """Prepare a search for the ε at which the attacker names the share ``target`` of the words, or of
+        their kinds.
 
-        :raises TargetsNotMet: if the attacker names as many without seeing anything, or there is nothing to name.
+        :raises TargetsNotMet: if the attacker names as many without seeing anything, or there is nothing to
+            name.
         """
         blind, what = attacker.blind(), "kinds" if reading == "kinds" else "words"
         if reading == "kinds" and not blind.judged_kinds:
             raise TargetsNotMet("kinds: no word of these texts has a kind; match on words instead")
         if target <= blind.share_of(reading):
             problem = (
-                f"an attacker who sees nothing names {blind.share_of(reading):.1%} of these {what}, by always saying the most frequent one"
+                f"an attacker who sees nothing names {blind.share_of(reading):.1%} of these {what}, "
+                "by always saying the most frequent one"
             )
-            raise TargetsNotMet(f"{'kinds' if reading == 'kinds' else 'attacker'} = {target:g}: {problem}; ask for more than that")
+            raise TargetsNotMet(
+                f"{'kinds' if reading == 'kinds' else 'attacker'} = {target:g}: {problem}; ask for more than "
+                "that"
+            )
         self._mechanism, self._attacker, self._reading, self._target = mechanism, attacker, reading, target
         self._not_found = f"no ε was found at which the attacker names {target:.1%} of the {what}"
         self._learn, self._choose, self._quick, self._thorough = learn, choose, quick, thorough
@@ -114,7 +125,8 @@ class Search:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Remove what was kept on the disk, unless the search can go on from there: an error would come again."""
+        """Remove what was kept on the disk, unless the search can go on from there: an error would come
+        again."""
         if kind is None or issubclass(kind, DeniableError):
             for space in self._known:
                 if space.dimension is not None:  # nobody else has channels of mapped spaces
@@ -145,8 +157,12 @@ class Search:
             points[place] = self._used(space, points[place], channels[place])
         share = _share_of_way(attackers[low], attackers[high], self._target)
         first, last = (points[place].accuracy or 0.0 for place in (low, high))
-        epsilon = math.exp((1.0 - share) * math.log(points[low].epsilon) + share * math.log(points[high].epsilon))
-        return Trial(space=space, points=tuple(points), epsilon=epsilon, accuracy=(1.0 - share) * first + share * last)
+        epsilon = math.exp(
+            (1.0 - share) * math.log(points[low].epsilon) + share * math.log(points[high].epsilon)
+        )
+        return Trial(
+            space=space, points=tuple(points), epsilon=epsilon, accuracy=(1.0 - share) * first + share * last
+        )
 
     def complete(self, trial: Trial, *, told: Callable[[], None]) -> Trial:
         """Return a trial with the accuracy at all its ε, for a curve. ``told`` hears of each of them."""
@@ -157,7 +173,8 @@ class Search:
         return replace(trial, points=tuple(points))
 
     def match(self, trial: Trial, *, report: Report | None = None) -> Channel:
-        """Return the channel at the largest of some ε at which the attacker, who knows it finely now, names at most the target.
+        """Return the channel at the largest of some ε at which the attacker, who knows it finely now, names
+        at most the target.
 
         :raises TargetsNotMet: if there is none.
         """
@@ -186,11 +203,13 @@ class Search:
         return self._mechanism(space.embedding, epsilon=epsilon)
 
     def draw(self, space: Space, epsilon: float, ids: Ids, *, seed: int) -> Ids:
-        """Return what words become in one draw each, always the same: the same texts must give the same space and ε again."""
+        """Return what words become in one draw each, always the same: the same texts must give the same space
+        and ε again."""
         return Draws(self.release(space, epsilon), seed=seed).of_each(ids)
 
     def _curve(self, space: Space, report: Report | None) -> tuple[list[Point], list[Channel]]:
-        # An attacker names about as many words as stay unchanged, and more where many words are frequent. Kinds it also names blindly.
+        # An attacker names about as many words as stay unchanged, and more where many words are frequent.
+        # Kinds it also names blindly.
         share = self._target
         if self._reading == "kinds":
             blind = self._attacker.blind().kinds
@@ -225,12 +244,21 @@ class Search:
         values: Floats = np.exp(np.linspace(first, max(last, first + 0.2), _VALUES))
         return [float(f"{value:.3g}") for value in values]
 
-    def _channels(self, space: Space, epsilons: list[float], effort: DecodingEffort, report: Report | None) -> list[Channel]:
+    def _channels(
+        self, space: Space, epsilons: list[float], effort: DecodingEffort, report: Report | None
+    ) -> list[Channel]:
         inputs = self._attacker.inputs(effort.support)
-        # The embedding as it is may have channels on the disk that others use, so that nothing can be removed there.
+        # The embedding as it is may have channels on the disk that others use, so that nothing can be removed
+        # there.
         keep = space.dimension is not None
         return make_channels(
-            space.embedding, self._mechanism, epsilons=epsilons, inputs=inputs, directions=effort.directions, keep=keep, report=report
+            space.embedding,
+            self._mechanism,
+            epsilons=epsilons,
+            inputs=inputs,
+            directions=effort.directions,
+            keep=keep,
+            report=report,
         )
 
     def _read(self, space: Space, channel: Channel, *, in_context: int | None = None) -> Point:

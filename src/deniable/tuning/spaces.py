@@ -1,4 +1,5 @@
-"""The spaces that are tried: the embedding as it is, reduced, and shaped with several numbers of axes and strengths."""
+"""The spaces that are tried: the embedding as it is, reduced, and shaped with several numbers of axes and
+strengths."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ class SpaceFacts(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class Space:
-    """A space to try; ``dimension`` counts its principal axes and is None for the embedding as it is, ``strength`` if it is not shaped."""
+    """A space to try; ``dimension`` counts its principal axes and is None for the embedding as it is,
+    ``strength`` if it is not shaped."""
 
     embedding: Embedding = field(repr=False)
     dimension: int | None = None
@@ -44,23 +46,35 @@ class Space:
         return {"name": self.name, "dimension": self.dimension, "strength": self.strength}
 
 
-def make_spaces(embedding: Embedding, public: PublicTexts, dimensions: Sequence[int], strengths: Sequence[float]) -> list[Space]:
-    """Return the spaces to try: the embedding as it is, and shaped by the texts with each number of axes and each strength.
+def make_spaces(
+    embedding: Embedding, public: PublicTexts, dimensions: Sequence[int], strengths: Sequence[float]
+) -> list[Space]:
+    """Return the spaces to try: the embedding as it is, and shaped by the texts with each number of axes and
+    each strength.
 
     :raises InvalidParameter: if there are not that many axes, or words are protected.
     :raises TaskDataError: if nothing can be learnt from the texts.
     :raises MissingExtra: if scikit-learn is not installed.
     """
     check_mappable(embedding)
-    learnt, spread, spaces = learn_directions(embedding, public), covariance(embedding), [Space(embedding=embedding)]
+    learnt, spread, spaces = (
+        learn_directions(embedding, public),
+        covariance(embedding),
+        [Space(embedding=embedding)],
+    )
     for dimension in dimensions:
         for strength in strengths:
-            linear_map = map_of_directions(embedding, [public], [learnt], dimension=dimension, strength=strength, spread=spread)
-            spaces.append(Space(embedding=map_embedding(embedding, linear_map), dimension=dimension, strength=strength))
+            linear_map = map_of_directions(
+                embedding, [public], [learnt], dimension=dimension, strength=strength, spread=spread
+            )
+            spaces.append(
+                Space(embedding=map_embedding(embedding, linear_map), dimension=dimension, strength=strength)
+            )
     return spaces
 
 
 def reduced_beside(shaped: Space, embedding: Embedding) -> Space:
-    """Return the embedding reduced to as many axes as a shaped space has beside its purpose: what the purpose adds is seen against it."""
+    """Return the embedding reduced to as many axes as a shaped space has beside its purpose: what the purpose
+    adds is seen against it."""
     dimension = shaped.dimension or embedding.dimension
     return Space(embedding=reduce(embedding, dimension), dimension=dimension)

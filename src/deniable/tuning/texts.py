@@ -1,4 +1,5 @@
-"""Public texts with a label and perhaps other attributes, in four parts: to shape by, to learn from, to choose by and to judge."""
+"""Public texts with a label and perhaps other attributes, in four parts: to shape by, to learn from, to
+choose by and to judge."""
 
 from __future__ import annotations
 
@@ -15,7 +16,14 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, TaskDataError
 from deniable.learning.texts import Texts
 from deniable.parameters import validated_count
-from deniable.purpose.public_texts import PublicTexts, are_numbers, check_learnable, number_of, read_public, without_gaps
+from deniable.purpose.public_texts import (
+    PublicTexts,
+    are_numbers,
+    check_learnable,
+    number_of,
+    read_public,
+    without_gaps,
+)
 from deniable.records.labelled import ReadingOptions, labelled_records
 from deniable.utility.measurement import stratified_split
 from deniable.words.cutter import Cutter, Lookup
@@ -30,7 +38,8 @@ SEED = 0
 
 @dataclass(frozen=True, kw_only=True)
 class PublicAttributes:
-    """Public texts with the labels of the purpose, and by the names of their columns other attributes ("" where there is none)."""
+    """Public texts with the labels of the purpose, and by the names of their columns other attributes (""
+    where there is none)."""
 
     label: str
     public: PublicTexts
@@ -48,9 +57,16 @@ class Parts:
 
 
 def read_attributes(
-    path: Path, *, text_column: str, label_column: str, also: Sequence[str] = (), most: int | None = None, **reading: Unpack[ReadingOptions]
+    path: Path,
+    *,
+    text_column: str,
+    label_column: str,
+    also: Sequence[str] = (),
+    most: int | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> PublicAttributes:
-    """Return the texts of a public file with the classes of a column, and what other columns say of them; at most ``most``, at random.
+    """Return the texts of a public file with the classes of a column, and what other columns say of them; at
+    most ``most``, at random.
 
     :raises InvalidParameter: if a column is not there or named twice, or ``most`` is too small.
     :raises RecordError: if the file cannot be read.
@@ -62,7 +78,9 @@ def read_attributes(
         if name in (text_column, label_column) or list(also).count(name) > 1:
             raise InvalidParameter("also", name, "is named already; name each column once")
     public = _read_classes(path, text_column, label_column, **reading)
-    labelled = list(labelled_records(path, label_column=label_column, text_column=text_column, decimals=True, **reading))
+    labelled = list(
+        labelled_records(path, label_column=label_column, text_column=text_column, decimals=True, **reading)
+    )
     labels = without_gaps([label for label, _ in labelled])
     usable = [bool(label and text.strip()) for label, (_, text) in zip(labels, labelled, strict=True)]
     others = {}
@@ -77,61 +95,90 @@ def read_attributes(
             others[name] = values
     found = PublicAttributes(label=label_column, public=public, others=others)
     if most is not None and most < len(public.texts):
-        found = _taken(found, np.sort(np.random.default_rng(SEED).choice(len(public.texts), most, replace=False)))
+        found = _taken(
+            found, np.sort(np.random.default_rng(SEED).choice(len(public.texts), most, replace=False))
+        )
     if len(found.public.texts) < FEWEST_TEXTS:
-        problem = f"has {len(found.public.texts)} texts with a label; {FEWEST_TEXTS} are the least, since they are used in four parts"
+        problem = (
+            f"has {len(found.public.texts)} texts with a label; {FEWEST_TEXTS} are the least, since "
+            "they are used in four parts"
+        )
         raise TaskDataError(path, problem)
     check_learnable(found.public)
     return found
 
 
-def _read_classes(path: Path, text_column: str, label_column: str, **reading: Unpack[ReadingOptions]) -> PublicTexts:
+def _read_classes(
+    path: Path, text_column: str, label_column: str, **reading: Unpack[ReadingOptions]
+) -> PublicTexts:
     try:
-        return read_public(path, text_column=text_column, label_column=label_column, kind="classes", **reading)
+        return read_public(
+            path, text_column=text_column, label_column=label_column, kind="classes", **reading
+        )
     except TaskDataError:
         if read_public(path, text_column=text_column, label_column=label_column, **reading).kind == "classes":
             raise
-    problem = f"{label_column!r} holds numbers, and a space is tuned to classes; cut them into classes (`embeddings shape` takes numbers)"
+    problem = (
+        f"{label_column!r} holds numbers, and a space is tuned to classes; cut them into classes "
+        "(`embeddings shape` takes numbers)"
+    )
     raise TaskDataError(path, problem)
 
 
 def in_quarters(values: Sequence[str]) -> list[str]:
-    """Return for each number in which quarter of all of them it is, and "" where there is none: told apart they can be like classes."""
+    """Return for each number in which quarter of all of them it is, and "" where there is none: told apart
+    they can be like classes."""
     numbers = [number_of(value) for value in values]
     cuts = np.quantile([number for number in numbers if number is not None], [0.25, 0.5, 0.75])
-    return ["" if number is None else f"quarter {1 + int(np.searchsorted(cuts, number))}" for number in numbers]
+    return [
+        "" if number is None else f"quarter {1 + int(np.searchsorted(cuts, number))}" for number in numbers
+    ]
 
 
 def known_texts(found: PublicAttributes, embedding: Embedding) -> tuple[PublicAttributes, Texts]:
-    """Return the texts that hold a word the embedding knows, and all of them cut into words, with the labels of the purpose.
+    """Return the texts that hold a word the embedding knows, and all of them cut into words, with the labels
+    of the purpose.
 
     :raises TaskDataError: if too few are left, or hardly one of a class.
     """
     cutter, lookup = Cutter(embedding), Lookup(embedding)
     words = [cutter.words(text) for text in found.public.texts]
     ids = [np.array(lookup.ids(each, folded=cutter.folds), dtype=np.int64) for each in words]
-    known = np.array([i for i, each in enumerate(ids) if (each != embedding.unknown_id).any()], dtype=np.int64)
+    known = np.array(
+        [i for i, each in enumerate(ids) if (each != embedding.unknown_id).any()], dtype=np.int64
+    )
     if len(known) < FEWEST_TEXTS:
         raise TaskDataError(
-            found.public.source, f"{len(known)} of its texts hold a word that the embedding knows; {FEWEST_TEXTS} are the least"
+            found.public.source,
+            f"{len(known)} of its texts hold a word that the embedding knows; {FEWEST_TEXTS} are the least",
         )
     left = _taken(found, known)
     check_learnable(left.public)
-    return left, Texts(words=[words[i] for i in known], labels=left.public.labels, ids=np.concatenate([ids[i] for i in known]))
+    return left, Texts(
+        words=[words[i] for i in known],
+        labels=left.public.labels,
+        ids=np.concatenate([ids[i] for i in known]),
+    )
 
 
 def split_parts(labels: Sequence[str], *, seed: int = SEED) -> Parts:
     """Return the four parts, with the same share of every class in each."""
     numbers = _numbered(labels)
     shape, rest = stratified_split(numbers, 1.0 - SHARES[0], seed=seed)
-    learn, later = (rest[part] for part in stratified_split(numbers[rest], 1.0 - SHARES[1] / (1.0 - SHARES[0]), seed=seed + 1))
+    learn, later = (
+        rest[part]
+        for part in stratified_split(numbers[rest], 1.0 - SHARES[1] / (1.0 - SHARES[0]), seed=seed + 1)
+    )
     left = 1.0 - SHARES[0] - SHARES[1]
-    choose, judge = (later[part] for part in stratified_split(numbers[later], 1.0 - SHARES[2] / left, seed=seed + 2))
+    choose, judge = (
+        later[part] for part in stratified_split(numbers[later], 1.0 - SHARES[2] / left, seed=seed + 2)
+    )
     return Parts(shape=shape, learn=learn, choose=choose, judge=judge)
 
 
 def take_texts(texts: Texts, places: Ids, labels: Sequence[str] | None = None) -> Texts:
-    """Return some of the texts, with other labels than their own if ``labels`` are given for all texts; those without one are left out."""
+    """Return some of the texts, with other labels than their own if ``labels`` are given for all texts; those
+    without one are left out."""
     lengths = np.array([len(words) for words in texts.words])
     ends = np.cumsum(lengths)
     wanted = [i for i in places.tolist() if labels is None or labels[i]]
@@ -144,7 +191,8 @@ def take_texts(texts: Texts, places: Ids, labels: Sequence[str] | None = None) -
 
 
 def take_public(found: PublicTexts, places: Ids) -> PublicTexts:
-    """Return some of the public texts with their labels; they stay texts of the same file, and it is noted of how many."""
+    """Return some of the public texts with their labels; they stay texts of the same file, and it is noted of
+    how many."""
     chosen = places.tolist()
     whole = len(found.texts) if found.drawn_from is None else found.drawn_from
     labels, texts = ([values[i] for i in chosen] for values in (found.labels, found.texts))

@@ -1,4 +1,5 @@
-"""Tunes a space to a purpose: number of axes, strength and ε, on public texts, at an attacker of a given success."""
+"""Tunes a space to a purpose: number of axes, strength and ε, on public texts, at an attacker of a given
+success."""
 
 from __future__ import annotations
 
@@ -28,15 +29,33 @@ from deniable.randomness import SecureRandomness
 from deniable.records.labelled import ReadingOptions
 from deniable.report.wording import percent
 from deniable.tuning.attacker import OF_ALL_WORDS, Attacker, OfAllWords
-from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, ToldAttribute, Tried, TuningFindings
+from deniable.tuning.findings import (
+    AttackFinding,
+    AttributeFinding,
+    AttributeReading,
+    Counts,
+    Sample,
+    ToldAttribute,
+    Tried,
+    TuningFindings,
+)
 from deniable.tuning.receiver import ReadAs, tell_labels, tell_labels_by, tell_original
 from deniable.tuning.search import QUICK, THOROUGH, Search, Trial
 from deniable.tuning.spaces import Space, make_spaces, reduced_beside
-from deniable.tuning.texts import Parts, known_texts, read_attributes, split_parts, take_public, take_texts, unlearnable
+from deniable.tuning.texts import (
+    Parts,
+    known_texts,
+    read_attributes,
+    split_parts,
+    take_public,
+    take_texts,
+    unlearnable,
+)
 from deniable.utility.receiver import DecodingEffort
 
 DIMENSIONS, STRENGTHS = (8, 16, 32), (2.0, 4.0, 8.0)
-"""What is tried unless told otherwise; a strength of 1 was never the best (docs/experiments/purpose.md, "Dimension and strength")."""
+"""What is tried unless told otherwise; a strength of 1 was never the best (docs/experiments/purpose.md,
+"Dimension and strength")."""
 
 _UNCHOSEN: ReadAs = "mean vectors"
 """The reading that is taken where texts are too few to choose one by; it stands with original text too."""
@@ -49,8 +68,9 @@ _LONGEST_SAMPLE = 40
 class TuningSettings:
     """What is tried, at which attacker, and how much is drawn: see ``tune``.
 
-    ``attacker`` is the share that an attacker may name, and ``reading`` of what: "named" (words, each by itself), "context" (words, in the
-    better of two ways) or "kinds" (kinds of less frequent words). Without a reading it is words in the best way that the attacker has.
+    ``attacker`` is the share that an attacker may name, and ``reading`` of what: "named" (words, each by
+    itself), "context" (words, in the better of two ways) or "kinds" (kinds of less frequent words). Without a
+    reading it is words in the best way that the attacker has.
     """
 
     attacker: float = 0.1
@@ -97,15 +117,18 @@ def tune(
     warn: Callable[[str], None] | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> TuningFindings:
-    """Find the space and the ε that serve a purpose best at an attacker who names a given share of the words; on public texts only.
+    """Find the space and the ε that serve a purpose best at an attacker who names a given share of the words;
+    on public texts only.
 
-    The classes of a column are the purpose. Texts are used in four parts: to shape spaces by, for a receiver to learn from released text,
-    to choose the space by, and to judge at the end. ``also`` names columns with other attributes, of which it is measured how well they
-    survive. The attacker knows how frequent the words of the text are; with ``public``, a text file, it reads in context too,
-    and the share is that of the better of both ways. ``settings.reading`` says of what else it may be: the kinds of words, for one.
-    ``texts`` uses at most this many texts. ``report`` hears how many words were looked at in all spaces, of how many, and
-    ``measure_report`` how many releases were measured after that. ``warn`` hears before the long work, in a sentence, if labels cannot be
-    told from the words of their texts; the findings hold that sentence too, and one if a space that is not shaped serves as well.
+    The classes of a column are the purpose. Texts are used in four parts: to shape spaces by, for a receiver
+    to learn from released text, to choose the space by, and to judge at the end. ``also`` names columns with
+    other attributes, of which it is measured how well they survive. The attacker knows how frequent the words
+    of the text are; with ``public``, a text file, it reads in context too, and the share is that of the
+    better of both ways. ``settings.reading`` says of what else it may be: the kinds of words, for one.
+    ``texts`` uses at most this many texts. ``report`` hears how many words were looked at in all spaces, of
+    how many, and ``measure_report`` how many releases were measured after that. ``warn`` hears before the
+    long work, in a sentence, if labels cannot be told from the words of their texts; the findings hold that
+    sentence too, and one if a space that is not shaped serves as well.
 
     :raises InvalidParameter: if a value is not allowed or a column is not there.
     :raises MissingExtra: if scikit-learn is not installed.
@@ -117,11 +140,15 @@ def tune(
     settings = TuningSettings() if settings is None else settings
     reading_of = settings.reading or ("named" if public is None else "context")
     if reading_of == "context" and public is None:
-        raise InvalidParameter("public", "none", "the reading context needs a public text, one document a line: give public too")
+        raise InvalidParameter(
+            "public", "none", "the reading context needs a public text, one document a line: give public too"
+        )
     mechanism = ChosenMechanism() if mechanism is None else mechanism
     space = embedding if isinstance(embedding, Embedding) else Embedding.open(embedding)
     mechanism(space, epsilon=1.0)  # a wrong option is found before the work begins
-    found = read_attributes(Path(data), text_column=text_column, label_column=label_column, also=also, most=texts, **reading)
+    found = read_attributes(
+        Path(data), text_column=text_column, label_column=label_column, also=also, most=texts, **reading
+    )
     given = found.public.left_out + len(found.public.texts)
     found, cut = known_texts(found, space)
     warnings = tuple(label_warnings(space, found.public))
@@ -129,12 +156,23 @@ def tune(
         for warning in warnings:
             warn(warning)
     parts = split_parts(cut.labels)
-    spaces = make_spaces(space, take_public(found.public, parts.shape), settings.dimensions, settings.strengths)
+    spaces = make_spaces(
+        space, take_public(found.public, parts.shape), settings.dimensions, settings.strengths
+    )
     model = None if public is None else read_bigrams(space, public)
     attacker = _make_attacker(space, cut, parts, settings.attacked_words, model)
     learn, choose = take_texts(cut, parts.learn), take_texts(cut, parts.choose)
     quick, thorough = settings.quick, settings.thorough
-    search = Search(mechanism, attacker, learn, choose, reading=reading_of, target=settings.attacker, quick=quick, thorough=thorough)
+    search = Search(
+        mechanism,
+        attacker,
+        learn,
+        choose,
+        reading=reading_of,
+        target=settings.attacker,
+        quick=quick,
+        thorough=thorough,
+    )
     with search:
         part = _parts_of(report, [search.rows_to_look] * (len(spaces) + 1) + [search.rows_to_match] * 2)
         plain, *shaped = [search.look(each, report=next(part)) for each in spaces]
@@ -147,7 +185,10 @@ def tune(
         drawn = {trial.space: search.complete(trial, told=told) for trial in (plain, reduced, best)}
         attacks = {each: measure.attack(each, channel, told) for each, channel in matched.items()}
         named = {label_column: cut.labels, **found.others}
-        label, *others = [measure.attribute(name, values, best.space, plain.space, matched, told) for name, values in named.items()]
+        label, *others = [
+            measure.attribute(name, values, best.space, plain.space, matched, told)
+            for name, values in named.items()
+        ]
         samples = measure.samples(best.space, plain.space, matched)
     return TuningFindings(
         source=found.public.source,
@@ -194,19 +235,30 @@ class _Measurement:
     def attack(self, space: Space, channel: Channel, told: Callable[[], None]) -> AttackFinding:
         """Return what the attacker names in a release of all texts but those that the space was shaped by."""
         released = self._search.draw(space, channel.epsilon, self._attacker.ids, seed=2)
-        found = AttackFinding(alone=self._attacker.alone(channel, released), in_context=self._attacker.in_context(channel, released))
+        found = AttackFinding(
+            alone=self._attacker.alone(channel, released),
+            in_context=self._attacker.in_context(channel, released),
+        )
         told()
         return found
 
     def attribute(
-        self, name: str, values: Sequence[str], best: Space, plain: Space, matched: dict[Space, Channel], told: Callable[[], None]
+        self,
+        name: str,
+        values: Sequence[str],
+        best: Space,
+        plain: Space,
+        matched: dict[Space, Channel],
+        told: Callable[[], None],
     ) -> AttributeFinding:
         """Return how well an attribute survives in both spaces."""
         parts = self._parts
         known = np.sort(np.concatenate([parts.learn, parts.choose]))
         learn, judge = (take_texts(self._cut, places, values) for places in (known, parts.judge))
         if (problem := unlearnable(learn.labels, judge.labels)) is not None:
-            return AttributeFinding(name=name, values=len(set(learn.labels)), judged=len(judge.labels), told=None, problem=problem)
+            return AttributeFinding(
+                name=name, values=len(set(learn.labels)), judged=len(judge.labels), told=None, problem=problem
+            )
         most = Counter(learn.labels).most_common(1)[0][0]
         smaller = tuple(take_texts(self._cut, places, values) for places in (parts.learn, parts.choose))
         accuracies = ToldAttribute(
@@ -215,14 +267,25 @@ class _Measurement:
             shaped=self._reading(best, matched[best], smaller, (learn, judge), told),
             as_it_is=self._reading(plain, matched[plain], smaller, (learn, judge), told),
         )
-        return AttributeFinding(name=name, values=len(set(learn.labels)), judged=len(judge.labels), told=accuracies)
+        return AttributeFinding(
+            name=name, values=len(set(learn.labels)), judged=len(judge.labels), told=accuracies
+        )
 
-    def _original(self, embedding: Embedding, smaller: tuple[Texts, ...], whole: tuple[Texts, Texts]) -> float:
-        reading: ReadAs = tell_original(embedding, smaller[0], smaller[1]).best if _can_choose(smaller) else _UNCHOSEN
+    def _original(
+        self, embedding: Embedding, smaller: tuple[Texts, ...], whole: tuple[Texts, Texts]
+    ) -> float:
+        reading: ReadAs = (
+            tell_original(embedding, smaller[0], smaller[1]).best if _can_choose(smaller) else _UNCHOSEN
+        )
         return tell_original(embedding, *whole).by(reading)
 
     def _reading(
-        self, space: Space, channel: Channel, smaller: tuple[Texts, ...], whole: tuple[Texts, Texts], told: Callable[[], None]
+        self,
+        space: Space,
+        channel: Channel,
+        smaller: tuple[Texts, ...],
+        whole: tuple[Texts, Texts],
+        told: Callable[[], None],
     ) -> AttributeReading:
         mechanism, randomness = self._search.release(space, channel.epsilon), SecureRandomness()
 
@@ -237,7 +300,9 @@ class _Measurement:
         for _ in range(self._runs):
             scores.append(tell_labels_by(reading, draw, channel, *whole))
             told()
-        return AttributeReading(accuracy=float(np.mean(scores)), lowest=min(scores), highest=max(scores), reading=reading)
+        return AttributeReading(
+            accuracy=float(np.mean(scores)), lowest=min(scores), highest=max(scores), reading=reading
+        )
 
     def samples(self, best: Space, plain: Space, matched: dict[Space, Channel]) -> tuple[Sample, ...]:
         """Return some public texts with what they became."""
@@ -246,20 +311,29 @@ class _Measurement:
 
         def became(space: Space) -> list[str]:
             mechanism = self._search.release(space, matched[space].epsilon)
-            return [" ".join(words) for words in texts.with_words(space.embedding, mechanism.perturb(texts.ids, SecureRandomness()))]
+            return [
+                " ".join(words)
+                for words in texts.with_words(
+                    space.embedding, mechanism.perturb(texts.ids, SecureRandomness())
+                )
+            ]
 
         shown = zip(texts.words, became(best), became(plain), strict=True)
-        return tuple(Sample(original=" ".join(words), shaped=shaped, as_it_is=other) for words, shaped, other in shown)
+        return tuple(
+            Sample(original=" ".join(words), shaped=shaped, as_it_is=other) for words, shaped, other in shown
+        )
 
 
 def _not_worth_it(best: Trial, unshaped: Sequence[Trial]) -> tuple[str, ...]:
-    """Return a sentence if a space that is not shaped serves the purpose as well as the best one that is, on the texts to choose by."""
+    """Return a sentence if a space that is not shaped serves the purpose as well as the best one that is, on
+    the texts to choose by."""
     other = max(unshaped, key=lambda trial: trial.accuracy)
     if other.accuracy < best.accuracy:
         return ()
     what = "the embedding as it is" if other.space.dimension is None else f"the embedding {other.space.name}"
     return (
-        f"shaping gains nothing here: at this attacker {percent(other.accuracy)} of the labels of texts to choose by are told in {what}, "
+        f"shaping gains nothing here: at this attacker {percent(other.accuracy)} of the labels of texts to "
+        f"choose by are told in {what}, "
         f"{percent(best.accuracy)} in the best shaped space",
     )
 
@@ -269,8 +343,11 @@ def _can_choose(smaller: tuple[Texts, ...]) -> bool:
 
 
 def _make_attacker(space: Embedding, cut: Texts, parts: Parts, most: int, model: Bigrams | None) -> Attacker:
-    """Return the attacker of a release of all texts but those that spaces are shaped by, up to a number of words."""
-    places: Ids = np.random.Generator(np.random.PCG64(1)).permutation(np.concatenate([parts.learn, parts.choose, parts.judge]))
+    """Return the attacker of a release of all texts but those that spaces are shaped by, up to a number of
+    words."""
+    places: Ids = np.random.Generator(np.random.PCG64(1)).permutation(
+        np.concatenate([parts.learn, parts.choose, parts.judge])
+    )
     lengths = np.array([len(cut.words[i]) for i in places.tolist()])
     count = max(1, int(np.searchsorted(np.cumsum(lengths), most)))
     texts = take_texts(cut, places[:count])

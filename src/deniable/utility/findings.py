@@ -1,11 +1,12 @@
 """What was found, in one place: for machines, for the table, the figure and the page.
 
-The answer is the one for somebody who is given released text and nothing else: learnt from released text, judged on released text. Who also
-has original text does better on one side, and those curves are shown beside it. Where the original text does not teach the labels, there
-is nothing to lose: that is the answer then, and no ε is recommended.
+The answer is the one for somebody who is given released text and nothing else: learnt from released text,
+judged on released text. Who also has original text does better on one side, and those curves are shown beside
+it. Where the original text does not teach the labels, there is nothing to lose: that is the answer then, and
+no ε is recommended.
 
-Where released text was decoded too, the answer is that of the reading that validation texts chose, never the better of the two on the
-texts that are judged.
+Where released text was decoded too, the answer is that of the reading that validation texts chose, never the
+better of the two on the texts that are judged.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ _PLACES = (RECEIVED, "train", "test")
 
 @dataclass(frozen=True, kw_only=True)
 class Circumstances:
-    """What was measured and how: the texts, the model, the mechanism and its options, the embedding, the runs.
+    """What was measured and how: the texts, the model, the mechanism and its options, the embedding, the
+    runs.
 
-    ``left_out`` counts the records without a text or a label, ``held_out`` is the share of every class that was judged, ``judged`` how
-    many texts that were in each run, and ``average_unchanged_from`` says in words where the average N_w comes from. ``not_decoded`` says
-    why nothing was decoded, if nothing was.
+    ``left_out`` counts the records without a text or a label, ``held_out`` is the share of every class that
+    was judged, ``judged`` how many texts that were in each run, and ``average_unchanged_from`` says in words
+    where the average N_w comes from. ``not_decoded`` says why nothing was decoded, if nothing was.
     """
 
     texts: int
@@ -54,9 +56,9 @@ class Circumstances:
 class Findings:
     """The points of the curve and what they are compared with.
 
-    ``points`` are those of words as released, ``decoded`` what decoding gave, if it was done.
-    ``unchanged`` is the average N_w by ε, ``majority`` the scores of always naming the most frequent class, ``about`` what else a
-    reader has to know.
+    ``points`` are those of words as released, ``decoded`` what decoding gave, if it was done. ``unchanged``
+    is the average N_w by ε, ``majority`` the scores of always naming the most frequent class, ``about`` what
+    else a reader has to know.
     """
 
     points: list[Point]
@@ -73,7 +75,8 @@ class Findings:
 
     @property
     def learns(self) -> bool:
-        """Whether the original text taught the labels: better than always naming the most frequent class, by more than chance gives.
+        """Whether the original text taught the labels: better than always naming the most frequent class, by
+        more than chance gives.
 
         By chance alone the texts that are judged in one run give twice their standard error once in 40 times.
         """
@@ -85,37 +88,54 @@ class Findings:
         return [point for point in self.points if point.at == place]
 
     def decoded_at(self, place: str) -> list[Point]:
-        """Return the points perturbed at a place, by ε, with released text decoded; none where nothing was decoded."""
+        """Return the points perturbed at a place, by ε, with released text decoded; none where nothing was
+        decoded."""
         return [] if self.decoded is None else [point for point in self.decoded.points if point.at == place]
 
     def chosen_at(self, place: str) -> list[Point]:
         """Return the points perturbed at a place, by ε, with the reading that validation texts chose."""
-        return self.at(place) if self.decoded is None else [point for point in self.decoded.chosen if point.at == place]
+        return (
+            self.at(place)
+            if self.decoded is None
+            else [point for point in self.decoded.chosen if point.at == place]
+        )
 
     @property
     def headline(self) -> str:
         """The answer in one or two sentences."""
-        clean, best, points = self.clean.mean(SCORE), self.smallest_acceptable(), f"{100 * self.acceptable_loss:g} points"
+        clean, best, points = (
+            self.clean.mean(SCORE),
+            self.smallest_acceptable(),
+            f"{100 * self.acceptable_loss:g} points",
+        )
         if not self.learns:
             return (
-                f"The labels cannot be learnt from the original text: {clean:.3f} accuracy, where always naming the most frequent class "
-                f"gives {self.majority[SCORE]:.3f}. So nothing follows about what ε costs, and no ε is recommended."
+                f"The labels cannot be learnt from the original text: {clean:.3f} accuracy, where always "
+                "naming the most frequent class "
+                f"gives {self.majority[SCORE]:.3f}. So nothing follows about what ε costs, and no ε is "
+                "recommended."
             )
         if best is None or best.epsilon is None:
             return (
-                "At no ε looked at does a classifier that is given released text only, to learn from and to judge, stay within "
+                "At no ε looked at does a classifier that is given released text only, to learn from and to "
+                "judge, stay within "
                 f"{points} of the {clean:.3f} accuracy that the original text gives. {self.gain}"
             ).strip()
-        reading = "" if self.decoded is None else f" (read {self.choice_at(best)}, as validation texts advise)"
+        reading = (
+            "" if self.decoded is None else f" (read {self.choice_at(best)}, as validation texts advise)"
+        )
         return (
-            f"From ε = {best.epsilon:g} on, a classifier that is given released text only, to learn from and to judge, stays within "
-            f"{points} of the original: {best.mean(SCORE):.3f} accuracy against {clean:.3f}{reading}. At this ε an average word stays "
+            f"From ε = {best.epsilon:g} on, a classifier that is given released text only, to learn from and "
+            "to judge, stays within "
+            f"{points} of the original: {best.mean(SCORE):.3f} accuracy against {clean:.3f}{reading}. At "
+            "this ε an average word stays "
             f"itself in {percent(self.unchanged[best.epsilon])} of the draws. {self.gain}"
         ).strip()
 
     @property
     def gain(self) -> str:
-        """What decoding gained somebody who has released text only, in a sentence; empty where nothing was decoded."""
+        """What decoding gained somebody who has released text only, in a sentence; empty where nothing was
+        decoded."""
         pairs = list(zip(self.at(RECEIVED), self.decoded_at(RECEIVED), strict=False))
         if not pairs:
             return ""
@@ -127,19 +147,28 @@ class Findings:
             return f"Decoding the release first gained nothing ({mean:+.1f} points{over})."
         if mean < 100 * self._gain_by_chance(pairs):
             judged = f"{self.about.judged:,} texts judged in each of {self.about.runs} runs"
-            return f"Decoding the release first gained {mean:.1f} points{over}, which may be chance: {judged}."
-        at_most = f"at ε = {released.epsilon:g}: {decoded.mean(SCORE):.3f} instead of {released.mean(SCORE):.3f}"
-        return f"Decoding the release first gained {mean:.1f} points{over}; {'most ' if len(pairs) > 1 else ''}{at_most}."
+            return (
+                f"Decoding the release first gained {mean:.1f} points{over}, which may be chance: {judged}."
+            )
+        at_most = (
+            f"at ε = {released.epsilon:g}: {decoded.mean(SCORE):.3f} instead of {released.mean(SCORE):.3f}"
+        )
+        return (
+            f"Decoding the release first gained {mean:.1f} points{over}; "
+            f"{'most ' if len(pairs) > 1 else ''}{at_most}."
+        )
 
     def _gain_by_chance(self, pairs: list[tuple[Point, Point]]) -> float:
-        """Return twice the standard error of the mean gain, as if each reading had been judged on texts of its own: rather too much."""
+        """Return twice the standard error of the mean gain, as if each reading had been judged on texts of
+        its own: rather too much."""
         means = [point.mean(SCORE) for pair in pairs for point in pair]
         variance = sum(mean * (1.0 - mean) for mean in means) / (self.about.judged * self.about.runs)
         return 2.0 * math.sqrt(variance) / len(pairs)
 
     @property
     def in_order(self) -> list[Point]:
-        """The points as they are shown: unperturbed, then the place that the answer speaks of, then the others."""
+        """The points as they are shown: unperturbed, then the place that the answer speaks of, then the
+        others."""
         return [self.clean, *(point for place in _PLACES for point in self.at(place))]
 
     def smallest_acceptable(self, place: str = RECEIVED) -> Point | None:
@@ -164,29 +193,43 @@ class Findings:
         return next((each for each in self.decoded_at(point.at) if each.epsilon == point.epsilon), None)
 
     def choice_at(self, point: Point) -> str:
-        """Return which reading was chosen at the place and ε of a point, in a few words; empty where nothing was."""
-        return "" if self.decoded is None or point.epsilon is None else self.decoded.reading_of(point.at, point.epsilon)
+        """Return which reading was chosen at the place and ε of a point, in a few words; empty where nothing
+        was."""
+        return (
+            ""
+            if self.decoded is None or point.epsilon is None
+            else self.decoded.reading_of(point.at, point.epsilon)
+        )
 
     def table(self) -> str:
         """Return the answer, and all points as a Markdown table."""
         more: dict[str, list[str]] = {}
         if self.decoded is not None:
             found = [self.decoded_of(point) for point in self.in_order]
-            more = {f"{name}, decoded": ["" if each is None else score_cell(each, name) for each in found] for name in self.clean.scores}
+            more = {
+                f"{name}, decoded": ["" if each is None else score_cell(each, name) for each in found]
+                for name in self.clean.scores
+            }
             more["chosen reading"] = [self.choice_at(point) for point in self.in_order]
         lines = [f"{self.headline}\n", markdown_table(self.in_order, self.unchanged, more=more)]
         scores = ", ".join(f"{score} {value:.3f}" for score, value in self.majority.items())
         lines.append(f"Always the most frequent class: {scores}. Scores: mean (lowest to highest run).")
         lines.append(f"N_w, how often an average word stays itself: {self.about.average_unchanged_from}.")
         if self.decoded is not None:
-            lines.append("Decoded: read as the words that are expected behind it. Chosen on validation texts, which are not judged.")
+            lines.append(
+                "Decoded: read as the words that are expected behind it. Chosen on validation texts, which "
+                "are not judged."
+            )
         elif self.about.not_decoded:
             lines.append(f"Words as released only: {self.about.not_decoded}.")
         return "\n".join(lines) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-ready data."""
-        acceptable = {place: None if (best := self.smallest_acceptable(place)) is None else best.epsilon for place in _PLACES}
+        acceptable = {
+            place: None if (best := self.smallest_acceptable(place)) is None else best.epsilon
+            for place in _PLACES
+        }
         return {
             "headline": self.headline,
             **asdict(self.about),
@@ -196,15 +239,20 @@ class Findings:
             "smallest_acceptable_epsilon": acceptable[RECEIVED],
             "smallest_acceptable_epsilon_by_place": acceptable,
             "smallest_acceptable_epsilon_by_reading": {
-                name: None if (best := self._smallest(points)) is None else best.epsilon for name, points in self._by_reading().items()
+                name: None if (best := self._smallest(points)) is None else best.epsilon
+                for name, points in self._by_reading().items()
             },
             "points": [self._point(point, AS_RELEASED) for point in self.points],
-            "decoded_points": [] if self.decoded is None else [self._point(point, DECODED) for point in self.decoded.points],
+            "decoded_points": []
+            if self.decoded is None
+            else [self._point(point, DECODED) for point in self.decoded.points],
             "decoding": None if self.decoded is None else {"gain": self.gain, **self.decoded.to_dict()},
         }
 
     def _by_reading(self) -> dict[TextReading, list[Point]]:
-        decoded: dict[TextReading, list[Point]] = {} if self.decoded is None else {DECODED: self.decoded_at(RECEIVED)}
+        decoded: dict[TextReading, list[Point]] = (
+            {} if self.decoded is None else {DECODED: self.decoded_at(RECEIVED)}
+        )
         return {AS_RELEASED: self.at(RECEIVED), **decoded}
 
     def _point(self, point: Point, reading: TextReading) -> dict[str, Any]:
@@ -215,7 +263,12 @@ class Findings:
             "average_unchanged": None if point.epsilon is None else self.unchanged[point.epsilon],
             "words_changed": point.changed,
             "scores": {
-                name: {"mean": point.mean(name), "lowest": min(values), "highest": max(values), "runs": values}
+                name: {
+                    "mean": point.mean(name),
+                    "lowest": min(values),
+                    "highest": max(values),
+                    "runs": values,
+                }
                 for name, values in point.scores.items()
             },
         }

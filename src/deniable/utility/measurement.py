@@ -1,4 +1,5 @@
-"""Learns from the original and from releases, judges both, and repeats it with fresh noise and another split."""
+"""Learns from the original and from releases, judges both, and repeats it with fresh noise and another
+split."""
 
 from __future__ import annotations
 
@@ -58,34 +59,40 @@ def measure_utility(
     report: Report | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Findings:
-    """Measure what ε costs a classifier on the labelled texts of a file: learn from released and original text, judge both.
+    """Measure what ε costs a classifier on the labelled texts of a file: learn from released and original
+    text, judge both.
 
-    The file is CSV, TSV, JSON Lines or Parquet; ``format``, ``delimiter``, ``header`` and ``encoding`` say how it is read, as for
-    ``privatize_file``. Without ``epsilons``, the values are those at which an average word stays itself in 5, 25, 50, 75, 95 and 99 %
-    of the draws. ``learner`` is TF-IDF with logistic regression unless another is given, such as the paper's biLSTM of ``deniable.lab``.
-    Everything is done ``runs`` times, with fresh noise and another ``held_out`` share of every class to judge by. ``texts`` takes
-    at most that many texts, drawn at random. ``acceptable_loss`` is the loss of accuracy that the findings' advice accepts; the advice is
-    for somebody who is given released text only, to learn from and to judge.
+    The file is CSV, TSV, JSON Lines or Parquet; ``format``, ``delimiter``, ``header`` and ``encoding`` say
+    how it is read, as for ``privatize_file``. Without ``epsilons``, the values are those at which an average
+    word stays itself in 5, 25, 50, 75, 95 and 99 % of the draws. ``learner`` is TF-IDF with logistic
+    regression unless another is given, such as the paper's biLSTM of ``deniable.lab``. Everything is done
+    ``runs`` times, with fresh noise and another ``held_out`` share of every class to judge by. ``texts``
+    takes at most that many texts, drawn at random. ``acceptable_loss`` is the loss of accuracy that the
+    findings' advice accepts; the advice is for somebody who is given released text only, to learn from and to
+    judge.
 
-    Released text is read in two ways: its words as released, and decoded (how often each word is expected behind it), if no other
-    learner is given. Which way is chosen in every run on a part of the texts to learn from, and the advice goes by that. Decoding
-    takes the first ``support`` words of the embedding for what may have gone in, and ``directions`` rays, points or draws from each;
-    ``decode=False`` leaves it out.
+    Released text is read in two ways: its words as released, and decoded (how often each word is expected
+    behind it), if no other learner is given. Which way is chosen in every run on a part of the texts to learn
+    from, and the advice goes by that. Decoding takes the first ``support`` words of the embedding for what
+    may have gone in, and ``directions`` rays, points or draws from each; ``decode=False`` leaves it out.
 
-    ``channel_report`` hears how much of the channels is made, those of the words that were released; ``report`` how many releases were
-    measured. Nothing of the releases is kept.
+    ``channel_report`` hears how much of the channels is made, those of the words that were released;
+    ``report`` how many releases were measured. Nothing of the releases is kept.
 
     :raises InvalidParameter: if a value is not allowed or a column is not there.
     :raises MissingExtra: if the library of the model is not installed.
     :raises RecordError: if the file cannot be read.
-    :raises TaskDataError: if nothing can be learnt from it: too few texts, one class, or classes with hardly a text.
+    :raises TaskDataError: if nothing can be learnt from it: too few texts, one class, or classes with hardly
+        a text.
     """
     runs, held_out = validated_count(runs, "runs"), validated_share(held_out, "held_out", below_one=True)
     acceptable_loss = validated_share(acceptable_loss, "acceptable_loss")
     values = sorted({validated_epsilon(e) for e in epsilons})
     effort = DecodingEffort(support=support, directions=directions)
     chosen = ChosenMechanism() if mechanism is None else mechanism
-    classified = read_classified(Path(data), text_column=text_column, label_column=label_column, most=texts, **reading)
+    classified = read_classified(
+        Path(data), text_column=text_column, label_column=label_column, most=texts, **reading
+    )
     space = embedding if isinstance(embedding, Embedding) else Embedding.open(embedding)
     decodes = decode and learner is None
     learner = LinearLearner() if learner is None else learner
@@ -144,25 +151,35 @@ def measure(
     threads: int = 1,
     report: Report | None = None,
 ) -> Measured:
-    """Return one outcome for each run, ε and place of the perturbation; ``report`` hears how many releases were measured.
+    """Return one outcome for each run, ε and place of the perturbation; ``report`` hears how many releases
+    were measured.
 
-    ``at`` is "nowhere", "train" (learn from released, judge original text), "test" (the other way round) or "both". With
-    ``open_channel``, which returns what decodes the releases at one ε, released text is also decoded, and every run chooses one of the two
-    readings on validation texts.
+    ``at`` is "nowhere", "train" (learn from released, judge original text), "test" (the other way round) or
+    "both". With ``open_channel``, which returns what decodes the releases at one ε, released text is also
+    decoded, and every run chooses one of the two readings on validation texts.
 
     :raises MissingExtra: if scikit-learn is not installed.
     """
     embedding = next(iter(mechanisms.values())).embedding
     original = original_version(data.texts, embedding)
     original = original if open_channel is None else counted_version(original, embedding)
-    learners: dict[TextReading, Learner] = {AS_RELEASED: learner} | ({} if open_channel is None else {DECODED: CountLearner()})
+    learners: dict[TextReading, Learner] = {AS_RELEASED: learner} | (
+        {} if open_channel is None else {DECODED: CountLearner()}
+    )
     outcomes: dict[TextReading, list[Outcome]] = {AS_RELEASED: [], DECODED: []}
     choices, trials = [], []
     for run in range(1, runs + 1):
         learnt, judged = stratified_split(data.labels, held_out, seed=run)
-        judges = {name: _Judge(each, original, data.labels, learnt, judged, seed=run) for name, each in learners.items()}
-        validators = {} if open_channel is None else _validators(learners, original, data.labels, learnt, seed=run)
-        outcomes[AS_RELEASED].append(_outcome("nowhere", None, run, judges[AS_RELEASED].unperturbed(), 0.0, 0))
+        judges = {
+            name: _Judge(each, original, data.labels, learnt, judged, seed=run)
+            for name, each in learners.items()
+        }
+        validators = (
+            {} if open_channel is None else _validators(learners, original, data.labels, learnt, seed=run)
+        )
+        outcomes[AS_RELEASED].append(
+            _outcome("nowhere", None, run, judges[AS_RELEASED].unperturbed(), 0.0, 0)
+        )
         trials.append((run, judges, validators))
     done, total = 0, runs * len(mechanisms)
     for epsilon, mechanism in sorted(mechanisms.items()):
@@ -172,7 +189,10 @@ def measure(
             changed, words = changed_share(original.passages, release.passages), len(release.passages.ids)
             released = release if channel is None else decoded_version(release, channel)
             for name, judge in judges.items():
-                outcomes[name] += [_outcome(at, epsilon, run, scores, changed, words) for at, scores in judge.scores(released).items()]
+                outcomes[name] += [
+                    _outcome(at, epsilon, run, scores, changed, words)
+                    for at, scores in judge.scores(released).items()
+                ]
             validated = {name: validator.scores(released) for name, validator in validators.items()}
             choices += [
                 choose(at, epsilon, run, {name: scores[at]["accuracy"] for name, scores in validated.items()})
@@ -187,8 +207,16 @@ def measure(
 class _Judge:
     """Learns from some texts and judges others: the original ones, a release, or one after the other."""
 
-    def __init__(self, learner: Learner, original: Version, labels: Ids, learnt: Ids, judged: Ids, *, seed: int) -> None:
-        self._learner, self._original, self._labels, self._learnt, self._judged = learner, original, labels, learnt, judged
+    def __init__(
+        self, learner: Learner, original: Version, labels: Ids, learnt: Ids, judged: Ids, *, seed: int
+    ) -> None:
+        self._learner, self._original, self._labels, self._learnt, self._judged = (
+            learner,
+            original,
+            labels,
+            learnt,
+            judged,
+        )
         self._seed = seed
         self._clean = learner.learn(original, learnt, labels, seed=seed)
 
@@ -212,15 +240,20 @@ class _Judge:
 def _validators(
     learners: Mapping[TextReading, Learner], original: Version, labels: Ids, learnt: Ids, *, seed: int
 ) -> dict[TextReading, _Judge]:
-    """Return what judges a part of the texts to learn from, after learning from the rest of them; nothing if there are too few."""
+    """Return what judges a part of the texts to learn from, after learning from the rest of them; nothing if
+    there are too few."""
     rest, validation = stratified_split(labels[learnt], VALIDATION, seed=seed)
     if not len(validation):
         return {}
-    return {name: _Judge(each, original, labels, learnt[rest], learnt[validation], seed=seed) for name, each in learners.items()}
+    return {
+        name: _Judge(each, original, labels, learnt[rest], learnt[validation], seed=seed)
+        for name, each in learners.items()
+    }
 
 
 def stratified_split(labels: Ids, held_out: float, *, seed: int) -> tuple[Ids, Ids]:
-    """Return places to learn from and places to judge by, with the same share of every class held out, at least one text of each."""
+    """Return places to learn from and places to judge by, with the same share of every class held out, at
+    least one text of each."""
     rng = np.random.Generator(np.random.PCG64(seed))
     learnt, judged = [], []
     for number in range(int(labels.max()) + 1):
@@ -241,5 +274,9 @@ def majority_scores(labels: Ids, held_out: float, *, runs: int) -> dict[str, flo
     return {name: float(np.mean([scores[name] for scores in found])) for name in found[0]}
 
 
-def _outcome(at: str, epsilon: float | None, run: int, scores: dict[str, float], changed: float, words: int) -> Outcome:
-    return Outcome(at=at, epsilon=epsilon, run=run, scores=scores, words={"all": words}, changed={"all": changed})
+def _outcome(
+    at: str, epsilon: float | None, run: int, scores: dict[str, float], changed: float, words: int
+) -> Outcome:
+    return Outcome(
+        at=at, epsilon=epsilon, run=run, scores=scores, words={"all": words}, changed={"all": changed}
+    )

@@ -1,6 +1,8 @@
-"""Released text is read in two ways: its words as released, or decoded. Which one to take is chosen on validation texts, run by run.
+"""Released text is read in two ways: its words as released, or decoded. Which one to take is chosen on
+validation texts, run by run.
 
-The validation texts are a part of the texts to learn from. What is judged afterwards has no say in the choice.
+The validation texts are a part of the texts to learn from. What is judged afterwards has no say in the
+choice.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ DECODED: TextReading = "decoded"
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The reading that one run takes at one place of perturbation and one ε, and the accuracies on validation texts that say so."""
+    """The reading that one run takes at one place of perturbation and one ε, and the accuracies on validation
+    texts that say so."""
 
     at: str
     epsilon: float
@@ -30,7 +33,8 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """One outcome for each run, ε and place, for both readings; ``decoded`` and ``choices`` are empty where nothing was decoded."""
+    """One outcome for each run, ε and place, for both readings; ``decoded`` and ``choices`` are empty where
+    nothing was decoded."""
 
     released: list[Outcome]
     decoded: list[Outcome]
@@ -40,14 +44,21 @@ class Measured:
         """Return the outcomes of the readings that were chosen."""
         taken = {(each.at, each.epsilon, each.run): each.reading for each in self.choices}
         both = ((AS_RELEASED, self.released), (DECODED, self.decoded))
-        return [each for name, outcomes in both for each in outcomes if taken.get((each.at, each.epsilon or 0.0, each.run)) == name]
+        return [
+            each
+            for name, outcomes in both
+            for each in outcomes
+            if taken.get((each.at, each.epsilon or 0.0, each.run)) == name
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class DecodedPoints:
-    """What decoding gave: the points of decoded text, those of the reading that each run chose, and the choices.
+    """What decoding gave: the points of decoded text, those of the reading that each run chose, and the
+    choices.
 
-    The channel was made for ``support`` input words from ``directions`` rays, points or draws each (0: exact sums) by ``method``.
+    The channel was made for ``support`` input words from ``directions`` rays, points or draws each (0: exact
+    sums) by ``method``.
     """
 
     points: list[Point]
@@ -66,7 +77,8 @@ class DecodedPoints:
         return f"{DECODED} in {decoded} of {len(taken)} runs"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the choices and the channel as JSON-ready data; the points are shown with those as released."""
+        """Return the choices and the channel as JSON-ready data; the points are shown with those as
+        released."""
         return {
             "support": self.support,
             "directions": self.directions,
@@ -88,6 +100,9 @@ def decoded_points(measured: Measured, channel: Channel) -> DecodedPoints:
 
 
 def choose(at: str, epsilon: float, run: int, validation: Mapping[str, float]) -> Choice:
-    """Return the reading with the higher accuracy on validation texts; words as released if both are alike or there are no such texts."""
+    """Return the reading with the higher accuracy on validation texts; words as released if both are alike or
+    there are no such texts."""
     decoded = bool(validation) and validation[DECODED] > validation[AS_RELEASED]
-    return Choice(at=at, epsilon=epsilon, run=run, reading=DECODED if decoded else AS_RELEASED, validation=validation)
+    return Choice(
+        at=at, epsilon=epsilon, run=run, reading=DECODED if decoded else AS_RELEASED, validation=validation
+    )

@@ -1,7 +1,8 @@
-"""What the receiver of a release makes of its texts before learning from them: how often each word is expected behind them.
+"""What the receiver of a release makes of its texts before learning from them: how often each word is
+expected behind them.
 
-It knows the released texts, all of them and no label, the embedding, the mechanism and ε. How frequent words are behind the release is
-learnt from the release itself.
+It knows the released texts, all of them and no label, the embedding, the mechanism and ε. How frequent words
+are behind the release is learnt from the release itself.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ from deniable.parameters import validated_count
 from deniable.progress import Report
 
 _STEPS = 60
-"""How often the shares of words are improved at most. Many releases are decoded here; later steps do not change what models learn."""
+"""How often the shares of words are improved at most. Many releases are decoded here; later steps do not
+change what models learn."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DecodingEffort:
-    """How finely a receiver knows the channel: which words may have gone in, and how many directions, points or draws there are of each."""
+    """How finely a receiver knows the channel: which words may have gone in, and how many directions, points
+    or draws there are of each."""
 
     support: int = SUPPORT
     directions: int = DIRECTIONS
@@ -55,13 +58,20 @@ def open_channels(
     keep: bool = True,
     report: Report | None = None,
 ) -> dict[float, Channel]:
-    """Return the channels at several ε: from the first ``effort.support`` words of the embedding and ⊥ to all words.
+    """Return the channels at several ε: from the first ``effort.support`` words of the embedding and ⊥ to all
+    words.
 
     ``keep`` leaves them on the disk for the next run; ``report`` hears how many rows are made, of how many.
     """
     inputs = None if effort.support >= len(embedding) else input_words(embedding, effort)
     made = make_channels(
-        embedding, mechanism, epsilons=list(epsilons), inputs=inputs, directions=effort.directions, keep=keep, report=report
+        embedding,
+        mechanism,
+        epsilons=list(epsilons),
+        inputs=inputs,
+        directions=effort.directions,
+        keep=keep,
+        report=report,
     )
     return dict(zip(epsilons, made, strict=True))
 
@@ -76,7 +86,9 @@ def open_channel_of(
     report: Report | None = None,
 ) -> Channel:
     """Return the channel at one ε from the words that may have gone in to those of some releases."""
-    counts = ReleasedWords(embedding).count(" ".join(words) for release in released for words in release.words)
+    counts = ReleasedWords(embedding).count(
+        " ".join(words) for release in released for words in release.words
+    )
     outputs = np.flatnonzero(counts.learn + counts.hold)
     return make_channel(
         embedding,
@@ -91,24 +103,31 @@ def open_channel_of(
 
 
 def whole_counts(ids: Ids | NDArray[np.int32], offsets: Ids, embedding: Embedding) -> Any:
-    """Return how often each word stands in each text: one row a text, a column for each word and the last one for ⊥."""
+    """Return how often each word stands in each text: one row a text, a column for each word and the last one
+    for ⊥."""
     from scipy.sparse import csr_array
 
     # Copies: sums are made in place.
-    counts = csr_array((np.ones(len(ids)), ids.astype(np.int64), offsets.copy()), shape=(len(offsets) - 1, len(embedding) + 1))
+    counts = csr_array(
+        (np.ones(len(ids)), ids.astype(np.int64), offsets.copy()),
+        shape=(len(offsets) - 1, len(embedding) + 1),
+    )
     counts.sum_duplicates()
     return counts
 
 
 def expected_counts(released: Sequence[list[str]], channel: Channel) -> Any:
-    """Return how often each word is expected behind the words of each released text, in the columns of ``whole_counts``."""
+    """Return how often each word is expected behind the words of each released text, in the columns of
+    ``whole_counts``."""
     from scipy.sparse import csr_array
 
     texts = [" ".join(words) for words in released]
     decoder, _ = Decoder.learn(channel, texts, start=first_shares(channel), most_steps=_STEPS)
     expected = decoder.expected_counts(texts)
     columns = channel.inputs[expected.indices]
-    counts = csr_array((expected.data, columns, expected.indptr), shape=(len(texts), len(channel.embedding) + 1))
+    counts = csr_array(
+        (expected.data, columns, expected.indptr), shape=(len(texts), len(channel.embedding) + 1)
+    )
     counts.sort_indices()
     return counts
 

@@ -36,7 +36,8 @@ def utility_figure(found: Findings) -> Figure:
 
 
 def write_utility_figures(found: Findings, folder: Path) -> list[Path]:
-    """Write the curve (``utility.png``, ``utility.svg``) and the table (``utility.md``) into a folder and return their paths."""
+    """Write the curve (``utility.png``, ``utility.svg``) and the table (``utility.md``) into a folder and
+    return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / "utility.md"
     write_whole(table, found.table())
@@ -46,11 +47,17 @@ def write_utility_figures(found: Findings, folder: Path) -> list[Path]:
 def utility_page(found: Findings) -> Page:
     """Return the page."""
     about = found.about
-    page = Page("What the text is still good for", lead=found.headline, kicker=f"{about.texts:,} texts, {about.classes:,} classes")
+    page = Page(
+        "What the text is still good for",
+        lead=found.headline,
+        kicker=f"{about.texts:,} texts, {about.classes:,} classes",
+    )
     if not found.learns:
         page.add_note(
-            "Already from the original text the classifier learns hardly more than which class is the most frequent. The curve says "
-            "nothing then, and where it stays near the original there was nothing to lose: look for more texts, better labels, or another "
+            "Already from the original text the classifier learns hardly more than which class is the most "
+            "frequent. The curve says "
+            "nothing then, and where it stays near the original there was nothing to lose: look for more "
+            "texts, better labels, or another "
             "model.",
             kind="warning",
         )
@@ -62,25 +69,46 @@ def utility_page(found: Findings) -> Page:
     else:
         page.add_figure(
             utility_figure(found),
-            caption="Right answers on held-out texts against ε. Bands reach from the lowest to the highest run; the upper axis says how "
+            caption="Right answers on held-out texts against ε. Bands reach from the lowest to the highest "
+            "run; the upper axis says how "
             "often an average word of the vocabulary stays itself (N_w)."
-            + ("" if found.decoded is None else " Dashed: released text was decoded before it was learnt from or judged."),
+            + (
+                ""
+                if found.decoded is None
+                else " Dashed: released text was decoded before it was learnt from or judged."
+            ),
             alt=_alt(found),
         )
     page.add_list(
         [
-            "Perturbed at both times: somebody is given the release, learns from one part of it and judges the other. The original is "
+            "Perturbed at both times: somebody is given the release, learns from one part of it and judges "
+            "the other. The original is "
             "never seen." + (" The answer above is for them." if found.learns else ""),
-            "Perturbed at training time: somebody learns from the release and meets original text later. That is kinder: the texts that "
+            "Perturbed at training time: somebody learns from the release and meets original text later. "
+            "That is kinder: the texts that "
             "are judged have lost nothing.",
-            "Perturbed at test time: somebody has learnt from original text and is given released text to judge.",
+            "Perturbed at test time: somebody has learnt from original text and is given released text to "
+            "judge.",
         ]
     )
     _add_decoding(page, found)
     page.add_section("All numbers")
-    decoded = [] if found.decoded is None else ["accuracy, decoded", "lowest to highest", "macro F1, decoded", "chosen reading"]
+    decoded = (
+        []
+        if found.decoded is None
+        else ["accuracy, decoded", "lowest to highest", "macro F1, decoded", "chosen reading"]
+    )
     page.add_table(
-        ["perturbed", "ε", "average N_w", "words changed", "accuracy", "lowest to highest", "macro F1", *decoded],
+        [
+            "perturbed",
+            "ε",
+            "average N_w",
+            "words changed",
+            "accuracy",
+            "lowest to highest",
+            "macro F1",
+            *decoded,
+        ],
         [_row(point, found) for point in found.in_order],
         caption="Means over the runs. Words changed: of your texts; unknown words always change."
         + (" The first scores are those of words as released." if decoded else ""),
@@ -96,9 +124,12 @@ def _add_decoding(page: Page, found: Findings) -> None:
         return
     page.add_section("Decoded text")
     page.add_text(
-        "Whoever has the release and its card can compute how often each word is expected behind every text, and learn from these counts "
-        f"instead of the words as released. It costs no privacy: it shows nothing that was not released. {found.gain}",
-        "Which way to read a release is chosen on validation texts, a part of those to learn from. The texts that are judged have no say "
+        "Whoever has the release and its card can compute how often each word is expected behind every text, "
+        "and learn from these counts "
+        "instead of the words as released. It costs no privacy: it shows nothing that was not released. "
+        f"{found.gain}",
+        "Which way to read a release is chosen on validation texts, a part of those to learn from. The texts "
+        "that are judged have no say "
         "in it." + (" The answer above goes by the reading chosen." if found.learns else ""),
     )
 
@@ -111,7 +142,12 @@ def _facts(found: Findings) -> list[tuple[str, str]]:
     ]
     if best is not None and best.epsilon is not None:
         loss = f"{100 * found.acceptable_loss:g} points"
-        facts.append((f"{best.epsilon:g}", f"the smallest ε that costs somebody with released text only at most {loss}"))
+        facts.append(
+            (
+                f"{best.epsilon:g}",
+                f"the smallest ε that costs somebody with released text only at most {loss}",
+            )
+        )
         facts.append((percent(best.changed), "of the words of your texts change at this ε"))
     return facts
 
@@ -121,7 +157,10 @@ def _alt(found: Findings) -> str:
     for place, text in _PLACES.items():
         for reading, points in ((text, found.at(place)), (f"{text}, decoded", found.decoded_at(place))):
             if points:
-                parts.append(f"{reading}: from {points[0].mean(SCORE):.3f} at ε {points[0].epsilon:g} to {points[-1].mean(SCORE):.3f}.")
+                parts.append(
+                    f"{reading}: from {points[0].mean(SCORE):.3f} at ε {points[0].epsilon:g} to "
+                    f"{points[-1].mean(SCORE):.3f}."
+                )
     return " ".join(parts)
 
 
@@ -146,7 +185,12 @@ def _decoded_cells(point: Point, found: Findings) -> list[str]:
     if decoded is None:
         return [""] * 4
     low, high = decoded.spread(SCORE)
-    return [f"{decoded.mean(SCORE):.3f}", f"{low:.3f} to {high:.3f}", f"{decoded.mean('macro F1'):.3f}", found.choice_at(point)]
+    return [
+        f"{decoded.mean(SCORE):.3f}",
+        f"{low:.3f} to {high:.3f}",
+        f"{decoded.mean('macro F1'):.3f}",
+        found.choice_at(point),
+    ]
 
 
 def _add_method(page: Page, found: Findings) -> None:
@@ -154,12 +198,16 @@ def _add_method(page: Page, found: Findings) -> None:
     page.add_section("How it was measured")
     page.add_list(
         [
-            f"{about.texts:,} texts of {about.classes:,} classes; {about.left_out:,} records without a text or a label were "
-            f"left out. In each of {about.runs} runs {percent(about.held_out)} of every class are held out ({about.judged:,} texts), "
+            f"{about.texts:,} texts of {about.classes:,} classes; {about.left_out:,} records without a text "
+            "or a label were "
+            f"left out. In each of {about.runs} runs {percent(about.held_out)} of every class are held out "
+            f"({about.judged:,} texts), "
             "another part each time, and all texts are released anew, with noise from the secure source.",
-            f"Classifier: {about.model}. Mechanism: {about.mechanism} over the embedding {about.embedding.name} "
+            f"Classifier: {about.model}. Mechanism: {about.mechanism} over the embedding "
+            f"{about.embedding.name} "
             f"({about.embedding.words:,} words, {about.embedding.dimension} dimensions).",
-            f"N_w: {about.average_unchanged_from}. It is an average: some words stay far more often. Every word's own value comes "
+            f"N_w: {about.average_unchanged_from}. It is an average: some words stay far more often. Every "
+            "word's own value comes "
             "from deniable calibrate.",
             *_how_decoded(found),
         ]
@@ -167,9 +215,14 @@ def _add_method(page: Page, found: Findings) -> None:
     page.add_section("What this page does not say")
     page.add_list(
         [
-            "The scores come from your original texts and carry no guarantee of their own. Treat the page as you treat the texts' labels.",
+            "The scores come from your original texts and carry no guarantee of their own. Treat the page as "
+            "you treat the texts' labels.",
             "Another task on the same texts may need more of them, or less.",
-            phrase("How well an attacker does is measured by ", code("deniable audit"), "; ε alone does not say it."),
+            phrase(
+                "How well an attacker does is measured by ",
+                code("deniable audit"),
+                "; ε alone does not say it.",
+            ),
         ]
     )
 
@@ -179,9 +232,16 @@ def _how_decoded(found: Findings) -> list[str]:
     if decoded is None:
         return []
     drawn = {"rays": "rays", "points": "shared points", "simulation": "draws"}
-    made = "exact sums" if decoded.method == "exact" else f"{decoded.directions:,} {drawn[decoded.method]} a word"
+    made = (
+        "exact sums"
+        if decoded.method == "exact"
+        else f"{decoded.directions:,} {drawn[decoded.method]} a word"
+    )
     return [
-        f"Decoding: {decoded.support:,} words of the embedding, and ⊥, may have gone in; what each becomes comes from {made}. How frequent "
-        "they are behind the release is learnt from all released texts, without labels. The classifier reads how often each word is "
-        "expected in a text (TF-IDF and logistic regression); original text gives it whole counts of the same words."
+        f"Decoding: {decoded.support:,} words of the embedding, and ⊥, may have gone in; what each becomes "
+        f"comes from {made}. How frequent "
+        "they are behind the release is learnt from all released texts, without labels. The classifier reads "
+        "how often each word is "
+        "expected in a text (TF-IDF and logistic regression); original text gives it whole counts of the "
+        "same words."
     ]

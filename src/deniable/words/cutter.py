@@ -1,24 +1,26 @@
 """Text into words as a release cuts it: the one function that releases, audits, tasks and comparisons share.
 
-What is cut depends on the public vocabulary (which compounds it holds, and whether it is cased) and on the policy for case, and on
-nothing else. Whoever cuts text in another way measures something that no release does. ``Lookup`` is the public map π of the proof, from
-words to ids: every word that the vocabulary does not hold becomes ⊥.
+What is cut depends on the public vocabulary (which compounds it holds, and whether it is cased) and on the
+policy for case, and on nothing else. Whoever cuts text in another way measures something that no release
+does. ``Lookup`` is the public map π of the proof, from words to ids: every word that the vocabulary does not
+hold becomes ⊥.
 
-How it is cut
--------------
-Text is brought to Unicode form NFKC with one kind of apostrophe and cut into chunks by a pattern of the ``regex``
-library (its character classes know combining marks; the standard library's do not). A chunk that the vocabulary holds
-is a word ("u.s.", "o'clock", "e-mail"). Any other chunk is split at hyphens and the like, then before clitics the
-vocabulary holds ("do|n't", "john|'s"), then at full stops and apostrophes. What holds neither a letter nor a digit
-(punctuation, emoji, symbols) is no word.
+How it is cut ------------- Text is brought to Unicode form NFKC with one kind of apostrophe and cut into
+chunks by a pattern of the ``regex`` library (its character classes know combining marks; the standard
+library's do not). A chunk that the vocabulary holds is a word ("u.s.", "o'clock", "e-mail"). Any other chunk
+is split at hyphens and the like, then before clitics the vocabulary holds ("do|n't", "john|'s"), then at full
+stops and apostrophes. What holds neither a letter nor a digit (punctuation, emoji, symbols) is no word.
 
-Nothing is split between the first and the last piece of a chunk that hold digits, whatever marks and letters stand there:
-"ssn:555-12-3456" is "ssn" and one unknown word, not three known numbers, and "12-AB-34" is one as well. Short letters that the same
-mark joins to a number belong to it ("AB/1234/56", "A-12-B", "B-MW-1234"; see ``_code_in``), but a word and a number alone are a compound
-like any other ("f-16", "covid-19", "24-hour"). Neither is an e-mail address or a web address split. White space and the marks < > "
-always separate, and a bare host is one word only as far as .com, .net, .org, .edu or .gov, or with a port: "end.Start" looks like one too.
+Nothing is split between the first and the last piece of a chunk that hold digits, whatever marks and letters
+stand there: "ssn:555-12-3456" is "ssn" and one unknown word, not three known numbers, and "12-AB-34" is one
+as well. Short letters that the same mark joins to a number belong to it ("AB/1234/56", "A-12-B", "B-MW-1234";
+see ``_code_in``), but a word and a number alone are a compound like any other ("f-16", "covid-19",
+"24-hour"). Neither is an e-mail address or a web address split. White space and the marks < > " always
+separate, and a bare host is one word only as far as .com, .net, .org, .edu or .gov, or with a port:
+"end.Start" looks like one too.
 
-Vocabularies of some languages ask for more: elided forms, scripts without spaces. What, the vocabulary alone decides (``languages``).
+Vocabularies of some languages ask for more: elided forms, scripts without spaces. What, the vocabulary alone
+decides (``languages``).
 
 Chosen by measurement: benchmarks/tokenisers.py, scripts/languages/measure.py.
 """
@@ -37,7 +39,8 @@ from deniable.words.addresses import ADDRESS, PATH, TOP_DOMAINS
 from deniable.words.languages import LANGUAGE_RULES, LanguageRules, normalise
 
 RULES = 2
-"""The number of these rules: one more whenever some text is cut otherwise than before, since keyed noise depends on where words stand.
+"""The number of these rules: one more whenever some text is cut otherwise than before, since keyed noise
+depends on where words stand.
 
 A vocabulary that asks for more is cut by ``LANGUAGE_RULES``: see ``rules_for``."""
 
@@ -49,7 +52,8 @@ _PIECES_AT_ONCE = 1 << 12
 _LETTERS_OF_A_PHONE = regex.compile(r"(?<=-\p{N}{3})-\p{L}{4,7}(?![\w-])")
 
 CLITICS = frozenset({"'s", "n't", "'re", "'ve", "'ll", "'d", "'m"})
-"""Parts of words that English writes without a space before them and embeddings hold as words of their own."""
+"""Parts of words that English writes without a space before them and embeddings hold as words of their
+own."""
 
 _WORD = r"[\p{L}\p{N}]\w*+"
 _AFTER_A_DIGIT = r"(?<=\p{N}\p{M}{0,30})"
@@ -63,7 +67,8 @@ _JOINED = (
 )
 _CHUNK = regex.compile(
     r"[wW]{3}\.[^\s<>\"]++"
-    rf"|(?<!\S)'[\p{{L}}\p{{N}}]{{1,3}}+(?![\w']|{_JOINED})"  # 's or '90s on its own, not the quoted '555-1234'
+    # 's or '90s on its own, not the quoted '555-1234'
+    rf"|(?<!\S)'[\p{{L}}\p{{N}}]{{1,3}}+(?![\w']|{_JOINED})"
     rf"|{_WORD}(?:(?!\s)(?:{_JOINED}))*+"  # mostly a space follows, and no more need be tried
     r"(?:(?<=\.\p{L})\.)?+",  # the last full stop belongs to u.s. and p.m.
 )
@@ -82,7 +87,8 @@ _DOMAIN = rf"{TOP_DOMAINS}(?![\p{{L}}\p{{M}}\p{{N}}])"
 # Possessive throughout: the library takes quadratic time to back out of the shorter [\w.-]*\.
 _HOST = rf"(?<![\w.-])(?:[\w-]*+(?:\.(?!{_DOMAIN})[\w-]*+)*+\.{_DOMAIN})++"
 _WHOLE = rf"{_HOST}(*SKIP)(*FAIL)"
-# \w lacks numbers of Unicode's kind No, such as ❶: split at one, it would stand in a gap, and gaps can be released as they are.
+# \w lacks numbers of Unicode's kind No, such as ❶: split at one, it would stand in a gap, and gaps can be
+# released as they are.
 _COMPOUND = regex.compile(rf"{_WHOLE}|[^\w\p{{N}}.']|_")
 _CLITIC = regex.compile(r"(?:n't|'(?:s|re|ve|ll|d|m))$", regex.IGNORECASE)
 _INNER = regex.compile(rf"{_WHOLE}|[.']")
@@ -91,10 +97,11 @@ _INNER = regex.compile(rf"{_WHOLE}|[.']")
 class Chunks:
     """Finds the chunks of a text by a pattern, in time proportional to its length.
 
-    The pattern alone is quadratic on numbers that ``\\w`` lacks (Unicode's kind No, such as ❶). After each of them it reads the marks that
-    follow, to see whether they join it to another number; these numbers are such marks themselves, and each begins a chunk. But what it
-    finds depends only on what follows the last of these marks. So once a chunk has ended at such a number, every chunk up to the end of
-    the marks is found without looking again.
+    The pattern alone is quadratic on numbers that ``\\w`` lacks (Unicode's kind No, such as ❶). After each of
+    them it reads the marks that follow, to see whether they join it to another number; these numbers are such
+    marks themselves, and each begins a chunk. But what it finds depends only on what follows the last of
+    these marks. So once a chunk has ended at such a number, every chunk up to the end of the marks is found
+    without looking again.
     """
 
     def __init__(self, pattern: regex.Pattern[str]) -> None:
@@ -115,7 +122,9 @@ class Chunks:
                 if count % _PIECES_AT_ONCE == 0:
                     check_interrupt()
                 yield match.span()
-                if _ANY_MARK_NUMBER.match(text, match.end() - 1) and (marks := _MARKS.match(text, match.end(), stop)):
+                if _ANY_MARK_NUMBER.match(text, match.end() - 1) and (
+                    marks := _MARKS.match(text, match.end(), stop)
+                ):
                     here = yield from self._among_marks(text, *marks.span(), stop)
                     break
 
@@ -137,7 +146,9 @@ class Tokeniser:
     ``languages`` is what the vocabulary asks for beyond the plain rules.
     """
 
-    def __init__(self, known: Container[str], *, cased: bool = False, languages: LanguageRules | None = None) -> None:
+    def __init__(
+        self, known: Container[str], *, cased: bool = False, languages: LanguageRules | None = None
+    ) -> None:
         self._known = known
         self._cased = cased
         self._unspaced = None if languages is None else languages.unspaced
@@ -183,7 +194,11 @@ class Tokeniser:
                 yield begin + start, begin + position
 
     def _parts(self, chunk: str) -> Iterator[str]:
-        if self._elision is not None and (elided := self._elision.match(chunk)) and not (self._holds(chunk) or ADDRESS.search(chunk)):
+        if (
+            self._elision is not None
+            and (elided := self._elision.match(chunk))
+            and not (self._holds(chunk) or ADDRESS.search(chunk))
+        ):
             yield elided.group()
             chunk = chunk[elided.end() :]
         if self._holds(chunk) or ADDRESS.search(chunk) or not _LETTER.search(chunk):
@@ -220,12 +235,14 @@ class Tokeniser:
 
 
 def _code_in(chunk: str) -> slice | None:
-    """Return where a chunk with a digit holds a number or a code that is one word; None where it is cut like any compound.
+    """Return where a chunk with a digit holds a number or a code that is one word; None where it is cut like
+    any compound.
 
-    It is all that stands from the first piece with a digit to the last one. If one and the same mark (a hyphen, slash, full stop or
-    colon) joins all of it, the pieces before belong to it, as far as that mark goes, if none has more than three letters; so do those
-    after it. With a single number they make a code only if both is so and there are two of them, one before the number: "A-12-B" and
-    "B-MW-1234", but not "f-16" or "10-yr-old". The letters of a telephone number belong to it too: "1-800-FLOWERS".
+    It is all that stands from the first piece with a digit to the last one. If one and the same mark (a
+    hyphen, slash, full stop or colon) joins all of it, the pieces before belong to it, as far as that mark
+    goes, if none has more than three letters; so do those after it. With a single number they make a code
+    only if both is so and there are two of them, one before the number: "A-12-B" and "B-MW-1234", but not
+    "f-16" or "10-yr-old". The letters of a telephone number belong to it too: "1-800-FLOWERS".
     """
     if len(chunk) > _LONGEST_CODE:
         return _from_number_to_number(chunk)
@@ -241,7 +258,10 @@ def _code_in(chunk: str) -> slice | None:
             low -= 1
         while high < len(marks) and marks[high] == mark:
             high += 1
-        before, after = (all(len(piece.group()) <= _SHORT for piece in side) for side in (pieces[low:first], pieces[last + 1 : high + 1]))
+        before, after = (
+            all(len(piece.group()) <= _SHORT for piece in side)
+            for side in (pieces[low:first], pieces[last + 1 : high + 1])
+        )
         if first < last or (before and after and high - low > 1):
             first, last = low if before else first, high if after else last
     if first == last:
@@ -251,7 +271,8 @@ def _code_in(chunk: str) -> slice | None:
 
 
 def _from_number_to_number(chunk: str) -> slice | None:
-    """Return where the first piece with a digit begins and the last one ends, if there are two; in constant memory."""
+    """Return where the first piece with a digit begins and the last one ends, if there are two; in constant
+    memory."""
     numbers = _NUMBER.finditer(chunk)
     first = next(numbers)
     last = deque(numbers, maxlen=1)
@@ -259,7 +280,8 @@ def _from_number_to_number(chunk: str) -> slice | None:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text in lower case when there is no vocabulary yet: compounds are split, clitics kept."""
+    """Return the words of a text in lower case when there is no vocabulary yet: compounds are split, clitics
+    kept."""
     return Tokeniser(CLITICS).words(normalise(text).lower())
 
 
@@ -288,7 +310,8 @@ class Vocabulary(Protocol):
 
     @property
     def cut_by(self) -> Vocabulary:
-        """The vocabulary that text is cut by: itself, or the whole one where words that are never released were taken out of it."""
+        """The vocabulary that text is cut by: itself, or the whole one where words that are never released
+        were taken out of it."""
         ...
 
 
@@ -304,8 +327,9 @@ def _spellings(vocabulary: Vocabulary) -> Mapping[str, int]:
 class Cutter:
     """Cuts texts into words as a release with this vocabulary does.
 
-    Words that were taken out of the vocabulary are cut as if they were still in it, so that each is one unknown word, whatever its parts.
-    An uncased vocabulary folds text to lower case before it is cut, unless ``keep_case`` says that a policy releases the case of words.
+    Words that were taken out of the vocabulary are cut as if they were still in it, so that each is one
+    unknown word, whatever its parts. An uncased vocabulary folds text to lower case before it is cut, unless
+    ``keep_case`` says that a policy releases the case of words.
     """
 
     def __init__(self, vocabulary: Vocabulary, *, keep_case: bool = False) -> None:
@@ -338,8 +362,9 @@ class Cutter:
 class Lookup:
     """Finds the id of a word as people type it.
 
-    An uncased vocabulary is looked up in lower case; a cased one by the exact spelling, then in lower case. A vocabulary that asks for
-    more than the plain rules is looked up by the spelling that text has (``LanguageRules``).
+    An uncased vocabulary is looked up in lower case; a cased one by the exact spelling, then in lower case. A
+    vocabulary that asks for more than the plain rules is looked up by the spelling that text has
+    (``LanguageRules``).
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -348,7 +373,8 @@ class Lookup:
         self._unknown = vocabulary.unknown_id
 
     def ids(self, words: list[str], *, folded: bool = False) -> list[int]:
-        """Return the id of each word; ⊥ where it is unknown. ``folded`` says that all of them are in lower case already."""
+        """Return the id of each word; ⊥ where it is unknown. ``folded`` says that all of them are in lower
+        case already."""
         get, unknown = self._index.get, self._unknown
         if folded:
             return list(map(get, words, repeat(unknown)))

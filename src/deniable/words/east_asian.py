@@ -1,9 +1,11 @@
-"""Words that Japanese and Chinese text is full of and that embeddings often leave out, and the forms of Japanese verbs and adjectives.
+"""Words that Japanese and Chinese text is full of and that embeddings often leave out, and the forms of
+Japanese verbs and adjectives.
 
-Text without spaces is cut by the words of a vocabulary. Vocabularies lack the commonest of all: many are made with a list of stop words,
-and Japanese ones hold the dictionary forms of words only. Where 的, は or ました is unknown, so is where its neighbours begin. These are
-closed classes, which change as little as the English clitics do. A word of the lists is a place to cut and no more: where the
-vocabulary does not hold it, it is an unknown word.
+Text without spaces is cut by the words of a vocabulary. Vocabularies lack the commonest of all: many are made
+with a list of stop words, and Japanese ones hold the dictionary forms of words only. Where 的, は or ました is
+unknown, so is where its neighbours begin. These are closed classes, which change as little as the English
+clitics do. A word of the lists is a place to cut and no more: where the vocabulary does not hold it, it is an
+unknown word.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ _JAPANESE = """
     よい よかっ やすい にくい ほしい すごい すごく お ご
 """
 JAPANESE = frozenset(_JAPANESE.split())
-"""Particles, auxiliaries and light verbs in the forms they take, words that point, formal nouns and common adverbs, in kana."""
+"""Particles, auxiliaries and light verbs in the forms they take, words that point, formal nouns and common
+adverbs, in kana."""
 
 _CHINESE = """
     的 了 是 在 和 有 不 这 那 他 她 它 我 你 我们 你们 他们 她们 它们 个 为 于 与 而 以 及 以及 但 但是 因 因为 所以 由 由于 从 到 对
@@ -42,7 +45,8 @@ _CHINESE = """
     歲 世紀 以後 之後 之間 後來 然後 現在 當時
 """
 CHINESE = frozenset(_CHINESE.split())
-"""Particles, pronouns, prepositions, conjunctions, auxiliaries, measure words and words of place and time, simplified and traditional."""
+"""Particles, pronouns, prepositions, conjunctions, auxiliaries, measure words and words of place and time,
+simplified and traditional."""
 
 NUMERALS = regex.compile("第?[一二三四五六七八九十百千万亿萬億零〇两兩]++")
 """Numbers and ordinals in Chinese characters: one word, as digits are."""
@@ -67,9 +71,11 @@ _BEFORE_RU = regex.compile(r"[\p{Han}いきしちにひみりぎじびえけせ�
 
 
 def inflected_forms(spellings: Mapping[str, int]) -> dict[str, int]:
-    """Return the forms of the Japanese verbs and adjectives of a vocabulary that it does not hold, with the id of the word itself.
+    """Return the forms of the Japanese verbs and adjectives of a vocabulary that it does not hold, with the
+    id of the word itself.
 
-    A form of several words (行っ, of 行う and 行く) belongs to the first. Some of what comes out is no Japanese; it does not occur either.
+    A form of several words (行っ, of 行う and 行く) belongs to the first. Some of what comes out is no Japanese; it
+    does not occur either.
     """
     forms: dict[str, int] = {}
     for word, word_id in spellings.items():

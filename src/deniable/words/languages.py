@@ -1,21 +1,25 @@
-"""The spelling that text is brought into, and what a vocabulary asks of the cutter beyond the plain rules, told by the words that it holds.
+"""The spelling that text is brought into, and what a vocabulary asks of the cutter beyond the plain rules,
+told by the words that it holds.
 
-The plain rules (``RULES``) cut English and most languages with spaces. A vocabulary may ask for more, and the vocabulary alone: what the
-text is written in changes nothing, so that text is cut by a fixed public function of the embedding.
+The plain rules (``RULES``) cut English and most languages with spaces. A vocabulary may ask for more, and the
+vocabulary alone: what the text is written in changes nothing, so that text is cut by a fixed public function
+of the embedding.
 
-- *Elisions*: it holds "l'" and "d'", and as frequent words (before "the", "of" and "and", which rules English ones out). Then every
-  elided form that it holds is a word before the next one: "l'homme" is "l'" and "homme", not the letter "l".
-- *Scripts without spaces*: one word in a hundred is written in Chinese characters or kana, Thai, Lao, Khmer or Burmese. Then runs of
-  this script are cut into words by the vocabulary (``unspaced``). Where one word in a hundred holds hiragana, the text is Japanese, and
-  forms of verbs and adjectives that the vocabulary does not hold go in as their dictionary form.
-- *Arabic marks*: one word in a hundred is written in Arabic letters, and hardly any of those has vowel marks. Then these marks, and the
-  stroke that only lengthens words, are dropped from text.
-- *Spelling*: one word in a hundred is spelled in another form than text is brought into (``normalise``), as in a file whose accents
-  are characters of their own. Then words are looked up by that form.
+- *Elisions*: it holds "l'" and "d'", and as frequent words (before "the", "of" and "and", which rules English
+  ones out). Then every elided form that it holds is a word before the next one: "l'homme" is "l'" and
+  "homme", not the letter "l".
+- *Scripts without spaces*: one word in a hundred is written in Chinese characters or kana, Thai, Lao, Khmer
+  or Burmese. Then runs of this script are cut into words by the vocabulary (``unspaced``). Where one word in
+  a hundred holds hiragana, the text is Japanese, and forms of verbs and adjectives that the vocabulary does
+  not hold go in as their dictionary form.
+- *Arabic marks*: one word in a hundred is written in Arabic letters, and hardly any of those has vowel marks.
+  Then these marks, and the stroke that only lengthens words, are dropped from text.
+- *Spelling*: one word in a hundred is spelled in another form than text is brought into (``normalise``), as
+  in a file whose accents are characters of their own. Then words are looked up by that form.
 
-Whatever of these a vocabulary asks for, its words are looked up by their normal form. Of two words that coincide in it, text means the
-one that is spelled in that form, else the first. The other one goes in for no text; it is still a word that can come out, which
-the theorem allows: it compares inputs, and all outputs.
+Whatever of these a vocabulary asks for, its words are looked up by their normal form. Of two words that
+coincide in it, text means the one that is spelled in that form, else the first. The other one goes in for no
+text; it is still a word that can come out, which the theorem allows: it compares inputs, and all outputs.
 """
 
 from __future__ import annotations
@@ -31,12 +35,13 @@ from deniable.words.east_asian import CHINESE, JAPANESE, inflected_forms
 from deniable.words.unspaced import SCRIPTS, Unspaced, with_hyphens
 
 LANGUAGE_RULES = 4
-"""The number of these rules, where a vocabulary asks for any: one more whenever some text is cut otherwise than before."""
+"""The number of these rules, where a vocabulary asks for any: one more whenever some text is cut otherwise
+than before."""
 
 _ELIDED = """
     c' d' j' l' m' n' s' t' qu' jusqu' lorsqu' puisqu' quoiqu' quelqu' presqu' entr'
     un' dell' all' dall' nell' sull' coll' quest' quell' gl' v' tutt' sant' bell' mezz' senz' anch' dov' com' cos' nessun' qualcun'
-"""
+"""  # noqa: E501
 ELIDED = frozenset(_ELIDED.split())
 """Words of French, Italian and Catalan that lose their end before a vowel."""
 
@@ -48,19 +53,28 @@ _WITHOUT_ARABIC_MARKS = str.maketrans(dict.fromkeys(_ARABIC_MARKS))
 _FEW_WITH_MARKS = 20
 _CLASSES = {**SCRIPTS, "Hiragana": r"\p{Hiragana}", "Arabic": r"\p{Arabic}"}
 _LETTER_OR_DIGIT = regex.compile(r"[\p{L}\p{N}]")
-_CHARACTERS = str.maketrans({**dict.fromkeys("`\u00b4\u2018\u2019\u201b\u02bc\uff07", "'"), "\u2010": "-", "\u2011": "-", "\u00ad": None})
+_CHARACTERS = str.maketrans(
+    {
+        **dict.fromkeys("`\u00b4\u2018\u2019\u201b\u02bc\uff07", "'"),
+        "\u2010": "-",
+        "\u2011": "-",
+        "\u00ad": None,
+    }
+)
 _SPECIAL = frozenset(map(chr, _CHARACTERS))
-# Python's NFKC takes time quadratic in the length of a run of combining marks: 100,000 of them, 20 seconds. The two
-# half-width characters are no marks, but NFKC makes marks of them; they are the only ones.
+# Python's NFKC takes time quadratic in the length of a run of combining marks: 100,000 of them, 20 seconds.
+# The two half-width characters are no marks, but NFKC makes marks of them; they are the only ones.
 _MOST_MARKS = 30
 _PILED_MARKS = regex.compile(r"([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]++")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LanguageRules:
-    """What one vocabulary asks for. ``spellings`` has the id of every word by the spelling that text has it in.
+    """What one vocabulary asks for. ``spellings`` has the id of every word by the spelling that text has it
+    in.
 
-    ``elided`` are the elided forms that it holds. ``unspaced`` cuts runs of its scripts without spaces. ``in_words`` says all of it.
+    ``elided`` are the elided forms that it holds. ``unspaced`` cuts runs of its scripts without spaces.
+    ``in_words`` says all of it.
     """
 
     spellings: Mapping[str, int]
@@ -77,20 +91,26 @@ class LanguageRules:
 
 @dataclass(frozen=True, kw_only=True)
 class Spelling:
-    """How the words of a vocabulary are spelled. ``respelled`` has ids by the spelling that text has, where words are spelled otherwise.
+    """How the words of a vocabulary are spelled. ``respelled`` has ids by the spelling that text has, where
+    words are spelled otherwise.
 
-    ``coinciding`` counts the words whose spelling in text is that of another word: they can come out, but go in for no text.
+    ``coinciding`` counts the words whose spelling in text is that of another word: they can come out, but go
+    in for no text.
     """
 
     respelled: Mapping[str, int]
     coinciding: int
 
 
-def find_language_rules(words: Sequence[str], index: Mapping[str, int], *, cased: bool) -> LanguageRules | None:
+def find_language_rules(
+    words: Sequence[str], index: Mapping[str, int], *, cased: bool
+) -> LanguageRules | None:
     """Return what a vocabulary asks for; None if it is cut by the plain rules."""
     counts = _count_scripts(words)
     scripts = [script for script in SCRIPTS if _is_share(counts[script], words)]
-    drops_marks = _is_share(counts["Arabic"], words) and counts["Arabic marks"] * _FEW_WITH_MARKS < counts["Arabic"]
+    drops_marks = (
+        _is_share(counts["Arabic"], words) and counts["Arabic marks"] * _FEW_WITH_MARKS < counts["Arabic"]
+    )
     spelling = find_spelling(words, index, cased=cased, drops_arabic_marks=drops_marks)
     elided = _elided_in(index, spelling.respelled)
     respelled = sum(_LETTER_OR_DIGIT.search(word) is not None for word in spelling.respelled)
@@ -105,30 +125,45 @@ def find_language_rules(words: Sequence[str], index: Mapping[str, int], *, cased
         f"text in {' and '.join(scripts)} writing is cut into words by the vocabulary" if scripts else "",
         f"{len(inflected):,} forms of Japanese words go in as their dictionary form" if inflected else "",
         "vowel marks and lengthening strokes are dropped from Arabic text" if drops_marks else "",
-        f"words that text spells otherwise than they come out (NFKC): {len(spelling.respelled):,}" if spelling.respelled else "",
+        f"words that text spells otherwise than they come out (NFKC): {len(spelling.respelled):,}"
+        if spelling.respelled
+        else "",
     ]
     return LanguageRules(
         spellings={**inflected, **spellings} if inflected else spellings,
         elided=elided,
-        unspaced=Unspaced(spellings, scripts, listed=listed, inflected=inflected, cased=cased) if scripts else None,
+        unspaced=Unspaced(spellings, scripts, listed=listed, inflected=inflected, cased=cased)
+        if scripts
+        else None,
         drops_arabic_marks=drops_marks,
         in_words=tuple(filter(None, said)),
     )
 
 
 def describe_cutting(words: Sequence[str], index: Mapping[str, int], *, cased: bool) -> tuple[str, ...]:
-    """Return how text is cut for a vocabulary beyond the plain rules, and which of its words no text can mean; mostly nothing."""
+    """Return how text is cut for a vocabulary beyond the plain rules, and which of its words no text can
+    mean; mostly nothing."""
     rules = find_language_rules(words, index, cased=cased)
-    spelling = find_spelling(words, index, cased=cased, drops_arabic_marks=rules is not None and rules.drops_arabic_marks)
+    spelling = find_spelling(
+        words, index, cased=cased, drops_arabic_marks=rules is not None and rules.drops_arabic_marks
+    )
     said = list(() if rules is None else rules.in_words)
     if spelling.coinciding:
-        said.append(f"words that are spelled like another one in the form that text is read in (NFKC): {spelling.coinciding:,}")
+        said.append(
+            "words that are spelled like another one in the form that text is read in (NFKC): "
+            f"{spelling.coinciding:,}"
+        )
     if rules is None and spelling.respelled:
-        said.append(f"words that no text means, being spelled in another form than text is read in (NFKC): {len(spelling.respelled):,}")
+        said.append(
+            "words that no text means, being spelled in another form than text is read in (NFKC): "
+            f"{len(spelling.respelled):,}"
+        )
     return tuple(said)
 
 
-def find_spelling(words: Sequence[str], index: Mapping[str, int], *, cased: bool, drops_arabic_marks: bool = False) -> Spelling:
+def find_spelling(
+    words: Sequence[str], index: Mapping[str, int], *, cased: bool, drops_arabic_marks: bool = False
+) -> Spelling:
     """Return which words of a vocabulary text spells otherwise than the vocabulary does."""
     respelled: dict[str, int] = {}
     coinciding = 0
@@ -146,7 +181,8 @@ def find_spelling(words: Sequence[str], index: Mapping[str, int], *, cased: bool
 
 
 def normalise(text: str) -> str:
-    """Return the text in Unicode form NFKC with one kind of apostrophe and hyphen; never slow, whatever the text."""
+    """Return the text in Unicode form NFKC with one kind of apostrophe and hyphen; never slow, whatever the
+    text."""
     if text.isascii():
         return text.replace("`", "'")
     return unicodedata.normalize("NFKC", _PILED_MARKS.sub(r"\1", text.translate(_CHARACTERS)))
@@ -160,7 +196,8 @@ def is_normal(word: str) -> bool:
 
 
 def without_arabic_marks(text: str) -> str:
-    """Return the text without vowel marks and lengthening strokes of Arabic, which people write or leave out."""
+    """Return the text without vowel marks and lengthening strokes of Arabic, which people write or leave
+    out."""
     return text.translate(_WITHOUT_ARABIC_MARKS)
 
 
@@ -180,7 +217,10 @@ def _count_scripts(words: Sequence[str]) -> Counter[str]:
     counts: Counter[str] = Counter()
     others = [word for word in words if not word.isascii()]
     characters = set("".join(others))
-    classes = {name: frozenset(filter(regex.compile(f"[{pattern}]").match, characters)) for name, pattern in _CLASSES.items()}
+    classes = {
+        name: frozenset(filter(regex.compile(f"[{pattern}]").match, characters))
+        for name, pattern in _CLASSES.items()
+    }
     for name, held in {**classes, "Arabic marks": _ARABIC_MARKS & characters}.items():
         if held:
             counts[name] = sum(not held.isdisjoint(word) for word in others)

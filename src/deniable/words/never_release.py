@@ -1,18 +1,21 @@
-"""Words that must never be released: a public list from files, from the program that calls, or from the package.
+"""Words that must never be released: a public list from files, from the program that calls, or from the
+package.
 
-What a list holds
------------------
-Words are compared as ``fold`` writes them: in Unicode form NFKC with one kind of apostrophe and hyphen, whatever their case. Accents do not
-count either (``without_accents``): "Müller" lists "muller", and "Muller" lists "müller". A line may hold several words, and every one of
-them is listed. Hyphens, apostrophes and full stops separate words too, so that "Van Damme-Jones" lists "van", "damme-jones", "dammejones",
-"damme" and "jones". Passed over, unless the line holds nothing else, are single letters (initials), numbers, and the endings that English
-writes with an apostrophe: "J. O'Brien's" lists "o'brien", "obrien" and "brien", not every "j", "o" and "'s".
+What a list holds ----------------- Words are compared as ``fold`` writes them: in Unicode form NFKC with one
+kind of apostrophe and hyphen, whatever their case. Accents do not count either (``without_accents``):
+"Müller" lists "muller", and "Muller" lists "müller". A line may hold several words, and every one of them is
+listed. Hyphens, apostrophes and full stops separate words too, so that "Van Damme-Jones" lists "van",
+"damme-jones", "dammejones", "damme" and "jones". Passed over, unless the line holds nothing else, are single
+letters (initials), numbers, and the endings that English writes with an apostrophe: "J. O'Brien's" lists
+"o'brien", "obrien" and "brien", not every "j", "o" and "'s".
 
-A word of a vocabulary is never released if it is listed itself or one of its parts is: with "smith" on the list, "Smith", "smith's" and
-"smith-jones" are left out as well. Other forms of a word, such as its plural, are other words. For a built-in list, what a hyphen joins to
-a letter or number is no part: "Ray" is a name, and "x-ray" stays.
+A word of a vocabulary is never released if it is listed itself or one of its parts is: with "smith" on the
+list, "Smith", "smith's" and "smith-jones" are left out as well. Other forms of a word, such as its plural,
+are other words. For a built-in list, what a hyphen joins to a letter or number is no part: "Ray" is a name,
+and "x-ray" stays.
 
-A built-in list never changes: a new version is another list, and the one before it keeps what it takes out and how it compares.
+A built-in list never changes: a new version is another list, and the one before it keeps what it takes out
+and how it compares.
 """
 
 from __future__ import annotations
@@ -35,10 +38,12 @@ from deniable.words.languages import normalise, without_arabic_marks
 from deniable.words.word_list import read_word_list
 
 BUILT_IN = {"names": "names-2", "names-1": "names-1", "names-2": "names-2"}
-"""The lists that come with the package, by what they may be called; ``words/data/README.md`` says where they are from."""
+"""The lists that come with the package, by what they may be called; ``words/data/README.md`` says where they
+are from."""
 
 FIRST = "names-1"
-"""The list that was called "names" until there was another one. With it, accents tell words apart, as they did then."""
+"""The list that was called "names" until there was another one. With it, accents tell words apart, as they
+did then."""
 
 _PARAMETER = "never_release"
 _PIECE = regex.compile(r"[\p{L}\p{M}\p{N}]++")
@@ -47,10 +52,27 @@ _CONTROL = regex.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _WITH_A_LETTER = regex.compile(r"(?:[A-Za-z]|\p{N}++)-[^-]++|[^-]++-(?:[A-Za-z]|\p{N}++)")
 _ONE_I = str.maketrans("ı", "i")
 _ACCENTS = regex.compile(r"[\u0300-\u036f]++")
-_LETTERS = str.maketrans({"ø": "o", "đ": "d", "ð": "d", "ł": "l", "æ": "ae", "œ": "oe", "þ": "th", "ħ": "h", "ŧ": "t"})
+_LETTERS = str.maketrans(
+    {"ø": "o", "đ": "d", "ð": "d", "ł": "l", "æ": "ae", "œ": "oe", "þ": "th", "ħ": "h", "ŧ": "t"}
+)
 _CLITIC = regex.compile(rf"(?:{'|'.join(sorted(CLITICS))})$")
 _COMMENT = "# "
-_ENDINGS_OF_FILES = (".txt", ".csv", ".tsv", ".lst", ".json", ".jsonl", ".gz", ".xz", ".zst", ".xlsx", ".ods", ".parquet", ".docx", ".pdf")
+_ENDINGS_OF_FILES = (
+    ".txt",
+    ".csv",
+    ".tsv",
+    ".lst",
+    ".json",
+    ".jsonl",
+    ".gz",
+    ".xz",
+    ".zst",
+    ".xlsx",
+    ".ods",
+    ".parquet",
+    ".docx",
+    ".pdf",
+)
 
 GivenList: TypeAlias = "NeverRelease | str | Path | Iterable[str | Path] | None"
 """What a list may be given as: see ``NeverRelease.of``."""
@@ -58,10 +80,11 @@ GivenList: TypeAlias = "NeverRelease | str | Path | Iterable[str | Path] | None"
 
 @dataclass(frozen=True, kw_only=True)
 class NeverRelease:
-    """A public list of words that are never released: versions of built-in ``lists``, and other ``words`` as ``fold`` writes them.
+    """A public list of words that are never released: versions of built-in ``lists``, and other ``words`` as
+    ``fold`` writes them.
 
-    It must not be made from the private text: who has a release can tell which words never come out. Where the words are ``exact``,
-    accents tell them apart: those of a card are all that were left out.
+    It must not be made from the private text: who has a release can tell which words never come out. Where
+    the words are ``exact``, accents tell them apart: those of a card are all that were left out.
     """
 
     words: frozenset[str] = frozenset()
@@ -70,7 +93,8 @@ class NeverRelease:
 
     @classmethod
     def of(cls, given: GivenList) -> NeverRelease:
-        """Return the list that is given as itself, as the name of a built-in one, as the path of a file, or as words.
+        """Return the list that is given as itself, as the name of a built-in one, as the path of a file, or
+        as words.
 
         Among words, ``"names"`` is the built-in list, and a ``Path`` is a file of words.
 
@@ -79,7 +103,11 @@ class NeverRelease:
         if given is None or isinstance(given, NeverRelease):
             return cls() if given is None else given
         if isinstance(given, str) and given not in BUILT_IN:
-            raise InvalidParameter(_PARAMETER, given, f"must be {' or '.join(map(repr, BUILT_IN))}, a Path of a file, or a list of words")
+            raise InvalidParameter(
+                _PARAMETER,
+                given,
+                f"must be {' or '.join(map(repr, BUILT_IN))}, a Path of a file, or a list of words",
+            )
         entries = [given] if isinstance(given, str | Path) else list(given)
         found = [cls._of_entry(entry) for entry in entries]
         return cls(
@@ -89,7 +117,8 @@ class NeverRelease:
 
     @classmethod
     def read(cls, named: Sequence[str | Path]) -> NeverRelease:
-        """Return the list that is named as on the command line: by names of built-in lists and paths of files.
+        """Return the list that is named as on the command line: by names of built-in lists and paths of
+        files.
 
         :raises InvalidParameter: if a file cannot be read or holds no word.
         """
@@ -100,11 +129,15 @@ class NeverRelease:
         if isinstance(entry, Path):
             return cls(words=_read_file(entry))
         if not isinstance(entry, str):
-            raise InvalidParameter(_PARAMETER, type(entry).__name__, "must hold words, 'names' or a Path of a file")
+            raise InvalidParameter(
+                _PARAMETER, type(entry).__name__, "must hold words, 'names' or a Path of a file"
+            )
         if entry in BUILT_IN:
             return cls(lists=(BUILT_IN[entry],))
         if entry.strip().casefold() in BUILT_IN:
-            raise InvalidParameter(_PARAMETER, entry, f"write {entry.strip().casefold()!r} for the built-in list")
+            raise InvalidParameter(
+                _PARAMETER, entry, f"write {entry.strip().casefold()!r} for the built-in list"
+            )
         if entry.lower().endswith(_ENDINGS_OF_FILES) or "/" in entry or "\\" in entry:
             raise InvalidParameter(_PARAMETER, entry, "looks like a file; write Path(…) for its words")
         words = frozenset(words_of_line(entry))
@@ -127,7 +160,8 @@ class NeverRelease:
 
     @property
     def called(self) -> tuple[str, ...]:
-        """What cards and receipts call the built-in lists: the first one as it was called when there was no other."""
+        """What cards and receipts call the built-in lists: the first one as it was called when there was no
+        other."""
         return tuple("names" if name == FIRST else name for name in self.lists)
 
     @property
@@ -168,26 +202,32 @@ def _digest(listed: NeverRelease) -> str:
 
 
 def _digest_of(lines: Sequence[str]) -> str:
-    return hashlib.blake2b("\n".join(lines).encode("utf-8", "surrogatepass"), digest_size=16, person=b"deniable-never-1").hexdigest()
+    return hashlib.blake2b(
+        "\n".join(lines).encode("utf-8", "surrogatepass"), digest_size=16, person=b"deniable-never-1"
+    ).hexdigest()
 
 
 def fold(text: str) -> str:
     """Return the text as words are compared: every form that a release takes for the same word becomes one.
 
-    The i of Turkish is every other i, as lists in capitals do not tell them apart; marks that Arabic text may have or lack do not count.
+    The i of Turkish is every other i, as lists in capitals do not tell them apart; marks that Arabic text may
+    have or lack do not count.
     """
     folded = normalise(text).casefold().translate(_ONE_I).replace("i\u0307", "i")
     return without_arabic_marks(folded) or folded
 
 
 def without_accents(folded: str) -> str:
-    """Return a folded word in the letters that people without these keys write: ``müller`` as ``muller``, ``ø`` as ``o``, ``æ`` as ``ae``.
+    """Return a folded word in the letters that people without these keys write: ``müller`` as ``muller``,
+    ``ø`` as ``o``, ``æ`` as ``ae``.
 
     Only accents of Latin, Greek and Cyrillic letters count: a mark of another script makes another letter.
     """
     if folded.isascii():
         return folded
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", folded))).translate(_LETTERS)
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", folded))).translate(
+        _LETTERS
+    )
 
 
 def with_plain(folded: Iterable[str]) -> set[str]:
@@ -217,14 +257,17 @@ def words_of_line(line: str) -> set[str]:
 
 
 def _take_apart(chunk: str) -> tuple[set[str], set[str]]:
-    """Return a folded word with what stands around it and without, and the parts of it; an ending as in "'s" is no part."""
+    """Return a folded word with what stands around it and without, and the parts of it; an ending as in "'s"
+    is no part."""
     pieces = list(_PIECE.finditer(chunk))
     if not pieces or _CLITIC.fullmatch(chunk):
         return {chunk}, set()
     trimmed = chunk[pieces[0].start() : pieces[-1].end()]
     stem = _CLITIC.sub("", trimmed)
     parts = _PIECE.findall(stem)
-    joined = {"".join(parts)} if "." not in stem and any(map(_tells, parts)) else set[str]()  # o'brien is obrien, but u.s. is not us
+    joined = (
+        {"".join(parts)} if "." not in stem and any(map(_tells, parts)) else set[str]()
+    )  # o'brien is obrien, but u.s. is not us
     return {chunk, trimmed, stem, *joined}, set(parts)
 
 
@@ -235,7 +278,9 @@ def _tells(piece: str) -> bool:
 def _read_file(path: Path) -> frozenset[str]:
     lines = read_word_list(path, name=_PARAMETER)
     if any(_CONTROL.search(line) for line in lines):
-        raise InvalidParameter(_PARAMETER, str(path), "holds control characters: this is no file of words, one or more a line")
+        raise InvalidParameter(
+            _PARAMETER, str(path), "holds control characters: this is no file of words, one or more a line"
+        )
     words = frozenset(word for line in lines if not line.startswith(_COMMENT) for word in words_of_line(line))
     if not words:
         raise InvalidParameter(_PARAMETER, str(path), "holds no word: write one or more on each line")
@@ -251,9 +296,12 @@ class _Listed(NamedTuple):
 
 @lru_cache(maxsize=len(BUILT_IN))
 def _read_built_in(name: str) -> _Listed:
-    """Read a list. The file of a later one holds what it adds to the first, and ordinary words after a minus."""
+    """Read a list. The file of a later one holds what it adds to the first, and ordinary words after a
+    minus."""
     if name not in BUILT_IN.values():
-        raise InvalidParameter(_PARAMETER, name, f"there is no such list; the package has {', '.join(BUILT_IN)}")
+        raise InvalidParameter(
+            _PARAMETER, name, f"there is no such list; the package has {', '.join(BUILT_IN)}"
+        )
     packed = (resources.files("deniable.words") / "data" / f"{name}.txt.xz").read_bytes()
     lines = set(lzma.decompress(packed).decode("utf-8").split("\n")[:-1])
     ordinary = {line for line in lines if line.startswith("-")}

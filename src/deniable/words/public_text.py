@@ -1,4 +1,5 @@
-"""Public text files, one document a line, compressed or not: what priors and language models are counted from."""
+"""Public text files, one document a line, compressed or not: what priors and language models are counted
+from."""
 
 from __future__ import annotations
 
@@ -25,14 +26,16 @@ def read_documents(path: Path, *, report: Report | None = None) -> Iterator[str]
     if bare.suffix.lower() in NOT_PLAIN_TEXT:
         raise RecordError(
             path,
-            f"is a {bare.suffix[1:].upper()} file, whose header, ids and other columns would be read too. --public, --text and --corpus "
+            f"is a {bare.suffix[1:].upper()} file, whose header, ids and other columns would be read too. "
+            "--public, --text and --corpus "
             "take plain text: write its text column to a .txt file, one document a line",
         )
     yield from read_lines(path, report=report)
 
 
 def read_lines(path: Path, *, report: Report | None = None) -> Iterator[str]:
-    """Yield the lines of a file; ``report`` is told how many bytes were read, of how many. A line without end is cut in parts.
+    """Yield the lines of a file; ``report`` is told how many bytes were read, of how many. A line without end
+    is cut in parts.
 
     :raises RecordError: if the file cannot be opened, is damaged, or is not UTF-8.
     """
@@ -45,7 +48,10 @@ def read_lines(path: Path, *, report: Report | None = None) -> Iterator[str]:
             while block := stream.read(_BYTES_AT_ONCE):
                 grown += len(block)
                 if kind is not None and has_grown_too_far(grown, size):
-                    raise RecordError(path, f"{size:,} bytes decompress to more than {grown - len(block):,}; decompress it first")
+                    raise RecordError(
+                        path,
+                        f"{size:,} bytes decompress to more than {grown - len(block):,}; decompress it first",
+                    )
                 *lines, rest = (rest + block).split(b"\n")
                 for line in lines:
                     number += 1
@@ -60,7 +66,9 @@ def read_lines(path: Path, *, report: Report | None = None) -> Iterator[str]:
     except RecordError:
         raise
     except DAMAGE as error:
-        problem = error.strerror if isinstance(error, OSError) and error.strerror else f"cannot be read ({error})"
+        problem = (
+            error.strerror if isinstance(error, OSError) and error.strerror else f"cannot be read ({error})"
+        )
         raise RecordError(path, problem or "cannot be read") from error
 
 
@@ -68,4 +76,6 @@ def _decoded(line: bytes, path: Path, number: int) -> str:
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        raise RecordError(path, f"is not UTF-8 ({error.reason}); convert it first: iconv", line=number) from None
+        raise RecordError(
+            path, f"is not UTF-8 ({error.reason}); convert it first: iconv", line=number
+        ) from None

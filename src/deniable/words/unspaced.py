@@ -1,16 +1,19 @@
-"""Text of scripts that put no spaces between words, cut by the words of a vocabulary: the path of least cost through it.
+"""Text of scripts that put no spaces between words, cut by the words of a vocabulary: the path of least cost
+through it.
 
-Every way to cut a run of such text has a cost, the sum over its words. A word of the vocabulary costs the logarithm of its rank (most
-files have the frequent words first) and a little for being one more word; an unknown word costs as much as the rarest word, and
-more the longer it is. The cheapest way is taken: a fixed function of the run and the vocabulary, found in one pass (Viterbi), in time
-proportional to the length of the run times the number of lengths that words with one first character have (words of more than 40
-characters are found only where a run is nothing else).
+Every way to cut a run of such text has a cost, the sum over its words. A word of the vocabulary costs the
+logarithm of its rank (most files have the frequent words first) and a little for being one more word; an
+unknown word costs as much as the rarest word, and more the longer it is. The cheapest way is taken: a fixed
+function of the run and the vocabulary, found in one pass (Viterbi), in time proportional to the length of the
+run times the number of lengths that words with one first character have (words of more than 40 characters are
+found only where a run is nothing else).
 
-Unknown words: up to two Chinese characters or three hiragana, and any length of katakana or of another script. Letters of scripts with
-spaces, and digits, are kept together as the plain rules have them (``Tokeniser``), unless the vocabulary holds a word of both ("Tシャツ").
-Addresses are one word (``addresses``), and the sign that lengthens a kana is a hyphen among digits: "090ー1234ー5678".
-No word begins with a combining mark. All costs are whole numbers, so that every machine cuts alike.
-"""
+Unknown words: up to two Chinese characters or three hiragana, and any length of katakana or of another
+script. Letters of scripts with spaces, and digits, are kept together as the plain rules have them
+(``Tokeniser``), unless the vocabulary holds a word of both ("Tシャツ"). Addresses are one word (``addresses``),
+and the sign that lengthens a kana is a hyphen among digits: "090ー1234ー5678". No word begins with a combining
+mark. All costs are whole numbers, so that every machine cuts alike.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -55,7 +58,8 @@ _CHARACTERS_AT_ONCE = 1 << 12
 
 
 class Piece(NamedTuple):
-    """A part of a text: where it starts and ends, and whether it is a word; otherwise it has to be cut by the plain rules."""
+    """A part of a text: where it starts and ends, and whether it is a word; otherwise it has to be cut by the
+    plain rules."""
 
     start: int
     stop: int
@@ -74,7 +78,8 @@ class Unspaced:
         inflected: Mapping[str, int] | None = None,
         cased: bool = False,
     ) -> None:
-        """Prepare the vocabulary; words that are ``listed`` or ``inflected``, as those of ``east_asian``, need not be in it."""
+        """Prepare the vocabulary; words that are ``listed`` or ``inflected``, as those of ``east_asian``,
+        need not be in it."""
         letters = rf"[[{''.join(SCRIPTS[script] for script in scripts)}]&&[\p{{L}}\p{{N}}]]"
         other = rf"[\w--{letters}--\p{{M}}]"
         self._letter = regex.compile(letters, regex.V1)
@@ -99,9 +104,11 @@ class Unspaced:
         self._lengths = {first: tuple(sorted(found)) for first, found in lengths.items()}
 
     def pieces(self, text: str, chunks: Spans) -> Iterator[Piece]:
-        """Yield the parts of a text in order: words of runs without spaces, and all that the plain rules have to cut.
+        """Yield the parts of a text in order: words of runs without spaces, and all that the plain rules have
+        to cut.
 
-        ``chunks`` yields what the plain rules cut text into first: a chunk that is an address is one word, whatever letters it holds.
+        ``chunks`` yields what the plain rules cut text into first: a chunk that is an address is one word,
+        whatever letters it holds.
         """
         end = 0
         if self._letter.search(text):
@@ -124,7 +131,8 @@ class Unspaced:
         yield Piece(end, last, is_word=False)
 
     def _trimmed(self, text: str, start: int, stop: int) -> tuple[int, int] | None:
-        """Return the part of a run that is cut here: without letters at its ends that belong to what stands outside."""
+        """Return the part of a run that is cut here: without letters at its ends that belong to what stands
+        outside."""
         if not self._letter.search(text, start, stop):
             return None
         if before := self._joined_before.match(text, start):
@@ -144,7 +152,9 @@ class Unspaced:
         kinds = self._kinds_of(run)
         begin = 0
         for end in self._ends(run, kinds):
-            yield Piece(start + begin, start + end, is_word=not all(kind == _SPACED for kind in kinds[begin:end]))
+            yield Piece(
+                start + begin, start + end, is_word=not all(kind == _SPACED for kind in kinds[begin:end])
+            )
             begin = end
 
     def _ends(self, run: str, kinds: list[int]) -> list[int]:
@@ -156,7 +166,10 @@ class Unspaced:
         may_end = [True] * (size + 1)
         for mark in _MARK.finditer(run):
             may_end[mark.start()] = False
-        long_cost, long_start = _NEVER, 0  # of the cheapest path that ends in an unknown word of a kind without a longest one
+        long_cost, long_start = (
+            _NEVER,
+            0,
+        )  # of the cheapest path that ends in an unknown word of a kind without a longest one
         for here in range(size):
             if here % _CHARACTERS_AT_ONCE == 0:
                 check_interrupt()
@@ -190,8 +203,11 @@ class Unspaced:
             there = back[there]
         return ends[::-1]
 
-    def _unknown_edges(self, kinds: list[int], may_end: list[bool], here: int, further: int) -> Iterator[tuple[int, int]]:
-        """Yield where an unknown word of a kind with a longest one can end, and its cost; combining marks cost nothing."""
+    def _unknown_edges(
+        self, kinds: list[int], may_end: list[bool], here: int, further: int
+    ) -> Iterator[tuple[int, int]]:
+        """Yield where an unknown word of a kind with a longest one can end, and its cost; combining marks
+        cost nothing."""
         kind, length, there = kinds[here], 0, here
         while length < _LONGEST_UNKNOWN.get(kind, 0) and there < len(kinds) and kinds[there] == kind:
             there += 1
@@ -236,7 +252,8 @@ def _cost_of(rank: int) -> int:
 
 
 def with_hyphens(normalised: str) -> str:
-    """Return the text with hyphens for lengthening signs between digits, as they are typed in telephone numbers: 090ー1234ー5678."""
+    """Return the text with hyphens for lengthening signs between digits, as they are typed in telephone
+    numbers: 090ー1234ー5678."""
     if "ー" not in normalised:
         return normalised
     return _LENGTHENING_AS_HYPHEN.sub(lambda found: "-" * len(found.group()), normalised)

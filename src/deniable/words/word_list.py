@@ -11,7 +11,8 @@ _LONGEST = 1 << 27
 
 
 def read_word_list(path: Path | str, *, name: str = "word list") -> list[str]:
-    """Return the words of a UTF-8 file that holds one a line; empty lines, and blanks around a word, are passed over.
+    """Return the words of a UTF-8 file that holds one a line; empty lines, and blanks around a word, are
+    passed over.
 
     :raises InvalidParameter: of that name, if the file cannot be read or is not UTF-8.
     """
@@ -20,7 +21,9 @@ def read_word_list(path: Path | str, *, name: str = "word list") -> list[str]:
         return InvalidParameter(name, str(path), f"must be a UTF-8 file of words, one a line ({problem})")
 
     try:
-        text = read_plain_file(Path(path), longest=_LONGEST, what="list of words", error=unusable, pipe=True).decode("utf-8-sig")
+        text = read_plain_file(
+            Path(path), longest=_LONGEST, what="list of words", error=unusable, pipe=True
+        ).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise unusable(Path(path), f"{error.reason} at byte {error.start:,}") from error
     # Other blanks than these can be part of a word of an embedding.

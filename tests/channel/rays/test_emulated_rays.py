@@ -1,4 +1,5 @@
-"""The rays on ARM, compiled by a cross compiler and run by an emulator, are those of NumPy, number for number."""
+"""The rays on ARM, compiled by a cross compiler and run by an emulator, are those of NumPy, number for
+number."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ Numbers = list[np.ndarray]
 def compile_rays(package: Path, folder: Path) -> Path:
     native = package / "channel" / "rays" / "native"
     sources = [file for file in sorted(native.glob("*.cpp")) if file.name != "binding.cpp"]
-    return compile_program([*sources, package / "neighbours" / "native" / "pool.cpp", DRIVER], folder / "rays", headers=native)
+    return compile_program(
+        [*sources, package / "neighbours" / "native" / "pool.cpp", DRIVER], folder / "rays", headers=native
+    )
 
 
 class EmulatedRays:
@@ -42,7 +45,9 @@ class EmulatedRays:
     def first(self, *origins: Any) -> tuple[Floats, Ids]:
         answer, shape = self._ask("first", origins), (len(origins[0]), len(self._rays.directions))
         radii, winners = answer[: len(answer) // 2], answer[len(answer) // 2 :]
-        return np.frombuffer(radii, "<f8").reshape(shape).copy(), np.frombuffer(winners, "<i8").reshape(shape).copy()
+        return np.frombuffer(radii, "<f8").reshape(shape).copy(), np.frombuffer(winners, "<i8").reshape(
+            shape
+        ).copy()
 
     def walk(self, *origins_and_reach: Any) -> list[Numbers]:
         return self._ask_for_walks("walk", origins_and_reach)
@@ -59,15 +64,31 @@ class EmulatedRays:
         for _ in range(len(asked[0])):
             counts = np.frombuffer(answer, "<u4", rays)
             passed, answer = int(counts.sum()), answer[4 * rays :]
-            walks.append([counts, np.frombuffer(answer, "<u4", passed), np.frombuffer(answer[4 * passed :], "<f8", passed)])
+            walks.append(
+                [
+                    counts,
+                    np.frombuffer(answer, "<u4", passed),
+                    np.frombuffer(answer[4 * passed :], "<f8", passed),
+                ]
+            )
             answer = answer[12 * passed :]
         assert not answer
         return walks
 
     def _ask(self, question: str, asked: tuple[Any, ...]) -> bytes:
         words, rays = self._words, self._rays
-        sizes = struct.pack("<6Q", words.dimension, words.tiles, rays.highest.shape[1], len(rays.directions), len(asked[0]), 2)
-        tables = (words.vectors, words.ids, words.half, words.slack, rays.projections, rays.highest, rays.directions)
+        sizes = struct.pack(
+            "<6Q", words.dimension, words.tiles, rays.highest.shape[1], len(rays.directions), len(asked[0]), 2
+        )
+        tables = (
+            words.vectors,
+            words.ids,
+            words.half,
+            words.slack,
+            rays.projections,
+            rays.highest,
+            rays.directions,
+        )
         given = sizes + b"".join(np.ascontiguousarray(each).tobytes() for each in (*tables, *asked))
         answer = run_program(self._program, self._path, question, given=given)
         assert answer.returncode == 0, answer.stderr.decode()
@@ -78,13 +99,18 @@ def numbers_of(embedding: Embedding, ids: Ids, furthest: float) -> Numbers:
     rays = Rays(embedding, rays=33, path="numpy")
     size = size_of(embedding)
     near, far = np.full(33, 0.5 * size), np.linspace(size, 4 * size, 33)
-    walks: list[Envelope | Stretch] = [*rays.envelopes(ids, furthest=furthest), *rays.stretches(ids, near, far)]
+    walks: list[Envelope | Stretch] = [
+        *rays.envelopes(ids, furthest=furthest),
+        *rays.stretches(ids, near, far),
+    ]
     along = [part for walk in walks for part in (walk.counts, walk.winners, walk.radii)]
     return [*rays.first_breakpoints(ids), rays.winners_at(ids, far), *along]
 
 
 def same(found: Numbers, expected: Numbers) -> bool:
-    return len(found) == len(expected) and all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+    return len(found) == len(expected) and all(
+        np.array_equal(a, b) for a, b in zip(found, expected, strict=True)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -95,17 +121,23 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def emulate(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, str], None]:
     """Let rays be walked on the emulated processor from now on."""
-    return lambda program, path: monkeypatch.setattr(module, "NumpyRays", lambda words, rays: EmulatedRays(program, path, words, rays))
+    return lambda program, path: monkeypatch.setattr(
+        module, "NumpyRays", lambda words, rays: EmulatedRays(program, path, words, rays)
+    )
 
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_hostile_words_have_the_rays_of_numpy(program: Path, kind: str, path: str, emulate: Callable[[Path, str], None]) -> None:
+def test_hostile_words_have_the_rays_of_numpy(
+    program: Path, kind: str, path: str, emulate: Callable[[Path, str], None]
+) -> None:
     embedding, ids = hostile(kind), np.arange(60)
     reaches = [3 * size_of(embedding), np.inf]
     expected = [numbers_of(embedding, ids, reach) for reach in reaches]
     emulate(program, path)
-    assert all(same(numbers_of(embedding, ids, reach), each) for reach, each in zip(reaches, expected, strict=True))
+    assert all(
+        same(numbers_of(embedding, ids, reach), each) for reach, each in zip(reaches, expected, strict=True)
+    )
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -129,7 +161,9 @@ def test_words_of_every_size_have_the_rays_of_numpy(
         ("smallest = vminq_u16(smallest, whole)", "smallest = vmaxq_u16(smallest, whole)"),
     ],
 )
-def test_a_kernel_with_a_mistake_is_told_from_numpy(right: str, wrong: str, tmp_path: Path, emulate: Callable[[Path, str], None]) -> None:
+def test_a_kernel_with_a_mistake_is_told_from_numpy(
+    right: str, wrong: str, tmp_path: Path, emulate: Callable[[Path, str], None]
+) -> None:
     """The comparison has power: words that a wrong kernel rules out are missed."""
     package = tmp_path / "deniable"
     for room in ("channel/rays", "neighbours"):

@@ -53,7 +53,9 @@ def test_every_draw_is_the_word_that_direct_search_finds(kind: str, path: str) -
     ids = np.arange(0, 150, 7)
     for word, envelope in zip(ids, rays.envelopes(ids), strict=True):
         for radius in RADII:
-            points = embedding.vectors[word].astype(np.float64) + radius * size_of(embedding) * rays.directions
+            points = (
+                embedding.vectors[word].astype(np.float64) + radius * size_of(embedding) * rays.directions
+            )
             assert_same_words(direct, points, envelope.at(np.full(40, radius * size_of(embedding))))
 
 
@@ -98,14 +100,19 @@ def test_all_paths_give_the_same_numbers(kind: str) -> None:
     for path in ray_paths():
         rays = Rays(embedding, rays=33, path=path)
         walks = list(rays.envelopes(ids, furthest=3 * size_of(embedding)))
-        got = [*rays.first_breakpoints(ids), *(part for w in walks for part in (w.counts, w.winners, w.radii))]
+        got = [
+            *rays.first_breakpoints(ids),
+            *(part for w in walks for part in (w.counts, w.winners, w.radii)),
+        ]
         expected = got if expected is None else expected
         assert all(np.array_equal(a, b) for a, b in zip(got, expected, strict=True))
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(1, 200), st.integers(1, 20), st.integers(0, 2**32))
-@example(words=74, dimension=1, seed=131)  # two words only 1e-5 apart, of the length 1.3: scores in float64 cannot tell which is nearer
+@example(
+    words=74, dimension=1, seed=131
+)  # two words only 1e-5 apart, of the length 1.3: scores in float64 cannot tell which is nearer
 def test_the_first_breakpoint_is_where_the_cell_ends(words: int, dimension: int, seed: int) -> None:
     embedding = random_embedding(words, dimension, seed=seed)
     rays = Rays(embedding, rays=8, seed=seed)
@@ -137,7 +144,8 @@ def test_a_walk_begins_with_the_first_breakpoint_and_ends_where_it_is_told() -> 
 @pytest.mark.parametrize("furthest", [0.5, 2.0, 5.0, 15.0])
 @pytest.mark.parametrize("path", ray_paths())
 def test_a_walk_that_ends_early_is_the_beginning_of_the_whole_one(path: str, furthest: float) -> None:
-    # The empty tiles behind the last one once passed the test of rays that end early from words that lie far out.
+    # The empty tiles behind the last one once passed the test of rays that end early from words that lie far
+    # out.
     embedding = random_embedding(80, 4)
     rays, ids = Rays(embedding, rays=300, path=path), np.array([0, 5, 9, 30, 80, 2])
     for whole, cut in zip(rays.envelopes(ids), rays.envelopes(ids, furthest=furthest), strict=True):
@@ -151,10 +159,15 @@ def test_little_memory_gives_the_same_numbers(path: str) -> None:
     embedding, ids = random_embedding(150, 5), np.arange(0, 150, 11)
     whole, parts = (Rays(embedding, rays=30, path=path, table_bytes=size) for size in (1 << 20, 7 * 2 * 160))
     assert (whole.in_parts, parts.in_parts) == (False, True)
-    assert all(np.array_equal(a, b) for a, b in zip(whole.first_breakpoints(ids), parts.first_breakpoints(ids), strict=True))
+    assert all(
+        np.array_equal(a, b)
+        for a, b in zip(whole.first_breakpoints(ids), parts.first_breakpoints(ids), strict=True)
+    )
     for a, b in zip(whole.envelopes(ids, furthest=4.0), parts.envelopes(ids, furthest=4.0), strict=True):
         assert a.start == b.start
-        assert all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("counts", "winners", "radii"))
+        assert all(
+            np.array_equal(getattr(a, name), getattr(b, name)) for name in ("counts", "winners", "radii")
+        )
 
 
 def test_native_code_and_numpy_share_their_units() -> None:

@@ -41,7 +41,9 @@ def test_probabilities_on_a_line_are_those_of_the_laplace_distribution() -> None
     envelope = next(rays.envelopes(np.array([1]), furthest=furthest_radius(0.8, gamma)))
     found = distribution_on_rays(envelope, 0.8, gamma)
     expected = {0: cells[0], 1: cells[1] - cells[0], 2: 1 - cells[1]}
-    for word, probability, error in zip(found.words.tolist(), found.probabilities, found.standard_errors, strict=True):
+    for word, probability, error in zip(
+        found.words.tolist(), found.probabilities, found.standard_errors, strict=True
+    ):
         assert abs(probability - expected[word]) < 5 * error
     assert math.isclose(found.probabilities.sum(), 1.0)
 
@@ -49,7 +51,9 @@ def test_probabilities_on_a_line_are_those_of_the_laplace_distribution() -> None
 @pytest.mark.parametrize("epsilon", [1.0, 4.0, 20.0])
 def test_walking_further_than_an_epsilon_needs_changes_nothing(epsilon: float) -> None:
     rays, gamma, ids = Rays(random_embedding(400, 6), rays=100), GammaFunction(6), np.array([0, 7, 9])
-    needed, more = (rays.envelopes(ids, furthest=furthest_radius(epsilon / times, gamma)) for times in (1.0, 50.0))
+    needed, more = (
+        rays.envelopes(ids, furthest=furthest_radius(epsilon / times, gamma)) for times in (1.0, 50.0)
+    )
     for short, far in zip(needed, more, strict=True):
         first, second = distribution_on_rays(short, epsilon, gamma), distribution_on_rays(far, epsilon, gamma)
         assert np.array_equal(first.words, second.words)
@@ -70,7 +74,10 @@ def test_the_curve_agrees_with_direct_draws() -> None:
         mechanism = Multivariate(embedding, epsilon=float(epsilon))
         for word in ids:
             share = (mechanism.perturb(np.full(20_000, word), source) == word).mean()
-            assert abs(share - means[word, e]) < 4.5 * math.hypot(errors[word, e], math.sqrt(share * (1 - share) / 20_000)) + 1e-3
+            assert (
+                abs(share - means[word, e])
+                < 4.5 * math.hypot(errors[word, e], math.sqrt(share * (1 - share) / 20_000)) + 1e-3
+            )
     assert (np.diff(means, axis=1) >= 0).all()
 
 
@@ -125,7 +132,9 @@ def test_one_ray_has_no_error() -> None:
 
 
 def test_support_and_entropies_of_a_known_distribution() -> None:
-    known = Distribution(words=np.arange(4), probabilities=np.array([0.5, 0.25, 0.125, 0.125]), standard_errors=np.zeros(4))
+    known = Distribution(
+        words=np.arange(4), probabilities=np.array([0.5, 0.25, 0.125, 0.125]), standard_errors=np.zeros(4)
+    )
     assert known.entropies() == pytest.approx((2.0, 1.75, -math.log2(0.34375), 1.0))
     assert [known.support(eta) for eta in (0.0, 0.125, 0.25, 0.5, 0.9)] == [4, 3, 2, 1, 1]
 
@@ -138,7 +147,9 @@ def test_the_bound_holds_for_all_words_together(shape: tuple[float, float]) -> N
     failed = 0
     for _ in range(200):
         values = random.beta(*shape, (words, rays))
-        upper = simultaneous_upper(values.mean(axis=1), values.std(axis=1, ddof=1) / math.sqrt(rays), rays, words=words, alpha=0.2)
+        upper = simultaneous_upper(
+            values.mean(axis=1), values.std(axis=1, ddof=1) / math.sqrt(rays), rays, words=words, alpha=0.2
+        )
         failed += bool((upper < truth).any())
     assert failed <= 0.2 * 200
     assert (upper <= 1.0).all()

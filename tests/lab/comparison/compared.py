@@ -15,7 +15,9 @@ SHARES = np.array([0.4, 0.2, 0.2, 0.1, 0.1])
 def ring(words: int = 40) -> Embedding:
     """Words on a circle, so that all are alike to a mechanism."""
     angles = 2 * np.pi * np.arange(words) / words
-    return Embedding([f"w{i}" for i in range(words)], 10 * np.stack([np.cos(angles), np.sin(angles)], axis=1), name="ring")
+    return Embedding(
+        [f"w{i}" for i in range(words)], 10 * np.stack([np.cos(angles), np.sin(angles)], axis=1), name="ring"
+    )
 
 
 def text_of(shares: Floats, times: int = 1000) -> Ids:

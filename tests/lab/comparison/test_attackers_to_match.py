@@ -1,4 +1,5 @@
-"""Mechanisms brought to an equal attacker in context, or to an equal attacker of kinds: each is the attacker that it says it is."""
+"""Mechanisms brought to an equal attacker in context, or to an equal attacker of kinds: each is the attacker
+that it says it is."""
 
 from __future__ import annotations
 
@@ -22,7 +23,13 @@ from deniable.decoding.kinds import Kinds
 from deniable.decoding.ngrams import count_bigrams
 from deniable.embeddings import store
 from deniable.errors import UnusableAuditData
-from deniable.lab.comparison import ComparisonResult, ComparisonSettings, Target, compare_mechanisms, read_comparison
+from deniable.lab.comparison import (
+    ComparisonResult,
+    ComparisonSettings,
+    Target,
+    compare_mechanisms,
+    read_comparison,
+)
 from deniable.lab.comparison.knowledge import WordKinds, make_word_kinds, read_context
 from deniable.lab.comparison.naming import NamingAttacker, make_attacker
 from deniable.lab.comparison.readings import ReadingEffort
@@ -49,10 +56,14 @@ def as_texts(documents: list[Ids]) -> list[str]:
 
 
 def texts_of(embedding: Embedding, texts: list[str]) -> Texts:
-    return cut_texts(LabelledTexts(source="made", people=["a"] * len(texts), texts=texts), embedding, longest=None)
+    return cut_texts(
+        LabelledTexts(source="made", people=["a"] * len(texts), texts=texts), embedding, longest=None
+    )
 
 
-def attacker_of(documents: list[Ids], public: list[Ids] | None, *, clusters: int | None = None) -> NamingAttacker:
+def attacker_of(
+    documents: list[Ids], public: list[Ids] | None, *, clusters: int | None = None
+) -> NamingAttacker:
     embedding = spaces()
     kinds = None
     if clusters is not None:
@@ -86,11 +97,18 @@ def test_words_and_kinds_are_those_that_tuning_counts(with_public: bool) -> None
     public = follow_one_another(WORDS, 400, 20, seed=1) if with_public else None
     ours = attacker_of(documents, public, clusters=5)
     assert ours.kinds is not None
-    channel = make_channel(spaces(), SANTEXT, epsilon=2.0, inputs=np.unique(ours.ids), directions=60, keep=False)
+    channel = make_channel(
+        spaces(), SANTEXT, epsilon=2.0, inputs=np.unique(ours.ids), directions=60, keep=False
+    )
     of = np.append(np.arange(WORDS) % 5, -1)
     of[:6] = -1
     kinds, lengths = Kinds(of=of, count=5), [len(document) for document in documents]
-    theirs = TuningAttacker(ids=ours.ids, lengths=lengths, kinds=kinds, model=None if public is None else count_bigrams(public, WORDS + 1))
+    theirs = TuningAttacker(
+        ids=ours.ids,
+        lengths=lengths,
+        kinds=kinds,
+        model=None if public is None else count_bigrams(public, WORDS + 1),
+    )
     released = Draws(SANTEXT(spaces(), epsilon=2.0), seed=5).of_each(ours.ids)
     alone, context = theirs.alone(channel, released), theirs.in_context(channel, released)
     best = alone.kinds if context is None else max(alone.kinds, context.kinds)
@@ -122,7 +140,9 @@ def test_whole_texts_are_read_until_there_are_enough_words(monkeypatch: pytest.M
     monkeypatch.setattr("deniable.lab.comparison.naming.MOST_IN_CONTEXT", 90)
     documents, public = follow_one_another(WORDS, 50, 20, seed=2), follow_one_another(WORDS, 200, 20, seed=1)
     found = attacker_of(documents, public).attack(SANTEXT, "context", epsilon=2.0, directions=60, seed=1)
-    assert found.error == pytest.approx(np.sqrt(found.share * (1 - found.share) / 100), rel=0.1), "five texts of 20 words"
+    assert found.error == pytest.approx(np.sqrt(found.share * (1 - found.share) / 100), rel=0.1), (
+        "five texts of 20 words"
+    )
 
 
 def test_kinds_of_all_embeddings_are_those_of_the_first() -> None:
@@ -164,7 +184,11 @@ def public_file(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> ComparisonResult:
-    targets = (Target(reading="named", value=0.4), Target(reading="context", value=0.4), Target(reading="kinds", value=0.6))
+    targets = (
+        Target(reading="named", value=0.4),
+        Target(reading="context", value=0.4),
+        Target(reading="kinds", value=0.6),
+    )
     settings = ComparisonSettings(
         targets=targets,
         runs=1,
@@ -211,7 +235,9 @@ def test_result_and_page_name_what_was_matched(result: ComparisonResult, tmp_pat
     ):
         assert words in html, words
     in_context = replace(
-        result, rows=tuple(row for row in result.rows if row.reading == "context"), targets=(Target(reading="context", value=0.4),)
+        result,
+        rows=tuple(row for row in result.rows if row.reading == "context"),
+        targets=(Target(reading="context", value=0.4),),
     )
     assert in_context.attacker == "context"
     assert "words named in context" in privacy_utility_figure(in_context).axes[0].get_xlabel()
@@ -233,11 +259,18 @@ def test_context_needs_a_public_text_and_a_public_text_needs_a_reading(tmp_path:
 def test_saved_readings_of_other_public_texts_are_not_taken(tmp_path: Path) -> None:
     target = (Target(reading="context", value=0.4),)
     public = public_file(tmp_path)
-    settings = ComparisonSettings(targets=target, runs=1, words=50, quick=EFFORT, thorough=EFFORT, decoding=None, public=public)
-    first, again = (compare_mechanisms(labelled(), spaces(), [SANTEXT], settings=settings, keep=tmp_path / "kept") for _ in range(2))
+    settings = ComparisonSettings(
+        targets=target, runs=1, words=50, quick=EFFORT, thorough=EFFORT, decoding=None, public=public
+    )
+    first, again = (
+        compare_mechanisms(labelled(), spaces(), [SANTEXT], settings=settings, keep=tmp_path / "kept")
+        for _ in range(2)
+    )
     assert again.rows[0].worth is not None
     assert first.rows == again.rows
-    public.write_text("\n".join(as_texts(shuffle(follow_one_another(WORDS, 300, 20, seed=1), seed=8))), encoding="utf-8")
+    public.write_text(
+        "\n".join(as_texts(shuffle(follow_one_another(WORDS, 300, 20, seed=1), seed=8))), encoding="utf-8"
+    )
     other = compare_mechanisms(labelled(), spaces(), [SANTEXT], settings=settings, keep=tmp_path / "kept")
     assert other.rows[0].worth is not None
     assert first.rows[0].worth is not None
@@ -269,7 +302,18 @@ def test_the_command_takes_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert isinstance(refused.exception, InvalidParameter)
     assert "needs a public text" in str(refused.exception)
     done = CliRunner().invoke(
-        app, [*arguments, "-t", "context=0.4", "-t", "kinds=0.7", "--public", str(public_file(tmp_path)), "--save", str(saved)]
+        app,
+        [
+            *arguments,
+            "-t",
+            "context=0.4",
+            "-t",
+            "kinds=0.7",
+            "--public",
+            str(public_file(tmp_path)),
+            "--save",
+            str(saved),
+        ],
     )
     assert done.exit_code == 0, done.output
     assert "words named in context = 0.4" in done.output

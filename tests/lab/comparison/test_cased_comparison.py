@@ -42,16 +42,25 @@ def test_texts_are_cut_and_released_as_a_privatizer_does_it(words: list[str]) ->
 def test_no_word_of_a_cased_text_changes_at_a_huge_epsilon() -> None:
     embedding = made(CASED)
     texts = cut_texts(data(), embedding, longest=None)
-    assert texts.words[:2] == [["Rome", "and", "Paris", "NOT", "Anna-Maria"], ["rome", "and", "paris", "not", "anna", "Maria"]]
+    assert texts.words[:2] == [
+        ["Rome", "and", "Paris", "NOT", "Anna-Maria"],
+        ["rome", "and", "paris", "not", "anna", "Maria"],
+    ]
     probe = make_probe(embedding, texts.ids, words=500, seed=0)
     found = read_privacy(Multivariate(embedding, epsilon=1e6), probe, effort=EFFORT, seed=0)
     assert (found.average, found.worst, found.adversary) == pytest.approx((1.0, 1.0, 1.0))
 
 
 def test_a_task_that_only_case_solves_is_solved_where_case_is_released() -> None:
-    only_case = LabelledTexts(source="task.csv", people=["up", "low"] * 20, texts=["Rome NOT Paris", "rome not paris"] * 20)
-    settings = ComparisonSettings(targets=(Target(reading="average", value=0.95),), runs=1, words=100, quick=EFFORT, thorough=EFFORT)
-    found = compare_mechanisms(only_case, made(CASED), [ChosenMechanism(name="randomized-response")], settings=settings)
+    only_case = LabelledTexts(
+        source="task.csv", people=["up", "low"] * 20, texts=["Rome NOT Paris", "rome not paris"] * 20
+    )
+    settings = ComparisonSettings(
+        targets=(Target(reading="average", value=0.95),), runs=1, words=100, quick=EFFORT, thorough=EFFORT
+    )
+    found = compare_mechanisms(
+        only_case, made(CASED), [ChosenMechanism(name="randomized-response")], settings=settings
+    )
     assert found.original == 1.0
     assert found.rows[0].worth is not None
     assert found.rows[0].worth.unchanged.mean > 0.85

@@ -16,7 +16,13 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import DeniableError, InvalidParameter, RecordError, UnusableAuditData
 from deniable.interfaces import Mechanism
 from deniable.lab.commands.compare import parse_target
-from deniable.lab.comparison import ComparisonResult, ComparisonSettings, Target, compare_mechanisms, read_comparison
+from deniable.lab.comparison import (
+    ComparisonResult,
+    ComparisonSettings,
+    Target,
+    compare_mechanisms,
+    read_comparison,
+)
 from deniable.lab.comparison.experiment import comparable_mechanisms
 from deniable.lab.comparison.measurements import SavedMeasurements
 from deniable.lab.comparison.probe import SampleCounts
@@ -55,10 +61,14 @@ def worth_of(row: Row) -> Worth:
     return row.worth
 
 
-def test_saved_numbers_are_measured_once_and_damaged_or_older_ones_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_saved_numbers_are_measured_once_and_damaged_or_older_ones_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def rows() -> list[Row]:
         MADE.clear()
-        comparison = Comparison(ring(), task(ring()), task(ring(), seed=1), SETTINGS, saved=SavedMeasurements(tmp_path))
+        comparison = Comparison(
+            ring(), task(ring()), task(ring(), seed=1), SETTINGS, saved=SavedMeasurements(tmp_path)
+        )
         return list(comparison.rows(Counted()))
 
     first = rows()
@@ -101,18 +111,26 @@ def test_all_mechanisms_take_part_but_those_that_need_an_option() -> None:
     assert list(left_out) == ["santext-plus"]
 
 
-@pytest.mark.parametrize("typed", ["multivariate", "rank-smoothing:c=0.1", "vickrey:t=0.50,noise=mahalanobis"])
+@pytest.mark.parametrize(
+    "typed", ["multivariate", "rank-smoothing:c=0.1", "vickrey:t=0.50,noise=mahalanobis"]
+)
 def test_a_mechanism_is_named_as_it_was_typed(typed: str) -> None:
     assert name_of(parse_mechanism(typed)) == typed
 
 
-@pytest.mark.parametrize("typed", ["no-such", "multivariate:t", "multivariate:t=1", "rank-smoothing:c=x", "vickrey:t=2"])
+@pytest.mark.parametrize(
+    "typed", ["no-such", "multivariate:t", "multivariate:t=1", "rank-smoothing:c=x", "vickrey:t=2"]
+)
 def test_a_mechanism_typed_wrongly_is_refused(typed: str) -> None:
     with pytest.raises(InvalidParameter):
-        compare_mechanisms(LabelledTexts(source="none", people=[], texts=[]), ring(), [parse_mechanism(typed)])
+        compare_mechanisms(
+            LabelledTexts(source="none", people=[], texts=[]), ring(), [parse_mechanism(typed)]
+        )
 
 
-@pytest.mark.parametrize("typed", ["average", "average=", "average=2", "average=0", "largest=0.3", "worst=x", "adversary=nan"])
+@pytest.mark.parametrize(
+    "typed", ["average", "average=", "average=2", "average=0", "largest=0.3", "worst=x", "adversary=nan"]
+)
 def test_a_target_typed_wrongly_is_refused(typed: str) -> None:
     with pytest.raises(InvalidParameter):
         parse_target(typed)
@@ -163,7 +181,10 @@ RESULT = made_result(made_row("a", 0.4, 0.7), MISSED, made_row("b", 0.5, 0.6))
 
 
 def test_the_words_say_who_is_ahead_and_whether_clearly() -> None:
-    assert "a is the most accurate (70.0 %), clearly ahead of the others (clear: more than 3.0 points)." in finding(RESULT)
+    assert (
+        "a is the most accurate (70.0 %), clearly ahead of the others (clear: more than 3.0 points)."
+        in finding(RESULT)
+    )
     assert "not clearly ahead of b (clear: more than 3.0 points)." in finding(
         made_result(made_row("a", 0.4, 0.7), made_row("b", 0.5, 0.69))
     )
@@ -181,7 +202,10 @@ def test_the_headline_is_judged_on_released_text_and_says_so() -> None:
     assert "judged on released text, b is the most accurate (70.0 %)" in finding(result)
     assert [cells[1] for cells in table(result)] == ["b", "a"]
     place = columns_of(result).index("received")
-    assert [cells[place - 1 : place + 1] for cells in table(result)] == [["80.0 % ± 1.0", "70.0 % ± 1.0"], ["90.6 % ± 1.0", "54.5 % ± 1.0"]]
+    assert [cells[place - 1 : place + 1] for cells in table(result)] == [
+        ["80.0 % ± 1.0", "70.0 % ± 1.0"],
+        ["90.6 % ± 1.0", "54.5 % ± 1.0"],
+    ]
     assert "judged on original text, a is" in finding(RESULT), "older results were judged on nothing else"
 
 
@@ -197,19 +221,30 @@ def test_rows_are_marked_within_their_table_by_the_attacker_that_was_matched() -
     def at(reading: OfAllWords, mechanism: str, reached: float, adversary: float, accuracy: float) -> Row:
         row = made_row(mechanism, adversary, accuracy)
         worth = worth_of(row)
-        readings = replace(worth.reached, named=reached if reading == "named" else None, context=reached if reading == "context" else None)
+        readings = replace(
+            worth.reached,
+            named=reached if reading == "named" else None,
+            context=reached if reading == "context" else None,
+        )
         return replace(row, reading=reading, target=0.2, worth=replace(worth, reached=readings))
 
     rows = (
         at("named", "a", 0.2, 0.5, 0.7),
-        at("named", "b", 0.21, 0.1, 0.6),  # a beats it by what was reached, though the adversary of a sample names less
+        at(
+            "named", "b", 0.21, 0.1, 0.6
+        ),  # a beats it by what was reached, though the adversary of a sample names less
         at("context", "a", 0.2, 0.5, 0.65),  # beaten by a row of the other table only
         at("context", "b", 0.1999, 0.1, 0.6),  # shown as 0.200, so not better
     )
     targets = (Target(reading="named", value=0.2), Target(reading="context", value=0.2))
     result = replace(made_result(*rows), targets=targets)
     assert result.attacker == "adversary"
-    assert [(cells[1], cells[-1]) for cells in table(result)] == [("a", "◆"), ("b", ""), ("a", "◆"), ("b", "")]
+    assert [(cells[1], cells[-1]) for cells in table(result)] == [
+        ("a", "◆"),
+        ("b", ""),
+        ("a", "◆"),
+        ("b", ""),
+    ]
     assert "what was reached counts there" in legend_of(result)
     assert "what was reached counts there" not in legend_of(RESULT)
 
@@ -225,7 +260,14 @@ def test_the_page_is_whole_and_escaped() -> None:
     assert "&lt;tiny&gt;" in html
     assert "<tiny>" not in html
     assert "<c>" not in html
-    for words in ("Mechanisms at equal privacy", "<svg", "never below 0.60", "Left out: d", "lower bound", "◆"):
+    for words in (
+        "Mechanisms at equal privacy",
+        "<svg",
+        "never below 0.60",
+        "Left out: d",
+        "lower bound",
+        "◆",
+    ):
         assert words in html
     assert "<svg" not in comparison_page(replace(RESULT, rows=())).html()
 
@@ -254,20 +296,46 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
     store.save(ring(), "ring", source="a test")
     texts = task(ring(), texts=80)
-    lines = [json.dumps({"label": int(label), "text": " ".join(words)}) for label, words in zip(texts.labels, texts.words, strict=True)]
+    lines = [
+        json.dumps({"label": int(label), "text": " ".join(words)})
+        for label, words in zip(texts.labels, texts.words, strict=True)
+    ]
     (tmp_path / "data.jsonl").write_text("\n".join(lines) + "\n")
     return tmp_path
 
 
 def compare(place: Path, *more: str) -> Any:
-    fixed = ["lab", "compare", str(place / "data.jsonl"), "--embedding", "ring", "--words", "50", "--runs", "1", "-q", "-t", "average=0.5"]
+    fixed = [
+        "lab",
+        "compare",
+        str(place / "data.jsonl"),
+        "--embedding",
+        "ring",
+        "--words",
+        "50",
+        "--runs",
+        "1",
+        "-q",
+        "-t",
+        "average=0.5",
+    ]
     return run.invoke(app, [*fixed, *more])
 
 
 def test_the_command_prints_saves_and_draws(place: Path) -> None:
     page, saved = place / "page.html", place / "found.json"
     result = compare(
-        place, "-m", "multivariate", "-m", "randomized-response", "--report", str(page), "--save", str(saved), "--figures", str(place / "f")
+        place,
+        "-m",
+        "multivariate",
+        "-m",
+        "randomized-response",
+        "--report",
+        str(page),
+        "--save",
+        str(saved),
+        "--figures",
+        str(place / "f"),
     )
     assert result.exit_code == 0, result.output
     assert "At average N_w = 0.5" in " ".join(result.output.split())
@@ -279,8 +347,22 @@ def test_the_command_prints_saves_and_draws(place: Path) -> None:
 
 def test_how_to_read_the_file_can_be_said(place: Path) -> None:
     rows = [json.loads(line) for line in (place / "data.jsonl").read_text().splitlines()]
-    (place / "data.jsonl").write_bytes("".join(f"{row['text']} é;{row['label']}\n" for row in rows).encode("latin-1"))
-    reading = ["--format", "csv", "--delimiter", ";", "--no-header", "--encoding", "latin-1", "--column", "1", "--label", "2"]
+    (place / "data.jsonl").write_bytes(
+        "".join(f"{row['text']} é;{row['label']}\n" for row in rows).encode("latin-1")
+    )
+    reading = [
+        "--format",
+        "csv",
+        "--delimiter",
+        ";",
+        "--no-header",
+        "--encoding",
+        "latin-1",
+        "--column",
+        "1",
+        "--label",
+        "2",
+    ]
     result = compare(place, "-m", "randomized-response", "--json", *reading)
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["texts"]["learn"] == 40
@@ -303,7 +385,9 @@ def test_json_is_all_that_is_printed(place: Path) -> None:
         (["--save", "no/such/folder/file.json"], DeniableError),
     ],
 )
-def test_bad_requests_are_refused_before_any_work(place: Path, more: list[str], error: type[Exception]) -> None:
+def test_bad_requests_are_refused_before_any_work(
+    place: Path, more: list[str], error: type[Exception]
+) -> None:
     result = compare(place, *more)
     assert isinstance(result.exception, error)
 
@@ -314,6 +398,8 @@ def test_texts_with_one_label_are_no_task(place: Path) -> None:
 
 
 def test_numbers_are_no_classes_to_compare_by(place: Path) -> None:
-    (place / "data.jsonl").write_text("".join(f'{{"label": "{number / 4}", "text": "w1 w2"}}\n' for number in range(8)))
+    (place / "data.jsonl").write_text(
+        "".join(f'{{"label": "{number / 4}", "text": "w1 w2"}}\n' for number in range(8))
+    )
     with pytest.raises(UnusableAuditData, match="8 different numbers, and classes are compared"):
         raise compare(place).exception

@@ -20,7 +20,9 @@ def rising(
     middle: float, steepness: float, *, shift: float = 0.0, low: float = 0.0, high: float = 1.0
 ) -> Callable[[float], PrivacyReadings]:
     def read(epsilon: float) -> PrivacyReadings:
-        share = 1.0 / (1.0 + math.exp(min(max(-steepness * (math.log(epsilon) - math.log(middle)), -700.0), 700.0)))
+        share = 1.0 / (
+            1.0 + math.exp(min(max(-steepness * (math.log(epsilon) - math.log(middle)), -700.0), 700.0))
+        )
         return reading(epsilon, min(low + (high - low) * share + shift, 1.0))
 
     return read
@@ -40,7 +42,9 @@ def test_a_quick_reading_that_is_off_is_corrected_by_the_thorough_one() -> None:
     assert abs(found.reached.average - 0.3) <= TOLERANCE["average"]
 
 
-@pytest.mark.parametrize(("low", "high", "words"), [(0.5, 1.0, "never below 0.50"), (0.0, 0.2, "never above 0.20")])
+@pytest.mark.parametrize(
+    ("low", "high", "words"), [(0.5, 1.0, "never below 0.50"), (0.0, 0.2, "never above 0.20")]
+)
 def test_what_cannot_be_reached_is_said(low: float, high: float, words: str) -> None:
     read = rising(5.0, 4.0, low=low, high=high)
     found = Matcher(read, read).match(WANTED)
@@ -71,7 +75,8 @@ def test_nothing_is_read_outside_the_limits_or_twice() -> None:
 
 
 def test_the_front_holds_what_nothing_beats() -> None:
-    # (risk, utility): b beats c (same risk, more utility) and e (less risk, more utility); a and d are extremes; b and f are equal.
+    # (risk, utility): b beats c (same risk, more utility) and e (less risk, more utility); a and d are
+    # extremes; b and f are equal.
     points = [(0.1, 0.5), (0.3, 0.7), (0.3, 0.6), (0.9, 0.8), (0.5, 0.65), (0.3, 0.7)]
     assert pareto_front(points) == [0, 1, 5, 3]
     assert pareto_front([]) == []

@@ -48,7 +48,9 @@ def test_unknown_words_are_never_unchanged() -> None:
     unknown = np.append(probe.ids[1:], embedding.unknown_id)
     with_unknown = make_probe(embedding, np.repeat(unknown, 10), words=2000, seed=0)
     found = read_privacy(Multivariate(embedding, epsilon=1e6), with_unknown, effort=EFFORT, seed=0)
-    assert found.average == pytest.approx(1.0 - with_unknown.shares[with_unknown.ids == embedding.unknown_id].sum())
+    assert found.average == pytest.approx(
+        1.0 - with_unknown.shares[with_unknown.ids == embedding.unknown_id].sum()
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
@@ -64,13 +66,17 @@ def test_an_adversary_that_learnt_from_another_mechanism_would_be_seen_to_be_wea
     nonsense = Seen(places=np.repeat(np.arange(5), 300), outputs=rng.integers(0, 40, 1500))
     places = rng.choice(5, 20_000, p=probe.shares)
     outputs = Draws(mechanism, seed=1).of_each(probe.ids[places])
-    guesses = LearntAdversary(probe, nonsense, Seen(places=places[:500], outputs=rng.integers(0, 40, 500))).guesses(outputs)
+    guesses = LearntAdversary(
+        probe, nonsense, Seen(places=places[:500], outputs=rng.integers(0, 40, 500))
+    ).guesses(outputs)
     assert float((guesses == places).mean()) < exact_success(mechanism) - 0.03
 
 
 def test_luck_in_the_draws_does_not_look_like_exposure() -> None:
     found = read(RandomizedResponse(ring(), epsilon=3.0))
-    assert abs(found.worst - found.average) < STANDARD_ERRORS * (found.errors["worst"] + found.errors["average"])
+    assert abs(found.worst - found.average) < STANDARD_ERRORS * (
+        found.errors["worst"] + found.errors["average"]
+    )
 
 
 def test_the_most_exposed_words_fill_their_part_of_the_text() -> None:

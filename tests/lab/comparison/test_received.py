@@ -1,4 +1,5 @@
-"""What a receiver gets of each mechanism: as released and decoded, saved and shown beside what was there before."""
+"""What a receiver gets of each mechanism: as released and decoded, saved and shown beside what was there
+before."""
 
 from __future__ import annotations
 
@@ -59,7 +60,9 @@ def test_where_nothing_changed_both_readings_are_those_of_the_original() -> None
 def test_numbers_of_the_original_kind_are_not_measured_again(tmp_path: Path) -> None:
     def row(decoding: DecodingEffort | None) -> Row:
         settings = replace(SETTINGS, decoding=decoding)
-        comparison = Comparison(ring(), task(ring()), task(ring(), seed=1), settings, saved=SavedMeasurements(tmp_path))
+        comparison = Comparison(
+            ring(), task(ring()), task(ring(), seed=1), settings, saved=SavedMeasurements(tmp_path)
+        )
         return next(comparison.rows(ChosenMechanism()))
 
     plain = row(None)
@@ -94,12 +97,19 @@ def test_channels_are_made_when_they_are_asked_for_and_by_one_walk_where_rays_se
 
 
 def by_place(train: float, test: float, both: float) -> ByPlace:
-    return ByPlace(**{name: MeanAndSpread(mean=mean, spread=0.01) for name, mean in {"train": train, "test": test, "both": both}.items()})
+    return ByPlace(
+        **{
+            name: MeanAndSpread(mean=mean, spread=0.01)
+            for name, mean in {"train": train, "test": test, "both": both}.items()
+        }
+    )
 
 
 def received_row(mechanism: str, adversary: float, both: float, decoded: float) -> Row:
     row = made_row(mechanism, adversary, 0.75)
-    receiver = ReceiverAccuracies(as_released=by_place(0.75, 0.5, both), decoded=by_place(0.76, 0.55, decoded))
+    receiver = ReceiverAccuracies(
+        as_released=by_place(0.75, 0.5, both), decoded=by_place(0.76, 0.55, decoded)
+    )
     return replace(row, worth=replace(worth_of(row), receiver=receiver))
 
 
@@ -113,9 +123,14 @@ def test_the_front_changes_once_all_are_decoded_and_both_are_marked() -> None:
     result = received_result()
     assert [row.mechanism for row, _ in result.front()] == ["a"]
     assert [row.mechanism for row, _ in result.decoded_front()] == ["b"]
-    assert [(cells[1], cells[-1]) for cells in table(result)] == [("b", "◇"), ("a", "◆")], "in the order of decoded text"
+    assert [(cells[1], cells[-1]) for cells in table(result)] == [("b", "◇"), ("a", "◆")], (
+        "in the order of decoded text"
+    )
     clear = "(clear: more than 3.0 points)"
-    assert f"a is the most accurate (70.0 %), clearly ahead of the others {clear}. Once all are decoded, b is" in finding(result)
+    assert (
+        f"a is the most accurate (70.0 %), clearly ahead of the others {clear}. Once all are decoded, b is"
+        in finding(result)
+    )
     assert made_result(made_row("a", 0.4, 0.7)).decoded_front() == []
 
 
@@ -123,14 +138,35 @@ def test_table_page_and_figure_show_both_readings_side_by_side() -> None:
     result = received_result()
     columns = columns_of(result)
     cells = dict(zip(columns, table(result)[0], strict=True))
-    assert (cells["accuracy"], cells["received"], cells["decoded"]) == ("75.0 % ± 1.0", "60.0 % ± 1.0", "80.0 % ± 1.0")
-    missed = replace(result, rows=(*result.rows, Row(mechanism="c", reading="average", target=0.3, problem="never below 0.60")))
+    assert (cells["accuracy"], cells["received"], cells["decoded"]) == (
+        "75.0 % ± 1.0",
+        "60.0 % ± 1.0",
+        "80.0 % ± 1.0",
+    )
+    missed = replace(
+        result,
+        rows=(*result.rows, Row(mechanism="c", reading="average", target=0.3, problem="never below 0.60")),
+    )
     assert {len(row) for row in table(missed)} == {len(columns)}
     names, rows = places_table(result, result.targets[0])
     assert names == ["mechanism", "training time", "decoded", "test time", "decoded", "both times", "decoded"]
-    assert rows[0] == ["b", "75.0 % ± 1.0", "76.0 % ± 1.0", "50.0 % ± 1.0", "55.0 % ± 1.0", "60.0 % ± 1.0", "80.0 % ± 1.0"]
+    assert rows[0] == [
+        "b",
+        "75.0 % ± 1.0",
+        "76.0 % ± 1.0",
+        "50.0 % ± 1.0",
+        "55.0 % ± 1.0",
+        "60.0 % ± 1.0",
+        "80.0 % ± 1.0",
+    ]
     html = comparison_page(result).html()
-    for words in ("As released and decoded", "once all are decoded: b", "10,000 words of the embedding", "◇", "55.0 %"):
+    for words in (
+        "As released and decoded",
+        "once all are decoded: b",
+        "10,000 words of the embedding",
+        "◇",
+        "55.0 %",
+    ):
         assert words in html, words
     assert "◇" in legend_of(result)
     left, right = privacy_utility_figure(result).axes
@@ -145,25 +181,60 @@ def test_a_result_with_both_readings_is_read_again(tmp_path: Path) -> None:
     assert read_comparison(saved) == received_result()
     plain = made_result(made_row("a", 0.4, 0.7)).to_dict()
     assert "decoding" not in plain
-    assert not {"as_released", "decoded"} & plain["rows"][0].keys(), "results without it have the form they had"
+    assert not {"as_released", "decoded"} & plain["rows"][0].keys(), (
+        "results without it have the form they had"
+    )
 
 
 @pytest.mark.parametrize("switch", ["--decode", "--no-decode"])
-def test_the_command_decodes_unless_that_is_switched_off(switch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_decodes_unless_that_is_switched_off(
+    switch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
     store.save(ring(), "ring", source="a test")
     texts = task(ring(), texts=60)
-    lines = [json.dumps({"label": int(label), "text": " ".join(words)}) for label, words in zip(texts.labels, texts.words, strict=True)]
+    lines = [
+        json.dumps({"label": int(label), "text": " ".join(words)})
+        for label, words in zip(texts.labels, texts.words, strict=True)
+    ]
     (tmp_path / "data.jsonl").write_text("\n".join(lines) + "\n")
-    options = ["--embedding", "ring", "--words", "50", "--runs", "1", "-q", "-t", "average=0.5", "-m", "randomized-response", "--json"]
+    options = [
+        "--embedding",
+        "ring",
+        "--words",
+        "50",
+        "--runs",
+        "1",
+        "-q",
+        "-t",
+        "average=0.5",
+        "-m",
+        "randomized-response",
+        "--json",
+    ]
     result = CliRunner().invoke(
-        app, ["lab", "compare", str(tmp_path / "data.jsonl"), *options, switch, "--decode-words", "30", "--directions", "20"]
+        app,
+        [
+            "lab",
+            "compare",
+            str(tmp_path / "data.jsonl"),
+            *options,
+            switch,
+            "--decode-words",
+            "30",
+            "--directions",
+            "20",
+        ],
     )
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     if switch == "--decode":
         assert found["decoding"] == {"support": 30, "directions": 20}
-        assert set(found["rows"][0]["decoded"]) == set(found["rows"][0]["as_released"]) == {"train", "test", "both"}
+        assert (
+            set(found["rows"][0]["decoded"])
+            == set(found["rows"][0]["as_released"])
+            == {"train", "test", "both"}
+        )
         assert found["rows"][0]["as_released"]["train"] == found["rows"][0]["accuracy"]
     else:
         assert "decoding" not in found
@@ -172,4 +243,6 @@ def test_the_command_decodes_unless_that_is_switched_off(switch: str, tmp_path: 
 
 
 def test_the_settings_decode_by_default() -> None:
-    assert ComparisonSettings(targets=(Target(reading="average", value=0.5),)).decoding == DecodingEffort(support=10_000, directions=300)
+    assert ComparisonSettings(targets=(Target(reading="average", value=0.5),)).decoding == DecodingEffort(
+        support=10_000, directions=300
+    )

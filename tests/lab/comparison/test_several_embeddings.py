@@ -52,7 +52,9 @@ def ring_without(known: list[int]) -> Embedding:
 
 
 def texts_of(embedding: Embedding, texts: list[str]) -> Texts:
-    return cut_texts(LabelledTexts(source="made", people=["a"] * len(texts), texts=list(texts)), embedding, longest=None)
+    return cut_texts(
+        LabelledTexts(source="made", people=["a"] * len(texts), texts=list(texts)), embedding, longest=None
+    )
 
 
 def share_named(embedding: Embedding, texts: list[str], epsilon: float) -> float:
@@ -85,15 +87,24 @@ def test_the_attacker_is_the_bayes_rule_over_all_words_known_or_not(epsilon: flo
 
 
 @pytest.mark.parametrize("name", ["multivariate", "mahalanobis", "gaussian", "vickrey"])
-def test_each_word_is_as_frequent_for_the_attacker_as_it_is_however_the_channel_orders_words(name: str) -> None:
-    # Of a few frequent words and many rare ones: an attacker who takes one for another names fewer than who sees nothing.
+def test_each_word_is_as_frequent_for_the_attacker_as_it_is_however_the_channel_orders_words(
+    name: str,
+) -> None:
+    # Of a few frequent words and many rare ones: an attacker who takes one for another names fewer than who
+    # sees nothing.
     embedding = random_embedding(300, 3)
     words = np.random.default_rng(5).permutation(300)
     counts = {f"w{word}": 1 + int(2_000 / (1 + place) ** 1.5) for place, word in enumerate(words.tolist())}
-    attacker = make_attacker(embedding, [texts_of(embedding, [" ".join([word] * count) for word, count in counts.items()])])
+    attacker = make_attacker(
+        embedding, [texts_of(embedding, [" ".join([word] * count) for word, count in counts.items()])]
+    )
     mechanism, epsilon = ChosenMechanism(name=name), 2.0
     found = attacker.attack(mechanism, epsilon=epsilon, directions=300, seed=1)
-    released = Draws(mechanism(embedding, epsilon=epsilon), seed=7).of_each(np.repeat(np.arange(300), 1_000)).reshape(300, -1)
+    released = (
+        Draws(mechanism(embedding, epsilon=epsilon), seed=7)
+        .of_each(np.repeat(np.arange(300), 1_000))
+        .reshape(300, -1)
+    )
     chances = np.stack([np.bincount(row, minlength=300) for row in released]) / 1_000
     prior = np.array([counts[word] for word in embedding.words]) / sum(counts.values())
     assert found.share == pytest.approx(float((prior[:, None] * chances).max(axis=0).sum()), abs=0.05)
@@ -110,13 +121,16 @@ def test_of_words_that_an_embedding_does_not_know_only_the_most_frequent_one_is_
 
 
 def test_a_small_vocabulary_does_not_shrink_what_is_judged() -> None:
-    # w0 and w5 come out as themselves, and so does w1; but unknown words come out as w1 too, the most frequent of them 1,200 times.
+    # w0 and w5 come out as themselves, and so does w1; but unknown words come out as w1 too, the most
+    # frequent of them 1,200 times.
     assert share_named(ring_without([0, 1, 5]), TEXT, 1e4) == (900 + 700 + 1_200) / 4_000
 
 
 def test_a_protected_word_is_named_only_as_what_is_most_frequent_of_those_that_go_in_alike() -> None:
     protected = ring()
-    protected.protection = np.where(np.arange(41) == 20, 25, np.arange(41))  # w20, 1,200 times, goes in as w25, 300 times
+    protected.protection = np.where(
+        np.arange(41) == 20, 25, np.arange(41)
+    )  # w20, 1,200 times, goes in as w25, 300 times
     assert share_named(protected, TEXT, 1e4) == pytest.approx((4_000 - 300) / 4_000, abs=1e-9)
 
 
@@ -131,7 +145,9 @@ def test_upper_and_lower_case_are_one_word() -> None:
 
 def test_more_words_than_are_judged_are_still_all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deniable.lab.comparison.naming.MOST_JUDGED", 500)
-    found = make_attacker(ring(), [texts_of(ring(), TEXT)]).attack(SANTEXT, epsilon=5.0, directions=10, seed=1)
+    found = make_attacker(ring(), [texts_of(ring(), TEXT)]).attack(
+        SANTEXT, epsilon=5.0, directions=10, seed=1
+    )
     assert found.share == pytest.approx(exactly(ring(), COUNTS, 5.0), abs=5 * found.error)
     assert found.error > 1e-3
 
@@ -149,7 +165,12 @@ def result() -> ComparisonResult:
 
 def test_every_mechanism_takes_part_in_every_embedding_at_one_attacker(result: ComparisonResult) -> None:
     pairs = [(row.embedding, row.mechanism) for row in result.rows]
-    assert pairs == [("ring", "multivariate"), ("ring", "santext"), ("half", "multivariate"), ("half", "santext")]
+    assert pairs == [
+        ("ring", "multivariate"),
+        ("ring", "santext"),
+        ("half", "multivariate"),
+        ("half", "santext"),
+    ]
     for _, worth in result.matched():
         assert worth.reached.named is not None
         assert abs(worth.reached.named - 0.3) <= 0.005
@@ -183,7 +204,12 @@ def test_table_words_and_page_name_the_embedding(result: ComparisonResult) -> No
     assert {len(row) for row in rows} == {len(names)}
     assert len(spaces_table(result)[1]) == 2
     html = comparison_page(result).html()
-    for words in ("Embeddings and mechanisms at equal privacy", "The embeddings", "words named by the attacker = 0.3", "goes in as ⊥"):
+    for words in (
+        "Embeddings and mechanisms at equal privacy",
+        "The embeddings",
+        "words named by the attacker = 0.3",
+        "goes in as ⊥",
+    ):
         assert words in html, words
     figure = privacy_utility_figure(result)
     assert "words named" in figure.get_supxlabel()
@@ -202,7 +228,10 @@ def test_a_row_that_is_not_met_is_said_with_its_embedding(result: ComparisonResu
 
 
 def test_embeddings_of_one_name_are_refused_before_any_work() -> None:
-    with pytest.raises(InvalidParameter, match="embedding = 'ring, ring': give one or more embeddings, each with a name of its own"):
+    with pytest.raises(
+        InvalidParameter,
+        match="embedding = 'ring, ring': give one or more embeddings, each with a name of its own",
+    ):
         compare_mechanisms(labelled(), [ring(), ring()], [SANTEXT], settings=SETTINGS)
     with pytest.raises(InvalidParameter, match="embedding = 'none'"):
         compare_mechanisms(labelled(), [], [SANTEXT], settings=SETTINGS)
@@ -223,7 +252,9 @@ def test_mean_vectors_are_means_and_the_expected_ones_are_nearer_to_them() -> No
     first = embedding.vectors[texts.ids[:6]].mean(axis=0)
     assert np.allclose(mean_vectors(counts, embedding)[0], first, atol=1e-5)
     assert received.original_on_vectors() == 1.0
-    channel = open_channels(embedding, SANTEXT, [0.5], DecodingEffort(support=40, directions=10), keep=False)[0.5]
+    channel = open_channels(embedding, SANTEXT, [0.5], DecodingEffort(support=40, directions=10), keep=False)[
+        0.5
+    ]
     found = received.measure(SanText(embedding, epsilon=0.5), channel)
     assert 0.4 <= found.vectors <= 1.0
     assert 0.4 <= found.decoded_vectors <= 1.0
@@ -234,16 +265,33 @@ def test_the_defaults_are_an_equal_attacker_for_several_embeddings() -> None:
     assert "named" not in {target.reading for target in TARGETS}
 
 
-def test_the_command_takes_embeddings_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_takes_embeddings_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
     store.save(ring(), "whole", source="a test")
     store.save(ring_without([*range(0, 5, 2), *range(20, 40)]), "half", source="a test")
     made = labelled(60)
-    lines = [json.dumps({"label": label, "text": text}) for label, text in zip(made.people, made.texts, strict=True)]
+    lines = [
+        json.dumps({"label": label, "text": text})
+        for label, text in zip(made.people, made.texts, strict=True)
+    ]
     (tmp_path / "data.jsonl").write_text("\n".join(lines) + "\n")
 
     def run(*more: str) -> Any:
-        fixed = ["--embedding", "whole", "--words", "50", "--runs", "1", "-q", "-m", "santext", "--decode-words", "40"]
+        fixed = [
+            "--embedding",
+            "whole",
+            "--words",
+            "50",
+            "--runs",
+            "1",
+            "-q",
+            "-m",
+            "santext",
+            "--decode-words",
+            "40",
+        ]
         return CliRunner().invoke(app, ["lab", "compare", str(tmp_path / "data.jsonl"), *fixed, *more])
 
     page = tmp_path / "page.html"
@@ -252,6 +300,9 @@ def test_the_command_takes_embeddings_again_and_again(tmp_path: Path, monkeypatc
     assert "words named by the attacker = 0.3" in " ".join(shown.output.split())
     assert "The embeddings" in page.read_text()
     found = json.loads(run("--embedding", "half", "-t", "named=0.3", "--json").stdout)
-    assert [(row["embedding"], row["mechanism"]) for row in found["rows"]] == [("whole", "santext"), ("half", "santext")]
+    assert [(row["embedding"], row["mechanism"]) for row in found["rows"]] == [
+        ("whole", "santext"),
+        ("half", "santext"),
+    ]
     assert [space["embedding"]["name"] for space in found["spaces"]] == ["whole", "half"]
     assert isinstance(run("--embedding", "whole").exception, InvalidParameter)

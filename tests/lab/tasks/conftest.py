@@ -25,7 +25,9 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for split, seed in (("train", 1), ("test", 2)):
         reviews = made_reviews(400, seed)
         for wanted in (0, 1):
-            texts = [text for text, label in zip(reviews.texts, reviews.labels, strict=True) if label == wanted]
+            texts = [
+                text for text, label in zip(reviews.texts, reviews.labels, strict=True) if label == wanted
+            ]
             rows += [{"split": split, "label": wanted, "text": text} for text in texts[:30]]
     file = tmp_path / "imdb.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))

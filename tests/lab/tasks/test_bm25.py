@@ -29,7 +29,9 @@ def by_hand(word: str, answer: str) -> float:
 
 def test_the_ranking_is_the_one_worked_out_by_hand() -> None:
     questions = ["life", "insurance", "rent life"]
-    expected = [sorted(range(3), key=lambda a: -sum(by_hand(w, ANSWERS[a]) for w in q.split())) for q in questions]
+    expected = [
+        sorted(range(3), key=lambda a: -sum(by_hand(w, ANSWERS[a]) for w in q.split())) for q in questions
+    ]
     assert expected == [[2, 1, 0], [1, 0, 2], [0, 2, 1]]
     # The right answers 1, 0 and 1 stand at the places 2, 2 and 3 of these rankings.
     test = part(*questions, right=[[1], [0], [1]], pools=[[0, 1, 2]] * 3)

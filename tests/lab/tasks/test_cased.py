@@ -1,4 +1,5 @@
-"""With a cased embedding, the passages of a task hold the words as they are written, and a release at a huge ε changes none."""
+"""With a cased embedding, the passages of a task hold the words as they are written, and a release at a huge
+ε changes none."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def words_of_passages(embedding: Embedding, texts: list[str]) -> list[str]:
 
 def test_passages_hold_words_in_the_case_they_were_written_in(tmp_path: Path) -> None:
     embedding = made_cased()
-    task = Classification(name="imdb", classes=["nouns", "names"], train=part(40), validation=part(20), test=part(30))
+    task = Classification(
+        name="imdb", classes=["nouns", "names"], train=part(40), validation=part(20), test=part(30)
+    )
     encoded = encode_task(task, embedding, TextPolicy())
     mechanism = Multivariate(embedding, epsilon=1e6)
     for split in ("train", "validation", "test"):

@@ -1,4 +1,5 @@
-"""Enron is read from the maildir, from the CSV made of it and from JSON Lines; quoted and forwarded text is not the author's."""
+"""Enron is read from the maildir, from the CSV made of it and from JSON Lines; quoted and forwarded text is
+not the author's."""
 
 from __future__ import annotations
 
@@ -47,7 +48,10 @@ def test_the_maildir(tmp_path: Path) -> None:
     assert "mine" in texts
     assert not any("somebody else" in text or "private" in text for text in texts)
     for part in (task.train, task.validation, task.test):
-        assert all(text == "mine" or text.startswith(task.classes[label]) for text, label in zip(part.texts, part.labels, strict=True))
+        assert all(
+            text == "mine" or text.startswith(task.classes[label])
+            for text, label in zip(part.texts, part.labels, strict=True)
+        )
     assert 0.08 < len(task.test) / len(texts) < 0.11
     assert load_enron(tmp_path / "maildir").test.texts == task.test.texts
 

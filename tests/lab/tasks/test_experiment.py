@@ -1,4 +1,5 @@
-"""Tiny experiments from end to end: models learn what is there and nothing else; finished work is never done twice."""
+"""Tiny experiments from end to end: models learn what is there and nothing else; finished work is never done
+twice."""
 
 from __future__ import annotations
 
@@ -33,12 +34,16 @@ def _one_thread() -> None:
 
 def experiment_with(task: Task, embedding: Embedding, folder: Path, training: TrainingSettings) -> Experiment:
     assert embedding.folder is not None
-    experiment = Experiment(task=task.name, data=fingerprint(task), embedding=embedding.folder, folder=folder, training=training)
+    experiment = Experiment(
+        task=task.name, data=fingerprint(task), embedding=embedding.folder, folder=folder, training=training
+    )
     save_encoded_task(encode_task(task, embedding, TextPolicy()), experiment.encoded_file)
     return experiment
 
 
-def test_a_classifier_learns_and_noise_takes_away_what_it_learnt(reviews: Classification, installed: Embedding, tmp_path: Path) -> None:
+def test_a_classifier_learns_and_noise_takes_away_what_it_learnt(
+    reviews: Classification, installed: Embedding, tmp_path: Path
+) -> None:
     experiment = experiment_with(reviews, installed, tmp_path, FEW)
     clean, *noisy = run_settings(experiment, settings_of([0.05, 50.0], ["train", "test"], 1))
     found = {(outcome.at, outcome.epsilon): outcome.scores["accuracy"] for outcome in noisy}
@@ -50,23 +55,32 @@ def test_a_classifier_learns_and_noise_takes_away_what_it_learnt(reviews: Classi
     assert all(o.changed["test"] > 0.9 for o in noisy if o.at == "test" and o.epsilon == 0.05)
 
 
-def test_a_classifier_on_shuffled_labels_does_not_learn(reviews: Classification, installed: Embedding, tmp_path: Path) -> None:
+def test_a_classifier_on_shuffled_labels_does_not_learn(
+    reviews: Classification, installed: Embedding, tmp_path: Path
+) -> None:
     rng = np.random.default_rng(0)
 
     def shuffled(part: Labelled) -> Labelled:
         return dataclasses.replace(part, labels=rng.permutation(part.labels).tolist())
 
-    task = dataclasses.replace(reviews, train=shuffled(reviews.train), validation=shuffled(reviews.validation))
+    task = dataclasses.replace(
+        reviews, train=shuffled(reviews.train), validation=shuffled(reviews.validation)
+    )
     (clean,) = run_settings(experiment_with(task, installed, tmp_path, FEW), settings_of([], [], 1))
-    # 200 coin flips lie above 0.68 once in ten million times; a model that saw the true labels has 0.95 and more.
+    # 200 coin flips lie above 0.68 once in ten million times; a model that saw the true labels has 0.95 and
+    # more.
     assert clean.scores["accuracy"] < 0.68
 
 
-@pytest.mark.parametrize("training", [FEW_PAIRS, HARDEST], ids=["softmax over alike questions", "the hardest of some"])
+@pytest.mark.parametrize(
+    "training", [FEW_PAIRS, HARDEST], ids=["softmax over alike questions", "the hardest of some"]
+)
 def test_a_ranker_learns_to_find_answers(
     questions: AnswerSelection, installed: Embedding, tmp_path: Path, training: RankerSettings
 ) -> None:
-    clean, noisy = run_settings(experiment_with(questions, installed, tmp_path, training), settings_of([0.01], ["test"], 1))
+    clean, noisy = run_settings(
+        experiment_with(questions, installed, tmp_path, training), settings_of([0.01], ["test"], 1)
+    )
     assert clean.scores["MRR@10"] > 0.45  # a random ranking of ten has 0.29
     assert noisy.scores["MRR@10"] < clean.scores["MRR@10"]
 
@@ -112,15 +126,24 @@ def test_a_model_that_was_lost_is_trained_again_for_the_settings_that_need_it(
     assert len(run_settings(experiment, settings_of([5.0], ["test"], 1))) == 2
 
 
-def test_several_processes_give_all_results(reviews: Classification, installed: Embedding, tmp_path: Path) -> None:
+def test_several_processes_give_all_results(
+    reviews: Classification, installed: Embedding, tmp_path: Path
+) -> None:
     experiment = experiment_with(reviews, installed, tmp_path, dataclasses.replace(FEW, epochs=1))
     heard: list[str] = []
-    found = run_settings(experiment, settings_of([5.0], ["train", "test"], 1), jobs=2, on_result=lambda new: heard.append(new.setting.name))
+    found = run_settings(
+        experiment,
+        settings_of([5.0], ["train", "test"], 1),
+        jobs=2,
+        on_result=lambda new: heard.append(new.setting.name),
+    )
     assert [outcome.at for outcome in found] == ["nowhere", "train", "test"]
     assert sorted(heard) == ["test-5-run1", "train-5-run1", "unperturbed-run1"]
 
 
-def test_the_model_of_another_recipe_is_never_taken(reviews: Classification, installed: Embedding, tmp_path: Path) -> None:
+def test_the_model_of_another_recipe_is_never_taken(
+    reviews: Classification, installed: Embedding, tmp_path: Path
+) -> None:
     experiment = experiment_with(reviews, installed, tmp_path, FEW)
     other = dataclasses.replace(experiment, training=dataclasses.replace(FEW, epochs=2))
     assert SettingRunner(experiment).model_file(1) != SettingRunner(other).model_file(1)
@@ -131,18 +154,27 @@ def test_two_values_of_epsilon_never_share_a_name() -> None:
     assert names == ["test-5-run1", "test-5.000000001-run1", "test-5.82-run1"]
 
 
-def test_results_of_another_recipe_are_refused(reviews: Classification, installed: Embedding, tmp_path: Path) -> None:
+def test_results_of_another_recipe_are_refused(
+    reviews: Classification, installed: Embedding, tmp_path: Path
+) -> None:
     experiment = experiment_with(reviews, installed, tmp_path, dataclasses.replace(FEW, epochs=1))
     run_settings(experiment, settings_of([], [], 1))
     with pytest.raises(TaskDataError, match="another recipe"):
-        run_settings(dataclasses.replace(experiment, training=dataclasses.replace(FEW, epochs=2)), settings_of([], [], 1))
+        run_settings(
+            dataclasses.replace(experiment, training=dataclasses.replace(FEW, epochs=2)),
+            settings_of([], [], 1),
+        )
 
 
-def test_an_encoded_task_comes_back_as_it_was(questions: AnswerSelection, two_kinds: Embedding, tmp_path: Path) -> None:
+def test_an_encoded_task_comes_back_as_it_was(
+    questions: AnswerSelection, two_kinds: Embedding, tmp_path: Path
+) -> None:
     task = encode_task(questions, two_kinds, TextPolicy())
     save_encoded_task(task, tmp_path / "material.npz")
     back = load_encoded_task(tmp_path / "material.npz")
-    assert {name: p.digest for name, p in back.passages.items()} == {name: p.digest for name, p in task.passages.items()}
+    assert {name: p.digest for name, p in back.passages.items()} == {
+        name: p.digest for name, p in task.passages.items()
+    }
     assert back.right("test", 3).tolist() == questions.test.answers[3]
     assert back.pools("test")[10].tolist() == questions.test.pools[10]
     (tmp_path / "material.npz").write_bytes(b"no archive")

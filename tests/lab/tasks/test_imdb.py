@@ -26,19 +26,27 @@ def acl_folder(root: Path) -> Path:
             folder = root / "aclImdb" / split / label
             folder.mkdir(parents=True)
             for number in range(12):
-                (folder / f"{number}_{7 if label == 'pos' else 2}.txt").write_text(f"{split} {label} {number} <br />é", encoding="utf-8")
+                (folder / f"{number}_{7 if label == 'pos' else 2}.txt").write_text(
+                    f"{split} {label} {number} <br />é", encoding="utf-8"
+                )
     return root
 
 
 def csv_file(root: Path, rows: int = 48) -> Path:
     file = root / "IMDB Dataset.csv"
-    lines = [f'"review {i}, with ""quotes"" and\nlines",{"positive" if i % 2 else "negative"}' for i in range(rows)]
+    lines = [
+        f'"review {i}, with ""quotes"" and\nlines",{"positive" if i % 2 else "negative"}' for i in range(rows)
+    ]
     file.write_text("review,sentiment\n" + "\n".join(lines) + "\n", encoding="utf-8")
     return file
 
 
 def json_file(root: Path) -> Path:
-    rows = [{"split": split, "label": i % 2, "text": f"{split} {i}"} for split in ("train", "test") for i in range(24)]
+    rows = [
+        {"split": split, "label": i % 2, "text": f"{split} {i}"}
+        for split in ("train", "test")
+        for i in range(24)
+    ]
     file = root / "imdb_50k.jsonl.xz"
     file.write_bytes(lzma.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
     return file
@@ -48,7 +56,10 @@ def test_the_published_folder(tmp_path: Path) -> None:
     task = load_imdb(acl_folder(tmp_path))
     assert (len(task.train), len(task.validation), len(task.test)) == (14, 4, 24)
     assert sum(task.test.labels) == 12
-    assert all(("pos" in text) == bool(label) for text, label in zip(task.train.texts, task.train.labels, strict=True))
+    assert all(
+        ("pos" in text) == bool(label)
+        for text, label in zip(task.train.texts, task.train.labels, strict=True)
+    )
     assert not set(task.train.texts) & set(task.validation.texts)
     assert load_imdb(tmp_path / "aclImdb").train.texts == task.train.texts
     assert task.majority == 0.5
@@ -102,7 +113,11 @@ def test_a_packed_file_that_is_cut_off(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("line", "says"),
-    [('{"split": "train"', "no JSON"), ('{"split": "train", "label": 1}', "no text"), ('{"split": "dev", "label": 1, "text": ""}', "dev")],
+    [
+        ('{"split": "train"', "no JSON"),
+        ('{"split": "train", "label": 1}', "no text"),
+        ('{"split": "dev", "label": 1, "text": ""}', "dev"),
+    ],
 )
 def test_lines_that_are_no_reviews(line: str, says: str, tmp_path: Path) -> None:
     (tmp_path / "imdb.jsonl").write_text(line + "\n")

@@ -29,8 +29,14 @@ def v1(folder: Path) -> Path:
 def v2(folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / "vocabulary").write_text(WORDS)
-    (folder / "InsuranceQA.label2answer.raw.encoded.gz").write_bytes(gzip.compress(b"1\tidx_4 idx_2\n2\tidx_5\n3\tidx_4\n"))
-    rows = {"train": ["idx_1 idx_2\t1 3", "idx_2 idx_3\t2"], "valid": ["idx_1\t1"], "test": ["idx_2\t2", "idx_3\t3 1"]}
+    (folder / "InsuranceQA.label2answer.raw.encoded.gz").write_bytes(
+        gzip.compress(b"1\tidx_4 idx_2\n2\tidx_5\n3\tidx_4\n")
+    )
+    rows = {
+        "train": ["idx_1 idx_2\t1 3", "idx_2 idx_3\t2"],
+        "valid": ["idx_1\t1"],
+        "test": ["idx_2\t2", "idx_3\t3 1"],
+    }
     for size, pool in ((100, "1 2"), (500, "1 2 3")):
         for split, questions in rows.items():
             text = "".join(f"life\t{question}\t{pool}\n" for question in questions)
@@ -58,9 +64,17 @@ def test_the_files_of_v2(tmp_path: Path) -> None:
 
 
 def test_json_lines(tmp_path: Path) -> None:
-    (tmp_path / "v2_answers.jsonl").write_text("".join(json.dumps({"label": i, "text": f"answer {i}"}) + "\n" for i in (7, 8, 9)))
-    rows = [{"split": "train", "question": "a", "answers": [7]}, {"split": "train", "question": "b", "answers": [9]}]
-    rows += [{"split": s, "question": "c", "answers": [8], "pool100": [7, 8], "pool500": [9, 8]} for s in ("valid", "test", "test")]
+    (tmp_path / "v2_answers.jsonl").write_text(
+        "".join(json.dumps({"label": i, "text": f"answer {i}"}) + "\n" for i in (7, 8, 9))
+    )
+    rows = [
+        {"split": "train", "question": "a", "answers": [7]},
+        {"split": "train", "question": "b", "answers": [9]},
+    ]
+    rows += [
+        {"split": s, "question": "c", "answers": [8], "pool100": [7, 8], "pool500": [9, 8]}
+        for s in ("valid", "test", "test")
+    ]
     (tmp_path / "v2_questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     task = load_insuranceqa(tmp_path, counts=COUNTS)
     assert task.train.answers == [[0], [2]]

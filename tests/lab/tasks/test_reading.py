@@ -1,4 +1,5 @@
-"""Data sets are decompressed by what they hold, not by what they are called, and a cut-off file is said to be one."""
+"""Data sets are decompressed by what they hold, not by what they are called, and a cut-off file is said to be
+one."""
 
 from __future__ import annotations
 
@@ -23,7 +24,12 @@ def test_lines_are_those_of_the_content_whatever_the_name(kind: str | None, tmp_
 
 @pytest.mark.parametrize("kind", ["gzip", "bzip2", "xz", "zstd"])
 @pytest.mark.parametrize(
-    "damage", [lambda data: data[:-9], lambda data: data[: len(data) // 2], lambda data: data[:30] + bytes(40) + data[70:]]
+    "damage",
+    [
+        lambda data: data[:-9],
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:30] + bytes(40) + data[70:],
+    ],
 )
 def test_a_file_that_is_cut_off_or_damaged_is_refused(kind: str, damage: object, tmp_path: Path) -> None:
     assert callable(damage)

@@ -1,4 +1,5 @@
-"""A look at a file before its release: kinds of columns, what would stay in the clear, what is unknown, and the command for it."""
+"""A look at a file before its release: kinds of columns, what would stay in the clear, what is unknown, and
+the command for it."""
 
 from __future__ import annotations
 
@@ -30,11 +31,18 @@ NOTES = [
     "they came from the hospital to the house in the evening",
 ]
 STATES = ["old", "new"]
-RUSSIAN = ["доктор сказал что поезд опять опоздал и мы долго ждали", "она была не очень здорова но теперь ей лучше"]
+RUSSIAN = [
+    "доктор сказал что поезд опять опоздал и мы долго ждали",
+    "она была не очень здорова но теперь ей лучше",
+]
 
 
 def checked(path: Path, **reading: Any) -> FileCheck:
-    layout = make_layout(path, roles=NO_ROLES, **{"format": None, "delimiter": None, "header": True, "encoding": "utf-8", **reading})
+    layout = make_layout(
+        path,
+        roles=NO_ROLES,
+        **{"format": None, "delimiter": None, "header": True, "encoding": "utf-8", **reading},
+    )
     return check_file(path, layout, Embedding.open())
 
 
@@ -44,7 +52,7 @@ def kinds(found: FileCheck) -> dict[str | None, str]:
 
 def write_csv(path: Path, rows: int = 60) -> Path:
     lines = [
-        f"{number},user{number % 7},u{number % 7}@example.org,{STATES[number % 2]},2026-01-{number % 28 + 1:02},{NOTES[number % 3]}"
+        f"{number},user{number % 7},u{number % 7}@example.org,{STATES[number % 2]},2026-01-{number % 28 + 1:02},{NOTES[number % 3]}"  # noqa: E501
         for number in range(1, rows + 1)
     ]
     path.write_text("\n".join(["id,patient,mail,state,day,note", *lines]) + "\n")
@@ -53,7 +61,14 @@ def write_csv(path: Path, rows: int = 60) -> Path:
 
 def test_columns_are_told_apart_and_people_are_looked_at_first(tmp_path: Path) -> None:
     found = checked(write_csv(tmp_path / "in.csv"))
-    expected = {"id": "identifier", "patient": "person", "mail": "e-mail", "state": "category", "day": "date", "note": "free text"}
+    expected = {
+        "id": "identifier",
+        "patient": "person",
+        "mail": "e-mail",
+        "state": "category",
+        "day": "date",
+        "note": "free text",
+    }
     assert kinds(found) == expected
     assert found.private == ["note"]
     assert found.dropped == ["patient", "mail"]
@@ -78,7 +93,9 @@ def test_the_suggested_command_runs_and_releases_what_was_said(tmp_path: Path) -
     done = CliRunner().invoke(app, [*command[1:], "--quiet"])
     assert done.exit_code == 0, done.output
     before, after = source.read_text().splitlines(), (tmp_path / "out.csv").read_text().splitlines()
-    assert [line.split(",")[:1] + line.split(",")[3:5] for line in before] == [line.split(",")[:3] for line in after]
+    assert [line.split(",")[:1] + line.split(",")[3:5] for line in before] == [
+        line.split(",")[:3] for line in after
+    ]
     assert not any(f"user{number}" in line or "example.org" in line for line in after for number in range(7))
     assert [line.split(",")[5] for line in before] != [line.split(",")[3] for line in after]
 
@@ -99,7 +116,15 @@ def test_texts_that_the_embedding_does_not_know_are_looked_at_first(tmp_path: Pa
 
 
 def test_nested_text_is_found_in_json_and_parquet(tmp_path: Path) -> None:
-    rows = [{"id": i, "visit": {"note": NOTES[i % 3], "day": 1}, "visits": [{"plan": NOTES[0]}], "tags": [NOTES[1]]} for i in range(30)]
+    rows = [
+        {
+            "id": i,
+            "visit": {"note": NOTES[i % 3], "day": 1},
+            "visits": [{"plan": NOTES[0]}],
+            "tags": [NOTES[1]],
+        }
+        for i in range(30)
+    ]
     (tmp_path / "a.json").write_text(json.dumps(rows))
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
@@ -107,7 +132,9 @@ def test_nested_text_is_found_in_json_and_parquet(tmp_path: Path) -> None:
         found = checked(tmp_path / name)
         assert found.private == ["visit.note", "visits[].plan", "tags[]"]
         assert "--column 'visits[].plan'" in found.command
-        assert any("3 of the free texts stand inside objects or lists" in finding.says for finding in found.findings)
+        assert any(
+            "3 of the free texts stand inside objects or lists" in finding.says for finding in found.findings
+        )
 
 
 def test_spreadsheets_and_their_other_sheets_are_looked_into(tmp_path: Path) -> None:
@@ -121,12 +148,19 @@ def test_spreadsheets_and_their_other_sheets_are_looked_into(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("mark", "option"), [(";", "';'"), ("\t", "tab"), ("|", "'|'")])
-def test_another_delimiter_is_told_and_no_command_is_made_of_wrong_columns(tmp_path: Path, mark: str, option: str) -> None:
+def test_another_delimiter_is_told_and_no_command_is_made_of_wrong_columns(
+    tmp_path: Path, mark: str, option: str
+) -> None:
     source = tmp_path / "in.csv"
-    source.write_text(mark.join(("id", "note", "stars")) + "\n" + "".join(f"{i}{mark}{NOTES[0]}, so{mark}4,5\n" for i in range(9)))
+    source.write_text(
+        mark.join(("id", "note", "stars"))
+        + "\n"
+        + "".join(f"{i}{mark}{NOTES[0]}, so{mark}4,5\n" for i in range(9))
+    )
     found = checked(source)
     assert [finding.says for finding in found.findings] == [
-        f"the first row looks as if another mark stood between its cells: look again with --delimiter {option}"
+        "the first row looks as if another mark stood between its cells: look again with --delimiter "
+        f"{option}"
     ]
     assert found.look_first
     assert found.command == ""
@@ -135,14 +169,23 @@ def test_another_delimiter_is_told_and_no_command_is_made_of_wrong_columns(tmp_p
 
 
 def test_rows_above_the_header_are_told(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("# exported by a program\nid,note\n" + "".join(f"{i},{NOTES[0]}\n" for i in range(9)))
+    (tmp_path / "a.csv").write_text(
+        "# exported by a program\nid,note\n" + "".join(f"{i},{NOTES[0]}\n" for i in range(9))
+    )
     found = checked(tmp_path / "a.csv")
     assert "rows have up to 1 more cells than the first row: a release stops there" in found.findings[0].says
     assert (found.look_first, found.command) == (True, "")
-    rows: list[tuple[str | int | None, ...]] = [("Report",), ("id", "note"), *[(i, NOTES[i % 3]) for i in range(9)]]
+    rows: list[tuple[str | int | None, ...]] = [
+        ("Report",),
+        ("id", "note"),
+        *[(i, NOTES[i % 3]) for i in range(9)],
+    ]
     (tmp_path / "a.ods").write_bytes(zipped(ods_parts(rows)))
     found = checked(tmp_path / "a.ods")
-    assert any("(cell 2) has no name in the header, which stops a release" in finding.says for finding in found.findings)
+    assert any(
+        "(cell 2) has no name in the header, which stops a release" in finding.says
+        for finding in found.findings
+    )
     assert any("look like free text have no name" in finding.says for finding in found.findings)
     assert found.look_first
     assert "(cell 2)" not in found.command
@@ -193,7 +236,9 @@ def test_names_of_people_are_told_by_what_they_are(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("seen_by,town,eyes,note\n" + "".join(lines), encoding="utf-8")
     found = checked(tmp_path / "in.csv")
     assert kinds(found) == {"seen_by": "person", "town": "category", "eyes": "category", "note": "free text"}
-    assert any("the column seen_by looks like names or ids of people" in finding.says for finding in found.findings)
+    assert any(
+        "the column seen_by looks like names or ids of people" in finding.says for finding in found.findings
+    )
 
 
 def test_the_languages_of_a_column_are_told_if_it_has_several(tmp_path: Path) -> None:
@@ -208,16 +253,24 @@ def test_the_languages_of_a_column_are_told_if_it_has_several(tmp_path: Path) ->
 def test_a_few_texts_in_other_languages_are_looked_at_first(tmp_path: Path) -> None:
     german = "der Arzt hat gesagt dass die Bahn nicht kommt und sie mit dem Auto fahren"
     spanish = "la doctora dice que el tren no llega por la noche y que los pacientes se quedan en la casa"
-    (tmp_path / "in.txt").write_text("\n".join([*NOTES * 29, *[german] * 6, *[spanish] * 6]), encoding="utf-8")
+    (tmp_path / "in.txt").write_text(
+        "\n".join([*NOTES * 29, *[german] * 6, *[spanish] * 6]), encoding="utf-8"
+    )
     found = checked(tmp_path / "in.txt")
     assert found.columns[0].other_languages.keys() == {"German", "Spanish"}
-    assert any(finding.level == "look" and "German" in finding.says and "Spanish" in finding.says for finding in found.findings)
+    assert any(
+        finding.level == "look" and "German" in finding.says and "Spanish" in finding.says
+        for finding in found.findings
+    )
     said = " ".join(run(str(tmp_path / "in.txt"), "--quiet").output.split())
     assert "English, German, Spanish" in said.replace("English, German Spanish", "English, German, Spanish")
 
 
 def test_paths_that_begin_alike_are_shown_whole(tmp_path: Path) -> None:
-    rows = [{"visits": [{"date": "2026-01-02", "note": NOTES[i % 3]}], "identifier_of_record": i} for i in range(20)]
+    rows = [
+        {"visits": [{"date": "2026-01-02", "note": NOTES[i % 3]}], "identifier_of_record": i}
+        for i in range(20)
+    ]
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     shown = run(str(tmp_path / "in.jsonl"), "--quiet").output.splitlines()
     first = [line.split()[0] for line in shown if line.startswith("visits")]
@@ -252,8 +305,16 @@ def test_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
     [
         (" ".join(NOTES), "English"),
         (" ".join(RUSSIAN * 3), "Russian"),
-        ("der Arzt hat gesagt dass die Bahn nicht kommt und sie mit dem Auto zu ihm fahren und das ist auch für uns nicht gut", "German"),
-        ("le médecin a dit que le train est en retard et nous avons attendu dans la salle pour les autres avec des amis", "French"),
+        (
+            "der Arzt hat gesagt dass die Bahn nicht kommt und sie mit dem Auto zu ihm fahren und das ist "
+            "auch für uns nicht gut",
+            "German",
+        ),
+        (
+            "le médecin a dit que le train est en retard et nous avons attendu dans la salle pour les autres "
+            "avec des amis",
+            "French",
+        ),
         ("昨日は病院に行きました", "Japanese"),
         ("今天我去了医院", "Chinese"),
         ("xyzzy plugh", None),
@@ -268,7 +329,13 @@ def test_languages_are_guessed(text: str, language: str | None) -> None:
 
 
 def test_scripts_are_told_by_letters() -> None:
-    assert [script_of(word) for word in ("fox", "лиса", "αλεπού", "12-34", "")] == ["Latin", "Cyrillic", "Greek", None, None]
+    assert [script_of(word) for word in ("fox", "лиса", "αλεπού", "12-34", "")] == [
+        "Latin",
+        "Cyrillic",
+        "Greek",
+        None,
+        None,
+    ]
 
 
 def run(*arguments: str) -> Result:
@@ -286,7 +353,9 @@ def test_an_alphabet_is_not_called_a_language(tmp_path: Path) -> None:
     assert "script" not in run(str(file), "--quiet").output
 
 
-def test_the_command_shows_one_screen_and_ends_with_3_when_something_is_to_be_looked_at(tmp_path: Path) -> None:
+def test_the_command_shows_one_screen_and_ends_with_3_when_something_is_to_be_looked_at(
+    tmp_path: Path,
+) -> None:
     done = run(str(write_csv(tmp_path / "in.csv")), "--quiet")
     assert done.exit_code == 3
     assert "keep it to yourself" in " ".join(done.output.split())
@@ -310,8 +379,18 @@ def test_what_cannot_be_read_ends_with_1_or_2(tmp_path: Path) -> None:
     from sys import executable
 
     (tmp_path / "in.jsonl").write_text("qzx\n")
-    for name, code, said in (("in.jsonl", 1, "not a JSON object"), ("none.csv", 1, "No such file"), ("a.docx", 2, "are not read")):
-        done = run_command([executable, "-m", "deniable", "check", name], cwd=tmp_path, capture_output=True, text=True, check=False)
+    for name, code, said in (
+        ("in.jsonl", 1, "not a JSON object"),
+        ("none.csv", 1, "No such file"),
+        ("a.docx", 2, "are not read"),
+    ):
+        done = run_command(
+            [executable, "-m", "deniable", "check", name],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == code, done.stderr
         assert said in done.stderr
         assert done.stderr.count("\n") == 1
@@ -320,11 +399,16 @@ def test_what_cannot_be_read_ends_with_1_or_2(tmp_path: Path) -> None:
 
 def test_a_column_without_a_name_is_not_taken_for_the_whole_text(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(",note\n" + "".join(f"anna{i} smith,{NOTES[i % 3]}\n" for i in range(9)))
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"": f"anna{i} smith", "note": NOTES[i % 3]}) + "\n" for i in range(9)))
+    (tmp_path / "in.jsonl").write_text(
+        "".join(json.dumps({"": f"anna{i} smith", "note": NOTES[i % 3]}) + "\n" for i in range(9))
+    )
     for name in ("in.csv", "in.jsonl"):
         found = checked(tmp_path / name)
         assert (found.private, found.dropped, found.public) == (["note"], [], [""])
-        assert any(finding.level == "look" and "the column without a name" in finding.says for finding in found.findings)
+        assert any(
+            finding.level == "look" and "the column without a name" in finding.says
+            for finding in found.findings
+        )
         shown = " ".join(run(str(tmp_path / name), "--quiet").output.split())
         assert "The command releases as it is: (no name) In other words: note" in shown
 
@@ -349,7 +433,9 @@ FAR = {
     "duration": pa.array([2**62] * 3, pa.duration("s")),
     "timestamp": pa.array([2**61] * 3, pa.timestamp("us")),
     "zone": pa.array([0] * 3, pa.timestamp("us", tz="Nowhere/Xx")),
-    "struct": pa.StructArray.from_arrays([pa.array(NOTES), pa.array([10**7] * 3, pa.int32()).cast(pa.date32())], names=["text", "far"]),
+    "struct": pa.StructArray.from_arrays(
+        [pa.array(NOTES), pa.array([10**7] * 3, pa.int32()).cast(pa.date32())], names=["text", "far"]
+    ),
     "list": pa.ListArray.from_arrays([0, 1, 2, 3], pa.array([10**7] * 3, pa.int32()).cast(pa.date32())),
 }
 
@@ -358,17 +444,28 @@ FAR = {
 def test_dates_that_no_calendar_has_stop_neither_the_look_nor_the_release(tmp_path: Path, kind: str) -> None:
     pq.write_table(pa.table({"note": NOTES, "far": FAR[kind]}), tmp_path / "in.parquet")
     found = checked(tmp_path / "in.parquet")
-    told = {"far.text": "free text", "far.far": "other"} if kind == "struct" else {"far[]" if kind == "list" else "far": "other"}
+    told = (
+        {"far.text": "free text", "far.far": "other"}
+        if kind == "struct"
+        else {"far[]" if kind == "list" else "far": "other"}
+    )
     assert kinds(found) == {"note": "free text", **told}
     assert found.look_first
     arguments = ["privatize", str(tmp_path / "in.parquet"), "-c", "note", "--keep", "far"]
     done = CliRunner().invoke(app, [*arguments, "-e", "6", "-q", "-o", str(tmp_path / "out.parquet")])
     assert done.exit_code == 0, done.output
-    assert pq.read_table(tmp_path / "out.parquet")["far"].equals(pq.read_table(tmp_path / "in.parquet")["far"])
+    assert pq.read_table(tmp_path / "out.parquet")["far"].equals(
+        pq.read_table(tmp_path / "in.parquet")["far"]
+    )
 
 
 def test_what_is_not_looked_into_is_said_to_be_released_as_it_is(tmp_path: Path) -> None:
-    columns = {"note": NOTES, "photo": [b"a"] * 3, "at": [datetime.time(1, 2)] * 3, "took": [datetime.timedelta(1)] * 3}
+    columns = {
+        "note": NOTES,
+        "photo": [b"a"] * 3,
+        "at": [datetime.time(1, 2)] * 3,
+        "took": [datetime.timedelta(1)] * 3,
+    }
     pairs = pa.array([[("a", 1)]] * 3, pa.map_(pa.string(), pa.int64()))
     table = pa.table({**columns, "pairs": pairs}).replace_schema_metadata({"comment": "by anna"})
     pq.write_table(table, tmp_path / "in.parquet")
@@ -384,7 +481,9 @@ def test_what_is_deep_or_after_the_thousandth_column_is_said_too(tmp_path: Path)
     deep: Any = "anna smith"
     for _ in range(25):
         deep = {"a": deep}
-    (tmp_path / "deep.jsonl").write_text("".join(json.dumps({"note": note, "deep": deep}) + "\n" for note in NOTES))
+    (tmp_path / "deep.jsonl").write_text(
+        "".join(json.dumps({"note": note, "deep": deep}) + "\n" for note in NOTES)
+    )
     found = checked(tmp_path / "deep.jsonl")
     assert found.look_first
     assert [column.kind for column in found.columns] == ["free text", "other"]
@@ -396,8 +495,14 @@ def test_what_is_deep_or_after_the_thousandth_column_is_said_too(tmp_path: Path)
 
 
 def test_identifiers_are_looked_at_unless_they_count_the_records(tmp_path: Path) -> None:
-    for ids, look in (([*range(7, 16)], False), ([4711, 815, 99, 3, 5, 8, 6, 20, 1], True), ([1, 2, 3, 5, 6, 7, 8, 9, 10], True)):
-        (tmp_path / "in.csv").write_text("ssn,note\n" + "".join(f"{each},{NOTES[i % 3]}\n" for i, each in enumerate(ids)))
+    for ids, look in (
+        ([*range(7, 16)], False),
+        ([4711, 815, 99, 3, 5, 8, 6, 20, 1], True),
+        ([1, 2, 3, 5, 6, 7, 8, 9, 10], True),
+    ):
+        (tmp_path / "in.csv").write_text(
+            "ssn,note\n" + "".join(f"{each},{NOTES[i % 3]}\n" for i, each in enumerate(ids))
+        )
         found = checked(tmp_path / "in.csv")
         assert (kinds(found)["ssn"], found.look_first) == ("identifier", look)
 
@@ -408,7 +513,9 @@ def test_what_a_release_refuses_is_refused_here_too(tmp_path: Path) -> None:
         checked(tmp_path / "in.jsonl")
 
 
-def test_lone_surrogates_and_names_like_options_end_in_no_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lone_surrogates_and_names_like_options_end_in_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     text = "".join(f'{{"k": "{note} \\udfff", "n": "\\ud800"}}\n' for note in NOTES)
     Path("-x.jsonl").write_text(text)

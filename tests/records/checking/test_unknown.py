@@ -18,7 +18,9 @@ RUSSIAN = "доктор сказал что поезд опять опоздал
 
 def released(source: Path, *options: str) -> Result:
     target = source.with_name(f"out{source.suffix}")
-    done = CliRunner().invoke(app, ["privatize", str(source), "-e", "6", "-o", str(target), "--quiet", "--force", *options])
+    done = CliRunner().invoke(
+        app, ["privatize", str(source), "-e", "6", "-o", str(target), "--quiet", "--force", *options]
+    )
     assert done.exit_code == 0, done.output
     return done
 
@@ -73,5 +75,7 @@ def test_a_warning_never_stops_a_release(tmp_path: Path, monkeypatch: pytest.Mon
 
     (tmp_path / "in.txt").write_text("the fox\n")
     monkeypatch.setattr(unknown, "open_reader", fail)
-    layout = make_layout(tmp_path / "in.txt", format=None, roles=NO_ROLES, delimiter=None, header=True, encoding="utf-8")
+    layout = make_layout(
+        tmp_path / "in.txt", format=None, roles=NO_ROLES, delimiter=None, header=True, encoding="utf-8"
+    )
     assert unknown.unknown_warnings(tmp_path / "in.txt", layout, Embedding.open()) == []

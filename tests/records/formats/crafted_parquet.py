@@ -91,7 +91,8 @@ def parquet(
     length: int | None = None,
     repetition: int = REQUIRED,
 ) -> bytes:
-    """Return a file of one row group with one column; ``dictionary`` is the length of the dictionary page that the pages begin with."""
+    """Return a file of one row group with one column; ``dictionary`` is the length of the dictionary page
+    that the pages begin with."""
     size = len(pages)
     column = {
         1: number(kind),
@@ -106,8 +107,12 @@ def parquet(
     if dictionary is not None:
         column[11] = number(4, _I64)
     chunk = record({2: number(4, _I64), 3: (_STRUCT, record(column))})
-    group = record({1: many([chunk]), 2: number(size if claimed is None else claimed, _I64), 3: number(rows, _I64)})
-    leaf = {1: number(kind), 3: number(repetition), 4: text(name)} | ({6: number(0)} if kind == BYTE_ARRAY else {})
+    group = record(
+        {1: many([chunk]), 2: number(size if claimed is None else claimed, _I64), 3: number(rows, _I64)}
+    )
+    leaf = {1: number(kind), 3: number(repetition), 4: text(name)} | (
+        {6: number(0)} if kind == BYTE_ARRAY else {}
+    )
     if length is not None:
         leaf[2] = number(length)
     schema = [record({4: text(b"root"), 5: number(1)}), record(leaf)]

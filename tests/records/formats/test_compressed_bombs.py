@@ -39,7 +39,10 @@ def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_that_grows_too_far_is_refused(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "in.txt"
     path.write_bytes(PACKERS[kind](LINE * 400_000))
-    with open_source(path) as source, pytest.raises(RecordError, match=f"bytes of {kind} decompress to more than .*decompress it first"):
+    with (
+        open_source(path) as source,
+        pytest.raises(RecordError, match=f"bytes of {kind} decompress to more than .*decompress it first"),
+    ):
         list(open_reader(source, Layout(format="text")).batches(BatchSize()))
     with pytest.raises(RecordError, match="decompress to more than"):
         list(read_lines(path))
@@ -66,7 +69,11 @@ def test_the_limits_leave_room_for_all_that_gzip_can_do(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(
     "packed",
-    [gzip.compress(LINE * 99, mtime=0)[:-9], gzip.compress(LINE * 99, mtime=0)[:12] + b"\xff" * 40, lzma.compress(LINE)[:-3]],
+    [
+        gzip.compress(LINE * 99, mtime=0)[:-9],
+        gzip.compress(LINE * 99, mtime=0)[:12] + b"\xff" * 40,
+        lzma.compress(LINE)[:-3],
+    ],
     ids=["gzip cut off", "gzip damaged", "xz cut off"],
 )
 def test_damaged_public_text_is_one_error(tmp_path: Path, packed: bytes) -> None:

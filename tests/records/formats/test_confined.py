@@ -37,12 +37,16 @@ def parsed(folder: Path, body: str, *, before: str = "") -> Iterator[Iterator[by
 
 
 def test_the_very_file_that_was_opened_is_parsed_as_far_as_it_went(tmp_path: Path) -> None:
-    with parsed(tmp_path, "yield file.read(); file.seek(1); yield file.read(2); yield str(more).encode()") as pieces:
+    with parsed(
+        tmp_path, "yield file.read(); file.seek(1); yield file.read(2); yield str(more).encode()"
+    ) as pieces:
         assert list(pieces) == [b"first", b"ir", b"1"]
 
 
 @pytest.mark.parametrize("before", ["", UNLIMITED])
-def test_more_memory_than_allowed_is_one_error_also_where_the_system_has_no_limit(tmp_path: Path, before: str) -> None:
+def test_more_memory_than_allowed_is_one_error_also_where_the_system_has_no_limit(
+    tmp_path: Path, before: str
+) -> None:
     with parsed(tmp_path, PARSERS["memory"], before=before) as pieces, pytest.raises(ParserFailed) as failed:
         list(pieces)
     assert failed.value.source == str(tmp_path / "in.bin")
@@ -50,7 +54,9 @@ def test_more_memory_than_allowed_is_one_error_also_where_the_system_has_no_limi
 
 
 @pytest.mark.parametrize("name", ["death", "exit", "noise", "refusal"])
-def test_whatever_a_parser_does_is_one_error_that_quotes_nothing(tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_whatever_a_parser_does_is_one_error_that_quotes_nothing(
+    tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     with parsed(tmp_path, PARSERS[name]) as pieces, pytest.raises(RecordError) as failed:
         list(pieces)
     assert isinstance(failed.value, ParserFailed) == (name in ("death", "exit"))
@@ -59,7 +65,9 @@ def test_whatever_a_parser_does_is_one_error_that_quotes_nothing(tmp_path: Path,
 
 
 def test_the_process_ends_when_nobody_reads_on(tmp_path: Path) -> None:
-    with parsed(tmp_path, "import os, itertools; yield from (str(os.getpid()).encode() for _ in itertools.count())") as pieces:
+    with parsed(
+        tmp_path, "import os, itertools; yield from (str(os.getpid()).encode() for _ in itertools.count())"
+    ) as pieces:
         process = int(next(pieces))
         os.kill(process, 0)
         cast("Generator[bytes, None, None]", pieces).close()

@@ -1,4 +1,5 @@
-"""Documents that are no text are refused in one line, whatever encoding is said: nothing of them is released."""
+"""Documents that are no text are refused in one line, whatever encoding is said: nothing of them is
+released."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ ENCODINGS = ("utf-8", "latin-1", "cp1252", "mac-roman")
 
 def released(source: Path, *options: str) -> tuple[int, str]:
     target = source.with_name("out.txt")
-    done = CliRunner().invoke(app, ["privatize", str(source), "-e", "6", "-o", str(target), "--quiet", *options])
+    done = CliRunner().invoke(
+        app, ["privatize", str(source), "-e", "6", "-o", str(target), "--quiet", *options]
+    )
     assert not target.exists()
     return done.exit_code, f"{done.output} {done.exception}"
 
@@ -64,7 +67,9 @@ def test_wide_text_without_a_mark_is_not_taken_for_utf_8(tmp_path: Path, encodin
 def test_logs_of_terminals_and_separators_of_ascii_are_text(tmp_path: Path) -> None:
     (tmp_path / "in.log").write_text("\x1b[31mmy doctor\x1b[0m s\bsaid\x1ffox\x01hen\n" * 20)
     target = tmp_path / "out.log"
-    done = CliRunner().invoke(app, ["privatize", str(tmp_path / "in.log"), "-e", "6", "-o", str(target), "--quiet"])
+    done = CliRunner().invoke(
+        app, ["privatize", str(tmp_path / "in.log"), "-e", "6", "-o", str(target), "--quiet"]
+    )
     assert done.exit_code == 0, done.output
     assert len(target.read_text().splitlines()) == 20
 
@@ -74,7 +79,10 @@ def test_the_name_of_a_document_gets_one_clear_line(tmp_path: Path, name: str) -
     (tmp_path / name).write_bytes(b"anything")
     code, said = released(tmp_path / name)
     assert code != 0
-    assert f"documents of this kind are not read; save it as one of {', '.join(('text', *WITH_COLUMNS))} first" in said
+    assert (
+        f"documents of this kind are not read; save it as one of {', '.join(('text', *WITH_COLUMNS))} first"
+        in said
+    )
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])

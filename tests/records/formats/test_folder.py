@@ -20,7 +20,12 @@ from deniable.records.formats.roles import NO_ROLES
 from deniable.records.jobs.job import Job
 from deniable.records.rewriting import read_texts, rewrite_file
 
-TEXTS = {"kowalczyk.txt": "fox!\nthe, quick\n", "adams.TXT": "word1\r\nword2", "zoe.txt": "", "b.text": "brown\tfox"}
+TEXTS = {
+    "kowalczyk.txt": "fox!\nthe, quick\n",
+    "adams.TXT": "word1\r\nword2",
+    "zoe.txt": "",
+    "b.text": "brown\tfox",
+}
 
 
 def made(folder: Path, texts: dict[str, str] = TEXTS) -> Path:
@@ -40,11 +45,21 @@ def test_each_file_is_a_record_and_comes_out_under_a_number(private: Privatizer,
     (source / "link.txt").symlink_to(source / "notes.csv")
     (source / "more").mkdir()
     receipt = privatize_file(private, source, tmp_path / "out", format="folder")
-    expected = {"0001.txt": "word1 word2\n", "0002.txt": "brown fox\n", "0003.txt": "fox the quick\n", "0004.txt": "\n"}
+    expected = {
+        "0001.txt": "word1 word2\n",
+        "0002.txt": "brown fox\n",
+        "0003.txt": "fox the quick\n",
+        "0004.txt": "\n",
+    }
     assert texts_in(tmp_path / "out") == expected
     assert receipt is not None
     assert receipt.tally.records == 4
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out", "out.card.json", "out.receipt.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "in",
+        "out",
+        "out.card.json",
+        "out.receipt.json",
+    ]
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o777 & ~_mask()
     assert stat.S_IMODE((tmp_path / "out" / "0001.txt").stat().st_mode) == 0o666 & ~_mask()
     written = (tmp_path / "out.card.json").read_text() + (tmp_path / "out.receipt.json").read_text()
@@ -57,7 +72,9 @@ def _mask() -> int:
     return mask
 
 
-def test_the_noise_of_a_key_follows_what_stands_in_the_files_and_not_their_names(embedding: Embedding, tmp_path: Path) -> None:
+def test_the_noise_of_a_key_follows_what_stands_in_the_files_and_not_their_names(
+    embedding: Embedding, tmp_path: Path
+) -> None:
     private = Privatizer(Multivariate(embedding, epsilon=1.0), randomness=Keyed(bytes(32)))
     first = made(tmp_path / "a", {"a.txt": "the quick brown fox", "b.txt": "the quick brown fox"})
     second = made(tmp_path / "b", {"kowalczyk.txt": "the quick brown fox", "lee.txt": "the quick brown fox"})
@@ -76,8 +93,13 @@ def test_a_folder_is_released_only_when_it_is_said(private: Privatizer, tmp_path
         privatize_file(private, source / "zoe.txt", tmp_path / "out", format="folder")
     with pytest.raises(InvalidParameter, match="plain text has no columns"):
         privatize_file(private, source, tmp_path / "out", format="folder", columns=["text"])
-    layout = make_layout(source, format="folder", roles=NO_ROLES, delimiter=None, header=True, encoding="utf-8")
-    with open_source(source) as opened, pytest.raises(InvalidParameter, match="cannot be written to a stream"):
+    layout = make_layout(
+        source, format="folder", roles=NO_ROLES, delimiter=None, header=True, encoding="utf-8"
+    )
+    with (
+        open_source(source) as opened,
+        pytest.raises(InvalidParameter, match="cannot be written to a stream"),
+    ):
         privatize_stream(private, opened, io.BytesIO(), layout)
     with pytest.raises(RecordError, match=r"has no file in it that ends in \.txt or \.text"):
         privatize_file(private, made(tmp_path / "empty", {}), tmp_path / "out", format="folder")
@@ -92,7 +114,9 @@ def test_an_output_folder_is_never_replaced(private: Privatizer, tmp_path: Path)
     assert texts_in(target) == {"mine.txt": "kept"}
 
 
-def test_a_file_that_is_no_text_is_refused_by_its_number_and_nothing_comes_out(private: Privatizer, tmp_path: Path) -> None:
+def test_a_file_that_is_no_text_is_refused_by_its_number_and_nothing_comes_out(
+    private: Privatizer, tmp_path: Path
+) -> None:
     source = made(tmp_path / "in")
     (source / "m.txt").write_bytes(b"%PDF-1.7")
     with pytest.raises(RecordError, match=r"in: file 4 by name, line 1: is a PDF document"):
@@ -100,7 +124,9 @@ def test_a_file_that_is_no_text_is_refused_by_its_number_and_nothing_comes_out(p
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in"]
 
 
-def test_a_folder_that_changed_is_not_continued(noisy: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_changed_is_not_continued(
+    noisy: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = made(tmp_path / "in")
 
     def fail(*_: Any) -> None:
@@ -117,7 +143,9 @@ def test_a_folder_that_changed_is_not_continued(noisy: Privatizer, tmp_path: Pat
     assert len(texts_in(tmp_path / "out")) == 5
 
 
-def test_a_released_folder_is_read_by_its_receiver_and_not_rewritten(private: Privatizer, tmp_path: Path) -> None:
+def test_a_released_folder_is_read_by_its_receiver_and_not_rewritten(
+    private: Privatizer, tmp_path: Path
+) -> None:
     source = made(tmp_path / "in")
     assert len(list(read_texts(source, column=None, format="folder"))) == 4
     with pytest.raises(RecordError, match="is a folder, whose files are read and not written again"):

@@ -33,11 +33,19 @@ def written(path: Path, records: list[Any], *, indent: int | None = None) -> Pat
 
 def read(path: Path) -> list[Any]:
     text = path.read_text()
-    return [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else list(json.loads(text))
+    return (
+        [json.loads(line) for line in text.splitlines()]
+        if path.suffix == ".jsonl"
+        else list(json.loads(text))
+    )
 
 
 VISITS = [
-    {"id": 1, "visit": {"note": "the, quick", "room": 7}, "visits": [{"note": "fox!", "day": 1}, {"note": None}, {"day": 3}]},
+    {
+        "id": 1,
+        "visit": {"note": "the, quick", "room": 7},
+        "visits": [{"note": "fox!", "day": 1}, {"note": None}, {"day": 3}],
+    },
     {"id": 2, "visit": None, "visits": []},
     {"id": 3, "visits": None},
     {"id": 4, "visit": {}, "visits": [{"note": "word1 word2"}]},
@@ -45,9 +53,13 @@ VISITS = [
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".json"])
-def test_texts_in_objects_and_lists_are_released_and_all_else_stays(private: Privatizer, tmp_path: Path, ending: str) -> None:
+def test_texts_in_objects_and_lists_are_released_and_all_else_stays(
+    private: Privatizer, tmp_path: Path, ending: str
+) -> None:
     source = written(tmp_path / f"in{ending}", VISITS)
-    receipt = privatize_file(private, source, tmp_path / f"out{ending}", columns=["visit.note", "visits[].note"])
+    receipt = privatize_file(
+        private, source, tmp_path / f"out{ending}", columns=["visit.note", "visits[].note"]
+    )
     expected = json.loads(json.dumps(VISITS).replace("the, quick", "the quick").replace("fox!", "fox"))
     assert read(tmp_path / f"out{ending}") == expected
     assert receipt is not None
@@ -61,7 +73,11 @@ def test_texts_in_objects_and_lists_are_released_and_all_else_stays(private: Pri
         ({"a": [["fox."], []]}, "a[][]", {"a": [["fox"], []]}),
         ({"visit.note": "fox.", "visit": {"note": 5}}, None, None),
         ({"visit.note": "fox."}, "visit.note", {"visit.note": "fox"}),
-        ({"visit.note": "fox.", "visit": {"note": "the."}}, "visit.note", {"visit.note": "fox", "visit": {"note": "the"}}),
+        (
+            {"visit.note": "fox.", "visit": {"note": "the."}},
+            "visit.note",
+            {"visit.note": "fox", "visit": {"note": "the"}},
+        ),
         ({"notes[]": "fox."}, "notes[]", {"notes[]": "fox"}),
         ({"a.": "fox."}, "a.", {"a.": "fox"}),
     ],
@@ -83,18 +99,34 @@ def test_the_very_name_and_the_path_are_both_private(
     ("record", "column", "said"),
     [
         ({"visit": "qzx"}, "visit.note", "the value of visit is not an object or null"),
-        ({"visit": [{"note": "qzx"}]}, "visit.note", "the value of visit is not an object or null; a list is named with []"),
+        (
+            {"visit": [{"note": "qzx"}]},
+            "visit.note",
+            "the value of visit is not an object or null; a list is named with []",
+        ),
         ({"visit": {"note": "qzx"}}, "visit[].note", "the value of visit is not a list or null"),
         ({"notes": ["qzx"]}, "notes", "it is a list: name its texts, as notes[]"),
-        ({"visits": [{"note": {"qzx": 1}}]}, "visits[].note", "the value of visits[].note is not text or null"),
-        ({"visits": [{"note": "a"}, "qzx"]}, "visits[].note", "the value of visits[] is not an object or null"),
+        (
+            {"visits": [{"note": {"qzx": 1}}]},
+            "visits[].note",
+            "the value of visits[].note is not text or null",
+        ),
+        (
+            {"visits": [{"note": "a"}, "qzx"]},
+            "visits[].note",
+            "the value of visits[] is not an object or null",
+        ),
     ],
 )
 def test_what_does_not_fit_the_path_is_refused_with_the_record(
     private: Privatizer, tmp_path: Path, record: Any, column: str, said: str
 ) -> None:
     for ending, where in ((".jsonl", "line 2"), (".json", "record 2")):
-        fits = {"visit.note": {"visit": {"note": "a"}}, "visit[].note": {"visit": [{"note": "a"}]}, "notes": {"notes": "a"}}
+        fits = {
+            "visit.note": {"visit": {"note": "a"}},
+            "visit[].note": {"visit": [{"note": "a"}]},
+            "notes": {"notes": "a"},
+        }
         source = written(tmp_path / f"in{ending}", [fits.get(column, {"visits": [{"note": "a"}]}), record])
         with pytest.raises(RecordError) as refused:
             privatize_file(private, source, tmp_path / f"out{ending}", columns=[column])
@@ -104,7 +136,9 @@ def test_what_does_not_fit_the_path_is_refused_with_the_record(
         assert not (tmp_path / f"out{ending}").exists()
 
 
-def test_a_key_that_stands_twice_in_an_object_on_the_way_is_refused(private: Privatizer, tmp_path: Path) -> None:
+def test_a_key_that_stands_twice_in_an_object_on_the_way_is_refused(
+    private: Privatizer, tmp_path: Path
+) -> None:
     (tmp_path / "in.jsonl").write_text('{"visit": {"note": "qzx", "note": "fox"}}\n')
     with pytest.raises(RecordError, match="a key stands twice in visit"):
         privatize_file(private, tmp_path / "in.jsonl", tmp_path / "out.jsonl", columns=["visit.note"])
@@ -120,13 +154,15 @@ def test_a_misspelt_path_releases_nothing(private: Privatizer, tmp_path: Path) -
 def test_other_values_keep_their_bytes_beside_a_nested_text(private: Privatizer, tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text('{"v": {"n": 1.10, "note": "the, fox", "x": [1,  2]}, "big": 1E400}\n')
     privatize_file(private, tmp_path / "in.jsonl", tmp_path / "out.jsonl", columns=["v.note"])
-    assert (tmp_path / "out.jsonl").read_text() == '{"v":{"n":1.10,"note":"the fox","x":[1,  2]},"big":1E400}\n'
+    assert (
+        tmp_path / "out.jsonl"
+    ).read_text() == '{"v":{"n":1.10,"note":"the fox","x":[1,  2]},"big":1E400}\n'
 
 
 @pytest.mark.parametrize(
     ("name", "steps"),
     [
-        ("a", ()), ("a.b", ("a", "b")), ("a[].b", ("a", EVERY, "b")), ("a[]", ("a", EVERY)), ("a[][]", ("a", EVERY, EVERY)),
+        ("a", ()), ("a.b", ("a", "b")), ("a[].b", ("a", EVERY, "b")), ("a[]", ("a", EVERY)), ("a[][]", ("a", EVERY, EVERY)),  # noqa: E501
         ("a..b", ()), (".a", ()), ("a.", ()), ("[]", ()), ("a[0].b", ("a[0]", "b")), ("", ()),
     ],
 )  # fmt: skip
@@ -136,13 +172,17 @@ def test_paths_are_parsed(name: str, steps: tuple[str | None, ...]) -> None:
     assert path.up_to(len(steps)) == (name if steps else "")
 
 
-def test_equal_words_at_different_places_of_a_record_get_different_noise(embedding: Embedding, tmp_path: Path) -> None:
+def test_equal_words_at_different_places_of_a_record_get_different_noise(
+    embedding: Embedding, tmp_path: Path
+) -> None:
     text = "the quick brown fox word1 word2 word3 word4"
     record = {"id": 1, "v.n": text, "v": {"n": text}, "l": [text, text], "m": [{"n": text}, {"n": text}]}
     source = written(tmp_path / "in.jsonl", [record])
     private = Privatizer(Multivariate(embedding, epsilon=1.0), randomness=Keyed(bytes(32)))
     for naming in ({}, {"record_id": "id"}):
-        privatize_file(private, source, tmp_path / "out.jsonl", columns=["v.n", "l[]", "m[].n"], force=True, **naming)  # type: ignore[arg-type]
+        privatize_file(
+            private, source, tmp_path / "out.jsonl", columns=["v.n", "l[]", "m[].n"], force=True, **naming
+        )  # type: ignore[arg-type]
         out = read(tmp_path / "out.jsonl")[0]
         texts = [out["v.n"], out["v"]["n"], *out["l"], *(each["n"] for each in out["m"])]
         assert len(set(texts)) == 6
@@ -165,7 +205,9 @@ def test_a_budget_per_record_is_refused_for_lists(embedding: Embedding, tmp_path
     source = written(tmp_path / "in.jsonl", [{"l": ["fox", "the"]}])
     with pytest.raises(InvalidParameter, match="once per element"):
         privatize_file(private, source, tmp_path / "out.jsonl", columns=["l[]"])
-    layout = make_layout(source, format=None, roles=Roles(text=("l[]",)), delimiter=None, header=True, encoding="utf-8")
+    layout = make_layout(
+        source, format=None, roles=Roles(text=("l[]",)), delimiter=None, header=True, encoding="utf-8"
+    )
     with open_source(source) as opened, pytest.raises(InvalidParameter, match="once per element"):
         privatize_stream(private, opened, io.BytesIO(), layout)
 
@@ -222,7 +264,9 @@ def test_an_empty_array_stays_one(private: Privatizer, tmp_path: Path) -> None:
         ('[{"t": "a", "t": "qzx"}]', "a key stands twice in the object"),
     ],
 )
-def test_what_is_no_array_of_objects_is_refused_in_one_line(private: Privatizer, tmp_path: Path, content: str, said: str) -> None:
+def test_what_is_no_array_of_objects_is_refused_in_one_line(
+    private: Privatizer, tmp_path: Path, content: str, said: str
+) -> None:
     (tmp_path / "in.json").write_text(content)
     with pytest.raises(RecordError) as refused:
         privatize_file(private, tmp_path / "in.json", tmp_path / "out.json", columns=["t"])
@@ -231,7 +275,9 @@ def test_what_is_no_array_of_objects_is_refused_in_one_line(private: Privatizer,
     assert not (tmp_path / "out.json").exists()
 
 
-def test_an_object_that_is_too_long_is_refused(private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_that_is_too_long_is_refused(
+    private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("deniable.records.formats.json_array.LONGEST_RECORD", 100)
     source = written(tmp_path / "in.json", [{"t": "a"}, {"t": "a" * 101}])
     with pytest.raises(RecordError, match="record 2: longer than 100 characters"):
@@ -240,7 +286,14 @@ def test_an_object_that_is_too_long_is_refused(private: Privatizer, tmp_path: Pa
 
 def test_a_stream_holds_all_objects_before_an_error_and_no_end(private: Privatizer, tmp_path: Path) -> None:
     (tmp_path / "in.json").write_text('[{"t": "the."}, {"t": "fox."}, 5]')
-    layout = make_layout(tmp_path / "in.json", format=None, roles=Roles(text=("t",)), delimiter=None, header=True, encoding="utf-8")
+    layout = make_layout(
+        tmp_path / "in.json",
+        format=None,
+        roles=Roles(text=("t",)),
+        delimiter=None,
+        header=True,
+        encoding="utf-8",
+    )
     sink = io.BytesIO()
     with open_source(tmp_path / "in.json") as opened, pytest.raises(RecordError, match="record 3"):
         privatize_stream(private, opened, sink, layout)
@@ -262,25 +315,41 @@ def test_released_arrays_are_read_and_rewritten_by_their_receiver(tmp_path: Path
     assert read(tmp_path / "out.json") == [{"t": "the!", "l": 1}, {"t": "fox!", "l": 2}]
 
 
-def test_json_lines_under_the_name_of_json_are_read_when_it_is_said(private: Privatizer, tmp_path: Path) -> None:
+def test_json_lines_under_the_name_of_json_are_read_when_it_is_said(
+    private: Privatizer, tmp_path: Path
+) -> None:
     (tmp_path / "in.json").write_text('{"t": "fox."}\n')
     privatize_file(private, tmp_path / "in.json", tmp_path / "out.json", columns=["t"], format="jsonl")
     assert (tmp_path / "out.json").read_text() == '{"t":"fox"}\n'
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".json"])
-def test_a_record_budget_is_never_spent_on_the_name_and_on_the_path(embedding: Embedding, tmp_path: Path, ending: str) -> None:
+def test_a_record_budget_is_never_spent_on_the_name_and_on_the_path(
+    embedding: Embedding, tmp_path: Path, ending: str
+) -> None:
     private = Privatizer(Multivariate(embedding, epsilon=1.0), record_epsilon=5.0)
     one, both = {"a.b": "the quick", "a": {"b": None}}, {"a.b": "the fox", "a": {"b": "the fox"}}
     source = written(tmp_path / f"in{ending}", [one, both])
-    with pytest.raises(RecordError, match=r"record 2: has 2 texts, and record_epsilon would be spent on each"):
+    with pytest.raises(
+        RecordError, match=r"record 2: has 2 texts, and record_epsilon would be spent on each"
+    ):
         privatize_file(private, source, tmp_path / f"out{ending}", columns=["a.b"])
     assert not (tmp_path / f"out{ending}").exists()
-    sink, layout = io.BytesIO(), make_layout(source, format=None, roles=Roles(text=("a.b",)), delimiter=None, header=True, encoding="utf-8")
+    sink, layout = (
+        io.BytesIO(),
+        make_layout(
+            source, format=None, roles=Roles(text=("a.b",)), delimiter=None, header=True, encoding="utf-8"
+        ),
+    )
     with open_source(source) as records, pytest.raises(RecordError, match="record 2: has 2 texts"):
         privatize_stream(private, records, sink, layout)
     assert sink.getvalue().count(b'"a.b"') == 1, "the record before it is released"
-    assert privatize_file(private, written(tmp_path / f"one{ending}", [one]), tmp_path / f"alone{ending}", columns=["a.b"]) is not None
+    assert (
+        privatize_file(
+            private, written(tmp_path / f"one{ending}", [one]), tmp_path / f"alone{ending}", columns=["a.b"]
+        )
+        is not None
+    )
 
 
 def test_the_receipt_says_that_a_name_and_its_path_add_up(private: Privatizer, tmp_path: Path) -> None:
@@ -291,8 +360,12 @@ def test_the_receipt_says_that_a_name_and_its_path_add_up(private: Privatizer, t
     assert (receipt.budget["longest_row"] or {})["words"] == 3
 
 
-@pytest.mark.parametrize("other", [{"a": {"b.c": "qzx"}}, {"a.b": {"c": "qzx"}}, {"a": {"b": {"c": "fox"}, "b.c": "qzx"}}])
-def test_keys_that_spell_a_part_of_the_path_are_refused(private: Privatizer, tmp_path: Path, other: Any) -> None:
+@pytest.mark.parametrize(
+    "other", [{"a": {"b.c": "qzx"}}, {"a.b": {"c": "qzx"}}, {"a": {"b": {"c": "fox"}, "b.c": "qzx"}}]
+)
+def test_keys_that_spell_a_part_of_the_path_are_refused(
+    private: Privatizer, tmp_path: Path, other: Any
+) -> None:
     source = written(tmp_path / "in.jsonl", [{"a": {"b": {"c": "fox"}}}, other])
     with pytest.raises(RecordError, match=r"line 2: a key is called as a part of the path a\.b\.c"):
         privatize_file(private, source, tmp_path / "out.jsonl", columns=["a.b.c"])

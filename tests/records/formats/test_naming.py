@@ -14,9 +14,9 @@ def test_the_column_is_part_of_a_name_unless_the_ids_are_users() -> None:
 
 def test_a_column_is_named_as_the_records_of_a_file_are() -> None:
     by_file = Naming("in.csv", column="id")
-    assert [by_file.names(record, name, ["review"])[0] for record, name in enumerate(["a", "b"], 1)] == name_column(
-        Keyed.new(), ["a", "b"], "review"
-    )
+    assert [
+        by_file.names(record, name, ["review"])[0] for record, name in enumerate(["a", "b"], 1)
+    ] == name_column(Keyed.new(), ["a", "b"], "review")
 
 
 def test_without_a_key_ids_stay_as_they_are_for_the_privatizer_to_refuse() -> None:

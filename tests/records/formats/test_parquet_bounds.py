@@ -1,4 +1,5 @@
-"""Parquet files that stand for far more than they hold are read in bounded memory, or refused with one error."""
+"""Parquet files that stand for far more than they hold are read in bounded memory, or refused with one
+error."""
 
 from __future__ import annotations
 
@@ -46,17 +47,32 @@ def repeated_text(length: int, rows: int) -> bytes:
     out = pa.BufferOutputStream()
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["x " * (length // 2)]))
     table = pa.table({"text": texts})
-    pq.write_table(table, out, compression="zstd", dictionary_pagesize_limit=1 << 30, write_statistics=False, store_schema=False)
+    pq.write_table(
+        table,
+        out,
+        compression="zstd",
+        dictionary_pagesize_limit=1 << 30,
+        write_statistics=False,
+        store_schema=False,
+    )
     return bytes(out.getvalue())
 
 
 def page_of_gibibytes() -> bytes:
     content = packed(bytes(1_000 * MEBIBYTE))
-    return parquet(data_page(content, 3, unpacked=1_000 * MEBIBYTE), values=3, rows=3, codec=ZSTD, claimed=100)
+    return parquet(
+        data_page(content, 3, unpacked=1_000 * MEBIBYTE), values=3, rows=3, codec=ZSTD, claimed=100
+    )
 
 
 def lying_page() -> bytes:
-    return parquet(data_page(packed(b"\x01\0\0\0a"), 1, unpacked=(1 << 31) - 1), values=1, rows=1, codec=ZSTD, claimed=100)
+    return parquet(
+        data_page(packed(b"\x01\0\0\0a"), 1, unpacked=(1 << 31) - 1),
+        values=1,
+        rows=1,
+        codec=ZSTD,
+        claimed=100,
+    )
 
 
 def delta_texts(encoding: int) -> bytes:
@@ -81,12 +97,18 @@ def varint_of_run(count: int) -> bytes:
 
 
 def repeated_prefixes() -> bytes:
-    """Return a file of 2,048 texts of a megabyte each, of which all but the first take over all of the one before them."""
+    """Return a file of 2,048 texts of a megabyte each, of which all but the first take over all of the one
+    before them."""
     length, rows = MEBIBYTE, 2048
     prefixes = delta_numbers([0] + [length] * (rows - 1))
     suffixes = delta_numbers([length] + [0] * (rows - 1))
     content = prefixes + suffixes + b"x" * length
-    return parquet(data_page(packed(content), rows, encoding=DELTA_STRINGS, unpacked=len(content)), values=rows, rows=rows, codec=ZSTD)
+    return parquet(
+        data_page(packed(content), rows, encoding=DELTA_STRINGS, unpacked=len(content)),
+        values=rows,
+        rows=rows,
+        codec=ZSTD,
+    )
 
 
 def dictionary_of_nothing() -> bytes:
@@ -107,7 +129,14 @@ def one_long_list() -> bytes:
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * 10_000, pa.int32()), pa.array(["x" * MEBIBYTE]))
     table = pa.table({"text": ["a fox"], "list": pa.ListArray.from_arrays([0, 10_000], texts)})
     out = pa.BufferOutputStream()
-    pq.write_table(table, out, compression="zstd", dictionary_pagesize_limit=1 << 30, write_statistics=False, store_schema=False)
+    pq.write_table(
+        table,
+        out,
+        compression="zstd",
+        dictionary_pagesize_limit=1 << 30,
+        write_statistics=False,
+        store_schema=False,
+    )
     return bytes(out.getvalue())
 
 
@@ -140,7 +169,9 @@ def _read_bomb(path: str, answer: multiprocessing.Queue[tuple[str, str, int, int
     except BaseException as error:
         found, said = "traceback", repr(error)
     parsers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    answer.put((found, said, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10, parsers >> 10))
+    answer.put(
+        (found, said, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10, parsers >> 10)
+    )
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
@@ -202,9 +233,19 @@ def test_all_columns_come_through_as_arrow_reads_them(
     path = tmp_path / "in.parquet"
     texts_only = dict.fromkeys(("text", "binary", "large"), encoding)
     options: dict[str, Any] = (
-        {"use_dictionary": True} if encoding == "dictionary" else {"use_dictionary": False, "column_encoding": texts_only}
+        {"use_dictionary": True}
+        if encoding == "dictionary"
+        else {"use_dictionary": False, "column_encoding": texts_only}
     )
-    pq.write_table(table, path, compression=compression, data_page_version=version, row_group_size=650, data_page_size=2_500, **options)
+    pq.write_table(
+        table,
+        path,
+        compression=compression,
+        data_page_version=version,
+        row_group_size=650,
+        data_page_size=2_500,
+        **options,
+    )
     for most_bytes in (1 << 12, 8 << 20):
         monkeypatch.setattr(parquet_rows, "BYTES_AT_ONCE", most_bytes)
         with closing(FileSource(path)) as source:
@@ -225,7 +266,9 @@ def test_an_id_that_is_not_utf8_is_one_error_without_the_id(tmp_path: Path) -> N
     assert "bob" not in str(caught.value)
     assert caught.value.__cause__ is None
     with closing(FileSource(path)) as source:
-        again = ParquetReader(source, Layout(format="parquet", roles=Roles(text=("text",))), Naming(str(path), column="id"))
+        again = ParquetReader(
+            source, Layout(format="parquet", roles=Roles(text=("text",))), Naming(str(path), column="id")
+        )
         with pytest.raises(RecordError, match="not valid UTF-8"):
             again.skip(2)
 
@@ -235,13 +278,17 @@ def test_the_ids_of_rows_that_were_released_are_remembered(tmp_path: Path) -> No
     ids = [f"p{i}" for i in range(5_000)]
     pq.write_table(pa.table({"id": [*ids, "p7"], "text": ["fox"] * 5_001}), path, row_group_size=900)
     with closing(FileSource(path)) as source:
-        reader = ParquetReader(source, Layout(format="parquet", roles=Roles(text=("text",))), Naming(str(path), column="id"))
+        reader = ParquetReader(
+            source, Layout(format="parquet", roles=Roles(text=("text",))), Naming(str(path), column="id")
+        )
         reader.skip(4_000)
         with pytest.raises(RecordError, match="has the id of"):
             list(reader.batches(BatchSize()))
 
 
-@pytest.mark.parametrize("damage", [b"\xff" * 40, b"\x15\x00\x15\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80", b""])
+@pytest.mark.parametrize(
+    "damage", [b"\xff" * 40, b"\x15\x00\x15\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80", b""]
+)
 def test_pages_that_are_no_pages_are_one_error(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "in.parquet"
     path.write_bytes(parquet(damage, values=5, rows=5))

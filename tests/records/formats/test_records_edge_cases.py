@@ -24,7 +24,11 @@ from tests.support.keeping import keep_all as privatize_file
 
 odd_texts = ["a\x85b", "a\u2028b", "\x00", "\r", '"', "\ufeff"]
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.sampled_from(odd_texts)
-few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+few = settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 
 
 def release(private: Privatizer, folder: Path, name: str, data: bytes, **options: object) -> bytes:
@@ -41,7 +45,9 @@ def is_typed(text: str) -> bool:
 
 @few
 @given(st.lists(any_text.filter(lambda text: "\n" not in text), max_size=8))
-def test_one_line_out_per_line_in_whatever_the_line_holds(private: Privatizer, tmp_path: Path, lines: list[str]) -> None:
+def test_one_line_out_per_line_in_whatever_the_line_holds(
+    private: Privatizer, tmp_path: Path, lines: list[str]
+) -> None:
     assume(is_typed("".join(lines)))
     released = release(private, tmp_path, "in.txt", "".join(line + "\n" for line in lines).encode())
     assert released.decode().split("\n") == [*(private(line) for line in lines), ""]
@@ -49,7 +55,9 @@ def test_one_line_out_per_line_in_whatever_the_line_holds(private: Privatizer, t
 
 @few
 @given(st.lists(st.tuples(any_text, any_text, any_text), max_size=6))
-def test_any_cell_of_csv_comes_through(private: Privatizer, tmp_path: Path, rows: list[tuple[str, str, str]]) -> None:
+def test_any_cell_of_csv_comes_through(
+    private: Privatizer, tmp_path: Path, rows: list[tuple[str, str, str]]
+) -> None:
     written = io.StringIO(newline="")
     csv.writer(written).writerows([["a", "b", "c"], *rows])  # its line ends \r\n make it quote both
     assume(is_typed(written.getvalue()))
@@ -66,7 +74,10 @@ def test_any_string_of_json_comes_through(
     records = [{"t": text} | ({other: other} if other != "t" else {}) for text, other in rows]
     data = "".join(json.dumps(record, ensure_ascii=ascii_only) + "\n" for record in records)
     released = release(private, tmp_path, "in.jsonl", data.encode(), columns=["t"]).decode()
-    expected = [{"t": None if text is None else private(text)} | ({other: other} if other != "t" else {}) for text, other in rows]
+    expected = [
+        {"t": None if text is None else private(text)} | ({other: other} if other != "t" else {})
+        for text, other in rows
+    ]
     assert [json.loads(line) for line in released.split("\n")[:-1]] == expected
 
 
@@ -104,7 +115,9 @@ def test_shapes_of_csv(private: Privatizer, tmp_path: Path, data: bytes, expecte
 
 @pytest.mark.parametrize("data", [b"id,t\n", b"id,t", b"\xef\xbb\xbfid,t\r\n", b"\n", b"\n\n"])
 @pytest.mark.parametrize("wanted", ["missing", "T "])
-def test_a_missing_column_is_refused_where_there_are_no_rows_too(private: Privatizer, tmp_path: Path, data: bytes, wanted: str) -> None:
+def test_a_missing_column_is_refused_where_there_are_no_rows_too(
+    private: Privatizer, tmp_path: Path, data: bytes, wanted: str
+) -> None:
     with pytest.raises(InvalidParameter, match=r"in\.csv has \d columns?, none of that name") as error:
         release(private, tmp_path, "in.csv", data, columns=[wanted])
     assert error.value.exit_code == 2
@@ -119,11 +132,17 @@ def test_a_file_of_nothing_has_no_columns_to_miss(private: Privatizer, tmp_path:
 
 
 def test_csv_without_header_counts_columns_from_one(private: Privatizer, tmp_path: Path) -> None:
-    assert release(private, tmp_path, "in.csv", b"a;fox!\n", columns=["2"], header=False, delimiter=";") == b"a;fox\n"
+    assert (
+        release(private, tmp_path, "in.csv", b"a;fox!\n", columns=["2"], header=False, delimiter=";")
+        == b"a;fox\n"
+    )
 
 
 def test_blank_lines_of_json_lines_stay(private: Privatizer, tmp_path: Path) -> None:
-    assert release(private, tmp_path, "in.jsonl", b'{"t":"fox."}\r\n\n  \n{"t":null}', columns=["t"]) == b'{"t":"fox"}\n\n\n{"t":null}\n'
+    assert (
+        release(private, tmp_path, "in.jsonl", b'{"t":"fox."}\r\n\n  \n{"t":null}', columns=["t"])
+        == b'{"t":"fox"}\n\n\n{"t":null}\n'
+    )
 
 
 def test_an_empty_parquet_file_stays_empty_with_its_schema(private: Privatizer, tmp_path: Path) -> None:
@@ -135,8 +154,14 @@ def test_an_empty_parquet_file_stays_empty_with_its_schema(private: Privatizer, 
 
 
 def test_another_encoding_can_be_named(private: Privatizer, tmp_path: Path) -> None:
-    assert release(private, tmp_path, "in.txt", "caf\u00e9\nfox".encode("latin-1"), encoding="latin-1") == "caf\u00e9\nfox\n".encode()
-    assert release(private, tmp_path, "in.txt", "caf\u00e9\nfox".encode("utf-16"), encoding="utf-16") == "caf\u00e9\nfox\n".encode()
+    assert (
+        release(private, tmp_path, "in.txt", "caf\u00e9\nfox".encode("latin-1"), encoding="latin-1")
+        == "caf\u00e9\nfox\n".encode()
+    )
+    assert (
+        release(private, tmp_path, "in.txt", "caf\u00e9\nfox".encode("utf-16"), encoding="utf-16")
+        == "caf\u00e9\nfox\n".encode()
+    )
 
 
 def test_a_line_of_many_megabytes_goes_through(private: Privatizer, tmp_path: Path) -> None:
@@ -147,7 +172,11 @@ def test_a_line_of_many_megabytes_goes_through(private: Privatizer, tmp_path: Pa
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("in.txt", b"fox\nfox\nsecret \xff word\n", "line 3: not valid UTF-8; say the encoding of the file with --encoding"),
+        (
+            "in.txt",
+            b"fox\nfox\nsecret \xff word\n",
+            "line 3: not valid UTF-8; say the encoding of the file with --encoding",
+        ),
         ("in.txt", b"fox\nsecret \xc3", "line 2: not valid UTF-8"),
         ("in.csv", b"id,t\n1,secret\n2,secret,secret\n", "line 3: 3 cells where the first row has 2"),
         ("in.csv", b'id,t\n1,"a\nb"\n2\n', "line 4: 1 cells"),
@@ -182,12 +211,22 @@ def test_bad_input_is_refused_where_it_is_without_quoting_it(
 @pytest.mark.parametrize(
     ("name", "there"),
     [
-        ("in.csv", "has 2 columns, none of that name; if the file has no header use --no-header; `deniable check FILE` shows the names"),
-        ("in.jsonl", "none of the first 1 records of .* has it; they have 2 other keys; `deniable check FILE` shows the names"),
+        (
+            "in.csv",
+            "has 2 columns, none of that name; if the file has no header use --no-header; `deniable check "
+            "FILE` shows the names",
+        ),
+        (
+            "in.jsonl",
+            "none of the first 1 records of .* has it; they have 2 other keys; `deniable check FILE` shows "
+            "the names",
+        ),
         ("in.parquet", "has the columns secret, t, none of that name"),
     ],
 )
-def test_an_unknown_column_is_refused_and_only_a_schema_is_quoted(private: Privatizer, tmp_path: Path, name: str, there: str) -> None:
+def test_an_unknown_column_is_refused_and_only_a_schema_is_quoted(
+    private: Privatizer, tmp_path: Path, name: str, there: str
+) -> None:
     source = tmp_path / name
     if name == "in.parquet":
         pq.write_table(pa.table({"secret": [1], "t": ["fox"]}), source)
@@ -214,7 +253,9 @@ def test_an_unknown_column_is_refused_and_only_a_schema_is_quoted(private: Priva
         ("in.csv", "secret;tt,a", "none of that name; if the file has no header use --no-header"),
     ],
 )
-def test_a_wrong_delimiter_gets_the_right_advice(private: Privatizer, tmp_path: Path, name: str, header: str, advice: str) -> None:
+def test_a_wrong_delimiter_gets_the_right_advice(
+    private: Privatizer, tmp_path: Path, name: str, header: str, advice: str
+) -> None:
     with pytest.raises(InvalidParameter) as raised:
         release(private, tmp_path, name, f"{header}\n".encode(), columns=["t"])
     assert advice in str(raised.value)
@@ -223,15 +264,27 @@ def test_a_wrong_delimiter_gets_the_right_advice(private: Privatizer, tmp_path: 
 
 @pytest.mark.parametrize(
     ("mark", "encoding"),
-    [(codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32")],
+    [
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+        (codecs.BOM_UTF32_LE, "utf-32"),
+        (codecs.BOM_UTF32_BE, "utf-32"),
+    ],
 )
-def test_a_byte_order_mark_says_the_encoding(private: Privatizer, tmp_path: Path, mark: bytes, encoding: str) -> None:
+def test_a_byte_order_mark_says_the_encoding(
+    private: Privatizer, tmp_path: Path, mark: bytes, encoding: str
+) -> None:
     order = "le" if mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF32_LE) else "be"
     data = mark + "id\tt\n1\tfox\n".encode(f"{encoding}-{order}")
     with pytest.raises(RecordError) as raised:
         release(private, tmp_path, "in.csv", data, columns=["t"])
-    assert f"line 1: not valid UTF-8; say the encoding of the file with --encoding, which is {encoding}" in str(raised.value)
-    assert release(private, tmp_path, "in.csv", data, columns=["t"], encoding=encoding, delimiter="tab").endswith(b"1\tfox\n")
+    assert (
+        f"line 1: not valid UTF-8; say the encoding of the file with --encoding, which is {encoding}"
+        in str(raised.value)
+    )
+    assert release(
+        private, tmp_path, "in.csv", data, columns=["t"], encoding=encoding, delimiter="tab"
+    ).endswith(b"1\tfox\n")
 
 
 def test_a_folder_is_called_a_folder(private: Privatizer, tmp_path: Path) -> None:
@@ -241,7 +294,10 @@ def test_a_folder_is_called_a_folder(private: Privatizer, tmp_path: Path) -> Non
 
 
 def test_a_column_number_that_is_not_there_is_refused(private: Privatizer, tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match="has 2 columns, none of that name; without a header, columns are numbers from 1"):
+    with pytest.raises(
+        InvalidParameter,
+        match="has 2 columns, none of that name; without a header, columns are numbers from 1",
+    ):
         release(private, tmp_path, "in.csv", b"fox,the\n", columns=["3"], header=False)
 
 
@@ -257,14 +313,28 @@ def test_compression_is_told_by_content(private: Privatizer, tmp_path: Path, kin
     assert release(private, tmp_path, "in.txt", compress(text, kind)) == text
 
 
-@pytest.mark.parametrize("encoding", sorted(set(encodings.aliases.aliases.values()) | {"idna", "punycode", "undefined", "unicode_escape"}))
+@pytest.mark.parametrize(
+    "encoding",
+    sorted(set(encodings.aliases.aliases.values()) | {"idna", "punycode", "undefined", "unicode_escape"}),
+)
 def test_every_encoding_of_python_reads_lines_or_is_refused(encoding: str) -> None:
     try:
-        layout = make_layout(None, format="text", roles=NO_ROLES, delimiter=None, header=True, encoding=encoding)
+        layout = make_layout(
+            None, format="text", roles=NO_ROLES, delimiter=None, header=True, encoding=encoding
+        )
     except InvalidParameter:
         assert encoding in {
             *("base64_codec", "bz2_codec", "hex_codec", "quopri_codec", "rot_13", "uu_codec", "zlib_codec"),
-            *("idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "utf_7", "mbcs", "oem"),
+            *(
+                "idna",
+                "punycode",
+                "undefined",
+                "unicode_escape",
+                "raw_unicode_escape",
+                "utf_7",
+                "mbcs",
+                "oem",
+            ),
         }
         return
     assert list(Lines(_Bytes("fox\nthe\n\n".encode(encoding)), layout.encoding)) == ["fox", "the", ""]
@@ -274,13 +344,20 @@ def test_every_encoding_of_python_reads_lines_or_is_refused(encoding: str) -> No
 
 
 @pytest.mark.parametrize("encoding", ["utf-7", "UTF7", "punycode", "undefined", "idna", "hex", "a\0b", ""])
-def test_an_encoding_that_is_not_for_lines_is_refused(private: Privatizer, tmp_path: Path, encoding: str) -> None:
+def test_an_encoding_that_is_not_for_lines_is_refused(
+    private: Privatizer, tmp_path: Path, encoding: str
+) -> None:
     with pytest.raises(InvalidParameter, match="encoding = "):
         release(private, tmp_path, "in.txt", b"fox", encoding=encoding)
 
 
-def test_utf_16_without_a_mark_is_refused_with_what_to_say_instead(private: Privatizer, tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="no byte order mark, so it is not utf-16; say the order with --encoding, such as utf-16-le"):
+def test_utf_16_without_a_mark_is_refused_with_what_to_say_instead(
+    private: Privatizer, tmp_path: Path
+) -> None:
+    with pytest.raises(
+        RecordError,
+        match="no byte order mark, so it is not utf-16; say the order with --encoding, such as utf-16-le",
+    ):
         release(private, tmp_path, "in.txt", "fox\n".encode("utf-16-le"), encoding="utf-16")
     assert release(private, tmp_path, "in.txt", "fox\n".encode("utf-16-le"), encoding="utf-16-le") == b"fox\n"
 
@@ -316,7 +393,9 @@ class _Bytes:
 
 def test_a_json_key_may_be_absent_from_the_first_records(private: Privatizer, tmp_path: Path) -> None:
     data = b'{"id":1}\n' * 500 + b'{"t":"fox."}\n'
-    assert release(private, tmp_path, "in.jsonl", data, columns=["t"]) == b'{"id":1}\n' * 500 + b'{"t":"fox"}\n'
+    assert (
+        release(private, tmp_path, "in.jsonl", data, columns=["t"]) == b'{"id":1}\n' * 500 + b'{"t":"fox"}\n'
+    )
 
 
 def test_a_column_of_numbers_is_not_text(private: Privatizer, tmp_path: Path) -> None:
@@ -345,6 +424,8 @@ def test_an_unknown_word_is_reported_with_its_record_in_the_file(private: Privat
 
 
 @pytest.mark.parametrize("name", ["in.xml", "in.dat", "in.feather"])
-def test_a_name_that_does_not_say_the_format_is_not_guessed(private: Privatizer, tmp_path: Path, name: str) -> None:
+def test_a_name_that_does_not_say_the_format_is_not_guessed(
+    private: Privatizer, tmp_path: Path, name: str
+) -> None:
     with pytest.raises(InvalidParameter, match="say it: one of text, csv"):
         release(private, tmp_path, name, b"fox")

@@ -24,7 +24,11 @@ TOO_LONG = LONGEST_RECORD + 1
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [
-        ("in.txt.gz", b"fox\n" + b"x" * TOO_LONG + b"\nfox\n", "line 2: longer than 16,777,216 characters; split it"),
+        (
+            "in.txt.gz",
+            b"fox\n" + b"x" * TOO_LONG + b"\nfox\n",
+            "line 2: longer than 16,777,216 characters; split it",
+        ),
         ("in.txt.gz", b"fox\nfox\n" + b"x" * TOO_LONG, "line 3: longer than"),
         ("in.csv.gz", b"t\nfox\n" + b"x" * TOO_LONG + b"\n", "line 3: longer than"),
         (
@@ -35,7 +39,9 @@ TOO_LONG = LONGEST_RECORD + 1
         ("in.jsonl.gz", b'{"t":"fox"}\n{"t":"' + b"x" * TOO_LONG + b'"}\n', "line 2: longer than"),
     ],
 )
-def test_a_record_without_end_is_refused_with_its_line(private: Privatizer, tmp_path: Path, name: str, data: bytes, says: str) -> None:
+def test_a_record_without_end_is_refused_with_its_line(
+    private: Privatizer, tmp_path: Path, name: str, data: bytes, says: str
+) -> None:
     source = tmp_path / name
     source.write_bytes(gzip.compress(data, 1))
     with pytest.raises(RecordError, match=says):
@@ -64,17 +70,25 @@ def test_a_record_of_the_greatest_length_goes_through(tmp_path: Path) -> None:
     opened.close()
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())])
-def test_a_parquet_cell_that_is_too_long_is_refused_with_its_record(private: Privatizer, tmp_path: Path, kind: pa.DataType) -> None:
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())]
+)
+def test_a_parquet_cell_that_is_too_long_is_refused_with_its_record(
+    private: Privatizer, tmp_path: Path, kind: pa.DataType
+) -> None:
     texts = pa.array(["fox", None, "x" * TOO_LONG, "fox"])
-    table = pa.table({"t": texts.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else texts.cast(kind)})
+    table = pa.table(
+        {"t": texts.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else texts.cast(kind)}
+    )
     pq.write_table(table, tmp_path / "in.parquet")
     with pytest.raises(RecordError, match="record 3: a text is longer than 16,777,216 characters; split it"):
         privatize_file(private, tmp_path / "in.parquet", tmp_path / "out.parquet", columns=["t"])
     assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
 
 
-def test_json_records_without_the_column_are_not_held_without_end(private: Privatizer, tmp_path: Path) -> None:
+def test_json_records_without_the_column_are_not_held_without_end(
+    private: Privatizer, tmp_path: Path
+) -> None:
     source = tmp_path / "in.jsonl"
     source.write_bytes(b'{"other":"%s"}\n' % (b"x" * (LONGEST_RECORD // 4)) * 8)
     layout = Layout(format="jsonl", roles=Roles(text=("t",)))

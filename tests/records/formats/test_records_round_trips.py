@@ -25,7 +25,12 @@ def unpack(data: bytes, ending: str) -> bytes:
     """Unpack with libraries other than the one that reads input, where there is one."""
     if ending == ".zst":
         return bytes(pa.CompressedInputStream(pa.BufferReader(data), "zstd").read())
-    unpackers: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+    unpackers: dict[str, Callable[[bytes], bytes]] = {
+        "": bytes,
+        ".gz": gzip.decompress,
+        ".bz2": bz2.decompress,
+        ".xz": lzma.decompress,
+    }
     return unpackers[ending](data)
 
 
@@ -39,7 +44,11 @@ def _many_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("ending_in", ENDINGS)
 @pytest.mark.parametrize("ending_out", ENDINGS)
 def test_text_keeps_every_line_in_order_through_any_compression(
-    ending_in: str, ending_out: str, private: Privatizer, tmp_path: Path, leftovers: Callable[[Path], list[str]]
+    ending_in: str,
+    ending_out: str,
+    private: Privatizer,
+    tmp_path: Path,
+    leftovers: Callable[[Path], list[str]],
 ) -> None:
     lines = [f"word{i} the word{i + 1}" if i % 5 else "" for i in range(40)]
     source, target = tmp_path / f"in.txt{ending_in}", tmp_path / f"out.txt{ending_out}"
@@ -52,8 +61,12 @@ def test_text_keeps_every_line_in_order_through_any_compression(
     assert leftovers(target) == []
 
 
-@pytest.mark.parametrize(("command", "ending"), [("gzip", ".gz"), ("bzip2", ".bz2"), ("xz", ".xz"), ("zstd", ".zst")])
-def test_the_usual_tools_read_compressed_output(command: str, ending: str, private: Privatizer, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("command", "ending"), [("gzip", ".gz"), ("bzip2", ".bz2"), ("xz", ".xz"), ("zstd", ".zst")]
+)
+def test_the_usual_tools_read_compressed_output(
+    command: str, ending: str, private: Privatizer, tmp_path: Path
+) -> None:
     source, target = tmp_path / "in.txt", tmp_path / f"out.txt{ending}"
     source.write_text("".join(f"word{i}\n" for i in range(30)))
     privatize_file(private, source, target)
@@ -66,8 +79,14 @@ def test_the_usual_tools_read_compressed_output(command: str, ending: str, priva
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize(("format_", "delimiter"), [("csv", ","), ("tsv", "\t")])
-def test_cells_of_other_columns_stay_as_they_are(format_: str, delimiter: str, ending: str, private: Privatizer, tmp_path: Path) -> None:
-    rows = [["007", "the, quick", "1.50", 'say "x"'], ["", "fox\nbrown", "NULL", "a\nb\r\nc"], [" 1e5 ", "", "\x00", "\u2028\x85"]] * 10
+def test_cells_of_other_columns_stay_as_they_are(
+    format_: str, delimiter: str, ending: str, private: Privatizer, tmp_path: Path
+) -> None:
+    rows = [
+        ["007", "the, quick", "1.50", 'say "x"'],
+        ["", "fox\nbrown", "NULL", "a\nb\r\nc"],
+        [" 1e5 ", "", "\x00", "\u2028\x85"],
+    ] * 10
     written = io.StringIO(newline="")
     csv.writer(written, delimiter=delimiter).writerows([["id", "text", "value", "note"], *rows])
     source, target = tmp_path / f"in.{format_}{ending}", tmp_path / f"out.{format_}{ending}"
@@ -92,7 +111,8 @@ def test_other_json_values_keep_their_bytes(ending: str, private: Privatizer, tm
     source.write_bytes(compress("\n".join(records).encode(), ENDINGS[ending]))
     privatize_file(private, source, target, columns=["text"])
     expected = [
-        '{"id":123456789012345678901234567890,"text":"the quick","n":1.10,"deep":{"a" : [1, 2,  {"a":1,"a":2}]},"u":"\\u00e9"}',
+        '{"id":123456789012345678901234567890,"text":"the quick","n":1.10,"deep":{"a" : [1, 2,  '
+        '{"a":1,"a":2}]},"u":"\\u00e9"}',
         '{"text":null,"x":true}',
         '{"x":1E400}',
         '{"text":"","e":-0.0}',
@@ -100,8 +120,12 @@ def test_other_json_values_keep_their_bytes(ending: str, private: Privatizer, tm
     assert unpack(target.read_bytes(), ending).decode().split("\n") == [*expected, ""]
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())])
-def test_parquet_keeps_types_metadata_nulls_and_order(kind: pa.DataType, private: Privatizer, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]
+)
+def test_parquet_keeps_types_metadata_nulls_and_order(
+    kind: pa.DataType, private: Privatizer, tmp_path: Path
+) -> None:
     texts = ["the quick", None, "", "fox fox", *(f"word{i}" for i in range(50))]
     n = len(texts)
     plain = pa.array(texts, type=pa.string())
@@ -131,7 +155,9 @@ def test_parquet_keeps_types_metadata_nulls_and_order(kind: pa.DataType, private
 
 
 def test_several_columns_are_privatized_each_in_its_place(private: Privatizer, tmp_path: Path) -> None:
-    table = pa.table({"a": [f"word{i}." for i in range(30)], "b": ["x"] * 30, "c": [f"word{i}! the" for i in range(30)]})
+    table = pa.table(
+        {"a": [f"word{i}." for i in range(30)], "b": ["x"] * 30, "c": [f"word{i}! the" for i in range(30)]}
+    )
     source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
     pq.write_table(table, source)
     receipt = privatize_file(private, source, target, columns=["c", "a"])
@@ -143,10 +169,14 @@ def test_several_columns_are_privatized_each_in_its_place(private: Privatizer, t
 
 
 @pytest.mark.parametrize("ordered", [False, True])
-def test_more_released_texts_than_the_dictionary_could_count_go_through(noisy: Privatizer, tmp_path: Path, ordered: bool) -> None:
+def test_more_released_texts_than_the_dictionary_could_count_go_through(
+    noisy: Privatizer, tmp_path: Path, ordered: bool
+) -> None:
     source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
     indices = pa.array([0, 1, None] * 200, pa.int8())
-    column = pa.DictionaryArray.from_arrays(indices, pa.array(["the quick brown", "fox the"]), ordered=ordered)
+    column = pa.DictionaryArray.from_arrays(
+        indices, pa.array(["the quick brown", "fox the"]), ordered=ordered
+    )
     untouched = pa.DictionaryArray.from_arrays(indices, pa.array(["k0", "k1"]), ordered=ordered)
     pq.write_table(pa.table({"t": column, "k": untouched, "n": pa.array(range(600), pa.int16())}), source)
     privatize_file(noisy, source, target, columns=["t"])
@@ -164,16 +194,32 @@ def test_more_released_texts_than_the_dictionary_could_count_go_through(noisy: P
     [
         (pa.table({"t": ["fox"]}), None),
         (pa.table({"t": ["fox"], "n": [1]}), "every value of the column n"),
-        (pa.table({"t": ["fox"], "n": [1]}).replace_schema_metadata({"k": "v"}), "every value of the column n and the file's own metadata"),
-        (pa.table({"t": ["fox"]}).replace_schema_metadata({"k": "v"}), "the file's own metadata"),
-        (pa.table([["fox"]], schema=pa.schema([pa.field("t", pa.string(), metadata={"k": "v"})])), "the file's own metadata"),
         (
-            pa.table([["fox"], [[1]]], schema=pa.schema({"t": pa.string(), "n": pa.list_(pa.field("x", pa.int8(), metadata={"k": "v"}))})),
+            pa.table({"t": ["fox"], "n": [1]}).replace_schema_metadata({"k": "v"}),
             "every value of the column n and the file's own metadata",
         ),
-        (pa.table({"t": ["fox"]}).replace_schema_metadata({"pandas": '{"columns": [], "attributes": {}}'}), None),
+        (pa.table({"t": ["fox"]}).replace_schema_metadata({"k": "v"}), "the file's own metadata"),
         (
-            pa.table({"t": ["fox"]}).replace_schema_metadata({"pandas": '{"columns": [], "attributes": {"a": 1}}'}),
+            pa.table([["fox"]], schema=pa.schema([pa.field("t", pa.string(), metadata={"k": "v"})])),
+            "the file's own metadata",
+        ),
+        (
+            pa.table(
+                [["fox"], [[1]]],
+                schema=pa.schema(
+                    {"t": pa.string(), "n": pa.list_(pa.field("x", pa.int8(), metadata={"k": "v"}))}
+                ),
+            ),
+            "every value of the column n and the file's own metadata",
+        ),
+        (
+            pa.table({"t": ["fox"]}).replace_schema_metadata({"pandas": '{"columns": [], "attributes": {}}'}),
+            None,
+        ),
+        (
+            pa.table({"t": ["fox"]}).replace_schema_metadata(
+                {"pandas": '{"columns": [], "attributes": {"a": 1}}'}
+            ),
             "the file's own metadata",
         ),
         (pa.table({"t": ["fox"]}).replace_schema_metadata({"pandas": "secret"}), "the file's own metadata"),
@@ -191,10 +237,14 @@ def test_the_receipt_says_what_of_a_parquet_file_is_released_as_it_is(
     pq.write_table(table, tmp_path / "in.parquet")
     receipt = privatize_file(private, tmp_path / "in.parquet", tmp_path / "out.parquet", columns=["t"])
     assert receipt is not None
-    assert [line.partition(": ")[2] for line in receipt.public if line.startswith("released exactly")] == ([told] if told else [])
+    assert [line.partition(": ")[2] for line in receipt.public if line.startswith("released exactly")] == (
+        [told] if told else []
+    )
 
 
-def test_how_many_different_texts_there_were_is_not_noted_for_pandas(private: Privatizer, tmp_path: Path) -> None:
+def test_how_many_different_texts_there_were_is_not_noted_for_pandas(
+    private: Privatizer, tmp_path: Path
+) -> None:
     import pandas as pd
 
     noted = []
@@ -210,7 +260,9 @@ def test_how_many_different_texts_there_were_is_not_noted_for_pandas(private: Pr
     assert noted[0] == noted[1] == {"t": {"ordered": False}, "kind": {"num_categories": 2, "ordered": False}}
 
 
-def test_the_receipt_names_the_columns_of_csv_that_are_released_as_they_are(private: Privatizer, tmp_path: Path) -> None:
+def test_the_receipt_names_the_columns_of_csv_that_are_released_as_they_are(
+    private: Privatizer, tmp_path: Path
+) -> None:
     (tmp_path / "in.csv").write_text("id,t,my note\n1,fox,the\n")
     receipt = privatize_file(private, tmp_path / "in.csv", tmp_path / "out.csv", columns=["t"])
     assert receipt is not None

@@ -1,4 +1,5 @@
-"""Spreadsheets: private cells are released, other values stay, and nothing in the file quotes what stood in a private cell."""
+"""Spreadsheets: private cells are released, other values stay, and nothing in the file quotes what stood in a
+private cell."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ def cells(path: Path, sheet: str = "Notes") -> list[list[Any]]:
 
 
 def leaky(path: Path, secret: str) -> Path:
-    """Write a workbook whose private cell holds a secret, which is quoted wherever Excel or LibreOffice would quote it."""
+    """Write a workbook whose private cell holds a secret, which is quoted wherever Excel or LibreOffice would
+    quote it."""
     path.write_bytes(zipped(leaky_parts(secret) if path.suffix == ".xlsx" else leaky_ods(secret)))
     return path
 
@@ -87,7 +89,9 @@ def test_private_cells_are_released_and_all_other_values_stay(
 
 
 def test_ods_is_read_and_written_as_xlsx(private: Privatizer, tmp_path: Path) -> None:
-    frame = pandas.DataFrame({"id": [1, 2, 3], "text": ["the, quick", "", "fox!"], "when": pandas.to_datetime(["2026-01-02"] * 3)})
+    frame = pandas.DataFrame(
+        {"id": [1, 2, 3], "text": ["the, quick", "", "fox!"], "when": pandas.to_datetime(["2026-01-02"] * 3)}
+    )
     with pandas.ExcelWriter(tmp_path / "in.ods", engine="odf") as writer:
         frame.to_excel(writer, sheet_name="Notes", index=False)
         frame.to_excel(writer, sheet_name="Other", index=False)
@@ -97,14 +101,21 @@ def test_ods_is_read_and_written_as_xlsx(private: Privatizer, tmp_path: Path) ->
     assert "out.ods.xlsx" in refused.value.problem
     privatize_file(private, tmp_path / "in.ods", tmp_path / "out.xlsx", columns=["text"])
     when = datetime.datetime(2026, 1, 2)
-    assert cells(tmp_path / "out.xlsx") == [["id", "text", "when"], [1, "the quick", when], [2, None, when], [3, "fox", when]]
+    assert cells(tmp_path / "out.xlsx") == [
+        ["id", "text", "when"],
+        [1, "the quick", when],
+        [2, None, when],
+        [3, "fox", when],
+    ]
     assert cells(tmp_path / "out.xlsx", "Other")[1] == [1, "the, quick", when]
 
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_nothing_in_the_file_quotes_a_private_cell(private: Privatizer, tmp_path: Path, kind: str) -> None:
     """Results of formulas are quotes as well: of these cells nothing is left."""
-    privatize_file(private, leaky(tmp_path / f"in.{kind}", "qzxsecret"), tmp_path / "out.xlsx", columns=["text"])
+    privatize_file(
+        private, leaky(tmp_path / f"in.{kind}", "qzxsecret"), tmp_path / "out.xlsx", columns=["text"]
+    )
     for part, content in unzipped((tmp_path / "out.xlsx").read_bytes()).items():
         assert b"qzx" not in content, part
     notes, others = cells(tmp_path / "out.xlsx"), cells(tmp_path / "out.xlsx", "Other")
@@ -113,11 +124,15 @@ def test_nothing_in_the_file_quotes_a_private_cell(private: Privatizer, tmp_path
     assert notes[1][2] is None
     assert "kept" in (others[0][1] if kind == "ods" else others[0][2])
     when = notes[2][2] if kind == "ods" else notes[1][3]
-    assert when == (datetime.datetime(2026, 1, 2) if kind == "ods" else datetime.datetime(2027, 3, 16))  # counted from 1904
+    assert when == (
+        datetime.datetime(2026, 1, 2) if kind == "ods" else datetime.datetime(2027, 3, 16)
+    )  # counted from 1904
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_the_bytes_do_not_depend_on_how_long_or_how_often_private_words_are(tmp_path: Path, embedding: Embedding, kind: str) -> None:
+def test_the_bytes_do_not_depend_on_how_long_or_how_often_private_words_are(
+    tmp_path: Path, embedding: Embedding, kind: str
+) -> None:
     seen = [
         released(embedding, leaky(tmp_path / f"in.{kind}", secret), tmp_path / "out.xlsx")
         for secret in ("q", "qzx" * 4_000, "rich", "kept")
@@ -130,11 +145,19 @@ def test_the_bytes_do_not_depend_on_looks_equal_texts_or_the_time(
 ) -> None:
     seen = []
     for texts in (["qzx", "qzx", "qzx"], ["zyx", "xyz", "yzx"]):
-        source = made(tmp_path / "in.xlsx", [["id", "text", "n"], *[[i, text, "x"] for i, text in enumerate(texts)]], others=False)
+        source = made(
+            tmp_path / "in.xlsx",
+            [["id", "text", "n"], *[[i, text, "x"] for i, text in enumerate(texts)]],
+            others=False,
+        )
         if texts[0] == "zyx":
             book = openpyxl.load_workbook(source)
             sheet = book["Notes"]
-            sheet["B2"].font, sheet["B3"].number_format, sheet.column_dimensions["B"].width = Font(bold=True), "qzx0.0", 44
+            sheet["B2"].font, sheet["B3"].number_format, sheet.column_dimensions["B"].width = (
+                Font(bold=True),
+                "qzx0.0",
+                44,
+            )
             sheet.row_dimensions[3].height, book.properties.title = 60, "qzx"
             book.save(source)
             monkeypatch.setenv("TZ", "Pacific/Auckland")
@@ -147,22 +170,30 @@ def test_what_a_formula_of_another_cell_fills_in_does_not_pass(private: Privatiz
     text = '<c r="{}" t="str"><v>{}</v></c>'
     rows = [
         text.format("A1", "id") + text.format("B1", "text"),
-        text.format("B2", "fox") + '<c r="D2" t="str"><f t="array" ref="$D$2:E$3">B1:C2</f><v>qzx</v></c>' + text.format("E2", "qzx"),
+        text.format("B2", "fox")
+        + '<c r="D2" t="str"><f t="array" ref="$D$2:E$3">B1:C2</f><v>qzx</v></c>'
+        + text.format("E2", "qzx"),
         "".join(text.format(cell, "other" if cell == "C3" else "qzx") for cell in ("C3", "D3", "E3")),
         text.format("D4", "below"),
     ]
     listed = "".join(f'<row r="{number}">{row}</row>' for number, row in enumerate(rows, 1))
-    parts = {**sheet_parts([]), "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{MAIN}"><sheetData>{listed}</sheetData></worksheet>'}
+    parts = {
+        **sheet_parts([]),
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{MAIN}"><sheetData>{listed}</sheetData></worksheet>',
+    }
     (tmp_path / "in.xlsx").write_bytes(zipped(parts))
     cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
     matrix = (
-        '<table:table-cell table:formula="of:=[.A1:.A2]" table:number-matrix-rows-spanned="2" table:number-matrix-columns-spanned="2" '
+        '<table:table-cell table:formula="of:=[.A1:.A2]" table:number-matrix-rows-spanned="2" '
+        'table:number-matrix-columns-spanned="2" '
         'office:value-type="string"><text:p>qzx</text:p></table:table-cell>'
     )
     lines = [
         cell.format("id") + cell.format("text"),
         "<table:table-cell/>" + cell.format("fox") + "<table:table-cell/>" + matrix + cell.format("qzx"),
-        '<table:table-cell table:number-columns-repeated="2"/>' + cell.format("other") + cell.format("qzx") * 2,
+        '<table:table-cell table:number-columns-repeated="2"/>'
+        + cell.format("other")
+        + cell.format("qzx") * 2,
         '<table:table-cell table:number-columns-repeated="3"/>' + cell.format("below"),
     ]
     listed = "".join(f"<table:table-row>{line}</table:table-row>" for line in lines)
@@ -179,7 +210,9 @@ def test_what_a_formula_of_another_cell_fills_in_does_not_pass(private: Privatiz
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_a_formula_in_a_private_column_is_refused_with_its_row(private: Privatizer, tmp_path: Path, kind: str) -> None:
+def test_a_formula_in_a_private_column_is_refused_with_its_row(
+    private: Privatizer, tmp_path: Path, kind: str
+) -> None:
     source = leaky(tmp_path / f"in.{kind}", "qzx")
     with pytest.raises(RecordError, match="sheet Notes, row 2: a private text is made by a formula"):
         privatize_file(private, source, tmp_path / "out.xlsx", columns=["more"])
@@ -194,12 +227,29 @@ def test_what_is_hidden_is_told(private: Privatizer, tmp_path: Path) -> None:
     book.save(source)
     hides = 'table:visibility="collapse"'
     cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
-    rows = [f"<table:table-row>{''.join(map(cell.format, row))}</table:table-row>" for row in (("id", "text", "ward"), ("a", "fox", "1"))]
-    columns = f'<table:table-column table:number-columns-repeated="2"/><table:table-column {hides} table:number-columns-repeated="9"/>'
-    table = f'<table:table table:name="Notes">{columns}{"".join(rows)}{rows[1].replace("row>", f"row {hides}>", 1)}</table:table>'
-    hidden = '<style:style style:name="ta2" style:family="table"><style:table-properties table:display="false"/></style:style>'
-    other = '<table:table table:name="Other" table:style-name="ta2"><table:table-row><table:table-cell/></table:table-row></table:table>'
-    (tmp_path / "in.ods").write_bytes(zipped({**ods_parts([]), "content.xml": content_of(table + other, hidden)}))
+    rows = [
+        f"<table:table-row>{''.join(map(cell.format, row))}</table:table-row>"
+        for row in (("id", "text", "ward"), ("a", "fox", "1"))
+    ]
+    columns = (
+        f'<table:table-column table:number-columns-repeated="2"/><table:table-column {hides} '
+        'table:number-columns-repeated="9"/>'
+    )
+    table = (
+        "<table:table "
+        f'table:name="Notes">{columns}{"".join(rows)}{rows[1].replace("row>", f"row {hides}>", 1)}</table:table>'  # noqa: E501
+    )
+    hidden = (
+        '<style:style style:name="ta2" style:family="table"><style:table-properties '
+        'table:display="false"/></style:style>'
+    )
+    other = (
+        '<table:table table:name="Other" '
+        'table:style-name="ta2"><table:table-row><table:table-cell/></table:table-row></table:table>'
+    )
+    (tmp_path / "in.ods").write_bytes(
+        zipped({**ods_parts([]), "content.xml": content_of(table + other, hidden)})
+    )
     for kind in FORMATS:
         source = tmp_path / f"in.{kind}"
         with closing(FileSource(source)) as opened:
@@ -216,7 +266,9 @@ def test_what_is_hidden_is_told(private: Privatizer, tmp_path: Path) -> None:
         assert cells(tmp_path / "out.xlsx")[2][1] == ("the" if kind == "xlsx" else "fox")
 
 
-def test_hidden_columns_are_numbers_where_the_first_row_may_be_private(private: Privatizer, tmp_path: Path) -> None:
+def test_hidden_columns_are_numbers_where_the_first_row_may_be_private(
+    private: Privatizer, tmp_path: Path
+) -> None:
     source = made(tmp_path / "in.xlsx", [["a", "fox", "qzx"]], others=False)
     book = openpyxl.load_workbook(source)
     book["Notes"].column_dimensions["C"].hidden = True
@@ -229,50 +281,66 @@ def test_hidden_columns_are_numbers_where_the_first_row_may_be_private(private: 
 
 SHEETS = (("worksheet", "worksheets/sheet1.xml"), ("worksheet", "worksheets/sheet2.xml"))
 TABLE = (
-    '<table:table table:name="S"><table:table-row><table:table-cell office:value-type="string"><text:p>text</text:p></table:table-cell>'
+    '<table:table table:name="S"><table:table-row><table:table-cell '
+    'office:value-type="string"><text:p>text</text:p></table:table-cell>'
     "</table:table-row></table:table>"
 )
 LONG = " ".join(["word"] * 30_000)
 
 
 def sheet_of(content: str) -> dict[str, str]:
-    return {"xl/worksheets/sheet1.xml": f'<worksheet xmlns="{MAIN}"><sheetData>{content}</sheetData></worksheet>'}
+    return {
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{MAIN}"><sheetData>{content}</sheetData></worksheet>'
+    }
 
 
 def shared(text: str, times: int) -> dict[str, str]:
-    rows = "".join(f'<row r="{i}"><c r="A{i}" t="s"><v>{min(i - 1, 1)}</v></c></row>' for i in range(1, times + 2))
-    return {**sheet_of(rows), "xl/sharedStrings.xml": f'<sst xmlns="{MAIN}"><si><t>text</t></si><si><t>{text}</t></si></sst>'}
+    rows = "".join(
+        f'<row r="{i}"><c r="A{i}" t="s"><v>{min(i - 1, 1)}</v></c></row>' for i in range(1, times + 2)
+    )
+    return {
+        **sheet_of(rows),
+        "xl/sharedStrings.xml": f'<sst xmlns="{MAIN}"><si><t>text</t></si><si><t>{text}</t></si></sst>',
+    }
 
 
 HOSTILE: dict[str, dict[str, str]] = {
     "a pivot table": {"xl/pivotTables/pivotTable1.xml": "<x/>"},
     "a pivot cache": {"xl/pivotCache/pivotCacheRecords1.xml": "<x/>"},
     "entities": {"xl/worksheets/sheet1.xml": '<!DOCTYPE w [<!ENTITY a "qzx">]><worksheet/>'},
-    "entities in the list of sheets": {"xl/workbook.xml": '<!DOCTYPE w [<!ENTITY a "qzx"><!ENTITY b "&a;&a;">]><workbook>&b;</workbook>'},
+    "entities in the list of sheets": {
+        "xl/workbook.xml": '<!DOCTYPE w [<!ENTITY a "qzx"><!ENTITY b "&a;&a;">]><workbook>&b;</workbook>'
+    },
     "no XML": {"xl/worksheets/sheet1.xml": "<worksheet"},
     "no shared text": {"xl/sharedStrings.xml": f'<sst xmlns="{MAIN}"/>'},
     "one part for two sheets": {"xl/_rels/workbook.xml.rels": rels(*SHEETS[:1], *SHEETS[:1])},
     "a sheet that is not there": {"xl/_rels/workbook.xml.rels": rels(*SHEETS[:1])},
     "a sheet outside": {"xl/_rels/workbook.xml.rels": rels(*SHEETS[:1], ("worksheet", "../../../../qzx"))},
     "no reference": {
-        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{MAIN}"><sheetData><row r="1"><c r="qzx"/></row></sheetData></worksheet>'
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{MAIN}"><sheetData><row r="1"><c '
+        'r="qzx"/></row></sheetData></worksheet>'
     },
     "a row beyond all": sheet_of('<row r="9999999"><c r="A9999999"><v>1</v></c></row>'),
-    "far apart": sheet_of('<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'),
+    "far apart": sheet_of(
+        '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+    ),
     "an area that is none": sheet_of('<row r="1"><c r="A1"><f t="array" ref="qzx">B2</f><v>1</v></c></row>'),
     "shared texts": shared(LONG, 20_000),
 }
 HOSTILE_ODS: dict[str, str] = {
     "recorded changes": '<table:tracked-changes/><table:table table:name="S"/>',
     "a pivot table": '<table:table table:name="S"/><table:data-pilot-tables/>',
-    "a sheet inside another": '<table:table table:name="S"><table:shapes><table:table/></table:shapes></table:table>',
+    "a sheet inside another": "<table:table "
+    'table:name="S"><table:shapes><table:table/></table:shapes></table:table>',
     "no sheet": "",
     "no row": TABLE.replace("<table:table-row>", '<table:table-row table:number-rows-repeated="0">'),
     "rows": TABLE.replace("<table:table-row>", '<table:table-row table:number-rows-repeated="1000000000">'),
-    "cells": TABLE.replace("<table:table-row>", '<table:table-row table:number-rows-repeated="1000000">').replace(
-        "<table:table-cell ", '<table:table-cell table:number-columns-repeated="10000" '
-    ),
-    "long texts": TABLE.replace("<table:table-row>", '<table:table-row table:number-rows-repeated="1000000">').replace("text<", f"{LONG}<"),
+    "cells": TABLE.replace(
+        "<table:table-row>", '<table:table-row table:number-rows-repeated="1000000">'
+    ).replace("<table:table-cell ", '<table:table-cell table:number-columns-repeated="10000" '),
+    "long texts": TABLE.replace(
+        "<table:table-row>", '<table:table-row table:number-rows-repeated="1000000">'
+    ).replace("text<", f"{LONG}<"),
     "deep": "<text:p>" * 100_000,
 }
 
@@ -288,14 +356,22 @@ def refused(private: Privatizer, source: Path) -> str:
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_a_hostile_or_damaged_xlsx_is_refused_in_one_line(private: Privatizer, tmp_path: Path, case: str) -> None:
-    parts = leaky_parts("qzxsecret") if len(HOSTILE[case]) == 1 and "sheetData" not in str(HOSTILE[case]) else sheet_parts([])
+def test_a_hostile_or_damaged_xlsx_is_refused_in_one_line(
+    private: Privatizer, tmp_path: Path, case: str
+) -> None:
+    parts = (
+        leaky_parts("qzxsecret")
+        if len(HOSTILE[case]) == 1 and "sheetData" not in str(HOSTILE[case])
+        else sheet_parts([])
+    )
     (tmp_path / "in.xlsx").write_bytes(zipped({**parts, **HOSTILE[case]}))
     refused(private, tmp_path / "in.xlsx")
 
 
 @pytest.mark.parametrize("case", HOSTILE_ODS)
-def test_a_hostile_or_damaged_ods_is_refused_in_one_line(private: Privatizer, tmp_path: Path, case: str) -> None:
+def test_a_hostile_or_damaged_ods_is_refused_in_one_line(
+    private: Privatizer, tmp_path: Path, case: str
+) -> None:
     (tmp_path / "in.ods").write_bytes(zipped({**ods_parts([]), "content.xml": content_of(HOSTILE_ODS[case])}))
     refused(private, tmp_path / "in.ods")
 
@@ -322,7 +398,9 @@ def test_a_zip_that_claims_or_holds_too_much_is_refused(private: Privatizer, tmp
     source.write_bytes(packed([*sheet_parts([["text"]]).items(), ("xl/media/image1.png", bytes(513 << 20))]))
     assert source.stat().st_size < 1 << 20
     assert "unpacks to more than 512 MiB" in refused(private, source)
-    texts = f'<sst xmlns="{MAIN}">' + "<si/>" * 50_000_000 + "</sst>"  # each takes much more memory than room in the file
+    texts = (
+        f'<sst xmlns="{MAIN}">' + "<si/>" * 50_000_000 + "</sst>"
+    )  # each takes much more memory than room in the file
     source.write_bytes(packed([*{**sheet_parts([["text"]]), "xl/sharedStrings.xml": texts}.items()]))
     assert "cannot be parsed in 1 GiB of memory" in refused(private, source)
     source.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
@@ -341,7 +419,9 @@ def test_columns_are_searched_in_the_sheet_that_is_named(private: Privatizer, tm
     assert cells(tmp_path / "out.xlsx")[1][1] == "the, quick"
     with pytest.raises(InvalidParameter, match="has the sheets Notes, Other"):
         privatize_file(private, source, tmp_path / "no.xlsx", columns=["text"], sheet="other")
-    with pytest.raises(InvalidParameter, match="the header is row 1 of sheet Notes, the first that holds anything"):
+    with pytest.raises(
+        InvalidParameter, match="the header is row 1 of sheet Notes, the first that holds anything"
+    ):
         privatize_file(private, source, tmp_path / "no.xlsx", columns=["comment"])
     with pytest.raises(InvalidParameter, match="only spreadsheets have sheets"):
         privatize_file(private, tmp_path / "in.csv", tmp_path / "no.csv", columns=["text"], sheet="Other")
@@ -353,11 +433,16 @@ def test_without_a_header_columns_are_numbers(private: Privatizer, tmp_path: Pat
     assert cells(tmp_path / "out.xlsx") == [["a", "the quick"], ["b", "fox"]]
 
 
-def test_a_header_below_empty_rows_and_beside_empty_columns_is_found(private: Privatizer, tmp_path: Path) -> None:
+def test_a_header_below_empty_rows_and_beside_empty_columns_is_found(
+    private: Privatizer, tmp_path: Path
+) -> None:
     source = made(tmp_path / "in.xlsx", [[], [None], [None, "id", "text"], [None, "a", "fox!"]])
     privatize_file(private, source, tmp_path / "out.xlsx", columns=["text"])
     assert cells(tmp_path / "out.xlsx")[2:] == [[None, "id", "text"], [None, "a", "fox"]]
-    cell = '<table:table-cell/><table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    cell = (
+        "<table:table-cell/><table:table-cell "
+        'office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    )
     row = f"<table:table-row>{cell}</table:table-row>"
     empty = '<table:table-row table:number-rows-repeated="2"/>'
     table = f'<table:table table:name="S">{empty}{row.format("text")}{row.format("fox!")}</table:table>'
@@ -368,9 +453,11 @@ def test_a_header_below_empty_rows_and_beside_empty_columns_is_found(private: Pr
 
 def test_equal_rows_and_cells_are_released_each_by_itself(noisy: Privatizer, tmp_path: Path) -> None:
     rows = (
-        '<table:table table:name="S"><table:table-row><table:table-cell office:value-type="string"><text:p>a</text:p></table:table-cell>'
+        '<table:table table:name="S"><table:table-row><table:table-cell '
+        'office:value-type="string"><text:p>a</text:p></table:table-cell>'
         '<table:table-cell office:value-type="string"><text:p>b</text:p></table:table-cell></table:table-row>'
-        '<table:table-row table:number-rows-repeated="20"><table:table-cell table:number-columns-repeated="2" office:value-type="string">'
+        '<table:table-row table:number-rows-repeated="20"><table:table-cell '
+        'table:number-columns-repeated="2" office:value-type="string">'
         "<text:p>the quick brown fox</text:p></table:table-cell></table:table-row></table:table>"
     )
     (tmp_path / "in.ods").write_bytes(zipped({**ods_parts([]), "content.xml": content_of(rows)}))
@@ -382,10 +469,14 @@ def test_equal_rows_and_cells_are_released_each_by_itself(noisy: Privatizer, tmp
 
 def test_records_are_named_by_ids_as_in_every_other_format(embedding: Embedding, tmp_path: Path) -> None:
     private = Privatizer(Multivariate(embedding, epsilon=1.0), randomness=Keyed(bytes(32)))
-    source = made(tmp_path / "in.xlsx", [["id", "text"], [7, "the quick brown fox"], ["b", "word1 word2 word3"]])
+    source = made(
+        tmp_path / "in.xlsx", [["id", "text"], [7, "the quick brown fox"], ["b", "word1 word2 word3"]]
+    )
     (tmp_path / "in.csv").write_text("id,text\n7,the quick brown fox\nb,word1 word2 word3\n")
     for ending in ("xlsx", "csv"):
-        privatize_file(private, tmp_path / f"in.{ending}", tmp_path / f"out.{ending}", columns=["text"], record_id="id")
+        privatize_file(
+            private, tmp_path / f"in.{ending}", tmp_path / f"out.{ending}", columns=["text"], record_id="id"
+        )
     lines = (tmp_path / "out.csv").read_text().splitlines()
     assert [f"{row[0]},{row[1]}" for row in cells(tmp_path / "out.xlsx")] == lines
     again = made(source, [["id", "text"], [7, "the"], ["7", "fox"]])
@@ -400,14 +491,24 @@ def test_escapes_of_excel_are_read_and_written(embedding: Embedding, tmp_path: P
     receipt = privatize_file(private, source, tmp_path / "out.xlsx", columns=["text"])
     assert receipt is not None
     assert receipt.tally.words == 4
-    rewrite_file(tmp_path / "out.xlsx", tmp_path / "back.xlsx", lambda texts: ["_x0041_ &<\x01\ufffe="] * len(texts), column="text")
+    rewrite_file(
+        tmp_path / "out.xlsx",
+        tmp_path / "back.xlsx",
+        lambda texts: ["_x0041_ &<\x01\ufffe="] * len(texts),
+        column="text",
+    )
     assert list(read_texts(tmp_path / "back.xlsx", column="text")) == ["_x0041_ &<="] * 2
 
 
 def test_what_cannot_be_is_said_in_one_line(private: Privatizer, tmp_path: Path) -> None:
     source = made(tmp_path / "in.xlsx")
-    layout = make_layout(source, format=None, roles=Roles(text=("text",)), delimiter=None, header=True, encoding="utf-8")
-    with open_source(source) as opened, pytest.raises(InvalidParameter, match="cannot be written to a stream"):
+    layout = make_layout(
+        source, format=None, roles=Roles(text=("text",)), delimiter=None, header=True, encoding="utf-8"
+    )
+    with (
+        open_source(source) as opened,
+        pytest.raises(InvalidParameter, match="cannot be written to a stream"),
+    ):
         privatize_stream(private, opened, io.BytesIO(), layout)
     with pytest.raises(InvalidParameter, match="a spreadsheet is compressed inside"):
         privatize_file(private, source, tmp_path / "out.xlsx.gz", columns=["text"])
@@ -422,7 +523,9 @@ def test_a_cell_that_excel_would_cut_off_is_refused(embedding: Embedding, tmp_pa
     private = Privatizer(Multivariate(embedding, epsilon=1e6))
     for rows in ([["text"], ["quick " * 6_000]], [["text", "more"], ["the", "x" * 40_000]]):
         (tmp_path / "in.xlsx").write_bytes(zipped(sheet_parts(rows)))
-        assert "row 2: a cell of a spreadsheet holds no more than 32,767 characters" in refused(private, tmp_path / "in.xlsx")
+        assert "row 2: a cell of a spreadsheet holds no more than 32,767 characters" in refused(
+            private, tmp_path / "in.xlsx"
+        )
 
 
 @pytest.mark.parametrize("change", [-1, 1])
@@ -439,7 +542,10 @@ def test_nothing_is_written_unless_exactly_the_released_rows_are_used(
     source = made(tmp_path / "in.xlsx", [["text"], *[["fox"]] * 5], others=False)
     monkeypatch.setattr(reader, "Workbook", Changed)
     changed = FileSource(made(tmp_path / "changed.xlsx", [["text"], *[["fox"]] * (5 + change)]))
-    with closing(changed), pytest.raises(RecordError, match="its rows are not those that were released; nothing is written"):
+    with (
+        closing(changed),
+        pytest.raises(RecordError, match="its rows are not those that were released; nothing is written"),
+    ):
         privatize_file(private, source, tmp_path / "out.xlsx", columns=["text"])
     assert not (tmp_path / "out.xlsx").exists()
     assert not list(tmp_path.glob("out.xlsx.finishing*"))

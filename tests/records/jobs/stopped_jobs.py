@@ -19,7 +19,9 @@ def source_in(folder: Path) -> Path:
     return source
 
 
-def stopped_job(private: Privatizer, folder: Path, monkeypatch: pytest.MonkeyPatch, *, after: int = 3, **options: Any) -> tuple[Path, Path]:
+def stopped_job(
+    private: Privatizer, folder: Path, monkeypatch: pytest.MonkeyPatch, *, after: int = 3, **options: Any
+) -> tuple[Path, Path]:
     """Start a job and stop it after some checkpoints, as a failure does."""
     source, target = folder / "in.txt", folder / "out.txt"
     if not source.exists():

@@ -37,8 +37,11 @@ def change_after_digest(monkeypatch: pytest.MonkeyPatch, path: Path, content: st
     monkeypatch.setattr(FileSource, "digest", digest)
 
 
-def test_what_is_added_after_the_digest_is_not_read(keyed: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else records of two files would be drawn with the same noise: both would have the name of what the files have in common."""
+def test_what_is_added_after_the_digest_is_not_read(
+    keyed: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else records of two files would be drawn with the same noise: both would have the name of what the
+    files have in common."""
     source = tmp_path / "log.txt"
     released = []
     for number, added in enumerate(("", "the brown fox\n" * 5, "quick words\n")):
@@ -59,13 +62,17 @@ def test_what_was_replaced_after_the_digest_is_not_published(
     source, target = tmp_path / "in.txt", tmp_path / "out.txt"
     source.write_text(HEAD)
     change_after_digest(monkeypatch, source, content, "w")
-    with pytest.raises(RecordError, match="changed while it was read; release it again when it has stopped changing"):
+    with pytest.raises(
+        RecordError, match="changed while it was read; release it again when it has stopped changing"
+    ):
         privatize_file(keyed, source, target)
     assert not target.exists()
     assert not (tmp_path / "out.txt.receipt.json").exists()
 
 
-def test_nothing_of_what_was_replaced_is_written_to_a_stream(keyed: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_what_was_replaced_is_written_to_a_stream(
+    keyed: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source, sink = tmp_path / "in.txt", io.BytesIO()
     source.write_text(HEAD)
     layout = make_layout(source, format=None, roles=NO_ROLES, delimiter=None, header=True, encoding="utf-8")
@@ -97,7 +104,9 @@ def test_a_time_that_was_set_back_hides_no_change(tmp_path: Path) -> None:
             opened.check_unchanged()
 
 
-def test_after_an_addition_the_bytes_are_looked_at_again_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_an_addition_the_bytes_are_looked_at_again_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = tmp_path / "log.txt"
     source.write_text(HEAD)
     with open_source(source) as opened:
@@ -118,7 +127,9 @@ def test_after_an_addition_the_bytes_are_looked_at_again_once(tmp_path: Path, mo
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="there is no /proc")
-def test_a_file_that_does_not_say_how_long_it_is_is_not_taken_for_empty(keyed: Privatizer, tmp_path: Path) -> None:
+def test_a_file_that_does_not_say_how_long_it_is_is_not_taken_for_empty(
+    keyed: Privatizer, tmp_path: Path
+) -> None:
     with pytest.raises(RecordError, match="does not say how long it is; copy it to a file first"):
         privatize_file(keyed, Path("/proc/self/status"), tmp_path / "out.txt", format="text")
     assert not (tmp_path / "out.txt").exists()

@@ -1,4 +1,5 @@
-"""The output appears complete or not at all, and what is stopped while it is finished is finished by resuming."""
+"""The output appears complete or not at all, and what is stopped while it is finished is finished by
+resuming."""
 
 from __future__ import annotations
 
@@ -34,13 +35,19 @@ def test_partial_files_are_private_and_the_output_has_the_usual_permissions(
         os.umask(mask)
     assert seen == {0o600}
     assert stat.S_IMODE((tmp_path / "out.txt").stat().st_mode) == 0o644
-    assert stat.S_IMODE((tmp_path / "out.txt.card.json").stat().st_mode) == 0o644, "it is handed over with the output"
+    assert stat.S_IMODE((tmp_path / "out.txt.card.json").stat().st_mode) == 0o644, (
+        "it is handed over with the output"
+    )
     assert stat.S_IMODE((tmp_path / "out.txt.receipt.json").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("full_after", [0, 1, 3])
 def test_a_full_disk_leaves_nothing_under_the_name_and_can_be_resumed(
-    private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None, full_after: int
+    private: Privatizer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    checkpoint_every_batch: None,
+    full_after: int,
 ) -> None:
     source, target = source_in(tmp_path), tmp_path / "out.txt"
     room = [full_after]

@@ -1,4 +1,5 @@
-"""The journal of a job counts up to its last whole line, belongs to one process, and is never another's file."""
+"""The journal of a job counts up to its last whole line, belongs to one process, and is never another's
+file."""
 
 from __future__ import annotations
 
@@ -87,9 +88,19 @@ def test_two_jobs_cannot_write_one_output(private: Privatizer, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "content", ["Dear diary,\n", "deadbeef", "\n", "deadbeef {}\n", f"{zlib.crc32(b'{}'):08x} {{}}\n", f"{zlib.crc32(b'1'):08x} 1\n"]
+    "content",
+    [
+        "Dear diary,\n",
+        "deadbeef",
+        "\n",
+        "deadbeef {}\n",
+        f"{zlib.crc32(b'{}'):08x} {{}}\n",
+        f"{zlib.crc32(b'1'):08x} 1\n",
+    ],
 )
-def test_a_foreign_file_under_the_journals_name_is_left_alone(private: Privatizer, tmp_path: Path, content: str) -> None:
+def test_a_foreign_file_under_the_journals_name_is_left_alone(
+    private: Privatizer, tmp_path: Path, content: str
+) -> None:
     (tmp_path / "out.txt.journal").write_text(content)
     cases: list[dict[str, Any]] = [{}, {"resume": True}, {"force": True}]
     for options in cases:
@@ -99,7 +110,9 @@ def test_a_foreign_file_under_the_journals_name_is_left_alone(private: Privatize
 
 
 @pytest.mark.parametrize("there", [False, True])
-def test_the_journal_is_never_written_through_a_link(private: Privatizer, tmp_path: Path, there: bool) -> None:
+def test_the_journal_is_never_written_through_a_link(
+    private: Privatizer, tmp_path: Path, there: bool
+) -> None:
     if there:
         (tmp_path / "mine").write_text("")
     (tmp_path / "out.txt.journal").symlink_to(tmp_path / "mine")

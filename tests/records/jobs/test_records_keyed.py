@@ -31,7 +31,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:
 @pytest.fixture
 def keyed(embedding: Embedding) -> Make:
     def make(key: bytes = KEY, *, consistent: bool = False, epsilon: float = 0.5) -> Privatizer:
-        return Privatizer(Multivariate(embedding, epsilon=epsilon), randomness=Keyed(key, consistent=consistent))
+        return Privatizer(
+            Multivariate(embedding, epsilon=epsilon), randomness=Keyed(key, consistent=consistent)
+        )
 
     return make
 
@@ -55,7 +57,10 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     if path.suffix == ".parquet":
         return [{key: str(value) for key, value in row.items()} for row in pq.read_table(path).to_pylist()]
     if path.suffix == ".jsonl":
-        return [{key: str(value) for key, value in json.loads(line).items()} for line in path.read_text().splitlines()]
+        return [
+            {key: str(value) for key, value in json.loads(line).items()}
+            for line in path.read_text().splitlines()
+        ]
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
 
@@ -81,7 +86,9 @@ def test_a_job_run_twice_gives_the_same_bytes_with_any_number_of_workers_and_und
     assert (tmp_path / f"other.{name}").read_bytes() != one.read_bytes()
 
 
-def test_words_do_not_depend_on_the_size_of_batches(keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_do_not_depend_on_the_size_of_batches(
+    keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = write(tmp_path / "in.csv", ROWS)
     privatize_file(keyed(), source, tmp_path / "one.csv", columns=["text"])
     monkeypatch.setattr(deniable.records.formats.reader, "_RECORDS_AT_ONCE", 7)
@@ -89,14 +96,26 @@ def test_words_do_not_depend_on_the_size_of_batches(keyed: Make, tmp_path: Path,
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
 
 
-def test_with_a_column_of_ids_the_words_follow_the_record_through_formats_orders_and_files(keyed: Make, tmp_path: Path) -> None:
+def test_with_a_column_of_ids_the_words_follow_the_record_through_formats_orders_and_files(
+    keyed: Make, tmp_path: Path
+) -> None:
     released = {}
     for ending, rows in (("csv", ROWS), ("jsonl", ROWS[::-1]), ("parquet", ROWS[100:] + ROWS[:100])):
         write(tmp_path / f"in.{ending}", rows)
-        privatize_file(keyed(), tmp_path / f"in.{ending}", tmp_path / f"out.{ending}", columns=["text", "more"], record_id="id")
-        released[ending] = {row["id"]: (row["text"], row["more"]) for row in rows_of(tmp_path / f"out.{ending}")}
+        privatize_file(
+            keyed(),
+            tmp_path / f"in.{ending}",
+            tmp_path / f"out.{ending}",
+            columns=["text", "more"],
+            record_id="id",
+        )
+        released[ending] = {
+            row["id"]: (row["text"], row["more"]) for row in rows_of(tmp_path / f"out.{ending}")
+        }
     assert released["csv"] == released["jsonl"] == released["parquet"]
-    assert sum(text == more for text, more in released["csv"].values()) < 20, "two columns of a record must not share noise"
+    assert sum(text == more for text, more in released["csv"].values()) < 20, (
+        "two columns of a record must not share noise"
+    )
     direct = keyed().many(TEXTS[:3], record_ids=[(i, "text") for i in range(3)])
     assert [released["csv"][str(i)][0] for i in range(3)] == direct
 
@@ -114,7 +133,12 @@ def test_users_words_are_replaced_consistently_and_the_receipt_says_so(keyed: Ma
     rows = [{"user": f"u{i % 5}", "text": "the fox", "more": "fox"} for i in range(50)]
     write(tmp_path / "in.csv", rows)
     receipt = privatize_file(
-        keyed(consistent=True), tmp_path / "in.csv", tmp_path / "out.csv", columns=["text", "more"], record_id="user", workers=2
+        keyed(consistent=True),
+        tmp_path / "in.csv",
+        tmp_path / "out.csv",
+        columns=["text", "more"],
+        record_id="user",
+        workers=2,
     )
     released = rows_of(tmp_path / "out.csv")
     for user in range(5):
@@ -125,8 +149,13 @@ def test_users_words_are_replaced_consistently_and_the_receipt_says_so(keyed: Ma
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-def test_records_without_an_id_or_with_one_twice_are_refused(keyed: Make, tmp_path: Path, ending: str) -> None:
-    for which, problem in ((None if ending != "csv" else "", "record 3: has no id"), ("0", "record 3: has the id of an earlier record")):
+def test_records_without_an_id_or_with_one_twice_are_refused(
+    keyed: Make, tmp_path: Path, ending: str
+) -> None:
+    for which, problem in (
+        (None if ending != "csv" else "", "record 3: has no id"),
+        ("0", "record 3: has the id of an earlier record"),
+    ):
         rows = [{"id": str(i), "text": "fox"} for i in range(5)]
         rows[2]["id"] = which  # type: ignore[assignment]
         source = write(tmp_path / f"{problem[-6:]}.{ending}", rows)
@@ -150,15 +179,26 @@ def test_an_id_that_comes_again_much_later_publishes_nothing_however_often_it_is
         with pytest.raises(RecordError, match="record 651: has the id of record 8 in 'id'"):
             privatize_file(keyed(), source, target, columns=["text"], record_id="id", resume=resume)
         assert not target.exists()
-    assert privatize_file(keyed(consistent=True), source, target, columns=["text"], record_id="id", force=True) is not None
+    assert (
+        privatize_file(keyed(consistent=True), source, target, columns=["text"], record_id="id", force=True)
+        is not None
+    )
 
 
 def test_what_cannot_be_an_id_is_refused(keyed: Make, private: Privatizer, tmp_path: Path) -> None:
     rows = [{"id": 1.5, "text": "fox"}]
     with pytest.raises(InvalidParameter, match="holds double; ids are text or whole numbers"):
-        privatize_file(keyed(), write(tmp_path / "a.parquet", rows), tmp_path / "o.parquet", columns=["text"], record_id="id")
+        privatize_file(
+            keyed(),
+            write(tmp_path / "a.parquet", rows),
+            tmp_path / "o.parquet",
+            columns=["text"],
+            record_id="id",
+        )
     with pytest.raises(RecordError, match="line 1: the value of id is no id: ids are text or whole numbers"):
-        privatize_file(keyed(), write(tmp_path / "a.jsonl", rows), tmp_path / "o.jsonl", columns=["text"], record_id="id")
+        privatize_file(
+            keyed(), write(tmp_path / "a.jsonl", rows), tmp_path / "o.jsonl", columns=["text"], record_id="id"
+        )
     source = write(tmp_path / "a.csv", rows)
     for column, problem in (("ident", "none of that name"), ("text", "column of private text")):
         with pytest.raises(InvalidParameter, match=problem):
@@ -169,7 +209,9 @@ def test_what_cannot_be_an_id_is_refused(keyed: Make, private: Privatizer, tmp_p
         privatize_file(keyed(consistent=True), source, tmp_path / "o.csv", columns=["text"])
 
 
-def stop_midway(private: Privatizer, source: Path, target: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
+def stop_midway(
+    private: Privatizer, source: Path, target: Path, monkeypatch: pytest.MonkeyPatch, **options: Any
+) -> None:
     """Begin a job and stop it after some batches, so that there is something to continue."""
     done = 0
 
@@ -188,7 +230,9 @@ def stop_midway(private: Privatizer, source: Path, target: Path, monkeypatch: py
             privatize_file(private, source, target, columns=["text"], **options)
 
 
-def test_a_partial_output_is_continued_with_the_same_key_only(keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_partial_output_is_continued_with_the_same_key_only(
+    keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = write(tmp_path / "in.csv", ROWS)
     privatize_file(keyed(), source, tmp_path / "whole.csv", columns=["text"])
     stop_midway(keyed(), source, tmp_path / "out.csv", monkeypatch)
@@ -201,7 +245,8 @@ def test_a_partial_output_is_continued_with_the_same_key_only(keyed: Make, tmp_p
 
 
 def say_it_was_begun_with(journal: Path, **said: object) -> None:
-    """Let a journal say that its job was begun with these settings; None leaves one out, as journals did before they had it."""
+    """Let a journal say that its job was begun with these settings; None leaves one out, as journals did
+    before they had it."""
     first, rest = journal.read_bytes().split(b"\n", 1)
     entry = json.loads(first.partition(b" ")[2])
     entry["job"] = {key: value for key, value in {**entry["job"], **said}.items() if value is not None}
@@ -225,20 +270,29 @@ def test_what_was_begun_under_another_version_of_the_noise_is_refused_and_stays_
     stop_midway(keyed(), source, target, monkeypatch)
     say_it_was_begun_with(tmp_path / "out.csv.journal", **said)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(ResumeError, match=rf"begun by another version of deniable.*{shown}.*start over with force=True"):
+    with pytest.raises(
+        ResumeError, match=rf"begun by another version of deniable.*{shown}.*start over with force=True"
+    ):
         privatize_file(keyed(), source, target, columns=["text"], resume=True)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert privatize_file(keyed(), source, target, columns=["text"], force=True) is not None
 
 
-def test_consistent_work_of_before_is_continued(keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_consistent_work_of_before_is_continued(
+    keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source, target = write(tmp_path / "in.csv", ROWS), tmp_path / "out.csv"
     stop_midway(keyed(consistent=True), source, target, monkeypatch, record_id="id")
     say_it_was_begun_with(tmp_path / "out.csv.journal", keyed_noise=None)
-    assert privatize_file(keyed(consistent=True), source, target, columns=["text"], record_id="id", resume=True) is not None
+    assert (
+        privatize_file(keyed(consistent=True), source, target, columns=["text"], record_id="id", resume=True)
+        is not None
+    )
 
 
-def test_a_finished_output_of_another_version_of_the_noise_is_told_from_this_one(keyed: Make, tmp_path: Path) -> None:
+def test_a_finished_output_of_another_version_of_the_noise_is_told_from_this_one(
+    keyed: Make, tmp_path: Path
+) -> None:
     source, target = write(tmp_path / "in.csv", ROWS), tmp_path / "out.csv"
     privatize_file(keyed(), source, target, columns=["text"])
     assert privatize_file(keyed(), source, target, columns=["text"], resume=True) is None
@@ -250,7 +304,9 @@ def test_a_finished_output_of_another_version_of_the_noise_is_told_from_this_one
         privatize_file(keyed(), source, target, columns=["text"], resume=True)
 
 
-def test_no_file_of_a_release_holds_the_key(keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_file_of_a_release_holds_the_key(
+    keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("deniable.records.jobs.releasing.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     key, seen = bytes.fromhex("a7c3915de6280bf4" * 4), set[str]()
     source = write(tmp_path / "in.csv", [{"id": i, "text": text} for i, text in enumerate(TEXTS)])
@@ -260,7 +316,10 @@ def test_no_file_of_a_release_holds_the_key(keyed: Make, tmp_path: Path, monkeyp
             append(partial, data)
             for path in tmp_path.iterdir():
                 seen.add(path.name)
-                assert not any(part in path.read_bytes() for part in (key[:8], key[:8].hex().encode(), key[:8].hex().upper().encode()))
+                assert not any(
+                    part in path.read_bytes()
+                    for part in (key[:8], key[:8].hex().encode(), key[:8].hex().upper().encode())
+                )
 
         return look
 

@@ -29,10 +29,16 @@ class Zygote:
         environment = {**os.environ, "DENIABLE_HOME": str(home), "OPENBLAS_NUM_THREADS": "1"}
         script = Path(__file__).with_name("zygote.py")
         self.process = subprocess.Popen(
-            [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+            [sys.executable, str(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
         )
 
-    def run(self, argv: list[str | Path], target: Path, *, step: int | None = None, victim: str = "job") -> tuple[int, int | None]:
+    def run(
+        self, argv: list[str | Path], target: Path, *, step: int | None = None, victim: str = "job"
+    ) -> tuple[int, int | None]:
         """Return how the command ended and how many texts it drew, if it was not killed."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -75,7 +81,9 @@ def on_record(target: Path) -> int:
     """Return how many records the journal has after a kill."""
     if not (path := target.with_name(target.name + ".journal")).exists():
         return 0
-    copied = path.with_name("copied.journal")  # opening repairs a last line that was cut short; the command must do that itself
+    copied = path.with_name(
+        "copied.journal"
+    )  # opening repairs a last line that was cut short; the command must do that itself
     shutil.copyfile(path, copied)
     journal = Journal(copied)
     journal.close()
@@ -95,7 +103,9 @@ def check_output(target: Path, whole: Path, rows: int = ROWS) -> None:
     assert receipt["counts"]["words"] == 4 * rows * 9 // 10
     beside = {path.name for path in target.parent.glob(f"*{target.name}.*")}
     assert beside == {target.name + ".receipt.json", target.name + ".card.json"}
-    assert read_card(target.with_name(target.name + ".card.json")) == read_card(whole.with_name(whole.name + ".card.json"))
+    assert read_card(target.with_name(target.name + ".card.json")) == read_card(
+        whole.with_name(whole.name + ".card.json")
+    )
 
 
 def take_away(target: Path) -> None:
@@ -104,10 +114,14 @@ def take_away(target: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("format_", "stride"), [("csv", 1), ("csv.gz", 1), ("json.gz", 2), ("folder", 3), ("parquet", 5), ("xlsx", 6), ("ods", 7)]
+    ("format_", "stride"),
+    [("csv", 1), ("csv.gz", 1), ("json.gz", 2), ("folder", 3), ("parquet", 5), ("xlsx", 6), ("ods", 7)],
 )
-def test_a_killed_job_resumes_without_losing_repeating_or_redrawing(zygote: Zygote, tmp_path: Path, format_: str, stride: int) -> None:
-    """Before every step, or every so many where a file is parsed in a process of its own, which takes long."""
+def test_a_killed_job_resumes_without_losing_repeating_or_redrawing(
+    zygote: Zygote, tmp_path: Path, format_: str, stride: int
+) -> None:
+    """Before every step, or every so many where a file is parsed in a process of its own, which takes
+    long."""
     command = command_for(tmp_path, format_)
     whole, target = tmp_path / released_name(f"whole.{format_}"), tmp_path / released_name(f"out.{format_}")
     assert zygote.run(command, whole) == (0, ROWS)
@@ -122,7 +136,9 @@ def test_a_killed_job_resumes_without_losing_repeating_or_redrawing(zygote: Zygo
         kept = on_record(target)
         midway += 0 < kept < ROWS
         if kept < ROWS and (partial := target.with_name(target.name + ".partial")).exists():
-            with partial.open("ab") as file:  # keyed noise would write the same again over what a kill left there
+            with partial.open(
+                "ab"
+            ) as file:  # keyed noise would write the same again over what a kill left there
                 file.write(b"written, and not on record\n" * 100)
         assert zygote.run([*command, "--resume"], target) == (0, 0 if finished else ROWS - kept)
         check_output(target, whole)
@@ -137,7 +153,11 @@ def test_a_job_with_workers_that_is_killed_resumes_to_the_very_output_of_one_pro
     zygote: Zygote, tmp_path: Path, victim: str, format_: str
 ) -> None:
     rows = 200  # such that workers have something to do when one of them is killed
-    command, whole, target = command_for(tmp_path, format_, rows), tmp_path / f"whole.{format_}", tmp_path / f"out.{format_}"
+    command, whole, target = (
+        command_for(tmp_path, format_, rows),
+        tmp_path / f"whole.{format_}",
+        tmp_path / f"out.{format_}",
+    )
     assert zygote.run(command, whole)[0] == 0
     shared = [*command, "--workers", "2"]
     assert zygote.run(shared, target)[0] == 0

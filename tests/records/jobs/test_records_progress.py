@@ -36,7 +36,9 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> type[Watched]:
     return Watched
 
 
-def test_compressed_files_are_counted_by_the_bytes_that_are_stored(private: Privatizer, tmp_path: Path, watched: type[Watched]) -> None:
+def test_compressed_files_are_counted_by_the_bytes_that_are_stored(
+    private: Privatizer, tmp_path: Path, watched: type[Watched]
+) -> None:
     source = tmp_path / "in.txt.gz"
     source.write_bytes(gzip.compress(b"the fox\n" * 100))
     privatize_file(private, source, tmp_path / "out.txt", progress=watched)

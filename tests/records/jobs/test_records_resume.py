@@ -23,7 +23,12 @@ def test_resuming_a_finished_output_draws_nothing(noisy: Privatizer, tmp_path: P
     before = target.read_bytes()
     assert privatize_file(noisy, source, target, resume=True) is None
     assert target.read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.txt", "out.txt.card.json", "out.txt.receipt.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "in.txt",
+        "out.txt",
+        "out.txt.card.json",
+        "out.txt.receipt.json",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -41,15 +46,22 @@ def test_resuming_never_takes_the_output_of_another_job_for_its_own(
     for name in ("in.csv", "other.csv"):
         (tmp_path / name).write_text("a,b\nhello there,SECRET alice\n")
 
-    def release(*, keep: str = "", source: str = "in.csv", columns: list[str], header: bool = True) -> Receipt | None:
+    def release(
+        *, keep: str = "", source: str = "in.csv", columns: list[str], header: bool = True
+    ) -> Receipt | None:
         private = Privatizer(Multivariate(embedding, epsilon=6.0), keep_words=[keep] if keep else ())
         named = columns if header else ["1"]
-        return privatize_file(private, tmp_path / source, tmp_path / "out.csv", columns=named, header=header, resume=True)
+        return privatize_file(
+            private, tmp_path / source, tmp_path / "out.csv", columns=named, header=header, resume=True
+        )
 
     assert release(**then) is not None
     before = (tmp_path / "out.csv").read_bytes()
     assert release(**then) is None
-    with pytest.raises(ResumeError, match=r"is finished, by another job: .*start over with force=True|is finished, with other settings"):
+    with pytest.raises(
+        ResumeError,
+        match=r"is finished, by another job: .*start over with force=True|is finished, with other settings",
+    ):
         release(**now)
     assert (tmp_path / "out.csv").read_bytes() == before
     receipt = json.loads((tmp_path / "out.csv.receipt.json").read_text())
@@ -101,11 +113,18 @@ def on_card(embedding: Embedding) -> Privatizer:
     return Privatizer(mechanism)
 
 
-PROCESSOR, CARD = "AES-128 counter mode, keyed by the operating system", "ChaCha20 on a GPU, keyed by the operating system"
+PROCESSOR, CARD = (
+    "AES-128 counter mode, keyed by the operating system",
+    "ChaCha20 on a GPU, keyed by the operating system",
+)
 
 
 def test_the_receipt_of_a_job_continued_on_another_device_names_every_generator_that_drew(
-    noisy: Privatizer, on_card: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None
+    noisy: Privatizer,
+    on_card: Privatizer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    checkpoint_every_batch: None,
 ) -> None:
     stopped_job(noisy, tmp_path, monkeypatch)
     stopped_job(on_card, tmp_path, monkeypatch, after=2, resume=True)
@@ -117,7 +136,11 @@ def test_the_receipt_of_a_job_continued_on_another_device_names_every_generator_
 
 
 def test_a_generator_whose_words_never_came_on_record_is_not_named(
-    noisy: Privatizer, on_card: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None
+    noisy: Privatizer,
+    on_card: Privatizer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    checkpoint_every_batch: None,
 ) -> None:
     stopped_job(noisy, tmp_path, monkeypatch)
     stopped_job(on_card, tmp_path, monkeypatch, after=0, resume=True)
@@ -146,7 +169,11 @@ def test_a_partial_output_is_neither_continued_nor_dropped_unasked(
 
 
 def test_another_job_cannot_continue_a_partial_output(
-    private: Privatizer, noisy: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None
+    private: Privatizer,
+    noisy: Privatizer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    checkpoint_every_batch: None,
 ) -> None:
     source, target = stopped_job(private, tmp_path, monkeypatch)
     with pytest.raises(ResumeError, match=r"epsilon was 1000000.0 and is 0.5"):

@@ -1,4 +1,5 @@
-"""The journal speaks of nothing that is not on the disk yet: a machine that loses power would be told of records that are not there."""
+"""The journal speaks of nothing that is not on the disk yet: a machine that loses power would be told of
+records that are not there."""
 
 from __future__ import annotations
 

@@ -11,7 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, UnknownWord
+from deniable import (
+    Embedding,
+    InsecureSeededRandomness,
+    InvalidParameter,
+    Multivariate,
+    Privatizer,
+    UnknownWord,
+)
 from deniable.errors import WorkerLost
 from deniable.records import privatize_file
 from deniable.records.formats.reader import Batch
@@ -24,7 +31,12 @@ def batches(count: int, started: list[int] | None = None, text: str = "the fox")
     for number in range(count):
         if started is not None:
             started.append(number)
-        yield Batch(first=number, counts=[1], texts=[f"word{number % 200} {text}"], writer=lambda released, _: released)
+        yield Batch(
+            first=number,
+            counts=[1],
+            texts=[f"word{number % 200} {text}"],
+            writer=lambda released, _: released,
+        )
 
 
 def test_records_keep_their_order_and_counts(private: Privatizer, tmp_path: Path) -> None:
@@ -56,12 +68,17 @@ def test_a_worker_that_is_killed_gives_one_clear_error(private: Privatizer) -> N
     with releasing(private, workers=2) as release:
         results = release(batches(1_000))
         next(results)
-        os.kill(int(Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()[-1]), signal.SIGKILL)
+        os.kill(
+            int(Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()[-1]),
+            signal.SIGKILL,
+        )
         with pytest.raises(WorkerLost, match=r"a worker process died.*resume=True"):
             list(results)
 
 
-def test_an_unknown_word_stops_the_job_with_the_number_of_its_record(embedding: Embedding, tmp_path: Path) -> None:
+def test_an_unknown_word_stops_the_job_with_the_number_of_its_record(
+    embedding: Embedding, tmp_path: Path
+) -> None:
     strict = Privatizer(Multivariate(embedding, epsilon=1), unknown="error")
     (tmp_path / "in.txt").write_text("the fox\n" * 9_000 + "the stranger\n")
     with pytest.raises(UnknownWord, match="record 9,001, word 2"):
@@ -76,7 +93,9 @@ def test_a_wrong_number_of_workers_is_refused(private: Privatizer, tmp_path: Pat
 
 
 def test_a_seed_and_workers_do_not_go_together(embedding: Embedding, tmp_path: Path) -> None:
-    seeded = Privatizer(Multivariate(embedding, epsilon=1), randomness=InsecureSeededRandomness(insecure_seed=1))
+    seeded = Privatizer(
+        Multivariate(embedding, epsilon=1), randomness=InsecureSeededRandomness(insecure_seed=1)
+    )
     (tmp_path / "in.txt").write_text("the\n")
     with pytest.raises(InvalidParameter, match="repeat one another's noise"):
         privatize_file(seeded, tmp_path / "in.txt", tmp_path / "out.txt", workers=2)
@@ -89,9 +108,13 @@ def test_workers_end_at_sigterm_whatever_the_command_does_then(private: Privatiz
     try:
         with releasing(private, workers=2) as release:
             next(release(batches(1_000)))
-            for worker in multiprocessing.active_children():  # other children of this process are those of other tests
+            for (
+                worker
+            ) in multiprocessing.active_children():  # other children of this process are those of other tests
                 status = Path(f"/proc/{worker.pid}/status").read_text()
-                caught = int(next(line for line in status.splitlines() if line.startswith("SigCgt:")).split()[1], 16)
+                caught = int(
+                    next(line for line in status.splitlines() if line.startswith("SigCgt:")).split()[1], 16
+                )
                 assert not caught >> (signal.SIGTERM - 1) & 1
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -35,11 +35,15 @@ def test_the_input_is_never_written_over(private: Privatizer, tmp_path: Path) ->
     with pytest.raises(RecordError, match="is the input itself"):
         privatize_file(private, tmp_path / "x.txt.partial", tmp_path / "x.txt", format="text", force=True)
     with pytest.raises(RecordError, match="is the input itself"):
-        privatize_file(private, tmp_path / "hard.txt", tmp_path / "y.txt", receipt=tmp_path / "hard.txt", force=True)
+        privatize_file(
+            private, tmp_path / "hard.txt", tmp_path / "y.txt", receipt=tmp_path / "hard.txt", force=True
+        )
     assert (tmp_path / "hard.txt").read_bytes() == content
 
 
-def test_a_receipt_that_could_not_be_written_is_reported_before_the_work(private: Privatizer, tmp_path: Path) -> None:
+def test_a_receipt_that_could_not_be_written_is_reported_before_the_work(
+    private: Privatizer, tmp_path: Path
+) -> None:
     source = source_in(tmp_path)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
@@ -49,7 +53,9 @@ def test_a_receipt_that_could_not_be_written_is_reported_before_the_work(private
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "in.txt", "pipe"]
 
 
-def test_a_card_that_could_not_be_written_is_reported_before_the_work(private: Privatizer, tmp_path: Path) -> None:
+def test_a_card_that_could_not_be_written_is_reported_before_the_work(
+    private: Privatizer, tmp_path: Path
+) -> None:
     source = source_in(tmp_path)
     (tmp_path / "out.txt.card.json").mkdir()
     with pytest.raises(RecordError, match="not a regular file; the card goes there"):
@@ -87,7 +93,9 @@ def test_formats_are_not_converted(private: Privatizer, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["", ".partial", ".journal", ".finishing", ".receipt.json", ".card.json"])
-def test_an_input_under_any_name_that_is_written_is_refused(private: Privatizer, tmp_path: Path, ending: str) -> None:
+def test_an_input_under_any_name_that_is_written_is_refused(
+    private: Privatizer, tmp_path: Path, ending: str
+) -> None:
     source = source_in(tmp_path).rename(tmp_path / f"o.txt{ending}")
     content = source.read_bytes()
     with pytest.raises(RecordError, match="is the input itself"):

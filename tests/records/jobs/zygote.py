@@ -1,11 +1,14 @@
-"""A process that has everything imported and forks the ``deniable`` command again and again, which kills itself on request.
+"""A process that has everything imported and forks the ``deniable`` command again and again, which kills
+itself on request.
 
-Reads requests, one JSON object a line: {"argv": [...], "folder": path, "step": number or null, "victim": "job" or "worker"}. The command
-is killed before the step of that number, or loses a worker there. A step is whatever changes a file in the folder: a write, half a
-write, a change of length, a wait for the disk, a file opened to be written, renamed or removed. Answers each with {"status": exit status
-or minus the signal, "drawn": how many texts were released by this process, if it was not killed}.
+Reads requests, one JSON object a line: {"argv": [...], "folder": path, "step": number or null, "victim":
+"job" or "worker"}. The command is killed before the step of that number, or loses a worker there. A step is
+whatever changes a file in the folder: a write, half a write, a change of length, a wait for the disk, a file
+opened to be written, renamed or removed. Answers each with {"status": exit status or minus the signal,
+"drawn": how many texts were released by this process, if it was not killed}.
 
-Checkpoints are made after every batch, and batches are small, such that a short job has all the steps that a long one has.
+Checkpoints are made after every batch, and batches are small, such that a short job has all the steps that a
+long one has.
 """
 
 from __future__ import annotations
@@ -74,7 +77,9 @@ class Steps:
         return str(Path(f"/proc/self/fd/{descriptor}").readlink())
 
     def heard(self, event: str, given: tuple[Any, ...]) -> None:
-        changes = event in _CHANGES or (event == "open" and bool(given[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)))
+        changes = event in _CHANGES or (
+            event == "open" and bool(given[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
+        )
         if changes and isinstance(given[0], str | Path) and str(given[0]).startswith(self.folder):
             self.step()
 
@@ -83,7 +88,9 @@ class Steps:
             return _write(descriptor, data)
         self.step()
         if name.endswith(".journal") and not os.fstat(descriptor).st_size:
-            return _write(descriptor, data)  # cut short in its first line, a journal is refused: it may be anybody's file
+            return _write(
+                descriptor, data
+            )  # cut short in its first line, a journal is refused: it may be anybody's file
         half = _write(descriptor, data[: len(data) // 2])
         self.step()
         return half + _write(descriptor, data[half:])
@@ -98,12 +105,24 @@ class Steps:
 
 
 def warm_up() -> None:
-    """Run the command once in this very process, so that no child spends its short life on imports and on tables of Unicode."""
+    """Run the command once in this very process, so that no child spends its short life on imports and on
+    tables of Unicode."""
     with tempfile.TemporaryDirectory() as folder:
         source, key = Path(folder, "in.csv"), Path(folder, "key")
         source.write_text("text\nthe\n")
         write_new_key(key)
-        given = ["-c", "text", "-e1", "-o", f"{folder}/out.csv", "--embedding", "tiny", "-q", "--key-file", str(key)]
+        given = [
+            "-c",
+            "text",
+            "-e1",
+            "-o",
+            f"{folder}/out.csv",
+            "--embedding",
+            "tiny",
+            "-q",
+            "--key-file",
+            str(key),
+        ]
         with contextlib.suppress(SystemExit):
             sys.argv = ["deniable", "privatize", str(source), *given]
             main()

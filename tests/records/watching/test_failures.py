@@ -44,7 +44,9 @@ def test_a_file_that_failed_rests_twice_as_long_each_time_up_to_a_minute(clock: 
 
 def test_what_is_long_to_try_rests_up_to_ten_times_as_long(clock: Clock) -> None:
     assert pauses(Failures(), clock, took=30, times=6) == [30, 60, 120, 240, 300, 300]
-    assert pauses(Failures(), clock, took=7200, times=2) == [60, 120], "a long release that a full disk ended is tried again soon"
+    assert pauses(Failures(), clock, took=7200, times=2) == [60, 120], (
+        "a long release that a full disk ended is tried again soon"
+    )
 
 
 def test_a_file_that_changed_or_was_forgotten_is_due_at_once(clock: Clock) -> None:
@@ -60,7 +62,10 @@ def test_a_file_that_changed_or_was_forgotten_is_due_at_once(clock: Clock) -> No
 
 def test_a_failure_is_news_when_its_reason_or_the_file_is_another_one() -> None:
     failures = Failures()
-    said = [failures.is_news("a", state, reason) for state, reason in [(STATE, "x"), (STATE, "x"), (STATE, "y"), ((11, 2), "y")]]
+    said = [
+        failures.is_news("a", state, reason)
+        for state, reason in [(STATE, "x"), (STATE, "x"), (STATE, "y"), ((11, 2), "y")]
+    ]
     assert said == [True, False, True, True]
     assert len(failures) == 1
     failures.forget_all_but({"b"})

@@ -27,11 +27,19 @@ def test_new_files_of_every_kind_are_released_once(folders: Folders) -> None:
     (folders.inbox / "d.txt").write_text("fox\n")
     assert folders.look() == 1
     assert folders.look() == 0
-    assert {path.name for path in folders.out.iterdir() if path.suffix != ".json"} == {"a.csv", "b.txt", "c.jsonl", "d.txt", LEDGER_NAME}
+    assert {path.name for path in folders.out.iterdir() if path.suffix != ".json"} == {
+        "a.csv",
+        "b.txt",
+        "c.jsonl",
+        "d.txt",
+        LEDGER_NAME,
+    }
     assert (folders.out / LEDGER_NAME).stat().st_mode & 0o777 == 0o600
 
 
-def test_every_released_file_has_its_own_card_which_is_there_when_the_output_is(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_released_file_has_its_own_card_which_is_there_when_the_output_is(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (folders.inbox / "a.csv").write_text("id,text\n1,the fox\n")
     (folders.inbox / "b.txt").write_text("the quick fox and a stranger\n")
     seen: list[bool] = []
@@ -65,7 +73,9 @@ def test_a_file_that_was_just_written_is_left_alone(folders: Folders) -> None:
     assert folders.look(settle=60) == 1
 
 
-def test_a_file_with_a_time_in_the_future_is_left_alone_until_it_was_seen_not_to_change(folders: Folders) -> None:
+def test_a_file_with_a_time_in_the_future_is_left_alone_until_it_was_seen_not_to_change(
+    folders: Folders,
+) -> None:
     path = folders.inbox / "a.txt"
     path.write_text("the fox\n")
     os.utime(path, (4_000_000_000, 4_000_000_000))
@@ -102,7 +112,9 @@ def test_an_output_of_somebody_else_is_not_touched(folders: Folders) -> None:
 
 
 @pytest.mark.parametrize("with_receipt", [True, False])
-def test_an_output_of_somebody_else_is_not_taken_for_the_release_of_a_file_that_failed(folders: Folders, with_receipt: bool) -> None:
+def test_an_output_of_somebody_else_is_not_taken_for_the_release_of_a_file_that_failed(
+    folders: Folders, with_receipt: bool
+) -> None:
     (folders.inbox / "a.txt").write_bytes(b"\xff\xfe\xfa\n")
     assert folders.look() == 0
     assert "failed a.txt" in folders.lines[-1]
@@ -119,7 +131,11 @@ def test_an_output_of_somebody_else_is_not_taken_for_the_release_of_a_file_that_
 
 @pytest.mark.parametrize("moment", [1, 2, 3])
 def test_cut_off_at_any_moment_a_file_is_still_released_exactly_once(
-    folders: Folders, noisy: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch, moment: int
+    folders: Folders,
+    noisy: Privatizer,
+    stop_at: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
+    moment: int,
 ) -> None:
     (folders.inbox / "a.txt").write_text("the quick brown fox " * 20)
     stop_at(moment)
@@ -133,7 +149,11 @@ def test_cut_off_at_any_moment_a_file_is_still_released_exactly_once(
 
 
 def test_cut_off_and_restarted_with_other_settings_what_is_out_is_not_taken_for_their_release(
-    folders: Folders, noisy: Privatizer, private: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+    folders: Folders,
+    noisy: Privatizer,
+    private: Privatizer,
+    stop_at: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (folders.inbox / "a.csv").write_text("text,name\nthe quick brown fox,SECRET alice\n")
     stop_at(3)
@@ -185,7 +205,11 @@ def test_an_output_taken_away_before_its_release_was_entered_is_never_drawn_agai
 
 
 def test_content_that_was_out_before_it_was_entered_is_remembered_after_the_file_changed(
-    folders: Folders, keyed: Privatizer, noisy: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+    folders: Folders,
+    keyed: Privatizer,
+    noisy: Privatizer,
+    stop_at: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = folders.inbox / "a.csv"
     path.write_text("id,text\n1,the quick brown fox\n")
@@ -216,7 +240,11 @@ def test_cut_off_after_the_output_was_there_a_change_is_still_noticed(
 
 @pytest.mark.parametrize("moment", [1, 2, 3])
 def test_a_file_that_was_empty_at_first_is_released_exactly_once_wherever_it_is_cut_off(
-    folders: Folders, noisy: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch, moment: int
+    folders: Folders,
+    noisy: Privatizer,
+    stop_at: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
+    moment: int,
 ) -> None:
     path = folders.inbox / "a.csv"
     path.write_text("id,text\n")
@@ -235,7 +263,11 @@ def test_a_file_that_was_empty_at_first_is_released_exactly_once_wherever_it_is_
 
 @pytest.mark.parametrize("published", [True, False])
 def test_cut_off_and_renamed_the_content_is_still_released_exactly_once(
-    folders: Folders, noisy: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch, published: bool
+    folders: Folders,
+    noisy: Privatizer,
+    stop_at: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
+    published: bool,
 ) -> None:
     path = folders.inbox / "b.txt"
     path.write_text("the quick brown fox " * 20)
@@ -244,15 +276,27 @@ def test_cut_off_and_renamed_the_content_is_still_released_exactly_once(
         folders.look(noisy)
     monkeypatch.undo()
     (folders.inbox / "a.txt").write_bytes(path.read_bytes())
-    # Taken up first, the copy is released unless b.txt is out already; then b.txt is not, and what was left of it is removed.
+    # Taken up first, the copy is released unless b.txt is out already; then b.txt is not, and what was left
+    # of it is removed.
     assert folders.look(noisy) == 1
-    assert {path.name for path in folders.out.glob("*.txt*") if path.suffix != ".json"} == {"b.txt" if published else "a.txt"}
+    assert {path.name for path in folders.out.glob("*.txt*") if path.suffix != ".json"} == {
+        "b.txt" if published else "a.txt"
+    }
     assert folders.look(noisy) == 0
 
 
-def test_wrong_folders_and_a_second_watch_are_refused(folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_folders_and_a_second_watch_are_refused(
+    folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def watch(folder: Path, out: Path, settle: float = 0.0) -> Watch:
-        return Watch(folders.private, folder, out, lambda path: Layout(format="text"), settings=WatchSettings(settle=settle), say=print)
+        return Watch(
+            folders.private,
+            folder,
+            out,
+            lambda path: Layout(format="text"),
+            settings=WatchSettings(settle=settle),
+            say=print,
+        )
 
     with pytest.raises(RecordError, match="not a folder"):
         watch(tmp_path / "absent", folders.out)
@@ -281,7 +325,9 @@ def test_a_damaged_ledger_stops_everything_and_a_line_cut_short_does_not(folders
         folders.look()
 
 
-def test_an_event_that_a_full_disk_cut_short_does_not_damage_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_event_that_a_full_disk_cut_short_does_not_damage_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def half(descriptor: int, data: bytes) -> int:
         return write(descriptor, data[: len(data) // 2])
 

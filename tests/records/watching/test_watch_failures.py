@@ -1,4 +1,5 @@
-"""A watched folder in which something fails: it is said once, tried again, and released once and whole when it can be."""
+"""A watched folder in which something fails: it is said once, tried again, and released once and whole when
+it can be."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ class Watched:
     def watch(self) -> Watch:
         if self._watch is None:
             say, warn, settings = self.said.append, self.warned.append, WatchSettings(settle=0)
-            self._watch = Watch(self._private, self.inbox, self.out, layout_of, settings=settings, say=say, warn=warn)
+            self._watch = Watch(
+                self._private, self.inbox, self.out, layout_of, settings=settings, say=say, warn=warn
+            )
         return self._watch
 
     def look(self, *, after: float = 0.0) -> int:
@@ -56,7 +59,9 @@ class Watched:
 
 
 def layout_of(path: Path) -> Layout:
-    return make_layout(path, format=None, roles=ROLES, delimiter=None, header=True, encoding="utf-8", record_id=None)
+    return make_layout(
+        path, format=None, roles=ROLES, delimiter=None, header=True, encoding="utf-8", record_id=None
+    )
 
 
 @pytest.fixture
@@ -93,7 +98,9 @@ def ledger_is_full(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
 
 @pytest.mark.parametrize("ending", ["", ".receipt.json", ".card.json"])
 @pytest.mark.parametrize("restart", [True, False])
-def test_once_what_was_in_the_way_is_moved_away_the_file_is_released_at_the_next_look(watched: Watched, ending: str, restart: bool) -> None:
+def test_once_what_was_in_the_way_is_moved_away_the_file_is_released_at_the_next_look(
+    watched: Watched, ending: str, restart: bool
+) -> None:
     (watched.inbox / "r.csv").write_text(TEXT)
     in_the_way = watched.out / f"r.csv{ending}"
     in_the_way.write_text("mine\n")
@@ -144,10 +151,17 @@ def test_a_disk_that_was_full_is_no_reason_to_draw_again_what_was_drawn(
     assert len(watched.said) == 1
     assert len(watched.warned) == 1
     assert watched.look(after=60) == 0
-    assert sorted(path.name for path in watched.out.iterdir()) == [".deniable-watch", "r.csv", "r.csv.card.json", "r.csv.receipt.json"]
+    assert sorted(path.name for path in watched.out.iterdir()) == [
+        ".deniable-watch",
+        "r.csv",
+        "r.csv.card.json",
+        "r.csv.receipt.json",
+    ]
 
 
-def test_another_reason_is_said_and_the_same_one_again_for_a_file_that_changed(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_reason_is_said_and_the_same_one_again_for_a_file_that_changed(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = watched.inbox / "a.csv"
     path.write_text("id,review\n1,the fox\n")
     watched.look()
@@ -171,10 +185,15 @@ def test_one_file_that_fails_does_not_hold_up_the_others(watched: Watched) -> No
     assert watched.look() == 1
     (watched.inbox / "c.csv").write_text("id,text\n1,the fox\n")
     assert watched.look() == 1
-    assert (watched.said, len(watched.warned)) == (["released b.csv: 1 records, 8 words", "released c.csv: 1 records, 2 words"], 1)
+    assert (watched.said, len(watched.warned)) == (
+        ["released b.csv: 1 records, 8 words", "released c.csv: 1 records, 2 words"],
+        1,
+    )
 
 
-def test_a_file_that_failed_is_still_recognised_by_its_content_when_it_is_tried_again(watched: Watched) -> None:
+def test_a_file_that_failed_is_still_recognised_by_its_content_when_it_is_tried_again(
+    watched: Watched,
+) -> None:
     (watched.inbox / "a.csv").write_text(TEXT)
     (watched.inbox / "b.csv").write_text(TEXT)
     (watched.out / "a.csv").write_text("mine\n")
@@ -228,7 +247,9 @@ def test_a_keyed_file_that_changed_and_failed_is_released_again_when_it_can_be(
     embedding: Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def by_id(path: Path) -> Layout:
-        return make_layout(path, format=None, roles=ROLES, delimiter=None, header=True, encoding="utf-8", record_id="id")
+        return make_layout(
+            path, format=None, roles=ROLES, delimiter=None, header=True, encoding="utf-8", record_id="id"
+        )
 
     inbox, out = tmp_path / "in", tmp_path / "out"
     inbox.mkdir()
@@ -250,7 +271,11 @@ def test_a_keyed_file_that_changed_and_failed_is_released_again_when_it_can_be(
     assert watch.look() == 1
     watch.close()
     assert (out / "a.csv").read_text().startswith(before)
-    assert [line.split(":")[0] for line in lines] == ["released a.csv", "failed a.csv", "released a.csv again, by its key"]
+    assert [line.split(":")[0] for line in lines] == [
+        "released a.csv",
+        "failed a.csv",
+        "released a.csv again, by its key",
+    ]
 
 
 def test_a_name_without_a_format_is_said_once_and_is_no_failure(watched: Watched) -> None:
@@ -276,4 +301,5 @@ def test_an_interrupt_while_a_lock_is_let_go_stays_an_interrupt(
     with pytest.raises(KeyboardInterrupt):
         held.close()
     monkeypatch.undo()
-    held.close()  # what every ``finally`` does; closed twice, the number would be nobody's, or somebody else's
+    # what every ``finally`` does; closed twice, the number would be nobody's, or somebody else's
+    held.close()

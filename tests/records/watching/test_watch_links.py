@@ -1,4 +1,5 @@
-"""Whoever may write into a watched folder or beside the released files cannot make a watch read or write elsewhere."""
+"""Whoever may write into a watched folder or beside the released files cannot make a watch read or write
+elsewhere."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ def _nothing_waits() -> Iterator[None]:
     """A pipe that is opened without care would be waited for without end."""
 
     def too_late(*_: object) -> None:
-        pytest.fail("waited for the other end of a pipe")  # which is no Exception: a watch takes an OSError for one file's failure
+        pytest.fail(
+            "waited for the other end of a pipe"
+        )  # which is no Exception: a watch takes an OSError for one file's failure
 
     before = signal.signal(signal.SIGALRM, too_late)
     signal.alarm(20)
@@ -92,7 +95,9 @@ def test_what_was_swapped_after_the_listing_is_not_read(
     assert [name.name for name in folders.out.iterdir()] == [LEDGER_NAME]
     assert folders.failed == 1
     assert "is not the file any more" in folders.lines[0] or "changed while" in folders.lines[0]
-    assert folders.look() == (swap in (as_other, as_grown)), "what is a file is read at the next look, as what it is then"
+    assert folders.look() == (swap in (as_other, as_grown)), (
+        "what is a file is read at the next look, as what it is then"
+    )
 
 
 def as_nothing(path: Path, outside: Path) -> None:
@@ -100,19 +105,32 @@ def as_nothing(path: Path, outside: Path) -> None:
 
 
 def write_records(path: Path, *, note: str) -> None:
-    """Write two records in the format that the name says; the texts in the lists of Parquet are long, and read in a way of their own."""
+    """Write two records in the format that the name says; the texts in the lists of Parquet are long, and
+    read in a way of their own."""
     if path.suffix == ".parquet":
         lists = [[note, "x" * 5_000, note], [note * 30] * 9]
-        pq.write_table(pa.table({"note": [note, note], "text": ["the fox", "the"], "list": lists}), path, row_group_size=1)
+        pq.write_table(
+            pa.table({"note": [note, note], "text": ["the fox", "the"], "list": lists}),
+            path,
+            row_group_size=1,
+        )
         return
-    rows = [json.dumps({"note": note, "text": "the fox"})] * 2 if ".jsonl" in path.name else ["note,text", f"{note},the fox", f"{note},the"]
+    rows = (
+        [json.dumps({"note": note, "text": "the fox"})] * 2
+        if ".jsonl" in path.name
+        else ["note,text", f"{note},the fox", f"{note},the"]
+    )
     path.write_bytes(compress("\n".join([*rows, ""]).encode(), ENDINGS.get(path.suffix)))
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl", "a.jsonl.zst", "a.parquet"])
 @pytest.mark.parametrize("swap", [as_link, as_pipe, as_nothing])
 def test_a_file_is_read_from_what_was_opened_and_never_by_its_name_again(
-    folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swap: Callable[[Path, Path], None], name: str
+    folders: Folders,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    swap: Callable[[Path, Path], None],
+    name: str,
 ) -> None:
     path, elsewhere = folders.inbox / name, tmp_path / f"elsewhere{Path(name).suffix}"
     write_records(path, note="inside")
@@ -127,7 +145,10 @@ def test_a_file_is_read_from_what_was_opened_and_never_by_its_name_again(
     assert folders.look() == 1, folders.lines
     made = folders.out / name
     if made.suffix == ".parquet":
-        assert pq.read_table(made)["list"].to_pylist() == [["inside", "x" * 5_000, "inside"], ["inside" * 30] * 9]
+        assert pq.read_table(made)["list"].to_pylist() == [
+            ["inside", "x" * 5_000, "inside"],
+            ["inside" * 30] * 9,
+        ]
     with open_source(made) as source:
         content = b"".join(source.chunks())
     assert b"inside" in content
@@ -187,16 +208,23 @@ def test_a_partial_file_that_was_swapped_for_a_link_is_neither_published_nor_mad
     assert stat.S_IMODE(outside.stat().st_mode) == 0o600
 
 
-def test_a_pipe_under_the_name_of_the_partial_file_is_not_waited_for(private: Privatizer, tmp_path: Path) -> None:
+def test_a_pipe_under_the_name_of_the_partial_file_is_not_waited_for(
+    private: Privatizer, tmp_path: Path
+) -> None:
     (tmp_path / "in.csv").write_text("id,text\n1,the fox\n")
     os.mkfifo(tmp_path / "out.csv.partial")
     with pytest.raises(ResumeError, match="is there from an earlier run"):
         privatize_file(private, tmp_path / "in.csv", tmp_path / "out.csv", columns=["text"])
-    assert privatize_file(private, tmp_path / "in.csv", tmp_path / "out.csv", columns=["text"], force=True) is not None
+    assert (
+        privatize_file(private, tmp_path / "in.csv", tmp_path / "out.csv", columns=["text"], force=True)
+        is not None
+    )
 
 
 @pytest.mark.parametrize("swap", [as_link, as_pipe])
-def test_a_ledger_is_a_file_and_nothing_else(folders: Folders, outside: Path, swap: Callable[[Path, Path], None]) -> None:
+def test_a_ledger_is_a_file_and_nothing_else(
+    folders: Folders, outside: Path, swap: Callable[[Path, Path], None]
+) -> None:
     (folders.out / LEDGER_NAME).write_text("")
     swap(folders.out / LEDGER_NAME, outside)
     with pytest.raises(RecordError, match="is a link or a pipe"):
@@ -237,7 +265,9 @@ def test_a_journal_and_a_partial_file_that_everybody_can_read_are_made_private(
     assert set().union(*modes) == {0o600}
 
 
-@pytest.mark.parametrize("name", ["a\x1b[2J.csv", "a\u202ecsv.exe.csv", "a\nreleased b.csv", "a\u2028.csv", "a.\x1b"])
+@pytest.mark.parametrize(
+    "name", ["a\x1b[2J.csv", "a\u202ecsv.exe.csv", "a\nreleased b.csv", "a\u2028.csv", "a.\x1b"]
+)
 def test_names_of_files_are_shown_escaped(folders: Folders, name: str) -> None:
     (folders.inbox / name).write_text("id,text\n1,the fox\n")
     (folders.inbox / f"bad {name}").write_text("id,other\n1,the fox\n")
@@ -252,7 +282,9 @@ def test_the_ledger_does_not_tell_the_size_of_a_file_by_its_own(tmp_path: Path) 
     lengths = set()
     for size in (0, 7, 10**6, 2**63):
         with Ledger(tmp_path / f"ledger{size}") as ledger:
-            ledger.record(LedgerEntry(name="a.csv", size=size, time=1_700_000_000_000_000_000, digest="0" * 32))
+            ledger.record(
+                LedgerEntry(name="a.csv", size=size, time=1_700_000_000_000_000_000, digest="0" * 32)
+            )
         lengths.add((tmp_path / f"ledger{size}").stat().st_size)
         with Ledger(tmp_path / f"ledger{size}") as ledger:
             entry = ledger.find("a.csv")

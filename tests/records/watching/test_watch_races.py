@@ -1,4 +1,5 @@
-"""Somebody who swaps a file in a watched folder all the time, as fast as they can, gets nothing else released and keeps nobody waiting."""
+"""Somebody who swaps a file in a watched folder all the time, as fast as they can, gets nothing else released
+and keeps nobody waiting."""
 
 from __future__ import annotations
 
@@ -30,13 +31,16 @@ def content(kind: str, note: str) -> bytes:
     if kind == "csv":
         return f"note,text\n{note},the fox\n".encode()
     out = io.BytesIO()
-    pq.write_table(pa.table({"note": [note], "text": ["the fox"]}), out, compression="none", use_dictionary=False)
+    pq.write_table(
+        pa.table({"note": [note], "text": ["the fox"]}), out, compression="none", use_dictionary=False
+    )
     return out.getvalue()
 
 
 @contextmanager
 def swapped_all_the_time(path: Path, swaps: list[Swap]) -> Iterator[Callable[[], int]]:
-    """Let something else stand under a name at every moment while the block runs; gives how many times it was swapped."""
+    """Let something else stand under a name at every moment while the block runs; gives how many times it was
+    swapped."""
     stop, before, swapped = threading.Event(), sys.getswitchinterval(), [0]
 
     def race() -> None:
@@ -60,7 +64,8 @@ def swapped_all_the_time(path: Path, swaps: list[Swap]) -> Iterator[Callable[[],
 
 
 def look_often(folders: Folders, looks: int) -> Iterator[bytes]:
-    """Look again and again with nothing released before; yield all that lies in the output folder after each look."""
+    """Look again and again with nothing released before; yield all that lies in the output folder after each
+    look."""
     for _ in range(looks):
         folders.look()
         yield b"".join(path.read_bytes() for path in folders.out.iterdir() if path.is_file())
@@ -73,7 +78,9 @@ def _nothing_waits() -> Iterator[None]:
     """A pipe that is opened without care would be waited for without end."""
 
     def too_late(*_: object) -> None:
-        pytest.fail("waited for the other end of a pipe")  # which is no Exception: a watch takes an OSError for one file's failure
+        pytest.fail(
+            "waited for the other end of a pipe"
+        )  # which is no Exception: a watch takes an OSError for one file's failure
 
     before = signal.signal(signal.SIGALRM, too_late)
     signal.alarm(120)
@@ -92,7 +99,9 @@ def links(tmp_path: Path) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_only_what_was_listed_is_ever_released(folders: Folders, links: dict[str, Path], kind: str, tmp_path: Path) -> None:
+def test_only_what_was_listed_is_ever_released(
+    folders: Folders, links: dict[str, Path], kind: str, tmp_path: Path
+) -> None:
     inside, outside = content(kind, "inside"), links[kind]
     swaps: list[Swap] = [
         lambda spare: as_file(spare, inside),
@@ -130,10 +139,16 @@ def test_what_was_opened_is_known_by_its_own_name_though_a_link_stands_there_by_
 
     monkeypatch.setattr(source, "_open_listed", swapped_once_open)
     with closing(source.FileSource(listed, listed=listed.lstat())) as opened:
-        assert opened.identity() == {"input": str(listed), "input size": 25, "input time": os.fstat(opened.file.fileno()).st_mtime_ns}
+        assert opened.identity() == {
+            "input": str(listed),
+            "input size": 25,
+            "input time": os.fstat(opened.file.fileno()).st_mtime_ns,
+        }
 
 
-def test_a_watch_that_opens_files_by_name_is_caught(folders: Folders, links: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_watch_that_opens_files_by_name_is_caught(
+    folders: Folders, links: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def by_name(path: Path, _listed: Any) -> Any:
         return path.open("rb")
 

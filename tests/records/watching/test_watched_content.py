@@ -1,4 +1,5 @@
-"""Content that changes after its release, or comes again under another name: never drawn again with fresh noise, unless asked for."""
+"""Content that changes after its release, or comes again under another name: never drawn again with fresh
+noise, unless asked for."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ from deniable import Embedding, Keyed, Multivariate, Privatizer
 from tests.records.watched_folders import Folders
 
 
-def test_a_file_that_changes_after_its_release_is_never_drawn_again_with_fresh_noise(folders: Folders, noisy: Privatizer) -> None:
+def test_a_file_that_changes_after_its_release_is_never_drawn_again_with_fresh_noise(
+    folders: Folders, noisy: Privatizer
+) -> None:
     path = folders.inbox / "a.csv"
     path.write_text("id,text\n1,the fox\n")
     folders.look(noisy)
@@ -22,7 +25,9 @@ def test_a_file_that_changes_after_its_release_is_never_drawn_again_with_fresh_n
     assert "changed after it was released" in folders.lines[-1]
 
 
-def test_an_output_that_was_taken_away_does_not_make_a_released_file_new(folders: Folders, noisy: Privatizer) -> None:
+def test_an_output_that_was_taken_away_does_not_make_a_released_file_new(
+    folders: Folders, noisy: Privatizer
+) -> None:
     path = folders.inbox / "a.csv"
     path.write_text("id,text\n1,the fox\n")
     assert folders.look(noisy) == 1
@@ -44,7 +49,9 @@ def test_a_file_that_was_only_touched_is_no_change(folders: Folders) -> None:
     assert folders.failed == 0
 
 
-def test_with_a_key_and_ids_a_changed_file_is_released_again_and_old_records_stay_as_they_were(folders: Folders, keyed: Privatizer) -> None:
+def test_with_a_key_and_ids_a_changed_file_is_released_again_and_old_records_stay_as_they_were(
+    folders: Folders, keyed: Privatizer
+) -> None:
     path = folders.inbox / "a.csv"
     path.write_text("id,text\n1,the quick brown fox\n")
     folders.look(keyed, record_id="id")
@@ -95,7 +102,9 @@ def test_the_same_content_under_a_new_name_is_not_released_again_with_fresh_nois
     assert "changed after it was released" in folders.lines[-1]
 
 
-def test_equal_files_of_different_people_are_released_each_when_the_user_says_so(folders: Folders, noisy: Privatizer) -> None:
+def test_equal_files_of_different_people_are_released_each_when_the_user_says_so(
+    folders: Folders, noisy: Privatizer
+) -> None:
     for name in ("a.txt", "b.txt"):
         (folders.inbox / name).write_text("the quick brown fox " * 20 + "\n")
     assert folders.look(noisy) == 1
@@ -104,7 +113,9 @@ def test_equal_files_of_different_people_are_released_each_when_the_user_says_so
     assert folders.look(noisy, same_content="release") == 0
 
 
-def test_files_without_a_word_are_released_under_every_name_and_may_grow(folders: Folders, noisy: Privatizer) -> None:
+def test_files_without_a_word_are_released_under_every_name_and_may_grow(
+    folders: Folders, noisy: Privatizer
+) -> None:
     for name in ("a.csv", "b.csv"):
         (folders.inbox / name).write_text("id,text\n")
     assert folders.look(noisy) == 2

@@ -1,4 +1,5 @@
-"""The audit of the bound: the same attempt in small spaces, through the text, and on the user's own embedding."""
+"""The audit of the bound: the same attempt in small spaces, through the text, and on the user's own
+embedding."""
 
 from __future__ import annotations
 
@@ -25,9 +26,12 @@ Maker = Callable[[Embedding, float], Mechanism]
 
 LEVEL = 1e-4
 NOT_PROVEN = (
-    "A pass is not a proof: it says that this attempt, with some draws of a few words, found nothing. The proof stands beside "
-    "the mechanism. In high dimensions an attempt like this has little power, whatever the code does; the small spaces are where a "
-    "wrong mechanism is caught. It says nothing about the source of randomness of a release, the text around the words, or "
+    "A pass is not a proof: it says that this attempt, with some draws of a few words, found nothing. The "
+    "proof stands beside "
+    "the mechanism. In high dimensions an attempt like this has little power, whatever the code does; the "
+    "small spaces are where a "
+    "wrong mechanism is caught. It says nothing about the source of randomness of a release, the text around "
+    "the words, or "
     "what an adversary learns within the bound: see the inversion audit for that."
 )
 _PAIRS = 12
@@ -61,7 +65,8 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class WordPair:
-    """Two words, the log of the ratio promised for them, and the log of the ratio that the draws show; None if they show nothing."""
+    """Two words, the log of the ratio promised for them, and the log of the ratio that the draws show; None
+    if they show nothing."""
 
     first: str
     second: str
@@ -71,7 +76,8 @@ class WordPair:
 
 @dataclass(frozen=True, kw_only=True)
 class BoundPlace(Tried):
-    """What an attempt in one space came to, with the pairs of words that came closest to breaking the promise."""
+    """What an attempt in one space came to, with the pairs of words that came closest to breaking the
+    promise."""
 
     pairs_judged: int
     refuted: bool
@@ -99,15 +105,19 @@ def audit_bound(
     seed: int = 0,
     report: Report | None = None,
 ) -> BoundResult:
-    """Try to refute the bound that a mechanism promises, as a black box, and return what was found in each place.
+    """Try to refute the bound that a mechanism promises, as a black box, and return what was found in each
+    place.
 
-    ``draws`` is how often each word is drawn in the small spaces, ``own_draws`` how often on the embedding itself.
+    ``draws`` is how often each word is drawn in the small spaces, ``own_draws`` how often on the embedding
+    itself.
 
     :raises InvalidParameter: if an argument is not allowed.
     """
     mechanism = ChosenMechanism() if mechanism is None else mechanism
     found, total = [], count_places(embedding)
-    for attempt in attempts(_maker(mechanism, embedding), embedding, epsilon, seed=seed, draws=draws, own_draws=own_draws):
+    for attempt in attempts(
+        _maker(mechanism, embedding), embedding, epsilon, seed=seed, draws=draws, own_draws=own_draws
+    ):
         found.append(_summarise(attempt))
         if report is not None:
             report(len(found), total)
@@ -122,9 +132,17 @@ def audit_bound(
 
 
 def attempts(
-    make: Maker, embedding: Embedding, epsilon: float, *, seed: int, draws: int = 200_000, own_draws: int = 20_000, level: float = LEVEL
+    make: Maker,
+    embedding: Embedding,
+    epsilon: float,
+    *,
+    seed: int,
+    draws: int = 200_000,
+    own_draws: int = 20_000,
+    level: float = LEVEL,
 ) -> Iterator[Attempt]:
-    """Yield what was found in each place; ``level`` is the chance that a true mechanism is refuted in any of them.
+    """Yield what was found in each place; ``level`` is the chance that a true mechanism is refuted in any of
+    them.
 
     :raises InvalidParameter: if a number is not allowed.
     """
@@ -149,13 +167,16 @@ def count_places(embedding: Embedding) -> int:
 def _maker(mechanism: ChosenMechanism, own: Embedding) -> Maker:
     """Return what makes the mechanism on the user's own embedding and in the small spaces.
 
-    An option that lists words of the own embedding means nothing in a small space: there, every other word takes their place.
+    An option that lists words of the own embedding means nothing in a small space: there, every other word
+    takes their place.
     """
 
     def make(embedding: Embedding, epsilon: float) -> Mechanism:
         fitting = mechanism
         if embedding is not own and "sensitive" in mechanism.options:
-            fitting = replace(mechanism, options={**mechanism.options, "sensitive": tuple(embedding.words[::2])})
+            fitting = replace(
+                mechanism, options={**mechanism.options, "sensitive": tuple(embedding.words[::2])}
+            )
         return fitting(embedding, epsilon=epsilon)
 
     return make
@@ -163,10 +184,20 @@ def _maker(mechanism: ChosenMechanism, own: Embedding) -> Maker:
 
 def _summarise(attempt: Attempt) -> BoundPlace:
     pairs = tuple(
-        WordPair(first=f.first, second=f.second, promised=f.promised, shown=f.shown if np.isfinite(f.shown) else None)
+        WordPair(
+            first=f.first,
+            second=f.second,
+            promised=f.promised,
+            shown=f.shown if np.isfinite(f.shown) else None,
+        )
         for f in attempt.findings[:_SHOWN_PAIRS]
     )
-    return BoundPlace(**asdict(attempt.tried), pairs_judged=len(attempt.findings), refuted=attempt.refuted, worst_pairs=pairs)
+    return BoundPlace(
+        **asdict(attempt.tried),
+        pairs_judged=len(attempt.findings),
+        refuted=attempt.refuted,
+        worst_pairs=pairs,
+    )
 
 
 def _spaces(embedding: Embedding, epsilon: float, seed: int) -> Iterator[Embedding]:
@@ -184,17 +215,29 @@ def _by_ids(mechanism: Mechanism, inputs: list[int], *, seed: int, draws: int, l
     names = [*embedding.words, "⊥"] if len(embedding) <= 100 else None
 
     def name(word: int) -> str:
-        return names[word] if names is not None else "⊥" if word == embedding.unknown_id else str(embedding.words[word])
+        return (
+            names[word]
+            if names is not None
+            else "⊥"
+            if word == embedding.unknown_id
+            else str(embedding.words[word])
+        )
 
     renamed = tuple(
-        Finding(first=name(f.first), second=name(f.second), promised=f.promised, shown=f.shown, outputs=f.outputs) for f in found
+        Finding(
+            first=name(f.first), second=name(f.second), promised=f.promised, shown=f.shown, outputs=f.outputs
+        )
+        for f in found
     )
-    tried = Tried(space=embedding.name, dimension=embedding.dimension, words=len(inputs), draws_per_word=draws)
+    tried = Tried(
+        space=embedding.name, dimension=embedding.dimension, words=len(inputs), draws_per_word=draws
+    )
     return Attempt(tried=tried, findings=renamed)
 
 
 def _by_text(mechanism: Mechanism, *, seed: int, draws: int, level: float) -> Attempt:
-    """Attack the whole path of a text: two unknown words must be indistinguishable, and known ones as the promise says."""
+    """Attack the whole path of a text: two unknown words must be indistinguishable, and known ones as the
+    promise says."""
     source, embedding = TextDraws(mechanism, seed=seed), mechanism.embedding
     inputs = [str(word) for word in embedding.words[:2]] + list(_UNHEARD_OF)
 
@@ -202,8 +245,15 @@ def _by_text(mechanism: Mechanism, *, seed: int, draws: int, level: float) -> At
         one, other = (embedding.index.get(word, embedding.unknown_id) for word in (first, second))
         return mechanism.log_bound(one, other)
 
-    tried = Tried(space=f"{embedding.name}, as text", dimension=embedding.dimension, words=len(inputs), draws_per_word=max(draws, 2))
-    found = search_and_judge(source.of, inputs, promised, draws=tried.draws_per_word, level=level, pairs=_PAIRS)
+    tried = Tried(
+        space=f"{embedding.name}, as text",
+        dimension=embedding.dimension,
+        words=len(inputs),
+        draws_per_word=max(draws, 2),
+    )
+    found = search_and_judge(
+        source.of, inputs, promised, draws=tried.draws_per_word, level=level, pairs=_PAIRS
+    )
     return Attempt(tried=tried, findings=tuple(found))
 
 

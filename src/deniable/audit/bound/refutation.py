@@ -1,9 +1,9 @@
 """Tries to show Pr[M(w) ∈ S] > exp(bound)·Pr[M(w') ∈ S] for some words w, w' and some set S of outputs.
 
-Words and sets are chosen on one half of the draws and judged on the other, so that looking for the worst costs no
-confidence beyond the number of pairs that are judged: the level is divided by it (Bonferroni), and by two for the two
-probabilities of a ratio. Judging uses the exact intervals of Clopper and Pearson. A mechanism that keeps its bound, even
-one that reaches it, is refuted with a probability of at most the level.
+Words and sets are chosen on one half of the draws and judged on the other, so that looking for the worst
+costs no confidence beyond the number of pairs that are judged: the level is divided by it (Bonferroni), and
+by two for the two probabilities of a ratio. Judging uses the exact intervals of Clopper and Pearson. A
+mechanism that keeps its bound, even one that reaches it, is refuted with a probability of at most the level.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ Draw = Callable[[W, int], Ids]
 
 @dataclass(frozen=True, kw_only=True)
 class Finding(Generic[W]):
-    """What was found for one ordered pair: the promise, and the log of the ratio that the draws show, both as logarithms."""
+    """What was found for one ordered pair: the promise, and the log of the ratio that the draws show, both as
+    logarithms."""
 
     first: W
     second: W
@@ -41,9 +42,16 @@ class Finding(Generic[W]):
 
 
 def search_and_judge(
-    draw: Draw[W], inputs: Sequence[W], log_bound: Callable[[W, W], float], *, draws: int, level: float, pairs: int
+    draw: Draw[W],
+    inputs: Sequence[W],
+    log_bound: Callable[[W, W], float],
+    *,
+    draws: int,
+    level: float,
+    pairs: int,
 ) -> list[Finding[W]]:
-    """Return findings for the ``pairs`` ordered pairs of inputs that look worst on one half of the draws, judged on the other.
+    """Return findings for the ``pairs`` ordered pairs of inputs that look worst on one half of the draws,
+    judged on the other.
 
     Each input is drawn ``draws`` times in all.
     """
@@ -61,11 +69,17 @@ def search_and_judge(
                 fresh[word] = draw(word, half)
         hits, others = (int(np.isin(fresh[word], event).sum()) for word in (first, second))
         shown = _log(lower(hits, half, each)) - math.log(upper(others, half, each))
-        findings.append(Finding(first=first, second=second, promised=log_bound(first, second), shown=shown, outputs=len(event)))
+        findings.append(
+            Finding(
+                first=first, second=second, promised=log_bound(first, second), shown=shown, outputs=len(event)
+            )
+        )
     return sorted(findings, key=lambda finding: finding.promised - finding.shown)
 
 
-def _most_suspect(seen: Mapping[W, Ids], log_bound: Callable[[W, W], float], pairs: int, level: float) -> list[tuple[W, W, Ids]]:
+def _most_suspect(
+    seen: Mapping[W, Ids], log_bound: Callable[[W, W], float], pairs: int, level: float
+) -> list[tuple[W, W, Ids]]:
     size = max(int(ids.max()) for ids in seen.values()) + 1
     counts = {word: np.bincount(ids, minlength=size) for word, ids in seen.items()}
     judged: list[tuple[float, W, W, Ids]] = []
@@ -79,7 +93,8 @@ def _most_suspect(seen: Mapping[W, Ids], log_bound: Callable[[W, W], float], pai
 
 
 def _worst_event(first: Ids, second: Ids, level: float) -> tuple[float, Ids]:
-    """Return the log ratio that is certain for the worst set of outputs, and the set: outputs by falling ratio, up to the best place."""
+    """Return the log ratio that is certain for the worst set of outputs, and the set: outputs by falling
+    ratio, up to the best place."""
     draws = int(first.sum())
     order = np.argsort(-(first + 0.5) / (second + 0.5), kind="stable")
     order = order[(first + second)[order] > 0]
@@ -92,7 +107,8 @@ def _worst_event(first: Ids, second: Ids, level: float) -> tuple[float, Ids]:
 
 
 def lower(hits: int, draws: int, level: float) -> float:
-    """Return what a probability exceeds unless an event of probability ``level`` happened (Clopper–Pearson)."""
+    """Return what a probability exceeds unless an event of probability ``level`` happened
+    (Clopper–Pearson)."""
     return float(lower_bounds(np.array([hits]), draws, level)[0])
 
 

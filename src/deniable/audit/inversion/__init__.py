@@ -1,1 +1,2 @@
-"""Which word was it? Attackers who know the mechanism, ε, the embedding and public text guess the words behind a release; one file each."""
+"""Which word was it? Attackers who know the mechanism, ε, the embedding and public text guess the words
+behind a release; one file each."""

@@ -1,4 +1,5 @@
-"""The seam of the attackers, and the simplest: who guesses blindly, who believes the release, and who applies Bayes' rule to each word."""
+"""The seam of the attackers, and the simplest: who guesses blindly, who believes the release, and who applies
+Bayes' rule to each word."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ _CANDIDATES_TO_SAY = 100
 
 
 class Attacker(Protocol):
-    """Reads a release: texts as ids of released words. ``knows`` says in a sentence what it knows beside them."""
+    """Reads a release: texts as ids of released words. ``knows`` says in a sentence what it knows beside
+    them."""
 
     name: str
     knows: str
@@ -42,10 +44,13 @@ class Blind:
 
 
 class AsReleased:
-    """Takes the released word as it stands. Where others know the words or the channel poorly, this one names more than they do."""
+    """Takes the released word as it stands. Where others know the words or the channel poorly, this one names
+    more than they do."""
 
     name = NEAREST_WORD
-    knows = "How frequent words are in the public text, and the release. Takes each released word as it stands."
+    knows = (
+        "How frequent words are in the public text, and the release. Takes each released word as it stands."
+    )
 
     def __init__(self, channel: Channel, prior: Floats) -> None:
         self._shares = _shares_of_all(channel, prior)
@@ -56,10 +61,14 @@ class AsReleased:
 
 
 class WordByWord:
-    """Bayes' rule, argmax π(x)·P(y | x): nobody who sees one word and knows no more than the frequencies and the mechanism does better."""
+    """Bayes' rule, argmax π(x)·P(y | x): nobody who sees one word and knows no more than the frequencies and
+    the mechanism does better."""
 
     name = ALONE
-    knows = "The mechanism, ε, the embedding, and how frequent words are in the public text. Reads each word by itself."
+    knows = (
+        "The mechanism, ε, the embedding, and how frequent words are in the public text. Reads each "
+        "word by itself."
+    )
 
     def __init__(self, channel: Channel, prior: Floats) -> None:
         self._posterior = make_posterior(channel, prior)

@@ -1,4 +1,5 @@
-"""The inversion audit in one call: every attacker there is, at every ε, and the best of them as the result."""
+"""The inversion audit in one call: every attacker there is, at every ε, and the best of them as the
+result."""
 
 from __future__ import annotations
 
@@ -38,12 +39,13 @@ def audit_inversion(
 ) -> InversionResult:
     """Let attackers guess the words behind released words, and return how often each is right.
 
-    They know word frequencies from ``frequencies`` (a file with a word and its count on each line), from ``corpus`` (a text, one document
-    a line), or else from the embedding's order. With ``public``, a text of the same form, they also know which words follow one another,
-    and running text is attacked: ``text``, one document a line, or one document in ten of the public text, which they then do not read.
-    ``words`` are lists of words, one a line, that are reported apart. ``further`` are more attackers to try, such as those of
-    ``deniable.lab.inversion``. ``acceptable`` is how often the best attacker may be right: the upper end of its 95 % interval counts, and
-    no ε after one that fails is advised.
+    They know word frequencies from ``frequencies`` (a file with a word and its count on each line), from
+    ``corpus`` (a text, one document a line), or else from the embedding's order. With ``public``, a text of
+    the same form, they also know which words follow one another, and running text is attacked: ``text``, one
+    document a line, or one document in ten of the public text, which they then do not read. ``words`` are
+    lists of words, one a line, that are reported apart. ``further`` are more attackers to try, such as those
+    of ``deniable.lab.inversion``. ``acceptable`` is how often the best attacker may be right: the upper end
+    of its 95 % interval counts, and no ε after one that fails is advised.
 
     :raises InvalidParameter: if an argument is not allowed.
     :raises RecordError: if a line of ``frequencies`` is not a word and its count, or a text cannot be read.
@@ -54,14 +56,24 @@ def audit_inversion(
     effort, seed = InversionEffort() if effort is None else effort, validated_count(seed, "seed", at_least=0)
     if len([path for path in (frequencies, corpus, public) if path is not None]) > 1:
         raise InvalidParameter(
-            "corpus" if corpus else "public", str(corpus or public), "cannot be given with another source of frequencies: give one"
+            "corpus" if corpus else "public",
+            str(corpus or public),
+            "cannot be given with another source of frequencies: give one",
         )
     if public is None:
         asked = {"text": text, "words": words, "further": further}
         for name, given in asked.items():
             if given:
-                raise InvalidParameter(name, str(given), "needs a public text that attackers read: give public too")
-    read = None if public is None else TextAttack.prepare(embedding, public, text, words=words, effort=effort, seed=seed, further=further)
+                raise InvalidParameter(
+                    name, str(given), "needs a public text that attackers read: give public too"
+                )
+    read = (
+        None
+        if public is None
+        else TextAttack.prepare(
+            embedding, public, text, words=words, effort=effort, seed=seed, further=further
+        )
+    )
     prior = _prior(embedding, frequencies, corpus, read)
     steps = _Steps(len(values), with_channels=read is not None, report=report)
     found = []
@@ -84,7 +96,9 @@ def audit_inversion(
     )
 
 
-def _prior(embedding: Embedding, frequencies: Path | None, corpus: Path | None, read: TextAttack | None) -> Floats:
+def _prior(
+    embedding: Embedding, frequencies: Path | None, corpus: Path | None, read: TextAttack | None
+) -> Floats:
     if frequencies is not None:
         return priors.from_table(embedding, frequencies)
     if corpus is not None:
@@ -97,7 +111,8 @@ def _prior(embedding: Embedding, frequencies: Path | None, corpus: Path | None, 
 
 
 class _Steps:
-    """Progress by values of ε; in hundredths of them if each has a channel to be made, which counts as half of it."""
+    """Progress by values of ε; in hundredths of them if each has a channel to be made, which counts as half
+    of it."""
 
     def __init__(self, values: int, *, with_channels: bool, report: Report | None) -> None:
         self._report, self._parts = report, 100 if with_channels else 1

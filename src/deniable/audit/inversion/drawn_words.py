@@ -1,7 +1,9 @@
-"""Words drawn by their frequency, each by itself: the Bayes adversary, who knows the mechanism, ε, the embedding and the frequencies.
+"""Words drawn by their frequency, each by itself: the Bayes adversary, who knows the mechanism, ε, the
+embedding and the frequencies.
 
-Says how often it names the word, by frequency band, from repeated releases, and for the words most at risk, beside who takes the
-released word as it stands: where the channel is estimated poorly, that one names more. No text is needed.
+Says how often it names the word, by frequency band, from repeated releases, and for the words most at risk,
+beside who takes the released word as it stands: where the channel is estimated poorly, that one names more.
+No text is needed.
 """
 
 from __future__ import annotations
@@ -14,7 +16,13 @@ from typing import Any, Self, TypedDict, Unpack
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.inversion.results import BandFinding, InversionFinding, ProvedBound, RepeatFinding, WordAtRisk
+from deniable.audit.inversion.results import (
+    BandFinding,
+    InversionFinding,
+    ProvedBound,
+    RepeatFinding,
+    WordAtRisk,
+)
 from deniable.audit.shares import Estimate, Share, share_of
 from deniable.channel.columns import columns_of
 from deniable.channel.distribution import binomial_error
@@ -53,13 +61,15 @@ class TextEffort:
 
 @dataclass(frozen=True, kw_only=True)
 class InversionEffort(TextEffort):
-    """How much is simulated: words per band, words that are released again and again, and what the channel is estimated from.
+    """How much is simulated: words per band, words that are released again and again, and what the channel is
+    estimated from.
 
-    At most ``points`` are kept in the cell of each released word; where the embedding has fewer than 1,000 words, rays are followed from
-    each of them. ``draws_per_word`` are made where neither is possible.
+    At most ``points`` are kept in the cell of each released word; where the embedding has fewer than 1,000
+    words, rays are followed from each of them. ``draws_per_word`` are made where neither is possible.
 
-    Of running text about ``places`` words are attacked, by attackers who think of ``support`` words, the most frequent ones, and follow
-    ``directions`` from each of them (or draw it as many times) to learn what it becomes.
+    Of running text about ``places`` words are attacked, by attackers who think of ``support`` words, the most
+    frequent ones, and follow ``directions`` from each of them (or draw it as many times) to learn what it
+    becomes.
     """
 
     words_per_band: int = 150
@@ -74,7 +84,8 @@ class InversionEffort(TextEffort):
 
     @classmethod
     def of(cls, words: int = 150, *, points: int = 128, draws: int = 100, **text: Unpack[TextSizes]) -> Self:
-        """Return the effort that goes with a number of words to attack in each band; ``text`` is what running text needs.
+        """Return the effort that goes with a number of words to attack in each band; ``text`` is what running
+        text needs.
 
         :raises InvalidParameter: if a number is not a whole number of at least 1.
         """
@@ -89,7 +100,9 @@ class InversionEffort(TextEffort):
         )
 
 
-def invert(mechanism: Mechanism, prior: Floats, *, seed: int, effort: InversionEffort | None = None) -> InversionFinding:
+def invert(
+    mechanism: Mechanism, prior: Floats, *, seed: int, effort: InversionEffort | None = None
+) -> InversionFinding:
     """Return what adversaries who know these word frequencies learn from a mechanism at its ε.
 
     The channel is estimated from one seed and judged on draws of another.
@@ -119,18 +132,23 @@ def invert(mechanism: Mechanism, prior: Floats, *, seed: int, effort: InversionE
         repeats=_judge_repeats(repeated, adversary),
         at_risk=_most_at_risk(mechanism, exposed, adversary),
     )
-    return replace(finding, bound=proved_bound(mechanism, np.append(prior, 0.0), best=finding.best_drawn.value))
+    return replace(
+        finding, bound=proved_bound(mechanism, np.append(prior, 0.0), best=finding.best_drawn.value)
+    )
 
 
 def proved_bound(mechanism: Mechanism, shares: Floats, *, best: float) -> ProvedBound | None:
-    """Return what no reader of single words exceeds at these shares of all words and ⊥, beside the best attack; None if it is not known.
+    """Return what no reader of single words exceeds at these shares of all words and ⊥, beside the best
+    attack; None if it is not known.
 
     Exact sums over all pairs of a large vocabulary take too long for an audit.
     """
     if method_of(mechanism) == "exact" and np.count_nonzero(shares) * len(mechanism.embedding) > _MOST_SUMS:
         return None
     found = bayes_bound(mechanism, Words(shares=shares, in_words="words as frequent as the attackers know"))
-    return None if found is None else ProvedBound(value=found.value, at_most=found.high, gap=found.high - best)
+    return (
+        None if found is None else ProvedBound(value=found.value, at_most=found.high, gap=found.high - best)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +161,8 @@ class _Released:
 
 @dataclass(frozen=True, kw_only=True)
 class Band:
-    """Words of a range of ranks: their ids, the share of all text they make up, and each one's share within the band."""
+    """Words of a range of ranks: their ids, the share of all text they make up, and each one's share within
+    the band."""
 
     name: str
     ids: Ids
@@ -152,7 +171,8 @@ class Band:
 
 
 def frequency_bands(prior: Floats) -> list[Band]:
-    """Return the most frequent 100 words, the next up to 1,000, up to 10,000, and the rest; words that never occur are left out.
+    """Return the most frequent 100 words, the next up to 1,000, up to 10,000, and the rest; words that never
+    occur are left out.
 
     Rare words hardly occur in a text: only in a band of their own are they seen in an audit.
     """
@@ -168,7 +188,8 @@ def frequency_bands(prior: Floats) -> list[Band]:
 
 
 def majority(outputs: Ids) -> Ids:
-    """Return the most frequent word of each row, the earliest on a tie: what a naive adversary guesses from repeats."""
+    """Return the most frequent word of each row, the earliest on a tie: what a naive adversary guesses from
+    repeats."""
     guesses = np.empty(len(outputs), dtype=np.int64)
     for row, seen in enumerate(outputs):
         words, first, counts = np.unique(seen, return_index=True, return_counts=True)
@@ -176,17 +197,25 @@ def majority(outputs: Ids) -> Ids:
     return guesses
 
 
-def _release_bands(bands: Sequence[Band], draws: Draws, rng: np.random.Generator, words: int) -> list[_Released]:
+def _release_bands(
+    bands: Sequence[Band], draws: Draws, rng: np.random.Generator, words: int
+) -> list[_Released]:
     chosen: list[Ids] = [rng.choice(band.ids, size=words, p=band.weights) for band in bands]
     return [_Released(truth=truth, outputs=draws.of_each(truth)) for truth in chosen]
 
 
-def _judge_bands(bands: Sequence[Band], released: Sequence[_Released], adversary: BayesAdversary) -> tuple[BandFinding, ...]:
-    """Let the adversary guess the words of all bands at once: where sums are exact it goes through all inputs."""
+def _judge_bands(
+    bands: Sequence[Band], released: Sequence[_Released], adversary: BayesAdversary
+) -> tuple[BandFinding, ...]:
+    """Let the adversary guess the words of all bands at once: where sums are exact it goes through all
+    inputs."""
     guesses = np.split(adversary.guesses(np.concatenate([each.outputs for each in released])), len(bands))
     return tuple(
         BandFinding(
-            ranks=band.name, share_of_text=band.mass, bayes=_share(guess == own.truth), nearest_word=_share(own.outputs == own.truth)
+            ranks=band.name,
+            share_of_text=band.mass,
+            bayes=_share(guess == own.truth),
+            nearest_word=_share(own.outputs == own.truth),
         )
         for band, own, guess in zip(bands, released, guesses, strict=True)
     )
@@ -204,7 +233,9 @@ def _over_all_text(bands: Sequence[BandFinding], found: Sequence[Share]) -> Esti
 def _release_repeatedly(draws: Draws, rng: np.random.Generator, prior: Floats, words: int) -> _Released:
     """Release the same words again and again with fresh noise: what happens without keyed releases."""
     truth: Ids = rng.choice(len(prior), size=words, p=prior)
-    return _Released(truth=truth, outputs=draws.of_each(np.repeat(truth, max(REPEATS))).reshape(words, max(REPEATS)))
+    return _Released(
+        truth=truth, outputs=draws.of_each(np.repeat(truth, max(REPEATS))).reshape(words, max(REPEATS))
+    )
 
 
 def _judge_repeats(released: _Released, adversary: BayesAdversary) -> tuple[RepeatFinding, ...]:
@@ -212,7 +243,9 @@ def _judge_repeats(released: _Released, adversary: BayesAdversary) -> tuple[Repe
     bayes = adversary.guesses_from_repeats(outputs[:, : max(_BAYES_REPEATS)], _BAYES_REPEATS)
     return tuple(
         RepeatFinding(
-            releases=m, majority=_share(majority(outputs[:, :m]) == truth), bayes=_share(bayes[m] == truth) if m in bayes else None
+            releases=m,
+            majority=_share(majority(outputs[:, :m]) == truth),
+            bayes=_share(bayes[m] == truth) if m in bayes else None,
         )
         for m in REPEATS
     )
@@ -221,20 +254,26 @@ def _judge_repeats(released: _Released, adversary: BayesAdversary) -> tuple[Repe
 def _release_exposed(mechanism: Mechanism, draws: Draws, prior: Floats, count: int) -> _Released:
     """Look for words that hardly change, among all words, and release them and the most frequent words anew.
 
-    At large ε lonely words are named most often; at small ε, where little is learnt from an output, frequent ones are.
+    At large ε lonely words are named most often; at small ε, where little is learnt from an output, frequent
+    ones are.
     """
     words = len(mechanism.embedding)
     stays = np.zeros(words)
     for _ in range(_SHORTLIST_DRAWS):
         stays += draws.of_each(np.arange(words, dtype=np.int64)) == np.arange(words)
     by_chance = np.random.default_rng(words).random(words)  # among words that stayed equally often
-    frequent, lonely = np.argsort(-prior, kind="stable")[: count // 2], np.lexsort((by_chance, -stays))[: count - count // 2]
+    frequent, lonely = (
+        np.argsort(-prior, kind="stable")[: count // 2],
+        np.lexsort((by_chance, -stays))[: count - count // 2],
+    )
     some = np.union1d(frequent, lonely)
     outputs = draws.of_each(np.repeat(some, _DRAWS_AT_RISK))
     return _Released(truth=some, outputs=outputs.reshape(len(some), _DRAWS_AT_RISK))
 
 
-def _most_at_risk(mechanism: Mechanism, exposed: _Released, adversary: BayesAdversary) -> tuple[WordAtRisk, ...]:
+def _most_at_risk(
+    mechanism: Mechanism, exposed: _Released, adversary: BayesAdversary
+) -> tuple[WordAtRisk, ...]:
     """Return the words that were named at least once, the one named most often first."""
     some, words = exposed.truth, mechanism.embedding.words
     named = adversary.guesses(exposed.outputs.ravel()).reshape(exposed.outputs.shape) == some[:, None]

@@ -1,4 +1,5 @@
-"""The seam for attackers of running text that the package does not bring itself, such as those of ``deniable.lab``."""
+"""The seam for attackers of running text that the package does not bring itself, such as those of
+``deniable.lab``."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from deniable.interfaces import Mechanism
 class Known:
     """What a further attacker builds on.
 
-    ``learning`` is the attacker in context that has not read the shadow, to learn from it; None where there is no shadow.
+    ``learning`` is the attacker in context that has not read the shadow, to learn from it; None where there
+    is no shadow.
     """
 
     mechanism: Mechanism
@@ -31,7 +33,8 @@ class Known:
 
 
 class FurtherAttacker(Protocol):
-    """Makes an attacker, and says how many words of public text it releases itself: to learn from, and to choose its settings by."""
+    """Makes an attacker, and says how many words of public text it releases itself: to learn from, and to
+    choose its settings by."""
 
     @property
     def shadow_words(self) -> int | None:

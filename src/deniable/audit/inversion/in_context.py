@@ -1,8 +1,10 @@
-"""The attacker who knows which words follow one another: forward–backward over a chain of words, by bigrams of public text.
+"""The attacker who knows which words follow one another: forward–backward over a chain of words, by bigrams
+of public text.
 
-It takes the released words as independent given the words that went in, as the mechanism promises. So it also notices where a mechanism
-that is sound for every word by itself gives a text away as a whole. How far it trusts the bigrams it finds out on a shadow: public text
-that it releases itself, and that the bigrams it tries there have not read.
+It takes the released words as independent given the words that went in, as the mechanism promises. So it also
+notices where a mechanism that is sound for every word by itself gives a text away as a whole. How far it
+trusts the bigrams it finds out on a shadow: public text that it releases itself, and that the bigrams it
+tries there have not read.
 """
 
 from __future__ import annotations
@@ -28,11 +30,21 @@ class InContext:
 
     name = IN_CONTEXT
 
-    def __init__(self, channel: Channel, prior: Floats, bigrams: Bigrams, *, candidates: int = CANDIDATES, trust: float = 1.0) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        prior: Floats,
+        bigrams: Bigrams,
+        *,
+        candidates: int = CANDIDATES,
+        trust: float = 1.0,
+    ) -> None:
         self._decoder = ContextDecoder(channel, bigrams, prior, candidates=candidates, trust=trust)
         self.knows = (
-            "All of that, and which words follow one another in the public text (bigrams). Reads each word in its text. Trusts the bigrams "
-            f"by {trust:g}, the best of {', '.join(f'{each:g}' for each in TRUSTS)} on public text that it released itself."
+            "All of that, and which words follow one another in the public text (bigrams). Reads each word "
+            "in its text. Trusts the bigrams "
+            f"by {trust:g}, the best of {', '.join(f'{each:g}' for each in TRUSTS)} on public text that it "
+            "released itself."
         )
 
     def read(self, released: Sequence[Ids]) -> Reading:
@@ -41,7 +53,8 @@ class InContext:
         return read_in_context(self._decoder, released, alone)
 
     def choose_trust(self, shadow: ReleasedShadow) -> float:
-        """Return how much the bigrams are best trusted: as the true words of the shadow are likeliest. From then on they are."""
+        """Return how much the bigrams are best trusted: as the true words of the shadow are likeliest. From
+        then on they are."""
         tried = {}
         for trust in TRUSTS:
             self._decoder.trust = trust

@@ -1,8 +1,9 @@
 """Judges attackers: releases a text in memory, lets each attacker read it, and counts how often it is right.
 
-Success is counted at places with a word that the embedding knows. Unknown words are all released as one, ⊥: a released
-word does not tell which it was. To say "unknown" there is counted in a group of its own. At all other places an attacker gains nothing by
-saying so, and names a known word. Intervals take the words of a document together.
+Success is counted at places with a word that the embedding knows. Unknown words are all released as one, ⊥: a
+released word does not tell which it was. To say "unknown" there is counted in a group of its own. At all
+other places an attacker gains nothing by saying so, and names a known word. Intervals take the words of a
+document together.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from deniable.interfaces import Mechanism
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """What attackers are judged by: the words of a text, their groups, the kinds of words, and the lists of a user by name."""
+    """What attackers are judged by: the words of a text, their groups, the kinds of words, and the lists of a
+    user by name."""
 
     text: AttackedText
     groups: Ids = field(repr=False)
@@ -40,12 +42,16 @@ class Truth:
 
 
 def release_text(mechanism: Mechanism, text: AttackedText, *, seed: int) -> list[Ids]:
-    """Return the documents as a release would make them, from a seed. They are for an attack in memory, never to be written."""
+    """Return the documents as a release would make them, from a seed. They are for an attack in memory, never
+    to be written."""
     return text.split(Draws(mechanism, seed=seed).of_each(text.ids))
 
 
-def judge(attacker: Attacker, released: Sequence[Ids], truth: Truth, *, began: float | None = None) -> AttackerFinding:
-    """Return what an attacker reaches on a release; ``began`` is when it began to prepare, by ``time.perf_counter``.
+def judge(
+    attacker: Attacker, released: Sequence[Ids], truth: Truth, *, began: float | None = None
+) -> AttackerFinding:
+    """Return what an attacker reaches on a release; ``began`` is when it began to prepare, by
+    ``time.perf_counter``.
 
     :raises ValueError: if the text has no word that the embedding knows.
     """
@@ -65,7 +71,8 @@ def judge(attacker: Attacker, released: Sequence[Ids], truth: Truth, *, began: f
         word=word,
         kind=_success(kind_ranks[has_kind], documents[drawn][has_kind]),
         groups=tuple(
-            _judge_group(name, ranks[drawn][groups == place], documents[drawn][groups == place]) for place, name in enumerate(GROUPS)
+            _judge_group(name, ranks[drawn][groups == place], documents[drawn][groups == place])
+            for place, name in enumerate(GROUPS)
         ),
         lists=tuple(_judge_list(name, listed, reading, ranks, truth) for name, listed in truth.lists.items()),
     )
@@ -82,9 +89,11 @@ def _judge_group(name: str, ranks: Ids, documents: Ids) -> GroupFinding:
 
 
 def _judge_list(name: str, listed: Ids, reading: Reading, ranks: Ids, truth: Truth) -> ListFinding:
-    """Return how well words of a list are named, and told from others where the list is the likeliest of all kinds.
+    """Return how well words of a list are named, and told from others where the list is the likeliest of all
+    kinds.
 
-    How often that is said rightly is counted where documents were drawn at random: elsewhere such words are more frequent.
+    How often that is said rightly is counted where documents were drawn at random: elsewhere such words are
+    more frequent.
     """
     ids, documents, kinds = truth.text.ids, truth.text.document_of_each, truth.kinds
     own = np.isin(ids, listed)

@@ -25,7 +25,8 @@ class BandFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatFinding:
-    """How often a word is named that was released this many times with fresh noise; ``bayes`` is None where it was not tried."""
+    """How often a word is named that was released this many times with fresh noise; ``bayes`` is None where
+    it was not tried."""
 
     releases: int
     majority: Share
@@ -61,7 +62,8 @@ class Success:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupFinding:
-    """How often the words of a group (frequent, rare, names, numbers, unknown, others) are named; None where the text has none."""
+    """How often the words of a group (frequent, rare, names, numbers, unknown, others) are named; None where
+    the text has none."""
 
     group: str
     places: int
@@ -70,10 +72,12 @@ class GroupFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class ListFinding:
-    """What becomes of the words of a user's list: how often they are named, and how well they are told from all others.
+    """What becomes of the words of a user's list: how often they are named, and how well they are told from
+    all others.
 
-    ``found`` is the share of places with such a word at which the attacker says that one of them stood there, ``rightly`` the share of the
-    places at which it says so where that is true. None where there is no such place.
+    ``found`` is the share of places with such a word at which the attacker says that one of them stood there,
+    ``rightly`` the share of the places at which it says so where that is true. None where there is no such
+    place.
     """
 
     name: str
@@ -86,10 +90,12 @@ class ListFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class AttackerFinding:
-    """What one attacker reaches on running text: on the word, and on its kind, judged at places with a word that has one.
+    """What one attacker reaches on running text: on the word, and on its kind, judged at places with a word
+    that has one.
 
-    ``word`` is about the words that the embedding knows. ``groups`` have one for the others: how often the attacker says "unknown" there.
-    ``knows`` says what it knew, ``seconds`` how long it took to prepare and to read; the channel, which all share, is not counted.
+    ``word`` is about the words that the embedding knows. ``groups`` have one for the others: how often the
+    attacker says "unknown" there. ``knows`` says what it knew, ``seconds`` how long it took to prepare and to
+    read; the channel, which all share, is not counted.
     """
 
     name: str
@@ -105,9 +111,10 @@ class AttackerFinding:
 class AttackedTextSummary:
     """The running text that was released and attacked, and the public text that the attackers read.
 
-    ``unknown`` is the share of its ``places`` with a word that the embedding does not know; ``left_out`` is how many public documents were
-    not read because they are attacked, None in results of versions that read them. ``kinds_mapped`` is True if kinds are clusters of mapped
-    vectors, since those before the map are not on this machine.
+    ``unknown`` is the share of its ``places`` with a word that the embedding does not know; ``left_out`` is
+    how many public documents were not read because they are attacked, None in results of versions that read
+    them. ``kinds_mapped`` is True if kinds are clusters of mapped vectors, since those before the map are not
+    on this machine.
     """
 
     source: str
@@ -123,9 +130,11 @@ class AttackedTextSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class ProvedBound:
-    """The share of words that no reader of single released words exceeds who knows these frequencies (``measures.bayes_bound``).
+    """The share of words that no reader of single released words exceeds who knows these frequencies
+    (``measures.bayes_bound``).
 
-    ``at_most`` is its upper end with 95 % confidence, and ``gap`` how far the best attack that was made stays below it.
+    ``at_most`` is its upper end with 95 % confidence, and ``gap`` how far the best attack that was made stays
+    below it.
     """
 
     value: float
@@ -133,18 +142,26 @@ class ProvedBound:
     gap: float
 
 
-BLIND, ALONE, IN_CONTEXT, LEARNT, LANGUAGE_MODEL = "guessing blindly", "word by word", "in context", "learnt", "language model"
+BLIND, ALONE, IN_CONTEXT, LEARNT, LANGUAGE_MODEL = (
+    "guessing blindly",
+    "word by word",
+    "in context",
+    "learnt",
+    "language model",
+)
 NEAREST_WORD = "nearest word"
-"""The names of the attackers. The last one takes the released word as it stands; early results of running text do not have it."""
+"""The names of the attackers. The last one takes the released word as it stands; early results of running
+text do not have it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class InversionFinding(AtEpsilon):
     """What adversaries learn at one ε. ``prior_guess`` is how often one who sees nothing is right.
 
-    ``bayes`` to ``at_risk`` are about words that are drawn by their frequency, ``attackers`` about running text, if there was any: first
-    who guesses blindly, then whoever knows more. ``bound`` is proved for drawn words. ``text_bound`` is for words as frequent as the known
-    ones of the running text, and for attackers who read them one by one. Both are None where no bound is known, and in earlier results.
+    ``bayes`` to ``at_risk`` are about words that are drawn by their frequency, ``attackers`` about running
+    text, if there was any: first who guesses blindly, then whoever knows more. ``bound`` is proved for drawn
+    words. ``text_bound`` is for words as frequent as the known ones of the running text, and for attackers
+    who read them one by one. Both are None where no bound is known, and in earlier results.
     """
 
     channel: str
@@ -177,12 +194,17 @@ class InversionFinding(AtEpsilon):
     @property
     def best_for_kind(self) -> AttackerFinding | None:
         """The attacker that tells the kind of most words; None if no kind was judged."""
-        judged = [(each.kind.first.value, -place) for place, each in enumerate(self.attackers) if each.kind is not None]
+        judged = [
+            (each.kind.first.value, -place)
+            for place, each in enumerate(self.attackers)
+            if each.kind is not None
+        ]
         return self.attackers[-max(judged)[1]] if judged else None
 
     @property
     def success(self) -> float:
-        """How often the best attacker names a known word: of running text or of words drawn by their frequency, whichever is more."""
+        """How often the best attacker names a known word: of running text or of words drawn by their
+        frequency, whichever is more."""
         return max([self.best_drawn.value, *(each.word.first.value for each in self.attackers)])
 
     @property
@@ -198,7 +220,8 @@ class InversionFinding(AtEpsilon):
 
 @dataclass(frozen=True, kw_only=True)
 class InversionResult(AuditResult):
-    """The result of ``audit_inversion``: what was found at each ε, and the largest ε up to which every attacker is acceptable."""
+    """The result of ``audit_inversion``: what was found at each ε, and the largest ε up to which every
+    attacker is acceptable."""
 
     frequencies: str
     acceptable: float

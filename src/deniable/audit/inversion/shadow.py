@@ -1,7 +1,8 @@
 """The shadow: documents of the public text that attackers release themselves, to learn from or to choose by.
 
-They are not counted in what an attacker knows of the public text while it learns. Otherwise it would learn from documents that its bigrams
-have seen, and trust them more than it should where the text is new. Equal documents are one: they stay together on one side.
+They are not counted in what an attacker knows of the public text while it learns. Otherwise it would learn
+from documents that its bigrams have seen, and trust them more than it should where the text is new. Equal
+documents are one: they stay together on one side.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Shadow:
     bigrams: Bigrams = field(repr=False)
 
     def release(self, mechanism: Mechanism, *, seed: int, words: int | None = None) -> ReleasedShadow:
-        """Return the documents as the mechanism releases them; with ``words`` the first ones that have about so many together.
+        """Return the documents as the mechanism releases them; with ``words`` the first ones that have about
+        so many together.
 
         Of long documents the beginning is taken then: many documents say more than few.
         """
@@ -44,7 +46,9 @@ class Shadow:
                 chosen.append(part)
                 taken += len(part)
         drawn = Draws(mechanism, seed=seed).of_each(np.concatenate(chosen))
-        return ReleasedShadow(documents=chosen, released=np.split(drawn, np.cumsum([len(each) for each in chosen])[:-1]))
+        return ReleasedShadow(
+            documents=chosen, released=np.split(drawn, np.cumsum([len(each) for each in chosen])[:-1])
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,10 +71,11 @@ class _Kept:
 
 
 class ShadowSample:
-    """Chooses documents for the shadow from all that are offered, at random by what they say, and counts the others in ``counts``.
+    """Chooses documents for the shadow from all that are offered, at random by what they say, and counts the
+    others in ``counts``.
 
-    The documents whose digests, hashed with the seed, come first are kept: where a document stands in the file does not matter, nor how
-    often. Memory is bounded.
+    The documents whose digests, hashed with the seed, come first are kept: where a document stands in the
+    file does not matter, nor how often. Memory is bounded.
     """
 
     def __init__(self, counts: PairCounts, *, words: int, seed: int, most: int = _MOST_DOCUMENTS) -> None:
@@ -94,9 +99,11 @@ class ShadowSample:
             self._count(self._kept.pop(last))
 
     def finish(self) -> Shadow | None:
-        """Return the shadow, and count its documents too from now on; None if no other document has two words in a row, or none is chosen.
+        """Return the shadow, and count its documents too from now on; None if no other document has two words
+        in a row, or none is chosen.
 
-        Documents are taken while they have fewer words than are wanted, and as long as half of all words are left.
+        Documents are taken while they have fewer words than are wanted, and as long as half of all words are
+        left.
         """
         chosen: list[_Kept] = []
         words = taken = 0
@@ -110,7 +117,11 @@ class ShadowSample:
         bigrams = self._counts.smooth()
         for kept in chosen:
             self._count(kept)
-        return None if bigrams is None or not chosen else Shadow(documents=[kept.ids for kept in chosen], bigrams=bigrams)
+        return (
+            None
+            if bigrams is None or not chosen
+            else Shadow(documents=[kept.ids for kept in chosen], bigrams=bigrams)
+        )
 
     def _count(self, kept: _Kept) -> None:
         for _ in range(kept.times):

@@ -1,9 +1,9 @@
 """Running text to attack, and the public text that attackers learn from.
 
-Without a text of one's own, one document in ten of the public text is held back and attacked: its attackers know text of just that kind.
-No attacker reads a document that is attacked, wherever it stands in the public text: equal ones are left out.
-What attackers release themselves is set apart from what it knows of the public text (``shadow``).
-Words are put into groups by what they are, for the report alone; no attacker knows them.
+Without a text of one's own, one document in ten of the public text is held back and attacked: its attackers
+know text of just that kind. No attacker reads a document that is attacked, wherever it stands in the public
+text: equal ones are left out. What attackers release themselves is set apart from what it knows of the public
+text (``shadow``). Words are put into groups by what they are, for the report alone; no attacker knows them.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ T = TypeVar("T")
 class PublicText:
     """What the attackers have read: how often words stand in it and follow one another.
 
-    ``shadow`` is what attackers release of it themselves, None if the text is too short. ``left_out`` is how many
-    further documents were left out because they are attacked.
+    ``shadow`` is what attackers release of it themselves, None if the text is too short. ``left_out`` is how
+    many further documents were left out because they are attacked.
     """
 
     source: str
@@ -58,10 +58,11 @@ class PublicText:
 
 @dataclass(frozen=True, kw_only=True)
 class AttackedText:
-    """Parts of documents as ids of their words, ``unknown_id`` for ⊥, and which words are written as names are.
+    """Parts of documents as ids of their words, ``unknown_id`` for ⊥, and which words are written as names
+    are.
 
-    The first ``sampled`` documents are drawn at random. Those after them hold words of a user's lists, and are there for these alone.
-    ``digests`` tell all of them again, as ``digest_of`` has them.
+    The first ``sampled`` documents are drawn at random. Those after them hold words of a user's lists, and
+    are there for these alone. ``digests`` tell all of them again, as ``digest_of`` has them.
     """
 
     source: str
@@ -90,13 +91,20 @@ class AttackedText:
         return np.split(flat, np.cumsum([len(each) for each in self.documents])[:-1])
 
     def groups(self, embedding: Embedding, shares: Floats) -> Ids:
-        """Return the group of each word, as its place in ``GROUPS``; ``shares`` say how frequent the words of the embedding are."""
+        """Return the group of each word, as its place in ``GROUPS``; ``shares`` say how frequent the words of
+        the embedding are."""
         order = np.argsort(-shares[: len(embedding)], kind="stable")
         rank = np.empty(len(embedding) + 1, dtype=np.int64)
         rank[order], rank[-1] = np.arange(len(embedding)), -1
         ids = self.ids
         digits = np.array([any(letter.isdigit() for letter in word) for word in embedding.words] + [False])
-        chosen = [ids == embedding.unknown_id, digits[ids], rank[ids] < MOST_FREQUENT, np.isin(ids, self.names), rank[ids] >= NOT_RARE]
+        chosen = [
+            ids == embedding.unknown_id,
+            digits[ids],
+            rank[ids] < MOST_FREQUENT,
+            np.isin(ids, self.names),
+            rank[ids] >= NOT_RARE,
+        ]
         names = ("unknown", "numbers", "frequent", "names", "rare")
         return np.select(chosen, [GROUPS.index(name) for name in names], GROUPS.index("others"))
 
@@ -112,20 +120,27 @@ def read_public_text(
     attacked: AttackedText | None = None,
     shadow_words: int | None = None,
 ) -> tuple[PublicText, AttackedText | None]:
-    """Return what attackers learn from a public text, one document a line, and if some of it is held back, the text to attack.
+    """Return what attackers learn from a public text, one document a line, and if some of it is held back,
+    the text to attack.
 
-    Documents with words that are ``listed`` are attacked beside those that are drawn at random. Documents that are held back, or are part
-    of ``attacked``, are not read where they stand in the file again. With ``shadow_words`` documents with about that many words, and at
-    most half of the text, are a shadow to learn from.
+    Documents with words that are ``listed`` are attacked beside those that are drawn at random. Documents
+    that are held back, or are part of ``attacked``, are not read where they stand in the file again. With
+    ``shadow_words`` documents with about that many words, and at most half of the text, are a shadow to learn
+    from.
 
     :raises RecordError: if the file cannot be read.
-    :raises UnusableAuditData: if it holds no two words in a row, or no document is left to read, to learn from or to attack.
+    :raises UnusableAuditData: if it holds no two words in a row, or no document is left to read, to learn
+        from or to attack.
     """
     cutter, lookup, random = Cutter(embedding), Lookup(embedding), np.random.default_rng([seed, 11])
     held, counts, left_out = _Sample[str](places, random), PairCounts(len(embedding) + 1), 0
     shadow = None if shadow_words is None else ShadowSample(counts, words=shadow_words, seed=seed)
     # Read before, since a document may stand before the place at which it is held back.
-    apart = {digest_of(line) for number, line in _documents(path) if number % _HELD_BACK == 0} if hold_back else set()
+    apart = (
+        {digest_of(line) for number, line in _documents(path) if number % _HELD_BACK == 0}
+        if hold_back
+        else set()
+    )
     apart |= set() if attacked is None else attacked.digests
 
     for number, line in _documents(path):
@@ -144,16 +159,25 @@ def read_public_text(
     learnt = None if shadow is None else shadow.finish()
     bigrams = counts.smooth()
     if bigrams is None and left_out:
-        raise UnusableAuditData(path, "holds hardly more than the documents that are attacked: give a public text with others")
+        raise UnusableAuditData(
+            path, "holds hardly more than the documents that are attacked: give a public text with others"
+        )
     if bigrams is None:
-        raise UnusableAuditData(path, "holds no two words in a row in its documents, one a line, so attackers learn nothing from it")
+        raise UnusableAuditData(
+            path,
+            "holds no two words in a row in its documents, one a line, so attackers learn nothing from it",
+        )
     public = PublicText(source=path.name, bigrams=bigrams, shadow=learnt, left_out=left_out)
-    return public, make_attacked_text(embedding, held.kept, source=path, places=places, random=random, listed=listed) if hold_back else None
+    return public, make_attacked_text(
+        embedding, held.kept, source=path, places=places, random=random, listed=listed
+    ) if hold_back else None
 
 
 def digest_of(document: str) -> bytes:
     """Return what tells a document again, but for its case and the spaces in it."""
-    return blake2b(" ".join(document.casefold().split()).encode(errors="surrogatepass"), digest_size=16).digest()
+    return blake2b(
+        " ".join(document.casefold().split()).encode(errors="surrogatepass"), digest_size=16
+    ).digest()
 
 
 def _documents(path: Path) -> Iterator[tuple[int, str]]:
@@ -161,7 +185,9 @@ def _documents(path: Path) -> Iterator[tuple[int, str]]:
     return enumerate(line for line in read_documents(path) if line.strip())
 
 
-def read_attacked_text(embedding: Embedding, path: Path, *, places: int, seed: int, listed: Ids | None = None) -> AttackedText:
+def read_attacked_text(
+    embedding: Embedding, path: Path, *, places: int, seed: int, listed: Ids | None = None
+) -> AttackedText:
     """Return documents of a text file, one a line, drawn at random until they have enough words together.
 
     Documents with words that are ``listed`` are added to them.
@@ -174,7 +200,9 @@ def read_attacked_text(embedding: Embedding, path: Path, *, places: int, seed: i
     for line in read_documents(path):
         if line.strip():
             sample.offer(line)
-    return make_attacked_text(embedding, sample.kept, source=path, places=places, random=random, listed=listed)
+    return make_attacked_text(
+        embedding, sample.kept, source=path, places=places, random=random, listed=listed
+    )
 
 
 def make_attacked_text(
@@ -186,9 +214,11 @@ def make_attacked_text(
     random: np.random.Generator | None = None,
     listed: Ids | None = None,
 ) -> AttackedText:
-    """Return documents as they would go into a release; with ``places`` about as many words, in an order that ``random`` gives.
+    """Return documents as they would go into a release; with ``places`` about as many words, in an order that
+    ``random`` gives.
 
-    Of a long document a part is taken: many documents say more than few long ones, whose words repeat one another.
+    Of a long document a part is taken: many documents say more than few long ones, whose words repeat one
+    another.
 
     :raises UnusableAuditData: if they hold no words, or none that the embedding knows.
     """
@@ -222,7 +252,13 @@ def make_attacked_text(
     if all((document == embedding.unknown_id).all() for document in drawn):
         raise UnusableAuditData(source, f"none of the words to attack is in the embedding {embedding.name!r}")
     names = np.flatnonzero(capital > small)
-    return AttackedText(source=source.name, documents=[*drawn, *more], names=names, sampled=len(drawn), digests=frozenset(digests))
+    return AttackedText(
+        source=source.name,
+        documents=[*drawn, *more],
+        names=names,
+        sampled=len(drawn),
+        digests=frozenset(digests),
+    )
 
 
 def _part(ids: Ids, around: Ids | None, random: np.random.Generator) -> Ids:
@@ -230,7 +266,11 @@ def _part(ids: Ids, around: Ids | None, random: np.random.Generator) -> Ids:
     if len(ids) <= LONGEST_PART:
         return ids
     last = len(ids) - LONGEST_PART
-    centred = int(random.integers(last + 1)) if around is None else int(np.isin(ids, around).argmax()) - LONGEST_PART // 2
+    centred = (
+        int(random.integers(last + 1))
+        if around is None
+        else int(np.isin(ids, around).argmax()) - LONGEST_PART // 2
+    )
     start = min(last, max(0, centred))
     return ids[start : start + LONGEST_PART]
 

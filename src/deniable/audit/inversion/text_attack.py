@@ -15,8 +15,21 @@ from deniable.audit.inversion.drawn_words import TextEffort, proved_bound
 from deniable.audit.inversion.further import FurtherAttacker, Known
 from deniable.audit.inversion.in_context import InContext
 from deniable.audit.inversion.judging import Truth, judge, release_text
-from deniable.audit.inversion.results import ALONE, BLIND, NEAREST_WORD, AttackedTextSummary, AttackerFinding, ProvedBound
-from deniable.audit.inversion.text import MOST_FREQUENT, AttackedText, PublicText, read_attacked_text, read_public_text
+from deniable.audit.inversion.results import (
+    ALONE,
+    BLIND,
+    NEAREST_WORD,
+    AttackedTextSummary,
+    AttackerFinding,
+    ProvedBound,
+)
+from deniable.audit.inversion.text import (
+    MOST_FREQUENT,
+    AttackedText,
+    PublicText,
+    read_attacked_text,
+    read_public_text,
+)
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
 from deniable.decoding import priors
@@ -59,7 +72,11 @@ class TextAttack:
         """Read the texts and lists of words; ``audit_inversion`` says what they are."""
         lists = {path.stem: _read_list(embedding, path) for path in words}
         listed = np.unique(np.concatenate(list(lists.values()))) if lists else None
-        attacked = None if text is None else read_attacked_text(embedding, text, places=effort.places, seed=seed, listed=listed)
+        attacked = (
+            None
+            if text is None
+            else read_attacked_text(embedding, text, places=effort.places, seed=seed, listed=listed)
+        )
         read, held = read_public_text(
             embedding,
             public,
@@ -71,31 +88,47 @@ class TextAttack:
             shadow_words=max([each.shadow_words or 0 for each in further], default=0) or _WORDS_TO_CHOOSE_BY,
         )
         if read.shadow is None and any(each.shadow_words for each in further):
-            raise UnusableAuditData(public, "is too short for an attacker who learns: give a public text with more documents, one a line")
+            raise UnusableAuditData(
+                public,
+                "is too short for an attacker who learns: give a public text with more documents, one a line",
+            )
         attacked = held if attacked is None else attacked
         assert attacked is not None  # noqa: S101 - one of the two
         shares = priors.shares_of_all(embedding, read.bigrams)
         truth = make_truth(embedding, attacked, shares, lists)
-        return cls(embedding=embedding, public=read, truth=truth, effort=effort, shares=shares, further=further)
+        return cls(
+            embedding=embedding, public=read, truth=truth, effort=effort, shares=shares, further=further
+        )
 
     @property
     def inputs(self) -> Ids:
         """The words that attackers think of, ⊥ among them: the most frequent ones of the public text."""
-        return np.append(priors.most_frequent(self.embedding, self.public.bigrams, self.effort.support), self.embedding.unknown_id)
+        return np.append(
+            priors.most_frequent(self.embedding, self.public.bigrams, self.effort.support),
+            self.embedding.unknown_id,
+        )
 
-    def channel(self, mechanism: Mechanism, chosen: ChosenMechanism, *, seed: int, report: Report | None = None) -> Channel:
-        """Return what the words that attackers think of become: those words that ``attack`` with this seed releases, or all of them."""
+    def channel(
+        self, mechanism: Mechanism, chosen: ChosenMechanism, *, seed: int, report: Report | None = None
+    ) -> Channel:
+        """Return what the words that attackers think of become: those words that ``attack`` with this seed
+        releases, or all of them."""
         learns = any(each.shadow_words for each in self.further)
         released = [*release_text(mechanism, self.truth.text, seed=2 * seed + 1)]
         if self.public.shadow is not None:
-            for words in (_WORDS_TO_CHOOSE_BY, *(each.chooses_by for each in self.further if each.chooses_by)):
+            for words in (
+                _WORDS_TO_CHOOSE_BY,
+                *(each.chooses_by for each in self.further if each.chooses_by),
+            ):
                 released += self.public.shadow.release(mechanism, seed=2 * seed, words=words).released
         return make_channel(
             self.embedding,
             chosen,
             epsilon=mechanism.epsilon,
             inputs=self.inputs,
-            outputs=None if learns else np.unique(np.concatenate(released)),  # who learns releases far more text
+            outputs=None
+            if learns
+            else np.unique(np.concatenate(released)),  # who learns releases far more text
             directions=self.effort.directions,
             report=report,
         )
@@ -110,9 +143,12 @@ class TextAttack:
         return tuple(found)
 
     def bound(self, mechanism: Mechanism, found: Sequence[AttackerFinding]) -> ProvedBound | None:
-        """Return what no reader of single words exceeds at the frequencies of the text's own known words; None if it is not known."""
+        """Return what no reader of single words exceeds at the frequencies of the text's own known words;
+        None if it is not known."""
         ids = self.truth.text.ids[: self.truth.text.places]
-        counts = np.bincount(ids[ids != self.embedding.unknown_id], minlength=len(self.embedding) + 1).astype(np.float64)
+        counts = np.bincount(ids[ids != self.embedding.unknown_id], minlength=len(self.embedding) + 1).astype(
+            np.float64
+        )
         one_by_one = [each.word.first.value for each in found if each.name in (BLIND, ALONE, NEAREST_WORD)]
         return proved_bound(mechanism, counts, best=max(one_by_one)) if counts.any() and one_by_one else None
 
@@ -123,8 +159,9 @@ class TextAttack:
         yield AsReleased(channel, prior)
         alone = WordByWord(channel, prior)
         yield alone
-        # Text of its own from draws of its own: what an attacker is judged by it has not seen. While it learns, its bigrams have not seen
-        # the shadow either, as they have not seen the text that is attacked.
+        # Text of its own from draws of its own: what an attacker is judged by it has not seen. While it
+        # learns, its bigrams have not seen the shadow either, as they have not seen the text that is
+        # attacked.
         shadow, trust, learning = self.public.shadow, 1.0, None
         if shadow is not None:
             learning = InContext(channel, priors.first_shares(channel, shadow.bigrams), shadow.bigrams)
@@ -161,7 +198,9 @@ class TextAttack:
         )
 
 
-def make_truth(embedding: Embedding, text: AttackedText, shares: Floats, lists: Mapping[str, Ids] | None = None) -> Truth:
+def make_truth(
+    embedding: Embedding, text: AttackedText, shares: Floats, lists: Mapping[str, Ids] | None = None
+) -> Truth:
     """Return what attackers of a text are judged by; ``shares`` say how frequent all words and ⊥ are."""
     frequent = np.argsort(-shares[:-1], kind="stable")[: min(MOST_FREQUENT, len(embedding) // 10)]
     kinds = make_kinds(embedding, frequent=frequent)

@@ -17,14 +17,17 @@ from deniable.report.wording import no_curve, percent, words
 
 
 def audit_page(results: Sequence[AuditResult]) -> Page:
-    """Return the page: what the best attacker reaches, the picture, what each attacker knew, and what this does not prove."""
+    """Return the page: what the best attacker reaches, the picture, what each attacker knew, and what this
+    does not prove."""
     page = Page("What an attacker still learns", kicker="deniable audit", lead=_lead(results))
     apart = _tell_apart(results)
     page.add_facts(_fact(result, which) for result, which in zip(results, apart, strict=True))
     for warning in _mixtures(results):
         page.add_note(warning, kind="warning")
     # Whether words can be named is what most readers come for.
-    for result, which in sorted(zip(results, apart, strict=True), key=lambda each: not isinstance(each[0], InversionResult)):
+    for result, which in sorted(
+        zip(results, apart, strict=True), key=lambda each: not isinstance(each[0], InversionResult)
+    ):
         page.add_section(f"{audit_named(result.audit).heading}{which}?", _found(result, which))
         _add_figures(page, result)
         page.add_text("What was tried. " + audit_named(result.audit).tried)
@@ -32,7 +35,13 @@ def audit_page(results: Sequence[AuditResult]) -> Page:
             _add_attackers(page, result)
         for table in tables(result):
             folded = table.caption if len(table.rows) > 12 else ""
-            page.add_table(table.columns, table.rows, caption=table.caption, folded=folded, text_columns=table.text_columns)
+            page.add_table(
+                table.columns,
+                table.rows,
+                caption=table.caption,
+                folded=folded,
+                text_columns=table.text_columns,
+            )
         if isinstance(result, BoundResult):
             page.add_note(result.not_proven)
         if isinstance(result, InversionResult):
@@ -40,8 +49,10 @@ def audit_page(results: Sequence[AuditResult]) -> Page:
         page.add_text(_made_from(result))
     page.add_section(
         "What this page does not say",
-        "An attack that fails proves nothing about other attacks. What holds against every attack is the bound that is proven for the "
-        "mechanism, and it is per word: a long text spends it once for every word. The adversaries here know the public parts (mechanism, "
+        "An attack that fails proves nothing about other attacks. What holds against every attack is the "
+        "bound that is proven for the "
+        "mechanism, and it is per word: a long text spends it once for every word. The adversaries here know "
+        "the public parts (mechanism, "
         "ε, embedding, frequencies), but nothing else about the person.",
     )
     return page
@@ -51,15 +62,19 @@ def _found(result: AuditResult, which: str) -> str:
     """Return what was found. What the best attacker of all results names is said in the lead."""
     if not isinstance(result, InversionResult):
         return finding(result)
-    return f"{headline([result], who='The best attacker here')} {details(result)}" if which else details(result)
+    return (
+        f"{headline([result], who='The best attacker here')} {details(result)}" if which else details(result)
+    )
 
 
 def _add_attackers(page: Page, result: InversionResult) -> None:
-    """Add what each attacker of running text knew, and which text that was; and what comes of releasing a word again and again."""
+    """Add what each attacker of running text knew, and which text that was; and what comes of releasing a
+    word again and again."""
     from deniable.audit.report.figures import repeats_figure
 
     caption = (
-        "Without keyed releases: how often a word is named that is released again and again, by the better attacker of two: "
+        "Without keyed releases: how often a word is named that is released again and again, by the better "
+        "attacker of two: "
         "Bayes' rule on all outputs, where it was tried, or the most frequent output."
     )
     alt = "Success of the better attacker against the number of releases; the table holds the values."
@@ -75,14 +90,22 @@ def _add_knowledge(page: Page, result: InversionResult) -> None:
         return
     text = result.text
     page.add_text("What each attacker knew:")
-    page.add_list(f"{attacker.name[:1].upper()}{attacker.name[1:]}: {attacker.knows}" for attacker in attackers)
+    page.add_list(
+        f"{attacker.name[:1].upper()}{attacker.name[1:]}: {attacker.knows}" for attacker in attackers
+    )
     repeated = (
-        f" Of the public text {text.left_out:,} more were left out because they are the same as attacked ones." if text.left_out else ""
+        f" Of the public text {text.left_out:,} more were left out because they are the same as attacked "
+        "ones."
+        if text.left_out
+        else ""
     )
     page.add_text(
-        f"They read {text.public} ({text.public_words:,} words) and attacked {words(text.places)} in {text.documents:,} documents of "
-        f"{text.source}, of which the embedding does not know {percent(text.unknown)}. A kind is one of {text.kinds} clusters of "
-        f"{'mapped' if text.kinds_mapped else 'public'} vectors; it is judged at places with a word that is not one of the most frequent, "
+        f"They read {text.public} ({text.public_words:,} words) and attacked {words(text.places)} in "
+        f"{text.documents:,} documents of "
+        f"{text.source}, of which the embedding does not know {percent(text.unknown)}. A kind is one of "
+        f"{text.kinds} clusters of "
+        f"{'mapped' if text.kinds_mapped else 'public'} vectors; it is judged at places with a word that is "
+        "not one of the most frequent, "
         f"and the attackers are told which these are.{repeated}"
     )
 
@@ -105,16 +128,27 @@ def _advice(results: Sequence[AuditResult]) -> str:
     failing = [name for name, value in advised.items() if value is None]
     if failing:
         return (
-            f"At none of the values of ε that were tried are all attacks acceptable: {', '.join(failing)} succeeds more often than allowed."
+            "At none of the values of ε that were tried are all attacks acceptable: "
+            f"{', '.join(failing)} succeeds more often than allowed."
         )
     smallest = min(value for value in advised.values() if value is not None)
-    return f"Of the values of ε that were tried, {smallest:g} is the largest at which every attack stays within what was called acceptable."
+    return (
+        f"Of the values of ε that were tried, {smallest:g} is the largest at which every attack stays "
+        "within what was called acceptable."
+    )
 
 
 def _largest_acceptable(results: Sequence[AuditResult]) -> float | None:
-    """Return the largest ε that was tried in results of one audit, below the first at which one of them fails; None if there is none."""
-    tried = [(epsilon, cast(Advised, result).largest_acceptable_epsilon) for result in results for epsilon in _epsilons(result)]
-    fails = min((epsilon for epsilon, largest in tried if largest is None or epsilon > largest), default=math.inf)
+    """Return the largest ε that was tried in results of one audit, below the first at which one of them
+    fails; None if there is none."""
+    tried = [
+        (epsilon, cast(Advised, result).largest_acceptable_epsilon)
+        for result in results
+        for epsilon in _epsilons(result)
+    ]
+    fails = min(
+        (epsilon for epsilon, largest in tried if largest is None or epsilon > largest), default=math.inf
+    )
     return max((epsilon for epsilon, _ in tried if epsilon < fails), default=None)
 
 
@@ -128,12 +162,17 @@ def _fact(result: AuditResult, which: str) -> tuple[str, str]:
 
 
 def _tell_apart(results: Sequence[AuditResult]) -> list[str]:
-    """Return what tells each result from others of its audit: its ε, what else differs, or its number; nothing if it is the only one."""
+    """Return what tells each result from others of its audit: its ε, what else differs, or its number;
+    nothing if it is the only one."""
     said = []
     for place, result in enumerate(results):
         alike = {at: _marks(each) for at, each in enumerate(results) if each.audit == result.audit}
         epsilon, *others = alike[place]
-        differing = [f", {mark}" for at, mark in enumerate(others, 1) if any(marks[at] != mark for marks in alike.values())]
+        differing = [
+            f", {mark}"
+            for at, mark in enumerate(others, 1)
+            if any(marks[at] != mark for marks in alike.values())
+        ]
         equal = [at for at, marks in alike.items() if marks == alike[place]]
         number = f", number {equal.index(place) + 1}" if len(equal) > 1 else ""
         said.append(f"{epsilon}{''.join(differing)}{number}" if len(alike) > 1 else "")
@@ -142,7 +181,12 @@ def _tell_apart(results: Sequence[AuditResult]) -> list[str]:
 
 def _marks(result: AuditResult) -> tuple[str, ...]:
     """Return what results of one audit may differ in, ε first."""
-    marks = (_at(result), result.mechanism, f"{result.embedding.name} ({result.embedding.fingerprint[:12]})", f"seed {result.seed}")
+    marks = (
+        _at(result),
+        result.mechanism,
+        f"{result.embedding.name} ({result.embedding.fingerprint[:12]})",
+        f"seed {result.seed}",
+    )
     if not isinstance(result, InversionResult):
         return marks
     return (*marks, "drawn words" if result.text is None else result.text.source)
@@ -158,27 +202,48 @@ def _epsilons(result: AuditResult) -> tuple[float, ...]:
 
 
 def _mixtures(results: Sequence[AuditResult]) -> list[str]:
-    """Return what to say if the audits are not of one release: of another ε, or of another mechanism or embedding."""
+    """Return what to say if the audits are not of one release: of another ε, or of another mechanism or
+    embedding."""
     found = []
     tried: dict[str, set[float]] = {}
     for result in results:
         if _epsilons(result):
             tried.setdefault(result.audit, set()).update(_epsilons(result))
     if len({frozenset(values) for values in tried.values()}) > 1:
-        said = "; ".join(dict.fromkeys(f"{result.audit}{_at(result)}" for result in results if _epsilons(result)))
+        said = "; ".join(
+            dict.fromkeys(f"{result.audit}{_at(result)}" for result in results if _epsilons(result))
+        )
         shared = sorted(set.intersection(*tried.values()))
-        common = f"They have only ε = {', '.join(f'{each:g}' for each in shared)} in common" if shared else "They have no ε in common"
-        found.append(f"The audits on this page were made at different values of ε: {said}. {common}: read each for its own ε.")
-    made_of = {(result.mechanism, result.embedding.name, result.embedding.fingerprint[:12]) for result in results}
+        common = (
+            f"They have only ε = {', '.join(f'{each:g}' for each in shared)} in common"
+            if shared
+            else "They have no ε in common"
+        )
+        found.append(
+            f"The audits on this page were made at different values of ε: {said}. {common}: read each for "
+            "its own ε."
+        )
+    made_of = {
+        (result.mechanism, result.embedding.name, result.embedding.fingerprint[:12]) for result in results
+    }
     if len(made_of) > 1:
-        said = "; ".join(f"{mechanism} on {name} ({fingerprint})" for mechanism, name, fingerprint in sorted(made_of))
-        found.append(f"The audits on this page are of different mechanisms or embeddings: {said}. Their values of ε do not compare.")
+        said = "; ".join(
+            f"{mechanism} on {name} ({fingerprint})" for mechanism, name, fingerprint in sorted(made_of)
+        )
+        found.append(
+            f"The audits on this page are of different mechanisms or embeddings: {said}. Their values of ε "
+            "do not compare."
+        )
     return found
 
 
 def _add_figures(page: Page, result: AuditResult) -> None:
     tried = _epsilons(result)
-    if len(tried) == 1 and not isinstance(result, BoundResult) and not (isinstance(result, InversionResult) and result.text is not None):
+    if (
+        len(tried) == 1
+        and not isinstance(result, BoundResult)
+        and not (isinstance(result, InversionResult) and result.text is not None)
+    ):
         page.add_text(no_curve(tried[0]))
     elif (drawn := audit_named(result.audit).figure(result)) is not None:
         page.add_figure(drawn.figure, caption=drawn.caption, alt=drawn.alt)

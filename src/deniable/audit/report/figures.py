@@ -21,7 +21,9 @@ def inversion_figure(result: InversionResult) -> Figure:
         ([each.nearest_word for each in result.results], "nearest word"),
     ):
         errors = [2 * share.standard_error for share in found]
-        axes.errorbar(epsilons, [share.value for share in found], yerr=errors, marker="o", markersize=4, label=label)
+        axes.errorbar(
+            epsilons, [share.value for share in found], yerr=errors, marker="o", markersize=4, label=label
+        )
     axes.axhline(result.results[0].prior_guess, color=MUTED, linestyle=":", label="guessing blindly")
     finish_axes(axes, "share of words named")
     return figure
@@ -29,22 +31,39 @@ def inversion_figure(result: InversionResult) -> Figure:
 
 @apply_style
 def attackers_figure(result: InversionResult) -> Figure:
-    """Return what every attacker of running text reaches, on the word and on its kind: against ε, or side by side at a single ε."""
+    """Return what every attacker of running text reaches, on the word and on its kind: against ε, or side by
+    side at a single ε."""
     figure, panels = new_figure(1, 2, width=6.4, height=3.0, sharey=True)
     found = [each for each in result.results if each.attackers]
     names = [attacker.name for attacker in found[0].attackers]
     for panel, title, reading in zip(panels, ("the word", "its kind"), ("word", "kind"), strict=True):
         for place, name in enumerate(names):
-            reached = [(each.epsilon, getattr(attacker, reading)) for each in found if (attacker := each.attacker(name)) is not None]
+            reached = [
+                (each.epsilon, getattr(attacker, reading))
+                for each in found
+                if (attacker := each.attacker(name)) is not None
+            ]
             drawn = [(epsilon, success.first) for epsilon, success in reached if success is not None]
             if not drawn:
                 continue
             values = [share.value for _, share in drawn]
-            errors = [[share.value - share.low for _, share in drawn], [share.high - share.value for _, share in drawn]]
-            look: dict[str, Any] = {"color": MUTED if name == BLIND else SERIES[(place - 1) % len(SERIES)], "marker": "o", "markersize": 4}
+            errors = [
+                [share.value - share.low for _, share in drawn],
+                [share.high - share.value for _, share in drawn],
+            ]
+            look: dict[str, Any] = {
+                "color": MUTED if name == BLIND else SERIES[(place - 1) % len(SERIES)],
+                "marker": "o",
+                "markersize": 4,
+            }
             if len(found) > 1:
                 panel.errorbar(
-                    [epsilon for epsilon, _ in drawn], values, yerr=errors, linestyle=":" if name == BLIND else "-", label=name, **look
+                    [epsilon for epsilon, _ in drawn],
+                    values,
+                    yerr=errors,
+                    linestyle=":" if name == BLIND else "-",
+                    label=name,
+                    **look,
                 )
             else:
                 panel.errorbar([place], values, yerr=errors, linestyle="", **look)
@@ -67,7 +86,13 @@ def repeats_figure(result: InversionResult) -> Figure:
     figure, axes = new_figure()
     for each in result.results[:5]:
         counts = [found.releases for found in each.repeats]
-        axes.plot(counts, [found.best.value for found in each.repeats], marker="o", markersize=4, label=f"ε = {each.epsilon:g}")
+        axes.plot(
+            counts,
+            [found.best.value for found in each.repeats],
+            marker="o",
+            markersize=4,
+            label=f"ε = {each.epsilon:g}",
+        )
     axes.set_xscale("log")
     axes.set_xticks(counts, [str(count) for count in counts])
     axes.minorticks_off()

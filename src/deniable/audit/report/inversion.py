@@ -1,28 +1,45 @@
-"""What the inversion audit found, in words: the best attacker first, then each of them, then words that are more at risk than others."""
+"""What the inversion audit found, in words: the best attacker first, then each of them, then words that are
+more at risk than others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from deniable.audit.catalogue import Audit, Drawn
-from deniable.audit.inversion.results import ALONE, BLIND, NEAREST_WORD, AttackerFinding, InversionFinding, InversionResult, Success
+from deniable.audit.inversion.results import (
+    ALONE,
+    BLIND,
+    NEAREST_WORD,
+    AttackerFinding,
+    InversionFinding,
+    InversionResult,
+    Success,
+)
 from deniable.audit.report.table import Table, advise, unsure
 from deniable.audit.shares import Estimate, Share
 from deniable.report.wording import one_in, percent, percent_fixed
 
 _AT_RISK = 6
-_BY_WHOM = {ALONE: "each by itself", NEAREST_WORD: "by taking the released word as it stands", BLIND: "blindly"}
+_BY_WHOM = {
+    ALONE: "each by itself",
+    NEAREST_WORD: "by taking the released word as it stands",
+    BLIND: "blindly",
+}
 
 NOT_PROVEN = (
-    "An attacker that fails proves nothing about others: one with a better language model, more public text of the same kind, or knowledge "
-    "of the person may name more. The intervals of running text take the words of a document together, and are about texts of this kind. "
-    "The best of several attackers is chosen on the same words, so its share is a little too large rather than too small. What holds "
+    "An attacker that fails proves nothing about others: one with a better language model, more public text "
+    "of the same kind, or knowledge "
+    "of the person may name more. The intervals of running text take the words of a document together, and "
+    "are about texts of this kind. "
+    "The best of several attackers is chosen on the same words, so its share is a little too large rather "
+    "than too small. What holds "
     "against every attacker is the bound."
 )
 
 
 MAPPED_KINDS = (
-    "Kinds are clusters of this embedding's own, mapped vectors, since those that these were made from are not on this machine: they do "
+    "Kinds are clusters of this embedding's own, mapped vectors, since those that these were made from are "
+    "not on this machine: they do "
     "not compare with kinds of other spaces."
 )
 
@@ -30,19 +47,27 @@ MAPPED_KINDS = (
 def headline(results: Sequence[InversionResult], *, who: str = "The best attacker we have") -> str:
     """Return what the best attacker of all these results reaches, in one sentence.
 
-    It is about the smallest and the largest ε, and the one at which most is named; at each about the result in which most is named.
+    It is about the smallest and the largest ε, and the one at which most is named; at each about the result
+    in which most is named.
     """
-    found = sorted((each for result in results for each in result.results), key=lambda each: (each.epsilon, _most(each)))
+    found = sorted(
+        (each for result in results for each in result.results), key=lambda each: (each.epsilon, _most(each))
+    )
     strongest = list({each.epsilon: each for each in found}.values())
     ends_and_peak = (strongest[0], strongest[-1], max(reversed(strongest), key=_most))
     quoted = [each for each in strongest if each in ends_and_peak]
     known = [f"{_named(each)} at ε = {each.epsilon:g}" for each in quoted if not _says_little(each)]
     unsaid = [
-        f"{_interval(each.best.word.first)} at ε = {each.epsilon:g}" for each in quoted if each.best is not None and _says_little(each)
+        f"{_interval(each.best.word.first)} at ε = {each.epsilon:g}"
+        for each in quoted
+        if each.best is not None and _says_little(each)
     ]
     said = [f"{who} names {' and '.join(known)}."] if known else []
     if unsaid:
-        said.append(f"Too few words were attacked to say how many {who[:1].lower()}{who[1:]} names: {' and '.join(unsaid)}.")
+        said.append(
+            f"Too few words were attacked to say how many {who[:1].lower()}{who[1:]} names: "
+            f"{' and '.join(unsaid)}."
+        )
     return " ".join(said)
 
 
@@ -55,7 +80,8 @@ def _interval(share: Share) -> str:
 
 
 def _shares(found: InversionFinding) -> dict[str, float]:
-    """Return what each attacker names: of the running text, or of words drawn by their frequency if there was none."""
+    """Return what each attacker names: of the running text, or of words drawn by their frequency if there was
+    none."""
     of_text = {each.name: each.word.first.value for each in found.attackers}
     return of_text or {name: each.value for name, each in found.drawn.items()}
 
@@ -80,7 +106,11 @@ def inversion_sentence(result: InversionResult) -> str:
 
 def details(result: InversionResult) -> str:
     """Return what comes after the headline: what it leaves out, the kind of a word, and the advice."""
-    alone = "" if result.text is not None else "Words were drawn by their frequency; no text was read in context. "
+    alone = (
+        ""
+        if result.text is not None
+        else "Words were drawn by their frequency; no text was read in context. "
+    )
     advice = advise(result, "of the words", who="the best attacker")
     first = f"{_unknown_sentence(result)}{_drawn_sentence(result)}{_kind_sentence(result)}"
     found = [(each.epsilon, each.success, each.at_most) for each in result.results]
@@ -88,8 +118,13 @@ def details(result: InversionResult) -> str:
 
 
 def _drawn_sentence(result: InversionResult) -> str:
-    """Return what is named of words drawn by their frequency, where that is more than any attacker names of the text."""
-    more = [each for each in result.results if each.best is not None and each.best_drawn.value > each.best.word.first.value]
+    """Return what is named of words drawn by their frequency, where that is more than any attacker names of
+    the text."""
+    more = [
+        each
+        for each in result.results
+        if each.best is not None and each.best_drawn.value > each.best.word.first.value
+    ]
     said = " and ".join(f"{_with_error(each.best_drawn)} at ε = {each.epsilon:g}" for each in more)
     return f"Of words drawn by their frequency more is named than of this text: {said}. " if more else ""
 
@@ -100,12 +135,15 @@ def _unknown_sentence(result: InversionResult) -> str:
         return ""
     if best.word.first.tries == text.places:
         return (
-            f"The embedding does not know {percent(text.unknown)} of the text. Saying so counts as naming the word here, as in "
+            f"The embedding does not know {percent(text.unknown)} of the text. Saying so counts as naming "
+            "the word here, as in "
             "earlier versions. "
         )
     return (
-        f"That is of the words that the embedding knows. It does not know {percent(text.unknown)} of the text: these words are all "
-        "released as if they were one, so that a released word does not tell which it was, and are counted apart. "
+        f"That is of the words that the embedding knows. It does not know {percent(text.unknown)} of the "
+        "text: these words are all "
+        "released as if they were one, so that a released word does not tell which it was, and are counted "
+        "apart. "
     )
 
 
@@ -117,9 +155,15 @@ def _kind_sentence(result: InversionResult) -> str:
     kind, blindly = best.kind.first, one_in(blind.kind.first.value, "time")
     among = f"the kind of a word, among {result.text.kinds} kinds, at ε = {last.epsilon:g}"
     if kind.says_little:
-        said = f"Too few places were attacked to say how often the best attacker names {among}: {_interval(kind)}. "
+        said = (
+            f"Too few places were attacked to say how often the best attacker names {among}: "
+            f"{_interval(kind)}. "
+        )
     else:
-        said = f"It names {among}, {one_in(kind.value, 'time')} ({_interval(kind)}), without the release {blindly}. "
+        said = (
+            f"It names {among}, {one_in(kind.value, 'time')} ({_interval(kind)}), without the release "
+            f"{blindly}. "
+        )
     return said + (f"{MAPPED_KINDS} " if result.text.kinds_mapped else "")
 
 
@@ -129,16 +173,24 @@ def inversion_tables(result: InversionResult) -> list[Table]:
 
 
 def _bound_table(result: InversionResult) -> list[Table]:
-    """Return the attacks on single words below, the proved bounds above, and the gaps; nothing for results of earlier versions."""
+    """Return the attacks on single words below, the proved bounds above, and the gaps; nothing for results of
+    earlier versions."""
     rows = []
     for each in result.results:
         for what, bound in (("drawn words", each.bound), ("known words of the text", each.text_bound)):
             if bound is not None:
-                cells = (percent_fixed(bound.at_most - bound.gap), percent_fixed(bound.at_most), f"{100 * bound.gap:.1f} points")
+                cells = (
+                    percent_fixed(bound.at_most - bound.gap),
+                    percent_fixed(bound.at_most),
+                    f"{100 * bound.gap:.1f} points",
+                )
                 rows.append([f"{each.epsilon:g}", what, *cells])
     if not rows:
         return []
-    caption = "Readers of single words: the best attack below, the proved bound above. Readers in context may name more"
+    caption = (
+        "Readers of single words: the best attack below, the proved bound above. Readers in context "
+        "may name more"
+    )
     return [Table(caption, ["ε", "of", "best attack", "no reader exceeds (95 %)", "gap"], rows, 2)]
 
 
@@ -173,7 +225,8 @@ def _group_table(result: InversionResult) -> Table:
         if each.best is not None
     ]
     return Table(
-        "Names, numbers and others apart: how often the best attacker names them, and says of unknown words that they are unknown",
+        "Names, numbers and others apart: how often the best attacker names them, and says of unknown words "
+        "that they are unknown",
         ["", "attacker", *(g.group for g in groups)],
         rows,
         2,
@@ -194,7 +247,13 @@ def _list_table(attacked: list[tuple[InversionFinding, AttackerFinding]]) -> Tab
         for found in attacker.lists
     ]
     columns = ["ε", "list (places)", "attacker", "word", "95 %", "within 10", "told from others", "rightly"]
-    return Table("Your lists: how often their words are named, and how often one of them is rightly said to stand there", columns, rows, 3)
+    return Table(
+        "Your lists: how often their words are named, and how often one of them is rightly said to stand "
+        "there",
+        columns,
+        rows,
+        3,
+    )
 
 
 def _drawn_tables(result: InversionResult) -> list[Table]:
@@ -210,7 +269,12 @@ def _drawn_tables(result: InversionResult) -> list[Table]:
     ]
     names = [f"ranks {band.ranks}" for band in result.results[0].bands]
     repeats = [
-        [f"{each.epsilon:g}", str(m.releases), percent_fixed(m.majority.value), percent_fixed(m.bayes.value if m.bayes else None)]
+        [
+            f"{each.epsilon:g}",
+            str(m.releases),
+            percent_fixed(m.majority.value),
+            percent_fixed(m.bayes.value if m.bayes else None),
+        ]
         for each in result.results
         for m in each.repeats
     ]
@@ -220,20 +284,37 @@ def _drawn_tables(result: InversionResult) -> list[Table]:
         for w in each.at_risk[:_AT_RISK]
         if w.best.value > 0.0  # earlier versions also kept words that were never named
     ]
-    caption = "How often the word is named, over all text, and by frequency by the better of Bayes and the nearest word"
+    caption = (
+        "How often the word is named, over all text, and by frequency by the better of Bayes and the "
+        "nearest word"
+    )
     tables = [
         Table(caption, ["ε", "Bayes", NEAREST_WORD, "blindly", *names], overall),
-        Table("The same word released again and again with fresh noise", ["ε", "releases", "majority vote", "Bayes"], repeats),
+        Table(
+            "The same word released again and again with fresh noise",
+            ["ε", "releases", "majority vote", "Bayes"],
+            repeats,
+        ),
     ]
     if risk:
-        tables.append(Table("Words most at risk, and how often they are named", ["ε", "word", "named", "at least (95 %)"], risk))
+        tables.append(
+            Table(
+                "Words most at risk, and how often they are named",
+                ["ε", "word", "named", "at least (95 %)"],
+                risk,
+            )
+        )
     return tables
 
 
 def _cells(found: Success | None) -> list[str]:
     if found is None:
         return ["–"] * 3
-    return [percent_fixed(found.first.value), f"{100 * found.first.low:.1f} – {100 * found.first.high:.1f}", _value(found.within_ten)]
+    return [
+        percent_fixed(found.first.value),
+        f"{100 * found.first.low:.1f} – {100 * found.first.high:.1f}",
+        _value(found.within_ten),
+    ]
 
 
 def _first(found: Success | None) -> str:
@@ -254,7 +335,8 @@ def _inversion_figure(result: InversionResult) -> Drawn:
     if result.text is not None:
         return Drawn(
             figure=figures.attackers_figure(result),
-            caption="How often each attacker names the word, and tells its kind, in running text. Bars are 95 % intervals.",
+            caption="How often each attacker names the word, and tells its kind, in running text. Bars are "
+            "95 % intervals.",
             alt="Success of the adversaries against ε; the tables hold the values.",
         )
     return Drawn(
@@ -268,9 +350,12 @@ INVERSION = Audit(
     result=InversionResult,
     heading="Can the words be guessed",
     tried=(
-        "Attackers who know the mechanism, ε, the embedding and how frequent words are guess the word behind every released word: "
-        "the one with the largest probability. Were the probabilities known exactly, nobody who knows no more could do better; here they "
-        "are computed or estimated, and one who takes the released word as it stands may name more. The guesses were judged on draws that "
+        "Attackers who know the mechanism, ε, the embedding and how frequent words are guess the word behind "
+        "every released word: "
+        "the one with the largest probability. Were the probabilities known exactly, nobody who knows no "
+        "more could do better; here they "
+        "are computed or estimated, and one who takes the released word as it stands may name more. The "
+        "guesses were judged on draws that "
         "the attackers had not seen."
     ),
     sentence=inversion_sentence,

@@ -30,9 +30,11 @@ class Advised(Protocol):
 
 
 def unsure(result: Advised, found: Iterable[tuple[float, float, float]], what_helps: str) -> str:
-    """Return why an ε is not advised at which the best attacker looks acceptable, and what would help; nothing if there is none.
+    """Return why an ε is not advised at which the best attacker looks acceptable, and what would help;
+    nothing if there is none.
 
-    For each ε ``found`` has the ε, how often the best attacker is right, and the upper end of the 95 % interval.
+    For each ε ``found`` has the ε, how often the best attacker is right, and the upper end of the 95 %
+    interval.
     """
     close = [epsilon for epsilon, success, at_most in found if success <= result.acceptable < at_most]
     if max(close, default=0.0) <= (result.largest_acceptable_epsilon or 0.0):
@@ -45,4 +47,6 @@ def advise(result: Advised, what: str, *, who: str = "it") -> str:
     largest = result.largest_acceptable_epsilon
     if largest is None:
         return f"At none of the values tried does {who} stay at or below {result.acceptable:g} {what}."
-    return f"Up to ε = {largest:g}, of the values tried, {who} stays at or below {result.acceptable:g} {what}."
+    return (
+        f"Up to ε = {largest:g}, of the values tried, {who} stays at or below {result.acceptable:g} {what}."
+    )

@@ -1,7 +1,7 @@
 """Public examples: what a few words become, as in the paper, and sentences released for real.
 
-Words are shown with their likeliest outputs where the average word stays 50 to 300 times in 1,000. Sentences are released by the
-mechanism and the secure noise that private text would get.
+Words are shown with their likeliest outputs where the average word stays 50 to 300 times in 1,000. Sentences
+are released by the mechanism and the secure noise that private text would get.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ SENTENCES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """What one word becomes at one ε: its N_w, its S_w, and the likeliest other words with their probabilities."""
+    """What one word becomes at one ε: its N_w, its S_w, and the likeliest other words with their
+    probabilities."""
 
     word: str
     epsilon: float
@@ -47,7 +48,8 @@ class Output:
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """``rows[i]`` holds one output per word at ``epsilons[i]``, where N_w is ``averages[i]`` on average: near those of ``AVERAGES``."""
+    """``rows[i]`` holds one output per word at ``epsilons[i]``, where N_w is ``averages[i]`` on average: near
+    those of ``AVERAGES``."""
 
     words: tuple[str, ...]
     epsilons: tuple[float, ...]
@@ -67,7 +69,9 @@ def sample_outputs(calibration: Calibration, words: tuple[str, ...] = ()) -> Out
     for word in chosen:
         goes_in = int(embedding.stands_in(embedding.ids([word]))[0])
         found = _distributions(calibration, goes_in, epsilons)
-        columns.append([_output(embedding, word, epsilon, each) for epsilon, each in zip(epsilons, found, strict=True)])
+        columns.append(
+            [_output(embedding, word, epsilon, each) for epsilon, each in zip(epsilons, found, strict=True)]
+        )
     averages = tuple(calibration.average(epsilon)[0] for epsilon in epsilons)
     return Outputs(words=chosen, epsilons=epsilons, averages=averages, rows=tuple(zip(*columns, strict=True)))
 
@@ -83,7 +87,10 @@ def _distributions(calibration: Calibration, word: int, epsilons: tuple[float, .
 
 
 def _output(embedding: Embedding, word: str, epsilon: float, found: Distribution) -> Output:
-    named = [(embedding.words[i], p) for i, p in zip(found.words.tolist(), found.probabilities.tolist(), strict=True)]
+    named = [
+        (embedding.words[i], p)
+        for i, p in zip(found.words.tolist(), found.probabilities.tolist(), strict=True)
+    ]
     return Output(
         word=word,
         epsilon=epsilon,
@@ -97,7 +104,9 @@ def _chosen(calibration: Calibration, words: tuple[str, ...]) -> tuple[str, ...]
     index = calibration.embedding.index
     for word in words:
         if word not in index:
-            raise InvalidParameter("word", word, f"is not a word of the embedding {calibration.embedding.name!r}")
+            raise InvalidParameter(
+                "word", word, f"is not a word of the embedding {calibration.embedding.name!r}"
+            )
     known = words or tuple(word for word in WORDS if word in index)
     if known:
         return known
@@ -125,13 +134,19 @@ def example_releases(
 ) -> list[ExampleRelease]:
     """Return one release of every sentence at each ε, the sentences themselves first with ε = infinity.
 
-    Our own sentences are left out where the vocabulary knows too few of their words (another language): the list is empty then.
+    Our own sentences are left out where the vocabulary knows too few of their words (another language): the
+    list is empty then.
     """
-    chosen = sentences or tuple(sentence for sentence in SENTENCES if _known(embedding, sentence) >= _LEAST_KNOWN)
+    chosen = sentences or tuple(
+        sentence for sentence in SENTENCES if _known(embedding, sentence) >= _LEAST_KNOWN
+    )
     if not chosen:
         return []
     drawn = [
-        ExampleRelease(epsilon=epsilon, texts=tuple(Privatizer(mechanism(embedding, epsilon=epsilon))(text) for text in chosen))
+        ExampleRelease(
+            epsilon=epsilon,
+            texts=tuple(Privatizer(mechanism(embedding, epsilon=epsilon))(text) for text in chosen),
+        )
         for epsilon in epsilons
     ]
     return [ExampleRelease(epsilon=float("inf"), texts=chosen), *drawn]

@@ -29,7 +29,11 @@ _LABEL_OF_AXIS = 0.057
 
 def write_figures(found: Findings, folder: Path) -> tuple[Path, ...]:
     """Write every figure of the page into a folder, as PNG and SVG; return the files."""
-    drawings = {"unchanged": unchanged_curves(found), "support": support_curves(found), "histograms": histogram_figure(found)}
+    drawings = {
+        "unchanged": unchanged_curves(found),
+        "support": support_curves(found),
+        "histograms": histogram_figure(found),
+    }
     if found.geometry.neighbours:
         drawings["geometry"] = geometry_figure(found.geometry)
     return tuple(path for name, figure in drawings.items() for path in save(figure, folder, name))
@@ -40,7 +44,10 @@ def unchanged_curves(found: Findings) -> Figure:
     """How often words stay unchanged, against ε: the average, the median, 95 %, 99 % and the worst word."""
     figure, axes = new_figure(height=3.9)
     epsilons = [curve.epsilon for curve in found.curves]
-    lines = [[curve.average for curve in found.curves], *zip(*(curve.quantiles for curve in found.curves), strict=True)]
+    lines = [
+        [curve.average for curve in found.curves],
+        *zip(*(curve.quantiles for curve in found.curves), strict=True),
+    ]
     styles: list[dict[str, Any]] = [
         {"color": INK, "linewidth": 2.4},
         {"color": SHADES[0]},
@@ -53,7 +60,13 @@ def unchanged_curves(found: Findings) -> Figure:
     for curve in found.shown:
         axes.axvline(curve.epsilon, color=MUTED, linewidth=0.8, linestyle=(0, (1, 2)), zorder=0)
         axes.annotate(
-            f"{curve.epsilon:g}", (curve.epsilon, 1.0), xytext=(0, 4), textcoords="offset points", ha="center", fontsize=8, color=MUTED
+            f"{curve.epsilon:g}",
+            (curve.epsilon, 1.0),
+            xytext=(0, 4),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
+            color=MUTED,
         )
     _epsilon_axis(axes, epsilons)
     axes.set_ylabel("released unchanged (N_w)")
@@ -68,32 +81,55 @@ def support_curves(found: Findings) -> Figure:
     """How many words a word may become, against ε: S_w and the distinct words among one draw per ray."""
     figure, axes = new_figure(height=3.8)
     epsilons = [epsilon for epsilon, _ in found.support("support")]
-    for values, colour, label in (("distinct", BLUE, "distinct words in all draws"), ("support", SERIES[2], "S_w: words that hold 95 %")):
+    for values, colour, label in (
+        ("distinct", BLUE, "distinct words in all draws"),
+        ("support", SERIES[2], "S_w: words that hold 95 %"),
+    ):
         rows = [np.quantile(each, (0.5, 0.05, 0.0)) for _, each in found.support(values)]
         middle, low, least = zip(*rows, strict=True)
         axes.plot(epsilons, middle, color=colour, label=f"{label}; median word")
-        axes.plot(epsilons, low, color=colour, linestyle=(0, (4, 1.5)), linewidth=1.2, label="95 % of words have more")
+        axes.plot(
+            epsilons,
+            low,
+            color=colour,
+            linestyle=(0, (4, 1.5)),
+            linewidth=1.2,
+            label="95 % of words have more",
+        )
         axes.plot(epsilons, least, color=colour, linestyle=(0, (1, 1.5)), linewidth=1.2, label="worst word")
     _epsilon_axis(axes, epsilons)
     axes.set_ylabel("words")
-    largest = [max(float(each.max()) for _, each in found.support(values)) for values in ("distinct", "support")]
-    if max(largest) > _FAR_APART * min(largest):  # a softmax spreads over the whole vocabulary: one scale would hide the other curve
+    largest = [
+        max(float(each.max()) for _, each in found.support(values)) for values in ("distinct", "support")
+    ]
+    if max(largest) > _FAR_APART * min(
+        largest
+    ):  # a softmax spreads over the whole vocabulary: one scale would hide the other curve
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)
-    figure.legend(loc="outside lower center", ncols=2, fontsize=7.5, title=_whose(found.sample), title_fontsize=8)
+    figure.legend(
+        loc="outside lower center", ncols=2, fontsize=7.5, title=_whose(found.sample), title_fontsize=8
+    )
     return figure
 
 
 def histograms(found: Findings) -> list[tuple[float, tuple[Floats, Floats], tuple[Floats, Floats]]]:
-    """Return for up to four ε the histograms of N_w and of distinct words: share of the words and edges of the bins."""
+    """Return for up to four ε the histograms of N_w and of distinct words: share of the words and edges of
+    the bins."""
     known = found.support("distinct")
-    picked = [known[i] for i in sorted({round(i) for i in np.linspace(1, len(known) - 2, 4)})] if len(known) > 4 else known
+    picked = (
+        [known[i] for i in sorted({round(i) for i in np.linspace(1, len(known) - 2, 4)})]
+        if len(known) > 4
+        else known
+    )
     made = []
     for epsilon, distinct in picked:
         means, _ = found.calibration.unchanged(epsilon)
         bins = np.linspace(0.0, float(found.sample.draws), _HISTOGRAM_BINS + 1)
-        made.append((epsilon, _shares(means, np.linspace(0.0, 1.0, _HISTOGRAM_BINS + 1)), _shares(distinct, bins)))
+        made.append(
+            (epsilon, _shares(means, np.linspace(0.0, 1.0, _HISTOGRAM_BINS + 1)), _shares(distinct, bins))
+        )
     return made
 
 
@@ -112,22 +148,36 @@ def histogram_figure(found: Findings) -> Figure:
     axes[-1][0].set_xlabel("N_w: released unchanged")
     axes[-1][0].xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes[-1][1].set_xlabel(f"distinct words in {found.sample.draws:,} draws")
-    figure.supylabel(f"share of the words{'' if found.calibration.looked_at.all else ' looked at'}", fontsize=9, color=INK)
+    figure.supylabel(
+        f"share of the words{'' if found.calibration.looked_at.all else ' looked at'}", fontsize=9, color=INK
+    )
     return figure
 
 
 @apply_style
 def geometry_figure(*found: Geometry) -> Figure:
-    """How far the k-th neighbour of a word is, in percentiles over the words: one panel per embedding, one scale."""
-    figure, axes = new_figure(1, len(found), width=WIDTH if len(found) == 1 else 1.35 * WIDTH, squeeze=False, sharey=True)
+    """How far the k-th neighbour of a word is, in percentiles over the words: one panel per embedding, one
+    scale."""
+    figure, axes = new_figure(
+        1, len(found), width=WIDTH if len(found) == 1 else 1.35 * WIDTH, squeeze=False, sharey=True
+    )
     for each, panel in zip(found, axes[0], strict=True):
         places = np.arange(len(each.neighbours))
         for p, percentile in reversed(list(enumerate(PERCENTILES))):
-            panel.plot(places, each.percentiles[:, p], "o-", markersize=3.5, color=(*SHADES[:4], INK)[p], label=f"{percentile} % of words")
+            panel.plot(
+                places,
+                each.percentiles[:, p],
+                "o-",
+                markersize=3.5,
+                color=(*SHADES[:4], INK)[p],
+                label=f"{percentile} % of words",
+            )
         panel.set_xticks(places, [f"{k:,}" for k in each.neighbours], rotation=45)
         panel.set_title(f"{drawable(each.embedding, longest=28)}, {each.words:,} words")
         panel.set_xlabel("k")
-    axes[0][0].set_ylim(bottom=0)  # once all is drawn: the panels share the axis, and a limit ends its growing
+    axes[0][0].set_ylim(
+        bottom=0
+    )  # once all is drawn: the panels share the axis, and a limit ends its growing
     axes[0][0].set_ylabel("distance to the k-th neighbour")
     axes[0][0].legend(fontsize=7.5)
     return figure
@@ -138,10 +188,16 @@ def averages_figure(compared: list[list[Averages]]) -> Figure:
     """Average N_w, and below it average S_w, against ε: one line per embedding."""
     figure, (above, below) = new_figure(2, 1, height=5.0, sharex=True)
     for place, rows in enumerate(compared):
-        style = {"color": SERIES[place % len(SERIES)], "marker": _MARKERS[place % len(_MARKERS)], "markersize": 4}
+        style = {
+            "color": SERIES[place % len(SERIES)],
+            "marker": _MARKERS[place % len(_MARKERS)],
+            "markersize": 4,
+        }
         epsilons = [row.epsilon for row in rows]
         label = f"{drawable(rows[0].embedding, longest=28)} ({rows[0].dimension} dimensions)"
-        above.errorbar(epsilons, [row.unchanged for row in rows], yerr=[row.error for row in rows], label=label, **style)
+        above.errorbar(
+            epsilons, [row.unchanged for row in rows], yerr=[row.error for row in rows], label=label, **style
+        )
         below.plot(epsilons, [row.support for row in rows], **style)
     above.set_ylabel("average N_w")
     above.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
@@ -164,7 +220,8 @@ def write_averages(compared: list[list[Averages]], folder: Path) -> None:
 
 
 def _whose(calibration: Calibration) -> str | None:
-    """Return which words a figure shows, where it does not show all: a figure may be passed on without its page."""
+    """Return which words a figure shows, where it does not show all: a figure may be passed on without its
+    page."""
     looked_at = calibration.looked_at
     return None if looked_at.all else f"{looked_at.count:,} of {looked_at.vocabulary:,} words"
 
@@ -190,7 +247,12 @@ def _epsilon_ticks(low: float, high: float) -> list[float]:
     for steps in ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 3, 5), (1, 2, 5), (1,)):
         if min(math.log(after / before) for before, after in pairwise((*steps, 10))) >= gap:
             break
-    found = [step * 10.0**power for power in powers for step in steps if low * 0.999 <= step * 10.0**power <= high * 1.001]
+    found = [
+        step * 10.0**power
+        for power in powers
+        for step in steps
+        if low * 0.999 <= step * 10.0**power <= high * 1.001
+    ]
     return found if len(found) > 1 else [low, high]
 
 

@@ -29,7 +29,8 @@ _ENOUGH = 8
 
 
 class Curve(NamedTuple):
-    """N_w over the words at one ε: the average with its standard error, quantiles, and how many words stay in over half."""
+    """N_w over the words at one ε: the average with its standard error, quantiles, and how many words stay in
+    over half."""
 
     epsilon: float
     average: float
@@ -42,9 +43,9 @@ class Curve(NamedTuple):
 class Findings:
     """What is known of an embedding.
 
-    ``calibration`` has N_w of all words looked at, ``sample`` S_w and distinct words, of them or of a sample. ``choice`` is
-    the ε that is spoken of; ``has_targets`` says that targets chose it or were held against it. ``shown`` are the three values of
-    ε that texts are shown at.
+    ``calibration`` has N_w of all words looked at, ``sample`` S_w and distinct words, of them or of a sample.
+    ``choice`` is the ε that is spoken of; ``has_targets`` says that targets chose it or were held against it.
+    ``shown`` are the three values of ε that texts are shown at.
     """
 
     calibration: Calibration
@@ -59,10 +60,14 @@ class Findings:
     outputs: Outputs
 
     def support(self, values: str) -> list[tuple[float, Floats]]:
-        """Return the values of the sampled words (``distinct`` or ``support``) at each ε they are known at, by rising ε."""
+        """Return the values of the sampled words (``distinct`` or ``support``) at each ε they are known at,
+        by rising ε."""
         found = self.sample.distinct if values == "distinct" else self.sample.support
         assert found is not None  # noqa: S101 - said by whoever made the findings
-        return [(float(self.sample.epsilons[e]), found[:, e].astype(np.float64)) for e in np.argsort(self.sample.epsilons)]
+        return [
+            (float(self.sample.epsilons[e]), found[:, e].astype(np.float64))
+            for e in np.argsort(self.sample.epsilons)
+        ]
 
 
 def findings(
@@ -75,10 +80,16 @@ def findings(
     sentences: tuple[str, ...] = (),
     report: Report | None = None,
 ) -> Findings:
-    """Return what the page shows. ``words`` and ``sentences`` are public examples; without them there are our own."""
+    """Return what the page shows. ``words`` and ``sentences`` are public examples; without them there are our
+    own."""
     shown = _shown(calibration, choice, epsilons)
-    # Where S_w was measured over a whole range, the curves of N_w take the same values of ε: each is a pass over all words and rays.
-    spread = sample.epsilons.tolist() if sample is not calibration and len(sample.epsilons) >= _ENOUGH else calibration.span(_CURVE_VALUES)
+    # Where S_w was measured over a whole range, the curves of N_w take the same values of ε: each is a pass
+    # over all words and rays.
+    spread = (
+        sample.epsilons.tolist()
+        if sample is not calibration and len(sample.epsilons) >= _ENOUGH
+        else calibration.span(_CURVE_VALUES)
+    )
     wanted = sorted({*spread, *shown, *([choice.epsilon] if choice is not None else [])})
     calibration.prepare(wanted)
     curves = {}
@@ -86,7 +97,11 @@ def findings(
         curves[epsilon] = _curve(calibration, epsilon)
         if report is not None:
             report(done, len(wanted))
-    spoken_of = choice if choice is not None else evaluate(calibration, shown[len(shown) // 2], Targets(max_unchanged=EXPOSED))
+    spoken_of = (
+        choice
+        if choice is not None
+        else evaluate(calibration, shown[len(shown) // 2], Targets(max_unchanged=EXPOSED))
+    )
     return Findings(
         calibration=calibration,
         sample=sample,
@@ -104,7 +119,9 @@ def findings(
 def _shown(calibration: Calibration, choice: Choice | None, epsilons: list[float] | None) -> list[float]:
     if choice is not None:
         around = [float(f"{choice.epsilon / 1.5:.3g}"), float(f"{choice.epsilon * 1.5:.3g}")]
-        if not isinstance(calibration, RayCalibration):  # a value that was not measured would be another pass over all words
+        if not isinstance(
+            calibration, RayCalibration
+        ):  # a value that was not measured would be another pass over all words
             known = np.array(calibration.span(_CURVE_VALUES))
             around = [float(known[np.abs(np.log(known / wanted)).argmin()]) for wanted in around]
         return sorted({*around, choice.epsilon})

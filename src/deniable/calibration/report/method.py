@@ -42,10 +42,14 @@ def _describe_share(found: Findings) -> list[str]:
     missing, looked_at = found.choice.missing, found.calibration.looked_at
     if missing is None:
         return []
-    chosen = "an ε that was found on these very words, too" if missing.for_any_epsilon else "an ε fixed beforehand"
+    chosen = (
+        "an ε that was found on these very words, too" if missing.for_any_epsilon else "an ε fixed beforehand"
+    )
     return [
-        f"The bound on the share of the vocabulary counts {missing.counted:,} of {looked_at.them}: those that miss the target, and those "
-        "that may, by the error of their N_w. It is Clopper and Pearson’s, for words drawn from the vocabulary without replacement; one "
+        f"The bound on the share of the vocabulary counts {missing.counted:,} of {looked_at.them}: those "
+        "that miss the target, and those "
+        "that may, by the error of their N_w. It is Clopper and Pearson’s, for words drawn from the "
+        "vocabulary without replacement; one "
         f"half of the 5 % is for this draw, the other for the errors. It holds for {chosen}."
     ]
 
@@ -56,31 +60,43 @@ def _describe_method(found: Findings) -> list[str]:
     looked_at = "every word" if which.all else str(which)
     if method == "exact":
         return [
-            f"For {looked_at}, the mechanism's own probabilities of all outputs were summed at each ε shown, in float64. Nothing was "
+            f"For {looked_at}, the mechanism's own probabilities of all outputs were summed at each ε shown, "
+            "in float64. Nothing was "
             "drawn, so nothing is estimated: errors are 0, and “at most” is the value itself.",
             f"The number of distinct words is the one expected in {draws:,} draws.",
         ]
     errors = (
         f"“± error” is one standard error (the largest one at ε = {found.choice.epsilon:g} is "
-        f"{percent(float(found.choice.errors.max()))}). Words that nothing met are missing from S_w, so it is estimated from below. "
-        "“At most” is a bound by Hoeffding and by Maurer and Pontil, whichever is smaller, with a union bound over "
+        f"{percent(float(found.choice.errors.max()))}). Words that nothing met are missing from S_w, so it "
+        "is estimated from below. "
+        "“At most” is a bound by Hoeffding and by Maurer and Pontil, whichever is smaller, with a union "
+        "bound over "
         f"{which.them}; it holds for an ε fixed beforehand."
     )
     if method == "simulation":
         return [
-            f"For {looked_at}, the mechanism itself drew {draws:,} times at each ε shown, " + _source_of_draws(found),
+            f"For {looked_at}, the mechanism itself drew {draws:,} times at each ε shown, "
+            + _source_of_draws(found),
             errors + (" This ε was found on the same draws." if found.has_targets else ""),
         ]
     return [
-        f"For {looked_at}, {draws:,} random directions were followed from the word outwards, through every length of noise, to "
-        "the words whose cells they cross. That gives what the word becomes at every ε at once, each draw exactly as the search would "
-        "decide it. The directions come from a public seed and are shared by the words, so anybody gets the same numbers. Releases never "
+        f"For {looked_at}, {draws:,} random directions were followed from the word outwards, through every "
+        "length of noise, to "
+        "the words whose cells they cross. That gives what the word becomes at every ε at once, each draw "
+        "exactly as the search would "
+        "decide it. The directions come from a public seed and are shared by the words, so anybody gets the "
+        "same numbers. Releases never "
         "share directions.",
-        "The estimates are unbiased; " + errors + (" This ε was found on the same directions." if found.has_targets else ""),
+        "The estimates are unbiased; "
+        + errors
+        + (" This ε was found on the same directions." if found.has_targets else ""),
     ]
 
 
 def _source_of_draws(found: Findings) -> str:
     if isinstance(found.calibration, TableCalibration) and found.calibration.on_card:
-        return "with secure noise on a GPU, as releases do there; another run gets other numbers, within the errors."
+        return (
+            "with secure noise on a GPU, as releases do there; another run gets other numbers, within "
+            "the errors."
+        )
     return "from a public seed, so anybody gets the same numbers. Releases draw secure noise of their own."

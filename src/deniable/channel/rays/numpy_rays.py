@@ -1,4 +1,5 @@
-"""The rays without native code: the same tables, the same tests, and the same float64 sums in the same order."""
+"""The rays without native code: the same tables, the same tests, and the same float64 sums in the same
+order."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ Pieces = tuple[NDArray[np.uint32], NDArray[np.uint32], Floats]
 
 
 class NumpyRays:
-    """What ``_native.Rays`` does, slower. Origins come with their half squares, slacks and start positions."""
+    """What ``_native.Rays`` does, slower. Origins come with their half squares, slacks and start
+    positions."""
 
     def __init__(self, words: WordTables, rays: RayTables) -> None:
         self._words, self._rays = words, rays
@@ -37,17 +39,21 @@ class NumpyRays:
         return np.stack([radii for radii, _ in found]), np.stack([winners for _, winners in found])
 
     def walk(self, *origins_and_reach: Any) -> list[Pieces]:
-        """Return every origin's breakpoints below a radius: how many per ray, the winners behind them, the radii."""
+        """Return every origin's breakpoints below a radius: how many per ray, the winners behind them, the
+        radii."""
         *origins, furthest = origins_and_reach
         rays = np.arange(len(self._rays.directions))
         return [walk.pieces(rays, np.full(len(rays), furthest)) for walk in self._walks(origins, furthest)]
 
     def walk_stretch(self, *origins_and_ends: Any) -> list[Pieces]:
-        """Return every origin's breakpoints between two radii per ray, as ``walk`` does, given the winners at both."""
+        """Return every origin's breakpoints between two radii per ray, as ``walk`` does, given the winners at
+        both."""
         *origins, near, far, near_winners, far_winners = origins_and_ends
         answer: list[Pieces] = []
         furthest = np.nextafter(far, np.inf)  # a breakpoint right there counts as passed
-        for walk, first, last in zip(self._walks(origins, float(furthest.max())), near_winners, far_winners, strict=True):
+        for walk, first, last in zip(
+            self._walks(origins, float(furthest.max())), near_winners, far_winners, strict=True
+        ):
             active = np.flatnonzero(first != last)
             walk.move(active, first[active], near[active])
             answer.append(walk.pieces(active, furthest))
@@ -74,14 +80,26 @@ class _Walk:
     """The rays of one origin."""
 
     def __init__(
-        self, tables: NumpyRays, vector: Vectors, half: float, gap: float, slack: float, start: int, product: Vectors, furthest: float
+        self,
+        tables: NumpyRays,
+        vector: Vectors,
+        half: float,
+        gap: float,
+        slack: float,
+        start: int,
+        product: Vectors,
+        furthest: float,
     ) -> None:
         self._t, words, rays = tables, tables._words, len(tables._rays.directions)
         self._vector, self._slack = vector.astype(np.float64), np.float32(slack)
         self._cost_low = (words.half + np.float32(half)) - product.reshape(-1, TILE)
         self._cost_high = self._cost_low + words.gaps + np.float32(gap)
         self._least = self._cost_low.min(axis=1)
-        self._cap = np.float32(min(float(_LARGEST_INVERSE), 1.0 / furthest)) * _DOWN if furthest < np.inf else np.float32(0.0)
+        self._cap = (
+            np.float32(min(float(_LARGEST_INVERSE), 1.0 / furthest)) * _DOWN
+            if furthest < np.inf
+            else np.float32(0.0)
+        )
         self._winners = np.full(rays, start, dtype=np.int64)
         self._costs = np.full(rays, self._cost(np.array([start]))[0])
         self._reached = np.zeros(rays)
@@ -108,7 +126,8 @@ class _Walk:
         self._winners[rays], self._reached[rays], self._costs[rays] = winners, radii, self._cost(winners)
 
     def next_breakpoints(self, rays: Ids) -> tuple[Floats, Ids]:
-        """Return where each of the rays meets its next winner, and that winner's position: infinity and -1 for none."""
+        """Return where each of the rays meets its next winner, and that winner's position: infinity and -1
+        for none."""
         radii, winners = np.full(len(rays), np.inf), np.full(len(rays), -1, dtype=np.int64)
         at_once = max(1, _TESTS_AT_ONCE // self._t._words.tiles)
         for start in range(0, len(rays), at_once):
@@ -123,14 +142,21 @@ class _Walk:
         for start in range(0, len(rays), at_once):
             part = slice(start, start + at_once)
             some, inverse = rays[part], (1.0 / radii[part]).astype(np.float32)[:, None]
-            units, cost = tables.projections[some, : words.tiles].reshape(len(some), -1), self._cost_low.reshape(1, -1)
+            units, cost = (
+                tables.projections[some, : words.tiles].reshape(len(some), -1),
+                self._cost_low.reshape(1, -1),
+            )
             room = np.float32(2.0) * np.repeat(words.slack, TILE) + self._slack + np.float32(2.0) * _UNIT
             with np.errstate(invalid="ignore"):  # infinity less infinity: a word that cannot win
                 upper = units * _UNIT - cost * inverse
                 lower = upper - (self._cost_high.reshape(1, -1) - cost) * inverse - room
                 lower = np.where(np.isfinite(lower), lower, -np.inf)
-            size = np.abs(upper, where=np.isfinite(upper), out=np.zeros_like(upper)).max(axis=1, keepdims=True)
-            owners, positions = np.nonzero(upper >= lower.max(axis=1, keepdims=True) - np.float32(4.0 * _RELATIVE) * size)
+            size = np.abs(upper, where=np.isfinite(upper), out=np.zeros_like(upper)).max(
+                axis=1, keepdims=True
+            )
+            owners, positions = np.nonzero(
+                upper >= lower.max(axis=1, keepdims=True) - np.float32(4.0 * _RELATIVE) * size
+            )
             keep = np.isfinite(words.half.reshape(-1)[positions])
             winners[part] = self._best_at(some, radii[part], owners[keep], positions[keep], winners[part])
         return winners
@@ -139,7 +165,9 @@ class _Walk:
         """Return the best of the candidates of each ray, compared two by two as the native code does."""
         best, left = winners.copy(), np.split(positions, np.searchsorted(owners, np.arange(1, len(rays))))
         for turn in range(max(map(len, left), default=0)):
-            some = np.array([i for i, candidates in enumerate(left) if len(candidates) > turn], dtype=np.int64)
+            some = np.array(
+                [i for i, candidates in enumerate(left) if len(candidates) > turn], dtype=np.int64
+            )
             tried = np.array([left[i][turn] for i in some.tolist()], dtype=np.int64)
             rise, cost = self._difference(rays[some], tried, best[some])
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -165,7 +193,9 @@ class _Walk:
         low, high = own - margin, own + margin
         inverse = np.full(len(rays), self._cap, dtype=np.float32)
         near = np.argsort(self._least, kind="stable")[:_NEAR_TILES]
-        self._tighten(inverse, np.repeat(np.arange(len(rays)), len(near)), np.tile(near, len(rays)), rays, high, current)
+        self._tighten(
+            inverse, np.repeat(np.arange(len(rays)), len(near)), np.tile(near, len(rays)), rays, high, current
+        )
         threshold = self._threshold(low, inverse, rays)
         with np.errstate(invalid="ignore"):  # infinity times zero: a tile in which no word can win
             bound = tables.highest[rays, : words.tiles] * _UNIT - self._least * inverse[:, None]
@@ -173,14 +203,20 @@ class _Walk:
         self._tighten(inverse, owners, tiles, rays, high, current)
         threshold = self._threshold(low, inverse, rays)
         with np.errstate(invalid="ignore"):
-            value = tables.projections[rays[owners], tiles] * _UNIT - self._cost_low[tiles] * inverse[owners][:, None]
+            value = (
+                tables.projections[rays[owners], tiles] * _UNIT
+                - self._cost_low[tiles] * inverse[owners][:, None]
+            )
         pairs, slots = np.nonzero(value > (threshold[owners] - words.slack[tiles])[:, None])
         return self._decide(rays, owners[pairs], tiles[pairs] * TILE + slots, current)
 
-    def _tighten(self, inverse: Vectors, owners: Ids, tiles: Ids, rays: Ids, high: Vectors, current: Ids) -> None:
+    def _tighten(
+        self, inverse: Vectors, owners: Ids, tiles: Ids, rays: Ids, high: Vectors, current: Ids
+    ) -> None:
         """Raise the bounds by what words of these (ray, tile) pairs surely reach."""
         words = self._t._words
-        # A projection may be one unit and twice the slack below its number of units; two units leave room for rounding.
+        # A projection may be one unit and twice the slack below its number of units; two units leave room for
+        # rounding.
         least = (self._t._rays.projections[rays[owners], tiles] - np.float32(2.0)) * _UNIT
         rise = least - (high[owners] + words.slack[tiles] * np.float32(2.0))[:, None]
         cost = self._cost_high[tiles] - (self._costs[rays[owners]].astype(np.float32) * _DOWN)[:, None]
@@ -209,7 +245,9 @@ class _Walk:
         return radii, winners
 
     def _cost(self, positions: Ids) -> Floats:
-        costs: Floats = 0.5 * np.square(self._t._flat[positions].astype(np.float64) - self._vector).sum(axis=1)
+        costs: Floats = 0.5 * np.square(self._t._flat[positions].astype(np.float64) - self._vector).sum(
+            axis=1
+        )
         return costs
 
 

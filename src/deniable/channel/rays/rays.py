@@ -1,24 +1,25 @@
 """Rays: what a word becomes at every radius at once, and so at every ε.
 
-Noise is r·g with g uniform on the sphere and r = G/ε, G ~ Gamma(n, 1). From φ(w) along g the released word at radius r is
-argmax_u r·⟨g, φ_u - φ_w⟩ - ‖φ_u - φ_w‖²/2: the upper envelope of one line per word. One walk along the envelope gives the
-released word for every r. The first breakpoint R₁ is where w's own cell ends: Pr[M(w) = w | g] = Pr[G ≤ ε·R₁].
+Noise is r·g with g uniform on the sphere and r = G/ε, G ~ Gamma(n, 1). From φ(w) along g the released word at
+radius r is argmax_u r·⟨g, φ_u - φ_w⟩ - ‖φ_u - φ_w‖²/2: the upper envelope of one line per word. One walk
+along the envelope gives the released word for every r. The first breakpoint R₁ is where w's own cell ends:
+Pr[M(w) = w | g] = Pr[G ≤ ε·R₁].
 
-The directions are shared by all words, which makes their projections a table that is computed once. This is for
-calibration only: releases never share directions.
+The directions are shared by all words, which makes their projections a table that is computed once. This is
+for calibration only: releases never share directions.
 
-Words that share a vector: the first of them is released for all, so its cell counts as the own cell of each. Likewise a
-protected word goes in as the word that stands in for it, and has that one's rays and cell.
+Words that share a vector: the first of them is released for all, so its cell counts as the own cell of each.
+Likewise a protected word goes in as the word that stands in for it, and has that one's rays and cell.
 
 ``Rays`` knows radii only. ``RadialRays`` counts in lengths of noise at ε = 1, so that one walk tells all ε:
 
 - The multivariate mechanism: length Gamma(n, 1)/ε, direction g uniform on the sphere.
 - The Gaussian mechanism: length χ_n/ε, the same directions.
-- The Mahalanobis mechanism: length Gamma(n, 1)/ε along A·g. The unit vector of A·g is walked, and what is found at radius r
-  belongs to the length r/‖A·g‖.
+- The Mahalanobis mechanism: length Gamma(n, 1)/ε along A·g. The unit vector of A·g is walked, and what is
+  found at radius r belongs to the length r/‖A·g‖.
 
-What else a mechanism does after the noise (Vickrey's second word, a rank) is no function of the nearest word along the ray: such
-mechanisms declare no radial noise.
+What else a mechanism does after the noise (Vickrey's second word, a rank) is no function of the nearest word
+along the ray: such mechanisms declare no radial noise.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ SEED = 1
 """Every calibration uses the same public directions, so results can be compared and cached."""
 
 TABLE_BYTES = 2 << 30
-"""Projections take at most so much memory, unless told otherwise: more rays are taken through the words in several parts."""
+"""Projections take at most so much memory, unless told otherwise: more rays are taken through the words in
+several parts."""
 
 _TABLE_BYTES_FOR_ONE_WORD = 1 << 27
 _PRODUCTS_AT_ONCE = 1 << 26
@@ -56,7 +58,8 @@ _BYTES_PER_PROJECTION = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Envelope:
-    """The walks of one word along all rays: ray j passes ``counts[j]`` breakpoints after its start in the cell of ``start``.
+    """The walks of one word along all rays: ray j passes ``counts[j]`` breakpoints after its start in the
+    cell of ``start``.
 
     ``winners`` and ``radii`` hold, ray after ray, the word that takes over and where.
     """
@@ -91,7 +94,8 @@ class Envelope:
 
 @dataclass(frozen=True, kw_only=True)
 class Stretch:
-    """The walks of one word along all rays, from one radius each to another: ray j begins in the cell of ``starts[j]``."""
+    """The walks of one word along all rays, from one radius each to another: ray j begins in the cell of
+    ``starts[j]``."""
 
     starts: Ids
     counts: Ids
@@ -110,7 +114,8 @@ class Stretch:
 
 @dataclass(frozen=True, kw_only=True)
 class Pieces:
-    """What a word's rays pass, ray after ray: piece i of ray ``owners[i]`` begins at ``begins[i]`` in the cell of ``met[places[i]]``.
+    """What a word's rays pass, ray after ray: piece i of ray ``owners[i]`` begins at ``begins[i]`` in the
+    cell of ``met[places[i]]``.
 
     ``last`` marks the pieces that do not end, and ``met`` holds every word once, in rising order.
     """
@@ -123,7 +128,8 @@ class Pieces:
 
 
 class Rays:
-    """Shared rays through an embedding. ``path`` forces native code for an instruction set, or "numpy" for none."""
+    """Shared rays through an embedding. ``path`` forces native code for an instruction set, or "numpy" for
+    none."""
 
     def __init__(
         self,
@@ -136,27 +142,37 @@ class Rays:
         words: WordTables | None = None,
         table_bytes: int = TABLE_BYTES,
     ) -> None:
-        """Put the words in tiles and, if they fit in ``table_bytes``, compute their projections: 2 bytes for each word and ray.
+        """Put the words in tiles and, if they fit in ``table_bytes``, compute their projections: 2 bytes for
+        each word and ray.
 
-        If they do not fit, every question goes through the rays in parts, and each part's projections are computed again:
-        the answers are the same, and few questions about many words are much faster than many about few.
+        If they do not fit, every question goes through the rays in parts, and each part's projections are
+        computed again: the answers are the same, and few questions about many words are much faster than many
+        about few.
 
-        ``directions`` are used in place of those of the seed, and ``words`` if their tables are there already.
+        ``directions`` are used in place of those of the seed, and ``words`` if their tables are there
+        already.
 
-        :raises InvalidParameter: if ``rays`` is not a whole number of at least 1, or the machine has no such path.
+        :raises InvalidParameter: if ``rays`` is not a whole number of at least 1, or the machine has no such
+            path.
         """
         self.embedding = embedding
         self.rays = validated_count(rays if directions is None else len(directions), "rays")
         self.path = _chosen(path)
         self._words = word_tables(embedding) if words is None else words
         self.directions: Floats = (
-            unit_directions(self.rays, embedding.dimension, seed=seed) if directions is None else np.ascontiguousarray(directions)
+            unit_directions(self.rays, embedding.dimension, seed=seed)
+            if directions is None
+            else np.ascontiguousarray(directions)
         )
         self._flat = self._words.vectors.reshape(-1, embedding.dimension)
         self._ids = self._words.ids.reshape(-1)
         self._first = first_of_each(embedding)
-        at_once = max(1, validated_count(table_bytes, "table_bytes") // (_BYTES_PER_PROJECTION * len(self._flat)))
-        self._slices = [slice(start, min(start + at_once, self.rays)) for start in range(0, self.rays, at_once)]
+        at_once = max(
+            1, validated_count(table_bytes, "table_bytes") // (_BYTES_PER_PROJECTION * len(self._flat))
+        )
+        self._slices = [
+            slice(start, min(start + at_once, self.rays)) for start in range(0, self.rays, at_once)
+        ]
         self._whole = None if self.in_parts else _Part(self._words, self.directions, self.path)
 
     @property
@@ -166,7 +182,8 @@ class Rays:
 
     @property
     def order(self) -> Ids:
-        """All word ids in the order in which they are looked at fastest: words that lie together follow one another."""
+        """All word ids in the order in which they are looked at fastest: words that lie together follow one
+        another."""
         return self._ids[: len(self.embedding)]
 
     def place(self, ids: Ids) -> Ids:
@@ -174,7 +191,8 @@ class Rays:
         return self._words.positions[ids]
 
     def first_breakpoints(self, ids: Ids) -> tuple[Floats, Ids]:
-        """Return for each word and ray the radius at which its cell ends, and the word behind; infinity and -1 for no end."""
+        """Return for each word and ray the radius at which its cell ends, and the word behind; infinity and
+        -1 for no end."""
         radii, winners = np.empty((len(ids), self.rays)), np.empty((len(ids), self.rays), dtype=np.int64)
         for rays, part in self._parts():
             for rows, origins in self._origins(ids):
@@ -185,18 +203,24 @@ class Rays:
         return radii / self._words.factor, winners
 
     def envelopes(self, ids: Ids, *, furthest: float = np.inf) -> Iterator[Envelope]:
-        """Yield each word's walks up to the radius ``furthest``; an id of ⊥ starts in the cell of the word nearest to it."""
+        """Yield each word's walks up to the radius ``furthest``; an id of ⊥ starts in the cell of the word
+        nearest to it."""
         if not self.in_parts:
             for _, part in self._parts():
                 yield from self._walked(part, ids, furthest)
             return
-        yield from map(_joined, zip(*(list(self._walked(part, ids, furthest)) for _, part in self._parts()), strict=True))
+        yield from map(
+            _joined, zip(*(list(self._walked(part, ids, furthest)) for _, part in self._parts()), strict=True)
+        )
 
-    def winners_at(self, ids: Ids, radii: Floats, *, stays: NDArray[np.bool_] | None = None, likely: Ids | None = None) -> Ids:
-        """Return the released word of each word and ray at one radius per ray: what ``Envelope.at`` says, without the walk.
+    def winners_at(
+        self, ids: Ids, radii: Floats, *, stays: NDArray[np.bool_] | None = None, likely: Ids | None = None
+    ) -> Ids:
+        """Return the released word of each word and ray at one radius per ray: what ``Envelope.at`` says,
+        without the walk.
 
-        ``stays`` marks rays that are known to be still in the cell they begin in, and ``likely`` may name a word for each, -1 for
-        none: the nearer it is to the right one, the sooner it is found.
+        ``stays`` marks rays that are known to be still in the cell they begin in, and ``likely`` may name a
+        word for each, -1 for none: the nearer it is to the right one, the sooner it is found.
         """
         winners = np.full((len(ids), self.rays), -1, dtype=np.int64)
         if likely is not None:
@@ -205,11 +229,16 @@ class Rays:
         for rays, part in self._parts():
             along = np.ascontiguousarray(radii[rays] * self._words.factor)
             for rows, origins in self._origins(ids):
-                winners[rows, rays] = part.at(*origins, along, np.ascontiguousarray(still[rows, rays]), winners[rows, rays])
+                winners[rows, rays] = part.at(
+                    *origins, along, np.ascontiguousarray(still[rows, rays]), winners[rows, rays]
+                )
         return self._ids[winners]
 
-    def stretches(self, ids: Ids, near: Floats, far: Floats, *, stays: NDArray[np.bool_] | None = None) -> Iterator[Stretch]:
-        """Yield each word's walks from the radii ``near`` to ``far``; ``stays`` as in ``winners_at``, of the near ones."""
+    def stretches(
+        self, ids: Ids, near: Floats, far: Floats, *, stays: NDArray[np.bool_] | None = None
+    ) -> Iterator[Stretch]:
+        """Yield each word's walks from the radii ``near`` to ``far``; ``stays`` as in ``winners_at``, of the
+        near ones."""
         first = self.winners_at(ids, near, stays=stays)
         last = self._words.positions[self.winners_at(ids, far, likely=first)]
         begin, scale = self._words.positions[first], self._words.factor
@@ -218,15 +247,21 @@ class Rays:
             ends = [np.ascontiguousarray(radii[rays] * scale) for radii in (near, far)]
             found: list[Any] = []
             for rows, origins in self._origins(ids):
-                found += part.walk_stretch(*origins, *ends, *(np.ascontiguousarray(words[rows, rays]) for words in (begin, last)))
+                found += part.walk_stretch(
+                    *origins, *ends, *(np.ascontiguousarray(words[rows, rays]) for words in (begin, last))
+                )
             parts.append(found)
         for starts, pieces in zip(first, zip(*parts, strict=True), strict=True):
             counts, winners, radii = (np.concatenate([part[i] for part in pieces]) for i in range(3))
-            yield Stretch(starts=starts, counts=counts.astype(np.int64), winners=self._ids[winners], radii=radii / scale)
+            yield Stretch(
+                starts=starts, counts=counts.astype(np.int64), winners=self._ids[winners], radii=radii / scale
+            )
 
     def _walked(self, part: _Part, ids: Ids, furthest: float) -> Iterator[Envelope]:
         for _, origins in self._origins(ids):
-            for start, (counts, winners, radii) in zip(origins[3], part.walk(*origins, furthest * self._words.factor), strict=True):
+            for start, (counts, winners, radii) in zip(
+                origins[3], part.walk(*origins, furthest * self._words.factor), strict=True
+            ):
                 yield Envelope(
                     start=int(self._ids[start]),
                     counts=counts.astype(np.int64),
@@ -245,7 +280,10 @@ class Rays:
             part = ids[start : start + at_once]
             vectors: Vectors = self.embedding.rows(part) * np.float32(self._words.factor)
             half, _, slack = bounds(vectors)
-            yield slice(start, start + len(part)), (vectors, half, slack, self._words.positions[self._starts(part)])
+            yield (
+                slice(start, start + len(part)),
+                (vectors, half, slack, self._words.positions[self._starts(part)]),
+            )
 
     def _starts(self, ids: Ids) -> Ids:
         unknown = ids == self.embedding.unknown_id
@@ -268,12 +306,17 @@ class _Part:
             from deniable.neighbours import _native
 
             w, t = words, tables
-            self._native = _native.Rays(w.vectors, w.ids, w.half, w.slack, t.projections, t.highest, t.directions)
+            self._native = _native.Rays(
+                w.vectors, w.ids, w.half, w.slack, t.projections, t.highest, t.directions
+            )
 
     def first(self, *origins: Any) -> tuple[Floats, Ids]:
         if self._native is None:
             return self._numpy.first(*origins)
-        radii, winners = np.empty((len(origins[0]), self._rays)), np.empty((len(origins[0]), self._rays), dtype=np.int64)
+        radii, winners = (
+            np.empty((len(origins[0]), self._rays)),
+            np.empty((len(origins[0]), self._rays), dtype=np.int64),
+        )
         self._native.first(*origins, radii, winners, self._path, threads())
         return radii, winners
 
@@ -299,7 +342,9 @@ class _Part:
 class RadialRays:
     """Walks through an embedding by lengths of noise: ``Rays``, with radii in units of length at ε = 1."""
 
-    def __init__(self, embedding: Embedding, noise: RadialNoise, *, rays: int, table_bytes: int = TABLE_BYTES) -> None:
+    def __init__(
+        self, embedding: Embedding, noise: RadialNoise, *, rays: int, table_bytes: int = TABLE_BYTES
+    ) -> None:
         """Prepare to follow this many public directions."""
         self.embedding, self.noise, self.rays = embedding, noise, rays
         self._directions, self._stretch = public_directions(noise, rays)
@@ -321,23 +366,40 @@ class RadialRays:
         for walked in self.tables.envelopes(ids, furthest=furthest * float(self._stretch.max())):
             yield self._by_length(walked)
 
-    def winners_at(self, ids: Ids, lengths: Floats, *, stays: NDArray[np.bool_] | None = None, likely: Ids | None = None) -> Ids:
+    def winners_at(
+        self, ids: Ids, lengths: Floats, *, stays: NDArray[np.bool_] | None = None, likely: Ids | None = None
+    ) -> Ids:
         """Return the released word of each word and ray at one length per ray; see ``Rays.winners_at``."""
         return self.tables.winners_at(ids, lengths * self._stretch, stays=stays, likely=likely)
 
-    def stretches(self, ids: Ids, near: Floats, far: Floats, *, stays: NDArray[np.bool_] | None = None) -> Iterator[Stretch]:
+    def stretches(
+        self, ids: Ids, near: Floats, far: Floats, *, stays: NDArray[np.bool_] | None = None
+    ) -> Iterator[Stretch]:
         """Yield each word's walks from the lengths ``near`` to ``far``, one of each per ray."""
         for walked in self.tables.stretches(ids, near * self._stretch, far * self._stretch, stays=stays):
-            yield walked if self.noise.shape is None else replace(walked, radii=walked.radii / np.repeat(self._stretch, walked.counts))
+            yield (
+                walked
+                if self.noise.shape is None
+                else replace(walked, radii=walked.radii / np.repeat(self._stretch, walked.counts))
+            )
 
     def envelope(self, word: int, *, furthest: float) -> Envelope:
-        """Return the walks of one word (or ⊥) without the shared tables: quick to begin, and small in any vocabulary."""
+        """Return the walks of one word (or ⊥) without the shared tables: quick to begin, and small in any
+        vocabulary."""
         tables = word_tables(self.embedding, clustered=False)
-        engine = Rays(self.embedding, words=tables, directions=self._directions, table_bytes=_TABLE_BYTES_FOR_ONE_WORD)
-        return self._by_length(next(engine.envelopes(np.array([word]), furthest=furthest * float(self._stretch.max()))))
+        engine = Rays(
+            self.embedding, words=tables, directions=self._directions, table_bytes=_TABLE_BYTES_FOR_ONE_WORD
+        )
+        return self._by_length(
+            next(engine.envelopes(np.array([word]), furthest=furthest * float(self._stretch.max())))
+        )
 
     def _by_length(self, walked: Envelope) -> Envelope:
-        return walked if self.noise.shape is None else replace(walked, radii=walked.radii / np.repeat(self._stretch, walked.counts))
+        return (
+            walked
+            if self.noise.shape is None
+            else replace(walked, radii=walked.radii / np.repeat(self._stretch, walked.counts))
+        )
 
 
 def public_directions(noise: RadialNoise, rays: int) -> tuple[Floats, Floats]:

@@ -1,13 +1,15 @@
-"""N_w, S_w and the Rényi entropies of what a word becomes, at any ε, from its rays and the distribution of the length of the noise.
+"""N_w, S_w and the Rényi entropies of what a word becomes, at any ε, from its rays and the distribution of
+the length of the noise.
 
-With J independent rays, N_w(ε) is estimated by the mean of F_n(ε·R₁) over the rays: each ray gives a number between 0 and
-1 whose expectation is N_w, so the mean is unbiased and its error is the usual one. The paper's form draws one length per
-ray and counts; it has the same expectation and more variance. Different words share the rays: errors of different words
-are correlated, and the error of an average over words is taken over the rays (``average_unchanged``), which are independent.
+With J independent rays, N_w(ε) is estimated by the mean of F_n(ε·R₁) over the rays: each ray gives a number
+between 0 and 1 whose expectation is N_w, so the mean is unbiased and its error is the usual one. The paper's
+form draws one length per ray and counts; it has the same expectation and more variance. Different words share
+the rays: errors of different words are correlated, and the error of an average over words is taken over the
+rays (``average_unchanged``), which are independent.
 
-S_w and H₀ count words that were met. Words that no ray meets are missing, so both are estimates from below; their standard
-errors (``jackknife``) say how much another set of as many rays would give, and nothing about what all rays miss. The paper swaps
-two names: H₀ is the Hartley or max-entropy, H_∞ the min-entropy.
+S_w and H₀ count words that were met. Words that no ray meets are missing, so both are estimates from below;
+their standard errors (``jackknife``) say how much another set of as many rays would give, and nothing about
+what all rays miss. The paper swaps two names: H₀ is the Hartley or max-entropy, H_∞ the min-entropy.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ _LENGTH_SEED = 2
 
 
 class LengthFunction(ABC):
-    """A distribution function as a table with straight lines between its points: within 10⁻⁷ of the true value, and much faster.
+    """A distribution function as a table with straight lines between its points: within 10⁻⁷ of the true
+    value, and much faster.
 
     It never decreases, so that what is computed from it keeps the order that ε gives.
     """
@@ -52,7 +55,8 @@ class LengthFunction(ABC):
 
     def __call__(self, lengths: Floats) -> Floats:
         """Return the probability of a length at most this long, for each length; infinity is allowed."""
-        # The points are evenly spaced, so a place is computed and not searched for: five times as fast as np.interp.
+        # The points are evenly spaced, so a place is computed and not searched for: five times as fast as
+        # np.interp.
         places: Floats = np.subtract(lengths, self._low)
         places = np.clip(places * self._steps, 0, _TABLE_POINTS - 1)
         below = np.asarray(places, dtype=np.int32)
@@ -66,7 +70,8 @@ class LengthFunction(ABC):
 
     @abstractmethod
     def draws(self, rays: int) -> Floats:
-        """Return one length per ray from a public seed: the paper's single draw, the same for every word and ε."""
+        """Return one length per ray from a public seed: the paper's single draw, the same for every word and
+        ε."""
 
     @abstractmethod
     def _exact(self, lengths: Floats) -> Any:
@@ -131,7 +136,8 @@ def _generator(dimension: int) -> np.random.Generator:
 
 
 def unchanged(radii: Floats, epsilons: Floats, gamma: LengthFunction) -> tuple[Floats, Floats]:
-    """Return N_w of each word (row of first breakpoints) at each ε, and the standard errors, both (words, epsilons)."""
+    """Return N_w of each word (row of first breakpoints) at each ε, and the standard errors, both (words,
+    epsilons)."""
     words, rays = radii.shape
     means, errors = np.empty((words, len(epsilons))), np.empty((words, len(epsilons)))
     at_once = max(1, _VALUES_AT_ONCE // rays)
@@ -140,12 +146,15 @@ def unchanged(radii: Floats, epsilons: Floats, gamma: LengthFunction) -> tuple[F
         for e, epsilon in enumerate(epsilons):
             stays = gamma(epsilon * block)
             means[start : start + at_once, e] = stays.mean(axis=1)
-            errors[start : start + at_once, e] = stays.std(axis=1, ddof=1 if rays > 1 else 0) / math.sqrt(rays)
+            errors[start : start + at_once, e] = stays.std(axis=1, ddof=1 if rays > 1 else 0) / math.sqrt(
+                rays
+            )
     return means, errors
 
 
 def average_unchanged(radii: Floats, epsilon: float, gamma: LengthFunction) -> tuple[float, float]:
-    """Return the average of N_w over the words and its standard error, which counts that words share the rays."""
+    """Return the average of N_w over the words and its standard error, which counts that words share the
+    rays."""
     words, rays = radii.shape
     totals = np.zeros(rays)
     at_once = max(1, _VALUES_AT_ONCE // rays)
@@ -156,7 +165,8 @@ def average_unchanged(radii: Floats, epsilon: float, gamma: LengthFunction) -> t
 
 
 def unchanged_counts(radii: Floats, epsilon: float, draws: Floats) -> Ids:
-    """Return how many of the draws, one per ray, leave each word unchanged: the paper's N_w, per 1,000 with 1,000 rays."""
+    """Return how many of the draws, one per ray, leave each word unchanged: the paper's N_w, per 1,000 with
+    1,000 rays."""
     words, rays = radii.shape
     counts, at_once = np.empty(words, dtype=np.int64), max(1, _VALUES_AT_ONCE // rays)
     for start in range(0, words, at_once):
@@ -191,12 +201,16 @@ def distribution_on_rays(envelope: Envelope, epsilon: float, gamma: LengthFuncti
 
 
 def row_on_rays(envelope: Envelope, epsilon: float, gamma: LengthFunction) -> tuple[Ids, Floats, float]:
-    """Return the words that the word becomes at this ε, how likely each is, and how likely those are together that only one ray met.
+    """Return the words that the word becomes at this ε, how likely each is, and how likely those are together
+    that only one ray met.
 
-    The likeliest come first, as in ``distribution_on_rays``; errors are left out, which a channel has no use for.
+    The likeliest come first, as in ``distribution_on_rays``; errors are left out, which a channel has no use
+    for.
     """
     rays, pieces = len(envelope.counts), envelope.pieces
-    means = np.bincount(pieces.places, weights=_masses(pieces, epsilon, gamma), minlength=len(pieces.met)) / rays
+    means = (
+        np.bincount(pieces.places, weights=_masses(pieces, epsilon, gamma), minlength=len(pieces.met)) / rays
+    )
     reached = pieces.places[pieces.begins < furthest_radius(epsilon, gamma)]
     once = float(means[np.bincount(reached, minlength=len(means)) == 1].sum())
     there = np.flatnonzero(means)
@@ -204,11 +218,14 @@ def row_on_rays(envelope: Envelope, epsilon: float, gamma: LengthFunction) -> tu
     return pieces.met[order], means[order], once
 
 
-def jackknife(envelope: Envelope, epsilon: float, gamma: LengthFunction, eta: float = ETA) -> tuple[float, Floats]:
+def jackknife(
+    envelope: Envelope, epsilon: float, gamma: LengthFunction, eta: float = ETA
+) -> tuple[float, Floats]:
     """Return the standard errors of S_w and of the four entropies at this ε.
 
-    Each is computed again without one group of rays after the other. The spread of these values is that of the estimate,
-    made smaller by a known factor (Shao and Tu, The Jackknife and Bootstrap, 1995, section 2.3).
+    Each is computed again without one group of rays after the other. The spread of these values is that of
+    the estimate, made smaller by a known factor (Shao and Tu, The Jackknife and Bootstrap, 1995, section
+    2.3).
     """
     rays, pieces = len(envelope.counts), envelope.pieces
     groups, met = min(GROUPS, rays), len(pieces.met)
@@ -216,7 +233,9 @@ def jackknife(envelope: Envelope, epsilon: float, gamma: LengthFunction, eta: fl
         return math.nan, np.full(4, math.nan)
     membership = np.arange(rays) * groups // rays
     places = membership[pieces.owners] * met + pieces.places
-    sums = np.bincount(places, weights=_masses(pieces, epsilon, gamma), minlength=groups * met).reshape(groups, met)
+    sums = np.bincount(places, weights=_masses(pieces, epsilon, gamma), minlength=groups * met).reshape(
+        groups, met
+    )
     sums = sums[:, sums.any(axis=0)]  # at a large ε most words that were met have nothing
     left = np.maximum(sums.sum(axis=0) - sums, 0.0)
     left[(np.count_nonzero(sums, axis=0) == 1) & (sums > 0.0)] = 0.0  # what is left of such words is rounding
@@ -227,14 +246,18 @@ def jackknife(envelope: Envelope, epsilon: float, gamma: LengthFunction, eta: fl
     shannon = -(left * np.log2(np.where(left > 0.0, left, 1.0))).sum(axis=1)
     collision, top = -np.log2(np.square(left).sum(axis=1)), -np.log2(falling[:, 0])
     values = np.stack([support, np.log2(np.count_nonzero(left, axis=1)), shannon, collision, top])
-    errors: Floats = np.sqrt((groups - 1) / groups * np.square(values - values.mean(axis=1, keepdims=True)).sum(axis=1))
+    errors: Floats = np.sqrt(
+        (groups - 1) / groups * np.square(values - values.mean(axis=1, keepdims=True)).sum(axis=1)
+    )
     return float(errors[0]), errors[1:]
 
 
 def _masses(pieces: Pieces, epsilon: float, gamma: LengthFunction) -> Floats:
     """Return how likely a ray's length ends in each piece."""
     reached = gamma(epsilon * pieces.begins)
-    reached[reached >= 1.0 - _BEYOND] = 1.0  # a ray may have been walked further for a smaller ε: the numbers are the same
+    reached[reached >= 1.0 - _BEYOND] = (
+        1.0  # a ray may have been walked further for a smaller ε: the numbers are the same
+    )
     masses: Floats = np.ones(len(reached))
     masses[~pieces.last] = reached[1:][~pieces.last[:-1]]
     return masses - reached

@@ -1,13 +1,15 @@
 """The tables that the rays are walked on: words in tiles, their projections, and bounds rounded outward.
 
-Everything is scaled by a power of two so that the longest vector is at most 1 long; radii are scaled back at the end.
-The tables only rule words out. What is left is computed in float64 (``numpy_rays.py`` and ``native/rays.cpp``).
+Everything is scaled by a power of two so that the longest vector is at most 1 long; radii are scaled back at
+the end. The tables only rule words out. What is left is computed in float64 (``numpy_rays.py`` and
+``native/rays.cpp``).
 
-The bounds, with u = 2⁻²⁴. A_u = ‖u - x‖²/2 is taken as (h_u + h_x) - p with p = ⟨u, x⟩ from a float32 matrix product:
-p is off by at most γ_n·‖u‖‖x‖ ≤ γ_n·(h_u + h_x), the sums by a few u·(h_u + h_x), so h is lowered by (n + 16)·u of
-itself. A projection is a float32 product too, of a direction rounded to float32: off by less than (n + 16)·u·‖u‖, which
-is the slack. It is kept as a whole number of units of 1/32,500: what the projection and the slack come to, rounded up.
-So a projection is at most its number of units, and at least one unit and twice the slack less.
+The bounds, with u = 2⁻²⁴. A_u = ‖u - x‖²/2 is taken as (h_u + h_x) - p with p = ⟨u, x⟩ from a float32 matrix
+product: p is off by at most γ_n·‖u‖‖x‖ ≤ γ_n·(h_u + h_x), the sums by a few u·(h_u + h_x), so h is lowered by
+(n + 16)·u of itself. A projection is a float32 product too, of a direction rounded to float32: off by less
+than (n + 16)·u·‖u‖, which is the slack. It is kept as a whole number of units of 1/32,500: what the
+projection and the slack come to, rounded up. So a projection is at most its number of units, and at least one
+unit and twice the slack less.
 """
 
 from __future__ import annotations
@@ -69,10 +71,14 @@ class RayTables:
 
 
 def word_tables(embedding: Embedding, *, clustered: bool = True) -> WordTables:
-    """Return the words of an embedding in tiles; not clustered, they are there sooner and little can be ruled out."""
+    """Return the words of an embedding in tiles; not clustered, they are there sooner and little can be ruled
+    out."""
     vectors = np.asarray(embedding.vectors, dtype=np.float32)
     words, dimension = vectors.shape
-    longest = max(float(np.sqrt(np.square(vectors[i : i + 16_384], dtype=np.float64).sum(axis=1).max())) for i in range(0, words, 16_384))
+    longest = max(
+        float(np.sqrt(np.square(vectors[i : i + 16_384], dtype=np.float64).sum(axis=1).max()))
+        for i in range(0, words, 16_384)
+    )
     factor = math.ldexp(1.0, -math.frexp(longest)[1]) if longest > 0.0 else 1.0
     factor = min(max(factor, 2.0**-120), 2.0**120)
     order = tiled_order(vectors * np.float32(factor)) if clustered else np.arange(words, dtype=np.int64)
@@ -99,10 +105,13 @@ def word_tables(embedding: Embedding, *, clustered: bool = True) -> WordTables:
 
 
 def bounds(vectors: Vectors) -> tuple[Vectors, Vectors, Vectors]:
-    """Return, for scaled vectors, half of the squared norm rounded down, what that may lack in A, and the slack of projections."""
+    """Return, for scaled vectors, half of the squared norm rounded down, what that may lack in A, and the
+    slack of projections."""
     squares = np.empty(len(vectors))
     for start in range(0, len(vectors), 16_384):
-        squares[start : start + 16_384] = np.square(vectors[start : start + 16_384], dtype=np.float64).sum(axis=1)
+        squares[start : start + 16_384] = np.square(vectors[start : start + 16_384], dtype=np.float64).sum(
+            axis=1
+        )
     relative = (vectors.shape[1] + 16) * _UNIT_ROUNDOFF * 1.1
     half = (0.5 * squares * (1.0 - relative) - _LEAST).astype(np.float32)
     gaps = (0.5 * squares * 3.0 * relative + 4.0 * _LEAST).astype(np.float32)
@@ -142,8 +151,11 @@ def _lines(shape: tuple[int, ...]) -> NDArray[np.int16]:
 
 
 def unit_directions(rays: int, dimension: int, *, seed: int) -> Floats:
-    """Return directions uniform on the sphere. The seed is public: calibration looks at public words and releases nothing."""
-    normals: NDArray[np.float64] = np.random.Generator(np.random.PCG64([seed, dimension])).standard_normal((rays, dimension))
+    """Return directions uniform on the sphere. The seed is public: calibration looks at public words and
+    releases nothing."""
+    normals: NDArray[np.float64] = np.random.Generator(np.random.PCG64([seed, dimension])).standard_normal(
+        (rays, dimension)
+    )
     lengths = np.sqrt((normals * normals).sum(axis=1))
     normals[lengths == 0.0, 0] = 1.0
     lengths[lengths == 0.0] = 1.0
@@ -154,8 +166,8 @@ def unit_directions(rays: int, dimension: int, *, seed: int) -> Floats:
 def tiled_order(vectors: Vectors) -> Ids:
     """Return the rows in an order in which every 32 in turn lie near one another.
 
-    The rows are divided in two halves across the direction in which they spread most, and so on. Any order would be
-    correct: this one only decides how much can be ruled out.
+    The rows are divided in two halves across the direction in which they spread most, and so on. Any order
+    would be correct: this one only decides how much can be ruled out.
     """
     order = np.arange(len(vectors), dtype=np.int64)
     random = np.random.Generator(np.random.PCG64(0))
@@ -174,7 +186,11 @@ def tiled_order(vectors: Vectors) -> Ids:
 
 def _spread(points: Vectors, random: np.random.Generator) -> Vectors:
     """Return the direction in which the points spread most, roughly, by power iteration."""
-    sample = points if len(points) <= _WORDS_TO_FIND_THE_SPREAD else points[random.integers(0, len(points), _WORDS_TO_FIND_THE_SPREAD)]
+    sample = (
+        points
+        if len(points) <= _WORDS_TO_FIND_THE_SPREAD
+        else points[random.integers(0, len(points), _WORDS_TO_FIND_THE_SPREAD)]
+    )
     centred = sample - sample.mean(axis=0)
     direction = random.standard_normal(points.shape[1], dtype=np.float32)
     for _ in range(_TURNS):

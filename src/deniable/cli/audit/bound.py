@@ -24,7 +24,9 @@ def bound(
 
     chosen, opened = mechanism.choose(), mechanism.open()
     with audit.progress("attacking", unit="spaces") as report:
-        result = audit_bound(opened, chosen, epsilon=epsilon, draws=draws, own_draws=own_draws, seed=audit.seed, report=report)
+        result = audit_bound(
+            opened, chosen, epsilon=epsilon, draws=draws, own_draws=own_draws, seed=audit.seed, report=report
+        )
     audit.finish(result)
     if result.refuted:
         raise typer.Exit(1)

@@ -22,18 +22,25 @@ class AttackedTextFiles:
 
     public: Annotated[
         Path | None,
-        typer.Option(help="A public text file, one document a line: attackers then know which words follow one another, and attack text."),
+        typer.Option(
+            help="A public text file, one document a line: attackers then know which words follow one "
+            "another, and attack text."
+        ),
     ] = None
     text: Annotated[
         Path | None,
         typer.Option(
-            help="A text file to release in memory and attack, one document a line. Default: one document in ten of --public, "
+            help="A text file to release in memory and attack, one document a line. Default: one document in "
+            "ten of --public, "
             "which the attackers then do not read."
         ),
     ] = None
     words: Annotated[
         list[Path] | None,
-        typer.Option(help="A file of words to report apart, one a line, such as names or drugs. Needs --public. May be repeated."),
+        typer.Option(
+            help="A file of words to report apart, one a line, such as names or drugs. Needs --public. May "
+            "be repeated."
+        ),
     ] = None
 
 
@@ -42,24 +49,38 @@ class EffortOptions:
     """How much is simulated."""
 
     words_per_band: Annotated[
-        int, typer.Option(help="How many words to attack in each frequency band; the rest of the work grows with it.")
+        int,
+        typer.Option(
+            help="How many words to attack in each frequency band; the rest of the work grows with it."
+        ),
     ] = 150
     points: Annotated[
         int,
         typer.Option(
-            help="For multivariate, mahalanobis and gaussian: at most how many noisy points are kept of each released word. "
+            help="For multivariate, mahalanobis and gaussian: at most how many noisy points are kept of each "
+            "released word. "
             "Where the embedding has fewer than 1,000 words, rays are followed from each of them."
         ),
     ] = 128
     draws: Annotated[
-        int, typer.Option(help="Simulated draws of every word, where probabilities are neither exact nor found by points or rays.")
+        int,
+        typer.Option(
+            help="Simulated draws of every word, where probabilities are neither exact nor found by points "
+            "or rays."
+        ),
     ] = 100
-    places: Annotated[int, typer.Option(help="With --public: attack documents with about this many words together.")] = 2_000
-    support: Annotated[int, typer.Option(help="With --public: how many words the attackers think of, the most frequent ones.")] = 20_000
+    places: Annotated[
+        int, typer.Option(help="With --public: attack documents with about this many words together.")
+    ] = 2_000
+    support: Annotated[
+        int,
+        typer.Option(help="With --public: how many words the attackers think of, the most frequent ones."),
+    ] = 20_000
     directions: Annotated[
         int,
         typer.Option(
-            help="With --public: at most how many points are drawn around each of these words, or directions followed, or draws made."
+            help="With --public: at most how many points are drawn around each of these words, or directions "
+            "followed, or draws made."
         ),
     ] = 300
 
@@ -70,16 +91,23 @@ def inversion(
     epsilon: Epsilons,
     mechanism: VocabularyOptions,
     files: AttackedTextFiles,
-    frequencies: Annotated[Path | None, typer.Option(help="A file with a word and its count on each line.")] = None,
-    corpus: Annotated[Path | None, typer.Option(help="A text to count the words in, one document per line.")] = None,
-    acceptable: Annotated[float, typer.Option(help="The share of words that may be named, for the advice in the result.")] = 0.2,
+    frequencies: Annotated[
+        Path | None, typer.Option(help="A file with a word and its count on each line.")
+    ] = None,
+    corpus: Annotated[
+        Path | None, typer.Option(help="A text to count the words in, one document per line.")
+    ] = None,
+    acceptable: Annotated[
+        float, typer.Option(help="The share of words that may be named, for the advice in the result.")
+    ] = 0.2,
     effort: EffortOptions,
     audit: AuditOptions,
 ) -> None:
     """Let attackers guess the words: how often is the guess right, and for which words most often?
 
-    Without --public, --frequencies or --corpus they take word frequencies from the embedding's order (Zipf's law). With --public they also
-    read released words in their context, and the kind of a word is guessed beside the word itself. More attackers: deniable lab inversion.
+    Without --public, --frequencies or --corpus they take word frequencies from the embedding's order (Zipf's
+    law). With --public they also read released words in their context, and the kind of a word is guessed
+    beside the word itself. More attackers: deniable lab inversion.
     """
     run(epsilon, mechanism, files, frequencies, corpus, acceptable, effort, audit, further=())
 
@@ -103,7 +131,9 @@ def run(
     if len([path for path in (frequencies, corpus, files.public) if path is not None]) > 1:
         raise typer.BadParameter("give one of --public, --frequencies and --corpus")
     if files.public is None and (files.text is not None or files.words or further):
-        raise typer.BadParameter("--text, --words and further attackers need --public: a public text that the attackers have read")
+        raise typer.BadParameter(
+            "--text, --words and further attackers need --public: a public text that the attackers have read"
+        )
     sizes = vars(effort).copy()
     chosen, opened = mechanism.choose(), mechanism.open()
     with audit.progress("guessing", unit="steps") as report:

@@ -1,4 +1,5 @@
-"""What all audits share on the command line: groups of options, what is checked first, and how a result is written and shown."""
+"""What all audits share on the command line: groups of options, what is checked first, and how a result is
+written and shown."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from deniable.audit.results import AuditResult
     from deniable.progress import Report
 
-Epsilons = Annotated[list[float], typer.Option("--epsilon", "-e", help="A value of ε to look at. May be repeated.")]
+Epsilons = Annotated[
+    list[float], typer.Option("--epsilon", "-e", help="A value of ε to look at. May be repeated.")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +28,10 @@ class AuditOptions:
     """The seed of an audit, and what becomes of its result."""
 
     seed: Annotated[int, typer.Option(help="The seed of the audit's own draws; releases never use it.")] = 0
-    save: Annotated[Path | None, typer.Option("--save", help="Where to write the result as JSON, for `deniable audit report`.")] = None
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", help="Where to write the result as JSON, for `deniable audit report`."),
+    ] = None
     report: PageFile = None
     as_json: AsJson = False
     quiet: Quiet = False
@@ -73,7 +79,9 @@ def _show(result: AuditResult) -> None:
     console.print(finding(result))
     for table in tables(result):
         console.print()
-        console.print(make_table(table.columns, table.rows, title=table.caption, left=range(table.text_columns)))
+        console.print(
+            make_table(table.columns, table.rows, title=table.caption, left=range(table.text_columns))
+        )
     if isinstance(result, BoundResult):
         console.print()
         console.print(result.not_proven)

@@ -12,7 +12,8 @@ def report(
     results: Annotated[list[Path], typer.Argument(help="Results that audits wrote with --save.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page (HTML).")],
 ) -> None:
-    """Put the results of audits on one page for people: what was tried, what was learned, which ε would be acceptable."""
+    """Put the results of audits on one page for people: what was tried, what was learned, which ε would be
+    acceptable."""
     from deniable.audit.report.audit_page import audit_page
     from deniable.audit.saved import read_result
     from deniable.report.place import check_place

@@ -1,4 +1,5 @@
-"""``deniable embeddings``: add, list, show, remove, restrict, train and compare the embeddings on this machine."""
+"""``deniable embeddings``: add, list, show, remove, restrict, train and compare the embeddings on this
+machine."""
 
 from __future__ import annotations
 
@@ -20,12 +21,25 @@ Figures = Annotated[Path | None, typer.Option(help="A folder for the figure, as 
 
 
 def add(
-    file: Annotated[Path, typer.Argument(help="GloVe, word2vec, fastText, .npz or .safetensors; may be packed (gz, bz2, xz, zst, zip).")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="GloVe, word2vec, fastText, .npz or .safetensors; may be packed (gz, bz2, xz, zst, zip)."
+        ),
+    ],
     name: Annotated[str, typer.Option(help="The name to install it under.")],
-    format: Annotated[str | None, typer.Option(help="The file format, if the content does not show it.")] = None,  # noqa: A002
-    first: Annotated[int | None, typer.Option(help="Read only this many words from the start of the file.")] = None,
-    duplicates: Annotated[str, typer.Option(help="What to do with repeated words: refuse, or keep the first.")] = "refuse",
-    licence: Annotated[str | None, typer.Option(help="A note on the licence, kept with the embedding.")] = None,
+    format: Annotated[  # noqa: A002
+        str | None, typer.Option(help="The file format, if the content does not show it.")
+    ] = None,
+    first: Annotated[
+        int | None, typer.Option(help="Read only this many words from the start of the file.")
+    ] = None,
+    duplicates: Annotated[
+        str, typer.Option(help="What to do with repeated words: refuse, or keep the first.")
+    ] = "refuse",
+    licence: Annotated[
+        str | None, typer.Option(help="A note on the licence, kept with the embedding.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Read an embedding file, check it and install it."""
@@ -33,7 +47,15 @@ def add(
     from deniable.progress import Progress
 
     with Progress(f"reading {file.name}", unit="bytes") as progress:
-        added = store.add(file, name, format=format, first=first, duplicates=duplicates, licence=licence, report=progress.report)
+        added = store.add(
+            file,
+            name,
+            format=format,
+            first=first,
+            duplicates=duplicates,
+            licence=licence,
+            report=progress.report,
+        )
     show_facts(added, as_json=as_json)
 
 
@@ -48,16 +70,25 @@ def list_installed(as_json: AsJson = False) -> None:
     rows = []
     for facts in every:
         if facts.problem is None:
-            shown = [f"{facts.words:,}", str(facts.dimension), _bytes(facts.size), (facts.fingerprint or "")[:12]]
+            shown = [
+                f"{facts.words:,}",
+                str(facts.dimension),
+                _bytes(facts.size),
+                (facts.fingerprint or "")[:12],
+            ]
         else:
             shown = ["damaged", "", _bytes(facts.size), ""]
         rows.append([facts.name, *shown])
-    open_console().print(make_table(["name", "words", "dimension", "bytes", "fingerprint"], rows, left=(0, 4)))
+    open_console().print(
+        make_table(["name", "words", "dimension", "bytes", "fingerprint"], rows, left=(0, 4))
+    )
 
 
 def show(
     name: Annotated[str, typer.Argument(help="The name of an embedding.")],
-    verify: Annotated[bool, typer.Option("--verify", help="Compute the fingerprint again from the files and compare.")] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compute the fingerprint again from the files and compare.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what is known about an embedding."""
@@ -87,10 +118,18 @@ def remove(
 def restrict(
     name: Annotated[str, typer.Argument(help="The name of an embedding.")],
     new: Annotated[str, typer.Option("--as", help="The name to install the smaller embedding under.")],
-    keep: Annotated[Path | None, typer.Option(help="Keep the words of this file only (one per line, UTF-8).")] = None,
-    exclude: Annotated[Path | None, typer.Option(help="Leave out the words of this file (one per line, UTF-8).")] = None,
-    first: Annotated[int | None, typer.Option(help="Of what is left, keep only this many words from the start.")] = None,
-    common: Annotated[str | None, typer.Option(help="Keep only the words that this other embedding has too.")] = None,
+    keep: Annotated[
+        Path | None, typer.Option(help="Keep the words of this file only (one per line, UTF-8).")
+    ] = None,
+    exclude: Annotated[
+        Path | None, typer.Option(help="Leave out the words of this file (one per line, UTF-8).")
+    ] = None,
+    first: Annotated[
+        int | None, typer.Option(help="Of what is left, keep only this many words from the start.")
+    ] = None,
+    common: Annotated[
+        str | None, typer.Option(help="Keep only the words that this other embedding has too.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Install a part of an embedding under a new name. Words that are left out become unknown words."""
@@ -109,15 +148,27 @@ def restrict(
 
 
 def train(
-    corpus: Annotated[Path, typer.Argument(help="A public text file, one document per line; may be packed (gz, bz2, xz, zst, zip).")],
+    corpus: Annotated[
+        Path,
+        typer.Argument(
+            help="A public text file, one document per line; may be packed (gz, bz2, xz, zst, zip)."
+        ),
+    ],
     name: Annotated[str, typer.Option(help="The name to install the embedding under.")],
     dimension: Annotated[int, typer.Option(help="How many coordinates a vector has.")] = 100,
-    window: Annotated[int, typer.Option(help="How many words to each side count as the context of a word.")] = 5,
+    window: Annotated[
+        int, typer.Option(help="How many words to each side count as the context of a word.")
+    ] = 5,
     min_count: Annotated[int, typer.Option(help="Leave out words that occur fewer times than this.")] = 5,
     epochs: Annotated[int, typer.Option(help="How many times to go through the text.")] = 5,
-    workers: Annotated[int | None, typer.Option(help="How many threads; with 1 the result can be repeated. Default: one per core.")] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="How many threads; with 1 the result can be repeated. Default: one per core."),
+    ] = None,
     first: Annotated[int | None, typer.Option(help="Keep only this many of the most frequent words.")] = None,
-    subwords: Annotated[bool, typer.Option("--subwords", help="Train vectors of word parts too, for --unknown subwords.")] = False,
+    subwords: Annotated[
+        bool, typer.Option("--subwords", help="Train vectors of word parts too, for --unknown subwords.")
+    ] = False,
 ) -> None:
     """Train an embedding on a public text and install it. Never train on the text that is to be protected."""
     from deniable.embeddings.training import WARNING, Training, install_trained
@@ -135,12 +186,17 @@ def train(
     typer.echo(f"deniable: warning: {WARNING}", err=True)
     with Progress(f"training on {corpus.name}", unit="bytes") as progress:
         made = install_trained(corpus, name, settings, report=progress.report)
-    typer.echo(f"{name}: {made.words:,} words x {made.dimension} dimensions, fingerprint {made.fingerprint}, in {made.folder}")
+    typer.echo(
+        f"{name}: {made.words:,} words x {made.dimension} dimensions, fingerprint {made.fingerprint}, in "
+        f"{made.folder}"
+    )
 
 
 def geometry(
     name: Annotated[str, typer.Argument(help="The name of an embedding.")],
-    other: Annotated[str | None, typer.Argument(help="Another one: both are cut down to the words they share.")] = None,
+    other: Annotated[
+        str | None, typer.Argument(help="Another one: both are cut down to the words they share.")
+    ] = None,
     sample: Annotated[int | None, typer.Option(help="Measure only this many words, drawn at random.")] = None,
     figures: Figures = None,
     as_json: AsJson = False,
@@ -160,14 +216,21 @@ def geometry(
         return
     console = open_console()
     for each in found:
-        rows = [[f"{k:,}", *(f"{value:.3f}" for value in row)] for k, row in zip(each.neighbours, each.percentiles, strict=True)]
-        console.print(f"{each.embedding}: distance to the k-th neighbour, percentiles over {each.words:,} words")
+        rows = [
+            [f"{k:,}", *(f"{value:.3f}" for value in row)]
+            for k, row in zip(each.neighbours, each.percentiles, strict=True)
+        ]
+        console.print(
+            f"{each.embedding}: distance to the k-th neighbour, percentiles over {each.words:,} words"
+        )
         console.print(make_table(["k", *(f"{p} %" for p in PERCENTILES)], rows, left=()))
 
 
 def compare(
     names: Annotated[list[str], typer.Argument(help="The names of two or more embeddings.")],
-    sample: Annotated[int, typer.Option(help="How many of the words that all of them have are measured.")] = 500,
+    sample: Annotated[
+        int, typer.Option(help="How many of the words that all of them have are measured.")
+    ] = 500,
     rays: Annotated[int, typer.Option(help="How many random directions to follow from each word.")] = 1000,
     figures: Figures = None,
     as_json: AsJson = False,
@@ -182,7 +245,9 @@ def compare(
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
     with Stages(f"calibrating {', '.join(names)}", unit="words") as stages:
-        compared = compare_embeddings(names, sample=sample, rays=rays, report=None if quiet else stages.report)
+        compared = compare_embeddings(
+            names, sample=sample, rays=rays, report=None if quiet else stages.report
+        )
     if figures is not None:
         from deniable.calibration.report.figures import write_averages
 
@@ -191,7 +256,14 @@ def compare(
         print_json([row.to_dict() for rows in compared for row in rows])
         return
     cells = [
-        [row.embedding, f"{row.epsilon:.4g}", f"{row.unchanged:.3f}", f"{row.error:.3f}", f"{row.support:.0f}", f"{row.distinct:.0f}"]
+        [
+            row.embedding,
+            f"{row.epsilon:.4g}",
+            f"{row.unchanged:.3f}",
+            f"{row.error:.3f}",
+            f"{row.support:.0f}",
+            f"{row.distinct:.0f}",
+        ]
         for rows in compared
         for row in rows
     ]
@@ -225,7 +297,9 @@ def show_facts(facts: EmbeddingFacts, *, as_json: bool) -> None:
 def _scales(scales: Sequence[float]) -> str:
     """Return the scales of axes in words: most of them are 1."""
     others = [f"{scale:g}" for scale in scales if scale != 1.0]
-    return f"{len(scales) - len(others)} axes as they are" + (f", {len(others)} of the purpose times {', '.join(others)}" if others else "")
+    return f"{len(scales) - len(others)} axes as they are" + (
+        f", {len(others)} of the purpose times {', '.join(others)}" if others else ""
+    )
 
 
 def _bytes(size: int | None) -> str:

@@ -1,4 +1,5 @@
-"""``deniable embeddings reduce`` and ``shape``: a space of fewer dimensions, or one made for a declared purpose."""
+"""``deniable embeddings reduce`` and ``shape``: a space of fewer dimensions, or one made for a declared
+purpose."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ def reduce(
 ) -> None:
     """Install an embedding on its first principal axes under a new name.
 
-    The guarantee then holds in the metric of these axes. ε does not compare between the two spaces: calibrate the new one.
+    The guarantee then holds in the metric of these axes. ε does not compare between the two spaces: calibrate
+    the new one.
     """
     from deniable.purpose.installing import install_reduced
 
@@ -49,26 +51,40 @@ def shape(
     for_public: Annotated[
         list[Path],
         typer.Option(
-            help="PUBLIC labelled texts (CSV, TSV, JSON Lines, Parquet) whose labels are the purpose. Never the text to be protected. "
+            help="PUBLIC labelled texts (CSV, TSV, JSON Lines, Parquet) whose labels are the purpose. Never "
+            "the text to be protected. "
             "May be repeated, for several purposes."
         ),
     ],
-    text: Annotated[list[str], typer.Option(help="The column that holds the text; given once, or once for each file.")],
-    label: Annotated[list[str], typer.Option(help="The column that holds the label; given once, or once for each file.")],
+    text: Annotated[
+        list[str], typer.Option(help="The column that holds the text; given once, or once for each file.")
+    ],
+    label: Annotated[
+        list[str], typer.Option(help="The column that holds the label; given once, or once for each file.")
+    ],
     new: New,
     labels: Annotated[
-        Labels, typer.Option(help="What labels are. auto: numbers if they are not whole, or more than 20 different ones; else classes.")
+        Labels,
+        typer.Option(
+            help="What labels are. auto: numbers if they are not whole, or more than 20 different ones; else "
+            "classes."
+        ),
     ] = Labels.auto,
-    dimension: Annotated[int, typer.Option(help="How many principal axes stand beside the directions of the purpose.")] = 16,
-    strength: Annotated[float, typer.Option(help="How far the purpose spreads words, in spreads of the first principal axis.")] = 4.0,
+    dimension: Annotated[
+        int, typer.Option(help="How many principal axes stand beside the directions of the purpose.")
+    ] = 16,
+    strength: Annotated[
+        float, typer.Option(help="How far the purpose spreads words, in spreads of the first principal axis.")
+    ] = 4.0,
     reading: FileOptions,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Install an embedding shaped for a purpose under a new name: words that differ for it lie far apart, others close together.
+    """Install an embedding shaped for a purpose under a new name: words that differ for it lie far apart,
+    others close together.
 
-    The purpose is learnt from public labelled texts. The guarantee then holds in the metric of the shaped space. ε does not compare
-    between the two spaces: calibrate the new one.
+    The purpose is learnt from public labelled texts. The guarantee then holds in the metric of the shaped
+    space. ε does not compare between the two spaces: calibrate the new one.
     """
     from deniable.embeddings.embedding import Embedding
     from deniable.progress import Progress
@@ -77,16 +93,28 @@ def shape(
     from deniable.purpose.public_texts import read_public
     from deniable.purpose.shaping import PUBLIC_ONLY
 
-    columns = list(zip(for_public, _each(text, for_public, "--text"), _each(label, for_public, "--label"), strict=True))
+    columns = list(
+        zip(for_public, _each(text, for_public, "--text"), _each(label, for_public, "--label"), strict=True)
+    )
     check_installable(name, new, dimension=dimension, strength=strength)
     typer.echo(f"deniable: warning: {PUBLIC_ONLY}", err=True)
     options = reading.reading()
-    public = [read_public(path, text_column=texts, label_column=of, kind=labels.value, **options) for path, texts, of in columns]
+    public = [
+        read_public(path, text_column=texts, label_column=of, kind=labels.value, **options)
+        for path, texts, of in columns
+    ]
     space = Embedding.open(name)
     for warning in (each for texts_of_one in public for each in label_warnings(space, texts_of_one)):
         typer.echo(f"deniable: warning: {printable(warning)}", err=True)
     with Progress("cutting public texts", unit="texts") as progress:
-        made = install_shaped(name, new, public, dimension=dimension, strength=strength, report=None if quiet else progress.report)
+        made = install_shaped(
+            name,
+            new,
+            public,
+            dimension=dimension,
+            strength=strength,
+            report=None if quiet else progress.report,
+        )
     show_facts(made, as_json=as_json)
     if not as_json and made.linear_map is not None:
         typer.echo("\n" + becomes_public(made.linear_map))
@@ -97,12 +125,15 @@ def becomes_public(origin: MapOrigin) -> str:
     names = " and ".join(each.name for each in origin.public)
     return (
         "What becomes public with this embedding: its vectors. From them and those of "
-        f"{origin.source} anybody computes the map, and reads from it which words speak for which label of {names}. "
+        f"{origin.source} anybody computes the map, and reads from it which words speak for which label of "
+        f"{names}. "
         "A label that few words tell shows what the texts with it are about."
     )
 
 
 def _each(given: list[str], files: list[Path], option: str) -> list[str]:
     if len(given) not in (1, len(files)):
-        raise typer.BadParameter(f"give {option} once, or once for each of the {len(files)} files, not {len(given)} times")
+        raise typer.BadParameter(
+            f"give {option} once, or once for each of the {len(files)} files, not {len(given)} times"
+        )
     return given * len(files) if len(given) == 1 else given

@@ -1,4 +1,5 @@
-"""``deniable tune``: find the space and the ε that serve a declared purpose best at a given attacker, on public texts."""
+"""``deniable tune``: find the space and the ε that serve a declared purpose best at a given attacker, on
+public texts."""
 
 from __future__ import annotations
 
@@ -27,7 +28,11 @@ class TuningOptions:
     """What is tried, and how much is drawn."""
 
     attacker: Annotated[
-        float | None, typer.Option(help="The share of the words that an attacker may name, in the best way that it has. Default: 0.1.")
+        float | None,
+        typer.Option(
+            help="The share of the words that an attacker may name, in the best way that it has. Default: "
+            "0.1."
+        ),
     ] = None
     target: Annotated[
         str | None,
@@ -35,26 +40,37 @@ class TuningOptions:
             "--target",
             "-t",
             metavar="READING=VALUE",
-            help="In place of --attacker, what all spaces have in common: named (words, each by itself), context (words, "
-            "reading in context too; needs --public) or kinds (the kind of a less frequent word). Unknown words are not counted.",
+            help="In place of --attacker, what all spaces have in common: named (words, each by itself), "
+            "context (words, "
+            "reading in context too; needs --public) or kinds (the kind of a less frequent word). Unknown "
+            "words are not counted.",
         ),
     ] = None
-    dimension: Annotated[list[int] | None, typer.Option(help="A number of principal axes to try. May be repeated. Default: 8, 16, 32.")] = (
-        None
-    )
-    strength: Annotated[list[float] | None, typer.Option(help="A strength to try. May be repeated. Default: 2, 4 and 8.")] = None
+    dimension: Annotated[
+        list[int] | None,
+        typer.Option(help="A number of principal axes to try. May be repeated. Default: 8, 16, 32."),
+    ] = None
+    strength: Annotated[
+        list[float] | None, typer.Option(help="A strength to try. May be repeated. Default: 2, 4 and 8.")
+    ] = None
     runs: Annotated[int, typer.Option(help="How many releases are judged at the end.")] = 2
-    words: Annotated[int, typer.Option(help="How many words may have gone in, the most frequent ones of the texts.")] = 8_000
+    words: Annotated[
+        int, typer.Option(help="How many words may have gone in, the most frequent ones of the texts.")
+    ] = 8_000
     directions: Annotated[
         int,
         typer.Option(
-            help="For the attacker, at the end: at most how many points are drawn around each word, or directions followed, or draws made."
+            help="For the attacker, at the end: at most how many points are drawn around each word, or "
+            "directions followed, or draws made."
         ),
     ] = 200
-    rays: Annotated[int, typer.Option(help="How many directions the calibration follows from each word; 0 leaves it out.")] = 100
+    rays: Annotated[
+        int, typer.Option(help="How many directions the calibration follows from each word; 0 leaves it out.")
+    ] = 100
 
     def settings(self) -> TuningSettings:
-        """Return the settings of the search: spaces are compared with part of the words and directions that are used at the end.
+        """Return the settings of the search: spaces are compared with part of the words and directions that
+        are used at the end.
 
         :raises InvalidParameter: if a number is not allowed.
         """
@@ -76,7 +92,9 @@ class TuningOptions:
             dimensions=tuple(self.dimension or DIMENSIONS),
             strengths=tuple(self.strength or STRENGTHS),
             runs=self.runs,
-            quick=DecodingEffort(support=max(1, words * 3 // 8), directions=max(1, self.directions * 3 // 10)),
+            quick=DecodingEffort(
+                support=max(1, words * 3 // 8), directions=max(1, self.directions * 3 // 10)
+            ),
             thorough=DecodingEffort(support=words, directions=self.directions),
         )
 
@@ -85,29 +103,49 @@ class TuningOptions:
 def tune(
     *,
     data: Annotated[
-        Path, typer.Argument(help="PUBLIC labelled texts (CSV, TSV, JSON Lines, Parquet); never the text that is to be protected.")
+        Path,
+        typer.Argument(
+            help="PUBLIC labelled texts (CSV, TSV, JSON Lines, Parquet); never the text that is to be "
+            "protected."
+        ),
     ],
     text: Annotated[str, typer.Option(help="The column that holds the text.")],
     label: Annotated[str, typer.Option(help="The column that holds the class: the purpose.")],
     new: Annotated[str, typer.Option("--as", help="The name to install the space under.")],
     also: Annotated[
-        list[str] | None, typer.Option(help="A column with another attribute, of which it is measured what survives. May be repeated.")
+        list[str] | None,
+        typer.Option(
+            help="A column with another attribute, of which it is measured what survives. May be repeated."
+        ),
     ] = None,
-    public: Annotated[Path | None, typer.Option(help="A public text, one document per line: the attacker reads in context too.")] = None,
+    public: Annotated[
+        Path | None,
+        typer.Option(help="A public text, one document per line: the attacker reads in context too."),
+    ] = None,
     tuning: TuningOptions,
-    texts: Annotated[int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")] = None,
+    texts: Annotated[
+        int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")
+    ] = None,
     reading: FileOptions,
     mechanism: MechanismOptions,
-    report: Annotated[Path | None, typer.Option(help="Where to write the page. Default: NAME-tuning.html in the current folder.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; then a page is written only with --report.")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Where to write the page. Default: NAME-tuning.html in the current folder."),
+    ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print JSON for machines; then a page is written only with --report."),
+    ] = False,
     quiet: Quiet = False,
     device: Device = "cpu",  # noqa: ARG001 - its callback sets it
 ) -> None:
-    """Find the shaped space and the ε that serve a purpose best at a given attacker, on PUBLIC labelled texts; install and calibrate it.
+    """Find the shaped space and the ε that serve a purpose best at a given attacker, on PUBLIC labelled
+    texts; install and calibrate it.
 
-    The classes of a column are the purpose. Numbers of axes, strengths and ε are tried, all brought to an attacker who knows how frequent
-    words are and names the given share of them, or of their kinds. The space is chosen on texts that are not judged. A page for a privacy
-    officer says what survives by design, what else survives, and what an attacker names. An interrupted search goes on where it was.
+    The classes of a column are the purpose. Numbers of axes, strengths and ε are tried, all brought to an
+    attacker who knows how frequent words are and names the given share of them, or of their kinds. The space
+    is chosen on texts that are not judged. A page for a privacy officer says what survives by design, what
+    else survives, and what an attacker names. An interrupted search goes on where it was.
     """
     from deniable.embeddings.store import free_place
     from deniable.errors import InvalidParameter
@@ -123,13 +161,20 @@ def tune(
     if report is None and not as_json:
         report = Path(f"{new}-tuning.html")
         if report.exists():
-            raise InvalidParameter("--as", new, f"{report} is there already, from another space; say with --report where to write the page")
+            raise InvalidParameter(
+                "--as",
+                new,
+                f"{report} is there already, from another space; say with --report where to write the page",
+            )
     if report is not None:
         check_place(report)
     settings = tuning.settings()
     _warn(PUBLIC_ONLY)
     said: list[str] = []
-    with Stages("looking at spaces", unit="words") as looking, Stages("measuring", unit="releases") as measuring:
+    with (
+        Stages("looking at spaces", unit="words") as looking,
+        Stages("measuring", unit="releases") as measuring,
+    ):
         found = tune_space(
             data,
             text_column=text,
@@ -153,9 +198,14 @@ def tune(
     if tuning.rays:
         with Stages(f"calibrating {new}", unit="words") as calibrating:
             try:
-                isolated = calibrate_tuned(found, new, rays=tuning.rays, report=None if quiet else calibrating.report)
+                isolated = calibrate_tuned(
+                    found, new, rays=tuning.rays, report=None if quiet else calibrating.report
+                )
             except BaseException:
-                again = f"deniable calibrate --embedding {new}{found.mechanism.as_typed} --epsilon {found.epsilon:g} --rays {tuning.rays}"
+                again = (
+                    f"deniable calibrate --embedding {new}{found.mechanism.as_typed} --epsilon "
+                    f"{found.epsilon:g} --rays {tuning.rays}"
+                )
                 _warn(f"{new} is installed, and not calibrated yet; to go on: {again}")
                 raise
         if report is not None:
@@ -180,7 +230,11 @@ def _show(found: TuningFindings, name: str) -> None:
     rows = []
     for each in (found.label, *found.others):
         told = each.told
-        shares = [None] * 4 if told is None else [told.majority, told.original, told.shaped.accuracy, told.as_it_is.accuracy]
+        shares = (
+            [None] * 4
+            if told is None
+            else [told.majority, told.original, told.shaped.accuracy, told.as_it_is.accuracy]
+        )
         rows.append([each.name, *map(percent_fixed, shares)])
     console.print(make_table(["told rightly", "most frequent", "original", "this space", "as it is"], rows))
     console.print()
@@ -189,14 +243,20 @@ def _show(found: TuningFindings, name: str) -> None:
         attacks.append(("An attacker in context", found.shaped.in_context))
     for who, named in sorted(attacks, key=lambda attack: -attack[1].words):
         console.print(_named(who, named, found))
-    console.print(f"Spaces were compared at an attacker who names {percent(found.target)} of the {found.matched}, {found.matched_way}.")
+    console.print(
+        f"Spaces were compared at an attacker who names {percent(found.target)} of the {found.matched}, "
+        f"{found.matched_way}."
+    )
 
 
 def _named(who: str, named: NamedShares, found: TuningFindings) -> str:
     words = f"{who} names {percent(named.words)} of the words ({percent(found.blind.words)} blind)"
     if not named.judged_kinds:
         return f"{words}."
-    return f"{words} and {percent(named.kinds)} of the kinds of less frequent ones ({percent(found.blind.kinds)} blind)."
+    return (
+        f"{words} and {percent(named.kinds)} of the kinds of less frequent ones "
+        f"({percent(found.blind.kinds)} blind)."
+    )
 
 
 def parse_reading(typed: str, readings: Sequence[R]) -> tuple[R, float]:
@@ -214,4 +274,8 @@ def parse_reading(typed: str, readings: Sequence[R]) -> tuple[R, float]:
     for known in readings:
         if name == known and 0.0 < number < 1.0:
             return known, number
-    raise InvalidParameter("--target", typed, f"must be READING=VALUE with a reading of {', '.join(readings)} and a value between 0 and 1")
+    raise InvalidParameter(
+        "--target",
+        typed,
+        f"must be READING=VALUE with a reading of {', '.join(readings)} and a value between 0 and 1",
+    )

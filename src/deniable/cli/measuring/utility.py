@@ -8,7 +8,15 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli.options import DataFile, Device, Epsilons, FileOptions, Quiet, VocabularyOptions, with_groups
+from deniable.cli.options import (
+    DataFile,
+    Device,
+    Epsilons,
+    FileOptions,
+    Quiet,
+    VocabularyOptions,
+    with_groups,
+)
 from deniable.cli.terminal import print_json
 from deniable.errors import printable
 
@@ -17,15 +25,33 @@ from deniable.errors import printable
 class LearningOptions:
     """How much is learnt and measured; the names are those of ``measure_utility``."""
 
-    runs: Annotated[int, typer.Option(help="How many times to repeat everything, with fresh noise and another split.")] = 3
-    held_out: Annotated[float, typer.Option(help="The share of every class that is kept for testing and not learnt from.")] = 0.25
-    texts: Annotated[int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")] = None
-    acceptable_loss: Annotated[float, typer.Option(help="How much accuracy you can afford to lose, for the advice in the result.")] = 0.02
-    decode: Annotated[bool, typer.Option(help="Read released text decoded too, or leave that out, which is faster.")] = True
-    support: Annotated[int, typer.Option("--words", help="For decoding: how many words may have gone in, the most frequent ones.")] = 20_000
+    runs: Annotated[
+        int, typer.Option(help="How many times to repeat everything, with fresh noise and another split.")
+    ] = 3
+    held_out: Annotated[
+        float, typer.Option(help="The share of every class that is kept for testing and not learnt from.")
+    ] = 0.25
+    texts: Annotated[
+        int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")
+    ] = None
+    acceptable_loss: Annotated[
+        float, typer.Option(help="How much accuracy you can afford to lose, for the advice in the result.")
+    ] = 0.02
+    decode: Annotated[
+        bool, typer.Option(help="Read released text decoded too, or leave that out, which is faster.")
+    ] = True
+    support: Annotated[
+        int,
+        typer.Option(
+            "--words", help="For decoding: how many words may have gone in, the most frequent ones."
+        ),
+    ] = 20_000
     directions: Annotated[
         int,
-        typer.Option(help="For decoding: at most how many points are drawn around each word, or directions followed, or draws made."),
+        typer.Option(
+            help="For decoding: at most how many points are drawn around each word, or directions followed, "
+            "or draws made."
+        ),
     ] = 1_000
 
 
@@ -34,23 +60,34 @@ def utility(
     *,
     data: DataFile,
     text: Annotated[str, typer.Option("--text", "--column", "-c", help="The column that holds the text.")],
-    label: Annotated[str, typer.Option(help="The column that holds the class: text, whole numbers, or true and false.")],
+    label: Annotated[
+        str, typer.Option(help="The column that holds the class: text, whole numbers, or true and false.")
+    ],
     epsilon: Epsilons = None,
     reading: FileOptions,
     mechanism: VocabularyOptions,
     learning: LearningOptions,
-    report: Annotated[Path | None, typer.Option(help="Where to write the page. Default: DATA-utility.html in the current folder.")] = None,
-    figures: Annotated[Path | None, typer.Option(help="A folder for the curve (PNG, SVG) and the table (Markdown).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; then a page is written only with --report.")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Where to write the page. Default: DATA-utility.html in the current folder."),
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="A folder for the curve (PNG, SVG) and the table (Markdown).")
+    ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print JSON for machines; then a page is written only with --report."),
+    ] = False,
     quiet: Quiet = False,
     device: Device = "cpu",  # noqa: ARG001 - its callback sets it
 ) -> None:
-    """Measure what ε costs on your own labelled texts: train on released and on original text, test both, draw the curve.
+    """Measure what ε costs on your own labelled texts: train on released and on original text, test both,
+    draw the curve.
 
-    The answer is for somebody who is given released text only, to learn from and to judge, and reads it as released or decoded,
-    whichever is better on validation texts. What words become is computed first for decoding: for the words that were released.
-    Without --epsilon, the values are those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
-    Nothing of the releases is kept.
+    The answer is for somebody who is given released text only, to learn from and to judge, and reads it as
+    released or decoded, whichever is better on validation texts. What words become is computed first for
+    decoding: for the words that were released. Without --epsilon, the values are those at which an average
+    word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws. Nothing of the releases is kept.
     """
     from deniable.parameters import validated_count
     from deniable.progress import Stages
@@ -65,7 +102,10 @@ def utility(
         check_place(report)
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
-    with Stages("preparing to decode", unit="words") as preparing, Stages("releasing and learning", unit="releases") as progress:
+    with (
+        Stages("preparing to decode", unit="words") as preparing,
+        Stages("releasing and learning", unit="releases") as progress,
+    ):
         found = measure_utility(
             data,
             text_column=text,

@@ -29,10 +29,11 @@ def open_embedding_file(
     report: Report | None = None,
     work: Path | None = None,
 ) -> Iterator[RawEmbedding]:
-    """Open an embedding file and give what is in it, block by block; the file is closed when the context ends.
+    """Open an embedding file and give what is in it, block by block; the file is closed when the context
+    ends.
 
-    ``format`` is one of ``FORMATS``, or None to tell it from the content. Formats that cannot be read front to back are
-    unpacked into a temporary folder within ``work`` first.
+    ``format`` is one of ``FORMATS``, or None to tell it from the content. Formats that cannot be read front
+    to back are unpacked into a temporary folder within ``work`` first.
 
     :raises InvalidParameter: if there is no such file or format.
     :raises MalformedEmbedding: if the file is not an embedding, now or while its blocks are consumed.

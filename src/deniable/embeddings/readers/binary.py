@@ -25,7 +25,9 @@ BLOCK_BYTES = 1 << 22
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,9}) *\r?\n")
 _ROWS_AT_ONCE = 8192
 _FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
-_FASTTEXT_TRAINING = struct.Struct("<12id")  # the dimension first, the buckets eighth of the others, the longest run tenth
+_FASTTEXT_TRAINING = struct.Struct(
+    "<12id"
+)  # the dimension first, the buckets eighth of the others, the longest run tenth
 _FASTTEXT_DICTIONARY = struct.Struct("<3iq")  # entries, words, labels, tokens
 _FASTTEXT_PRUNED = struct.Struct("<q")  # how many entries a pruned index has, and the size of each
 _FASTTEXT_LEAST_ENTRY = 1 + 8 + 1  # the byte that ends a word, its count, its kind
@@ -35,19 +37,28 @@ _FASTTEXT_SHAPE = struct.Struct("<qq")
 def read_word2vec_binary(path: Path, *, source: Path) -> RawEmbedding:
     """Return the embedding of a word2vec binary file, read as it is consumed.
 
-    :raises MalformedEmbedding: if the file is cut off, now or while its blocks are consumed; then also if it is longer than its
-        header says, or a word is not UTF-8 or absurdly long.
+    :raises MalformedEmbedding: if the file is cut off, now or while its blocks are consumed; then also if it
+        is longer than its header says, or a word is not UTF-8 or absurdly long.
     """
     header, announced, dimension = _header(path, source)
     size = path.stat().st_size
     least = header + announced * (2 + 4 * dimension)  # one byte of a word, a space, the floats
     if size < least:
-        problem = f"the header says {announced:,} words x {dimension:,}, at least {least:,} bytes, but there are {size:,}: it was cut off"
+        problem = (
+            f"the header says {announced:,} words x {dimension:,}, at least {least:,} bytes, but "
+            f"there are {size:,}: it was cut off"
+        )
         raise MalformedEmbedding(source, f"{problem}; get it again")
-    return RawEmbedding(format="word2vec-binary", blocks=_word2vec_blocks(path, header, announced, dimension, source), announced=announced)
+    return RawEmbedding(
+        format="word2vec-binary",
+        blocks=_word2vec_blocks(path, header, announced, dimension, source),
+        announced=announced,
+    )
 
 
-def _word2vec_blocks(path: Path, header: int, announced: int, dimension: int, source: Path) -> Iterator[Block]:
+def _word2vec_blocks(
+    path: Path, header: int, announced: int, dimension: int, source: Path
+) -> Iterator[Block]:
     row_bytes = 4 * dimension
     at_once = max(1, min(_ROWS_AT_ONCE, BLOCK_BYTES // row_bytes))
     words: list[str] = []
@@ -58,13 +69,21 @@ def _word2vec_blocks(path: Path, header: int, announced: int, dimension: int, so
         for row in range(announced):
             while (space := data.find(b" ", at, at + LONGEST_WORD + 2)) < 0 or len(data) <= space + row_bytes:
                 if space < 0 and len(data) - at > LONGEST_WORD:
-                    problem = f"word {row + 1:,} is longer than {LONGEST_WORD:,} bytes: not a word2vec file, or damaged; get it again"
+                    problem = (
+                        f"word {row + 1:,} is longer than {LONGEST_WORD:,} bytes: not a word2vec "
+                        "file, or damaged; get it again"
+                    )
                     raise MalformedEmbedding(source, problem)
                 more = file.read(BLOCK_BYTES + row_bytes)
                 if not more:
-                    raise MalformedEmbedding(source, f"the file ends before the {announced:,} words of its header: cut off; get it again")
+                    raise MalformedEmbedding(
+                        source,
+                        f"the file ends before the {announced:,} words of its header: cut off; get it again",
+                    )
                 data, at = data[at:] + more, 0
-            words.append(_decode(data[at:space].lstrip(b"\n"), row, source))  # a line break is allowed after each row
+            words.append(
+                _decode(data[at:space].lstrip(b"\n"), row, source)
+            )  # a line break is allowed after each row
             rows.append(data[space + 1 : space + 1 + row_bytes])
             at = space + 1 + row_bytes
             if len(words) == at_once:
@@ -74,7 +93,9 @@ def _word2vec_blocks(path: Path, header: int, announced: int, dimension: int, so
             yield words, np.frombuffer(b"".join(rows), dtype="<f4").reshape(len(words), dimension)
         left = path.stat().st_size - file.tell() + len(data) - at
         if left > (data[at : at + 1] == b"\n"):
-            raise MalformedEmbedding(source, f"the header says {announced:,} words, but {left:,} bytes follow them; get it again")
+            raise MalformedEmbedding(
+                source, f"the header says {announced:,} words, but {left:,} bytes follow them; get it again"
+            )
 
 
 def _decode(word: bytes, row: int, source: Path) -> str:
@@ -85,7 +106,8 @@ def _decode(word: bytes, row: int, source: Path) -> str:
 
 
 def read_fasttext_binary(path: Path, *, source: Path) -> RawEmbedding:
-    """Return the embedding of a fastText .bin model, subword vectors included; gensim holds all of it in memory.
+    """Return the embedding of a fastText .bin model, subword vectors included; gensim holds all of it in
+    memory.
 
     :raises MalformedEmbedding: if gensim cannot read the file, or a subword vector cannot be used.
     :raises MissingExtra: if gensim is not installed.
@@ -95,14 +117,17 @@ def read_fasttext_binary(path: Path, *, source: Path) -> RawEmbedding:
     except MalformedEmbedding as error:  # the user knows the packed file, not our unpacked copy of it
         raise MalformedEmbedding(source, f"{error.problem}; get it again, or add the .vec file") from error
     if subwords is not None and first_unusable(subwords.table) is not None:
-        raise MalformedEmbedding(source, f"a subword vector is not finite or longer than {LONGEST_VECTOR:g}; get it again")
+        raise MalformedEmbedding(
+            source, f"a subword vector is not finite or longer than {LONGEST_VECTOR:g}; get it again"
+        )
     blocks = iter([(words, vectors)])
     write = None if subwords is None else subwords.save
     return RawEmbedding(format="fasttext-binary", blocks=blocks, announced=len(words), write_subwords=write)
 
 
 def load_fasttext(path: Path) -> tuple[list[str], Vectors, Subwords | None]:
-    """Return words, their vectors, and the subword vectors if the model was trained with any. All of it is in memory.
+    """Return words, their vectors, and the subword vectors if the model was trained with any. All of it is in
+    memory.
 
     :raises MissingExtra: if gensim is not installed.
     :raises MalformedEmbedding: if gensim cannot read the file: damaged, cut off, or a quantised .ftz model.
@@ -116,19 +141,27 @@ def load_fasttext(path: Path) -> tuple[list[str], Vectors, Subwords | None]:
         loaded = load_facebook_vectors(str(path))
     except FileNotFoundError:
         raise
-    except Exception as error:  # gensim states no errors: a damaged file shows as assertion, struct, value or memory errors
-        problem = f"gensim cannot read this fastText model ({type(error).__name__}: {error}): damaged, cut off, or quantised (.ftz)"
+    except (
+        Exception
+    ) as error:  # gensim states no errors: a damaged file shows as assertion, struct, value or memory errors
+        problem = (
+            f"gensim cannot read this fastText model ({type(error).__name__}: {error}): damaged, cut "
+            "off, or quantised (.ftz)"
+        )
         raise MalformedEmbedding(path, problem) from error
     return list(loaded.index_to_key), np.asarray(loaded.vectors, dtype=np.float32), subwords_of(loaded)
 
 
 def _check_fasttext(path: Path) -> None:
-    """Do nothing if all that a fastText model claims to hold is there: gensim believes the counts, and reads on behind the end.
+    """Do nothing if all that a fastText model claims to hold is there: gensim believes the counts, and reads
+    on behind the end.
 
     :raises ValueError: or struct.error, if it is not.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        new = content[:4] == _FASTTEXT_MAGIC  # files from before 2017 have neither it nor what is only asked for where it is
+        new = (
+            content[:4] == _FASTTEXT_MAGIC
+        )  # files from before 2017 have neither it nor what is only asked for where it is
         at = 8 if new else 0
         dimension, *training = _FASTTEXT_TRAINING.unpack_from(content, at)
         bucket, maxn = training[7], training[9]
@@ -153,12 +186,17 @@ def _check_fasttext(path: Path) -> None:
         if new and content[at : at + 1] != b"\0":
             raise ValueError("it is cut off or quantised")
         rows, columns = _FASTTEXT_SHAPE.unpack_from(content, at + new)
-        if columns != dimension or rows != count + bucket or rows * columns * 4 > len(content) - at - new - _FASTTEXT_SHAPE.size:
+        if (
+            columns != dimension
+            or rows != count + bucket
+            or rows * columns * 4 > len(content) - at - new - _FASTTEXT_SHAPE.size
+        ):
             raise ValueError(f"it claims {rows:,} vectors of {columns:,} dimensions, which it has not")
 
 
 def subwords_of(loaded: Any) -> Subwords | None:
-    """Return the subword vectors of gensim's ``FastTextKeyedVectors``; None if it was trained without (``maxn`` 0)."""
+    """Return the subword vectors of gensim's ``FastTextKeyedVectors``; None if it was trained without
+    (``maxn`` 0)."""
     table = np.asarray(loaded.vectors_ngrams, dtype=np.float32)
     if loaded.bucket == 0 or loaded.max_n == 0 or not table.size:
         return None
@@ -169,8 +207,12 @@ def _header(path: Path, source: Path) -> tuple[int, int, int]:
     with path.open("rb") as file:
         match = _HEADER.match(file.read(64))
     if match is None:
-        raise MalformedEmbedding(source, "does not begin with the numbers of words and dimensions, as word2vec binary files do")
+        raise MalformedEmbedding(
+            source, "does not begin with the numbers of words and dimensions, as word2vec binary files do"
+        )
     words, dimension = int(match[1]), int(match[2])
     if words == 0 or dimension == 0:
-        raise MalformedEmbedding(source, f"the header says {words} words and {dimension} dimensions: nothing to read")
+        raise MalformedEmbedding(
+            source, f"the header says {words} words and {dimension} dimensions: nothing to read"
+        )
     return match.end(), words, dimension

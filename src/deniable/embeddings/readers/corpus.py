@@ -1,4 +1,5 @@
-"""A text file, one document a line, as lists of words: streamed, packed or not, read as many times as needed."""
+"""A text file, one document a line, as lists of words: streamed, packed or not, read as many times as
+needed."""
 
 from __future__ import annotations
 
@@ -16,12 +17,21 @@ _BYTES_AT_ONCE = 1 << 20
 
 
 class Corpus:
-    """Iterates over the documents of a file; each pass reads it anew and reports its bytes after those of earlier passes."""
+    """Iterates over the documents of a file; each pass reads it anew and reports its bytes after those of
+    earlier passes."""
 
-    def __init__(self, path: Path, *, passes: int = 1, cut: Callable[[str], list[str]] = words_of, report: Report | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        passes: int = 1,
+        cut: Callable[[str], list[str]] = words_of,
+        report: Report | None = None,
+    ) -> None:
         """Hold the path; ``passes`` is how many times the file will be read, for the total that is reported.
 
-        ``cut`` gives the words of a line: in lower case, as for an embedding that is yet to be trained, unless it is another.
+        ``cut`` gives the words of a line: in lower case, as for an embedding that is yet to be trained,
+        unless it is another.
         """
         self.path = path
         self._cut = cut
@@ -57,7 +67,8 @@ class Corpus:
 
 
 class GuardedCorpus:
-    """A corpus for gensim's reading thread: an error ends the pass and is kept, since raising there would hang the training."""
+    """A corpus for gensim's reading thread: an error ends the pass and is kept, since raising there would
+    hang the training."""
 
     def __init__(self, corpus: Corpus) -> None:
         """Wrap a corpus."""

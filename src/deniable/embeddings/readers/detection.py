@@ -10,7 +10,15 @@ from deniable.embeddings.readers.packing import UnpackLimit, open_unpacked, pack
 from deniable.embeddings.readers.values import are_numbers, is_number
 from deniable.errors import MalformedEmbedding
 
-FORMATS = ("glove", "word2vec-text", "fasttext-text", "word2vec-binary", "fasttext-binary", "npz", "safetensors")
+FORMATS = (
+    "glove",
+    "word2vec-text",
+    "fasttext-text",
+    "word2vec-binary",
+    "fasttext-binary",
+    "npz",
+    "safetensors",
+)
 
 _HEAD_BYTES = 1 << 20
 _FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
@@ -31,7 +39,9 @@ def detect_format(path: Path, *, limit: UnpackLimit) -> str:
     if packing == "zip":  # only an .npz file shows itself as a zip archive here
         return "npz"
     if packing is not None:
-        raise MalformedEmbedding(path, f"the file is packed twice ({packing} inside); unpack it once and add the result")
+        raise MalformedEmbedding(
+            path, f"the file is packed twice ({packing} inside); unpack it once and add the result"
+        )
     if head.startswith(_FASTTEXT_MAGIC):
         return "fasttext-binary"
     if head[8:9] == b"{" and 2 <= int.from_bytes(head[:8], "little") < 100_000_000:
@@ -44,7 +54,10 @@ def detect_format(path: Path, *, limit: UnpackLimit) -> str:
         if _looks_headed(body, dimension=int(header[2])):
             return "word2vec-text"
     if head.startswith(b"\x80") and head[1:2] in b"\x02\x03\x04\x05":
-        raise MalformedEmbedding(path, "this looks like a Python pickle, which can run code and is never read; save it as .npz or text")
+        raise MalformedEmbedding(
+            path,
+            "this looks like a Python pickle, which can run code and is never read; save it as .npz or text",
+        )
     if b"\x00" in head:
         raise MalformedEmbedding(path, f"binary data in no known format; {_KNOWN}")
     return "glove"

@@ -19,7 +19,8 @@ from deniable.progress import Report
 
 GIB = 1 << 30
 
-# zipfile states few of the errors that a damaged archive leads to: names that are no text, numbers that fit nowhere, passwords.
+# zipfile states few of the errors that a damaged archive leads to: names that are no text, numbers that fit
+# nowhere, passwords.
 DAMAGE = (
     ArithmeticError,
     EOFError,
@@ -41,8 +42,8 @@ DAMAGE = (
 class UnpackLimit:
     """How far a packed file may grow before it is refused as a bomb.
 
-    ``total`` bytes in any case; and once past ``ratio_from`` bytes, not more than ``ratio`` times the packed size.
-    Vectors shrink to a third or a half when packed, never to a hundredth.
+    ``total`` bytes in any case; and once past ``ratio_from`` bytes, not more than ``ratio`` times the packed
+    size. Vectors shrink to a third or a half when packed, never to a hundredth.
     """
 
     total: int = 64 * GIB
@@ -60,7 +61,8 @@ class _Readable(Protocol):
 
 @dataclass
 class UnpackedStream:
-    """Bytes of a file after unpacking, counted against the limit, with progress reported in bytes of the file itself.
+    """Bytes of a file after unpacking, counted against the limit, with progress reported in bytes of the file
+    itself.
 
     ``raw`` is the file as it lies at ``path``, ``stream`` what unpacks it.
     """
@@ -89,12 +91,15 @@ class UnpackedStream:
             try:
                 data = self.stream.read(size)
             except DAMAGE as error:
-                raise MalformedEmbedding(self.path, f"the {self.packing} file is damaged or cut off ({error}); get it again") from error
+                raise MalformedEmbedding(
+                    self.path, f"the {self.packing} file is damaged or cut off ({error}); get it again"
+                ) from error
             self.unpacked += len(data)
             if self.limit.exceeded(self.unpacked, self.size):
                 raise MalformedEmbedding(
                     self.path,
-                    f"{self.size:,} bytes unpack to more than {self.unpacked - len(data):,}, past the limit for packed files; "
+                    f"{self.size:,} bytes unpack to more than {self.unpacked - len(data):,}, past the limit "
+                    "for packed files; "
                     "if you trust the file, unpack it yourself and add the result",
                 )
         if self.report is not None:
@@ -135,7 +140,9 @@ def _is_npz(path: Path) -> bool:
 
 
 @contextmanager
-def open_unpacked(path: Path, *, limit: UnpackLimit, report: Report | None = None) -> Iterator[UnpackedStream]:
+def open_unpacked(
+    path: Path, *, limit: UnpackLimit, report: Report | None = None
+) -> Iterator[UnpackedStream]:
     """Open a file for reading, unpacking it on the way if it is packed.
 
     :raises MalformedEmbedding: if it is a zip archive that does not hold exactly one readable file.
@@ -143,7 +150,9 @@ def open_unpacked(path: Path, *, limit: UnpackLimit, report: Report | None = Non
     packing = packing_of(path)
     with ExitStack() as stack:
         raw = stack.enter_context(path.open("rb"))
-        stream = _only_member(path, raw, stack) if packing == "zip" else decompress(cast(BinaryIO, raw), packing)
+        stream = (
+            _only_member(path, raw, stack) if packing == "zip" else decompress(cast(BinaryIO, raw), packing)
+        )
         stack.enter_context(stream)
         yield UnpackedStream(stream, raw, path, packing=packing, limit=limit, report=report)
 
@@ -152,21 +161,34 @@ def _only_member(path: Path, raw: IO[bytes], stack: ExitStack) -> IO[bytes]:
     try:
         archive = stack.enter_context(zipfile.ZipFile(raw))
         # macOS adds a folder of its own to the archives it makes; it never holds the data.
-        members = [info for info in archive.infolist() if not info.is_dir() and not info.filename.startswith("__MACOSX/")]
+        members = [
+            info
+            for info in archive.infolist()
+            if not info.is_dir() and not info.filename.startswith("__MACOSX/")
+        ]
         if len(members) != 1:
-            names = ", ".join(info.filename[:80] for info in members[:8]) + (", …" if len(members) > 8 else "")
-            raise MalformedEmbedding(path, f"the zip file holds {len(members)} files ({names or 'nothing'}); unpack it and add one of them")
+            names = ", ".join(info.filename[:80] for info in members[:8]) + (
+                ", …" if len(members) > 8 else ""
+            )
+            raise MalformedEmbedding(
+                path,
+                f"the zip file holds {len(members)} files ({names or 'nothing'}); unpack it and add one of "
+                "them",
+            )
         if members[0].flag_bits & 0x1:
             raise MalformedEmbedding(path, "the zip file is encrypted; unpack it and add the file inside")
         return archive.open(members[0])
     except MalformedEmbedding:
         raise
     except DAMAGE as error:
-        raise MalformedEmbedding(path, f"the zip file is damaged or cut off ({error}); get it again") from error
+        raise MalformedEmbedding(
+            path, f"the zip file is damaged or cut off ({error}); get it again"
+        ) from error
 
 
 def unpacked_copy(path: Path, folder: Path, *, limit: UnpackLimit, report: Report | None = None) -> Path:
-    """Return a path to the content: the file itself if it is not packed, else an unpacked copy in ``folder``."""
+    """Return a path to the content: the file itself if it is not packed, else an unpacked copy in
+    ``folder``."""
     if packing_of(path) is None:
         return path
     copy = folder / "unpacked"

@@ -16,8 +16,9 @@ Block = tuple[list[str], Vectors]
 class RawEmbedding:
     """An embedding file being read. Nothing is held but the current block.
 
-    ``announced`` is the number of words the file claims to have, ``first_line`` the line of the first word (None if the
-    format has no lines), and ``write_subwords`` writes the vectors of word parts into a folder, for the formats that have them.
+    ``announced`` is the number of words the file claims to have, ``first_line`` the line of the first word
+    (None if the format has no lines), and ``write_subwords`` writes the vectors of word parts into a folder,
+    for the formats that have them.
     """
 
     format: str

@@ -1,4 +1,5 @@
-"""Safetensors files: one two-dimensional tensor, and its words in the metadata or in a text file beside it."""
+"""Safetensors files: one two-dimensional tensor, and its words in the metadata or in a text file beside
+it."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ _LONGEST_WORDS = 1 << 28
 def read_safetensors(path: Path, *, source: Path) -> RawEmbedding:
     """Return the embedding of a .safetensors file, read block by block as it is consumed.
 
-    Words come from the metadata key "words" (a JSON list), else from ``NAME.words.txt`` or ``vocab.txt`` beside ``source``.
+    Words come from the metadata key "words" (a JSON list), else from ``NAME.words.txt`` or ``vocab.txt``
+    beside ``source``.
 
     :raises MalformedEmbedding: if there is not exactly one table of floats, or no words for it.
     """
@@ -36,11 +38,17 @@ def read_safetensors(path: Path, *, source: Path) -> RawEmbedding:
             tables = [name for name in file.keys() if len(file.get_slice(name).get_shape()) == 2]  # noqa: SIM118 - not a dict
             metadata = file.metadata() or {}
     except (SafetensorError, OSError, ValueError, MemoryError, OverflowError) as error:
-        raise MalformedEmbedding(source, f"the .safetensors file is damaged ({error}); get it again") from error
+        raise MalformedEmbedding(
+            source, f"the .safetensors file is damaged ({error}); get it again"
+        ) from error
     if len(tables) != 1:
-        raise MalformedEmbedding(source, f"must hold one table of vectors, not {len(tables)} ({', '.join(tables) or 'none'})")
+        raise MalformedEmbedding(
+            source, f"must hold one table of vectors, not {len(tables)} ({', '.join(tables) or 'none'})"
+        )
     words = _words(metadata, source)
-    return RawEmbedding(format="safetensors", blocks=_blocks(path, tables[0], words, source), announced=len(words))
+    return RawEmbedding(
+        format="safetensors", blocks=_blocks(path, tables[0], words, source), announced=len(words)
+    )
 
 
 def _words(metadata: dict[str, str], source: Path) -> list[str]:
@@ -56,18 +64,24 @@ def _words(metadata: dict[str, str], source: Path) -> list[str]:
     for beside in (source.with_name(f"{stem}.words.txt"), source.with_name("vocab.txt")):
         if beside.is_file():
             try:
-                text = read_plain_file(beside, longest=_LONGEST_WORDS, what="list of words", error=MalformedEmbedding).decode("utf-8")
+                text = read_plain_file(
+                    beside, longest=_LONGEST_WORDS, what="list of words", error=MalformedEmbedding
+                ).decode("utf-8")
             except UnicodeDecodeError as error:
                 raise MalformedEmbedding(beside, "is not UTF-8") from error
             return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
-    raise MalformedEmbedding(source, f"no words: neither the metadata key 'words', nor {stem}.words.txt or vocab.txt beside it")
+    raise MalformedEmbedding(
+        source, f"no words: neither the metadata key 'words', nor {stem}.words.txt or vocab.txt beside it"
+    )
 
 
 def _blocks(path: Path, name: str, words: list[str], source: Path) -> Iterator[Block]:
     with path.open("rb") as file:
         kind, count, dimension, begin = _entry(file, name, source)
         if kind not in _DTYPES:
-            raise MalformedEmbedding(source, f"vectors of type {kind} are not floats ({', '.join(_DTYPES)} are read)")
+            raise MalformedEmbedding(
+                source, f"vectors of type {kind} are not floats ({', '.join(_DTYPES)} are read)"
+            )
         if count != len(words):
             raise MalformedEmbedding(source, f"{len(words):,} words but {count:,} vectors")
         dtype = np.dtype(_DTYPES[kind])
@@ -83,16 +97,25 @@ def _blocks(path: Path, name: str, words: list[str], source: Path) -> Iterator[B
 
 
 def _entry(file: BinaryIO, name: str, source: Path) -> tuple[str, int, int, int]:
-    """Return the type, the shape and the place of a table, which the library has checked: but two readers of one header may differ."""
+    """Return the type, the shape and the place of a table, which the library has checked: but two readers of
+    one header may differ."""
     length = int.from_bytes(file.read(8), "little")
     size = os.fstat(file.fileno()).st_size
     try:
         entry = json.loads(file.read(min(length, size)))[name]
-        kind, (count, dimension), (begin, end) = str(entry["dtype"]), map(int, entry["shape"]), map(int, entry["data_offsets"])
+        kind, (count, dimension), (begin, end) = (
+            str(entry["dtype"]),
+            map(int, entry["shape"]),
+            map(int, entry["data_offsets"]),
+        )
     except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise MalformedEmbedding(source, f"the .safetensors file is damaged (the entry of {name}); get it again") from error
+        raise MalformedEmbedding(
+            source, f"the .safetensors file is damaged (the entry of {name}); get it again"
+        ) from error
     if count < 0 or dimension < 0 or not 0 <= begin <= end <= size - 8 - length:
-        raise MalformedEmbedding(source, f"the .safetensors file is damaged (the place of {name}); get it again")
+        raise MalformedEmbedding(
+            source, f"the .safetensors file is damaged (the place of {name}); get it again"
+        )
     return kind, count, dimension, 8 + length + begin
 
 

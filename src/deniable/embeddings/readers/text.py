@@ -1,7 +1,8 @@
-"""Text formats: GloVe (no header), word2vec text and fastText .vec (a first line with the numbers of words and dimensions).
+"""Text formats: GloVe (no header), word2vec text and fastText .vec (a first line with the numbers of words
+and dimensions).
 
-A line is a word, then its values, separated by U+0020. The word is what is left of the last n fields, so words with
-spaces inside, which the GloVe 840B file has, are read as they are.
+A line is a word, then its values, separated by U+0020. The word is what is left of the last n fields, so
+words with spaces inside, which the GloVe 840B file has, are read as they are.
 """
 
 from __future__ import annotations
@@ -36,16 +37,27 @@ def read_text(stream: UnpackedStream, *, source: Path, header: bool) -> RawEmbed
     if header:
         match = HEADER.fullmatch(lines[0])
         if match is None:
-            raise MalformedEmbedding(source, f"{_show(lines[0])} is not a header of two whole numbers (words, dimensions)", line=1)
+            raise MalformedEmbedding(
+                source, f"{_show(lines[0])} is not a header of two whole numbers (words, dimensions)", line=1
+            )
         announced, dimension = int(match[1]), int(match[2])
         if announced == 0 or dimension == 0:
-            raise MalformedEmbedding(source, f"the header says {announced} words and {dimension} dimensions: nothing to read", line=1)
+            raise MalformedEmbedding(
+                source,
+                f"the header says {announced} words and {dimension} dimensions: nothing to read",
+                line=1,
+            )
         lines = lines[1:]
     else:
         dimension = most_frequent_dimension(lines, source=source)
     first_line = 2 if header else 1
     parsed = _parse_blocks(lines, ended, blocks, dimension, source, first_line)
-    return RawEmbedding(format="word2vec-text" if header else "glove", blocks=parsed, announced=announced, first_line=first_line)
+    return RawEmbedding(
+        format="word2vec-text" if header else "glove",
+        blocks=parsed,
+        announced=announced,
+        first_line=first_line,
+    )
 
 
 def most_frequent_dimension(lines: Sequence[bytes], *, source: Path) -> int:
@@ -64,7 +76,12 @@ def most_frequent_dimension(lines: Sequence[bytes], *, source: Path) -> int:
 
 
 def _parse_blocks(
-    lines: list[bytes], ended: bool, blocks: Iterator[tuple[list[bytes], bool]], dimension: int, source: Path, first_line: int
+    lines: list[bytes],
+    ended: bool,
+    blocks: Iterator[tuple[list[bytes], bool]],
+    dimension: int,
+    source: Path,
+    first_line: int,
 ) -> Iterator[Block]:
     line = first_line
     blank: int | None = None  # empty lines are let pass at the end of the file only
@@ -105,7 +122,9 @@ def _block(lines: list[bytes], ended: bool, dimension: int, source: Path, first_
             raise MalformedEmbedding(source, "the word is empty", line=first_line + offset)
         words.append(word)
         tails.append(tail)
-    return _decode(words, source, first_line), parse_values(tails, dimension, source=source, first_line=first_line)
+    return _decode(words, source, first_line), parse_values(
+        tails, dimension, source=source, first_line=first_line
+    )
 
 
 def _split_after_spaces(line: bytes, dimension: int) -> tuple[bytes, bytes]:
@@ -116,7 +135,10 @@ def _split_after_spaces(line: bytes, dimension: int) -> tuple[bytes, bytes]:
 def _too_many(line: bytes, word: bytes, dimension: int) -> str:
     fields = line.split(b" ")
     numbers = next((i for i, field in enumerate(reversed(fields)) if not is_number(field)), len(fields) - 1)
-    return f"{numbers:,} values where {dimension:,} were expected; if {_show(word)} is one word, write _ for the space in it"
+    return (
+        f"{numbers:,} values where {dimension:,} were expected; if {_show(word)} is one word, write _ "
+        "for the space in it"
+    )
 
 
 def _too_few(line: bytes, dimension: int, cut_off: bool) -> str:
@@ -126,7 +148,10 @@ def _too_few(line: bytes, dimension: int, cut_off: bool) -> str:
         return "binary data where a line of text was expected"
     found = line.count(b" ")
     if cut_off:
-        return f"the file ends within this line, after {found:,} of {dimension:,} values: it was cut off; get it again"
+        return (
+            f"the file ends within this line, after {found:,} of {dimension:,} values: it was cut off; "
+            "get it again"
+        )
     return f"{found:,} values where {dimension:,} were expected ({_show(line)})"
 
 
@@ -138,7 +163,10 @@ def _decode(words: list[bytes], source: Path, first_line: int) -> list[str]:
             try:
                 word.decode("utf-8")
             except UnicodeDecodeError as error:
-                problem = f"the word {_show(word)} is not UTF-8; remove the line, or convert the file: iconv -c -t utf-8"
+                problem = (
+                    f"the word {_show(word)} is not UTF-8; remove the line, or convert the file: "
+                    "iconv -c -t utf-8"
+                )
                 raise MalformedEmbedding(source, problem, line=first_line + offset) from error
         raise
 
@@ -147,8 +175,11 @@ def _show(text: bytes) -> str:
     return repr(text[:50].decode("utf-8", "backslashreplace"))
 
 
-def line_blocks(stream: UnpackedStream, *, source: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[list[bytes], bool]]:
-    """Yield lists of lines without their ends, in order, and whether the last line of the list was ended by a line break.
+def line_blocks(
+    stream: UnpackedStream, *, source: Path, block_bytes: int = BLOCK_BYTES
+) -> Iterator[tuple[list[bytes], bool]]:
+    """Yield lists of lines without their ends, in order, and whether the last line of the list was ended by a
+    line break.
 
     Only "\\n" ends a line: words may hold U+0085, U+2028 and other characters that Python splits at.
     A "\\r" before the "\\n" is taken off, and so is a byte-order mark at the start of the file.
@@ -169,7 +200,9 @@ def line_blocks(stream: UnpackedStream, *, source: Path, block_bytes: int = BLOC
             rest.append(data)
             held += len(data)
             if held > LONGEST_LINE:
-                raise MalformedEmbedding(source, f"no line break within {held:,} bytes: this is not a text of vectors")
+                raise MalformedEmbedding(
+                    source, f"no line break within {held:,} bytes: this is not a text of vectors"
+                )
             continue
         whole = b"".join((*rest, data[:cut]))
         rest, held = [data[cut + 1 :]], len(data) - cut - 1

@@ -18,7 +18,8 @@ _STARTS_OF_NUMBERS = frozenset(bytes([start]) for start in b"+-.0123456789iInN")
 def parse_values(tails: Sequence[bytes], dimension: int, *, source: Path, first_line: int) -> Vectors:
     """Return the values of lines that hold ``dimension`` numbers each, separated by single spaces.
 
-    Arrow parses a whole block in one call; only when that fails are the lines looked at one by one to say which.
+    Arrow parses a whole block in one call; only when that fails are the lines looked at one by one to say
+    which.
 
     :raises MalformedEmbedding: with the line and the value, if one is not a finite number.
     """
@@ -40,11 +41,16 @@ def are_numbers(fields: bytes) -> bool:
 
 def _parse_rows(tails: Sequence[bytes], dimension: int) -> Vectors | None:
     values = _parse(b" ".join(tails))
-    return None if values is None or values.size != len(tails) * dimension or not np.isfinite(values).all() else values
+    return (
+        None
+        if values is None or values.size != len(tails) * dimension or not np.isfinite(values).all()
+        else values
+    )
 
 
 def _first_bad(parts: Sequence[bytes], is_bad: Callable[[Sequence[bytes]], bool]) -> int:
-    """Return the place of the first bad part, by halves: one by one, a file of millions of small lines would take minutes."""
+    """Return the place of the first bad part, by halves: one by one, a file of millions of small lines would
+    take minutes."""
     start, end = 0, len(parts)
     while end - start > 1:
         middle = (start + end) // 2

@@ -3,12 +3,14 @@
 >>> from sklearn.feature_extraction.text import CountVectorizer
 >>> from sklearn.pipeline import make_pipeline
 >>> from deniable.integrations.sklearn import TextPrivatizer
->>> counts = make_pipeline(TextPrivatizer(epsilon=6), CountVectorizer()).fit_transform(["one text", "another text"])
+>>> pipeline = make_pipeline(TextPrivatizer(epsilon=6), CountVectorizer())
+>>> counts = pipeline.fit_transform(["one text", "another text"])
 
 Who receives a release puts ``ExpectedCounts`` where ``CountVectorizer`` stands:
 
 >>> from deniable.integrations.sklearn import ExpectedCounts
->>> model = make_pipeline(ExpectedCounts(card="released.csv.card.json"), LogisticRegression())  # doctest: +SKIP
+>>> counts = ExpectedCounts(card="released.csv.card.json")  # doctest: +SKIP
+>>> model = make_pipeline(counts, LogisticRegression())  # doctest: +SKIP
 >>> model.fit(released, labels)  # doctest: +SKIP
 """
 

@@ -1,6 +1,8 @@
-"""Transformers of released texts into what is expected behind them: features for models, where ``CountVectorizer`` would stand.
+"""Transformers of released texts into what is expected behind them: features for models, where
+``CountVectorizer`` would stand.
 
-Everything is computed from the release, its card, the public embedding and perhaps a public text. No original text is needed.
+Everything is computed from the release, its card, the public embedding and perhaps a public text. No original
+text is needed.
 """
 
 from __future__ import annotations
@@ -33,9 +35,11 @@ _OPEN = "_open"
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """What both transformers do: learn from a release how frequent words are behind it, and keep that as plain values.
+    """What both transformers do: learn from a release how frequent words are behind it, and keep that as
+    plain values.
 
-    The parameters are held unchecked, as scikit-learn wants it; it also compares and shows transformers in its own way.
+    The parameters are held unchecked, as scikit-learn wants it; it also compares and shows transformers in
+    its own way.
     """
 
     card: GivenCard | None = None
@@ -46,13 +50,17 @@ class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     context: bool = True
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 - the names scikit-learn calls by
-        """Open the channel of the release, or make it, and learn from the released texts how frequent words are behind them.
+        """Open the channel of the release, or make it, and learn from the released texts how frequent words
+        are behind them.
 
-        :raises InvalidParameter: if a parameter is not allowed, something is neither text nor missing, or the release cannot be decoded.
+        :raises InvalidParameter: if a parameter is not allowed, something is neither text nor missing, or the
+            release cannot be decoded.
         :raises MalformedCard: if the card cannot be used, or the embedding here is another one.
         :raises NotThisRelease: if the texts were not released as the card says.
         """
-        settings = {name: getattr(self, name) for name in ("embedding", "public", "support", "directions", "context")}
+        settings = {
+            name: getattr(self, name) for name in ("embedding", "public", "support", "directions", "context")
+        }
         self._check()
         state, decoder = DecoderState.learn(card_from(self.card), texts_of(X), **settings)
         self.state_ = state
@@ -77,15 +85,28 @@ class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.state_.save(path)
 
     @classmethod
-    def load(cls, path: str | Path, *, embedding: str | Path | None = None, public: str | Path | None = None, **parameters: Any) -> Self:
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        embedding: str | Path | None = None,
+        public: str | Path | None = None,
+        **parameters: Any,
+    ) -> Self:
         """Return a fitted transformer from a file that ``save`` wrote, or ``DecoderState.save``.
 
-        ``embedding`` and ``public`` say where these lie, if not where they lay when it was learnt; ``parameters`` are for a later ``fit``.
+        ``embedding`` and ``public`` say where these lie, if not where they lay when it was learnt;
+        ``parameters`` are for a later ``fit``.
 
         :raises DamagedDecoder: if the file cannot be read, or is not what was written.
         """
         state = DecoderState.load(path).at(embedding=embedding, public=public)
-        known = {"card": state.card, "embedding": state.embedding, "public": state.public, "directions": state.directions}
+        known = {
+            "card": state.card,
+            "embedding": state.embedding,
+            "public": state.public,
+            "directions": state.directions,
+        }
         made = cls(**{**known, **parameters})
         made._check()
         made.state_ = state
@@ -103,7 +124,9 @@ class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != _OPEN}  # a channel is opened from the disk, never pickled
+        return {
+            name: value for name, value in state.items() if name != _OPEN
+        }  # a channel is opened from the disk, never pickled
 
     def __sklearn_tags__(self) -> Tags:
         return tag_as_taking_texts(super().__sklearn_tags__(), tables=False)
@@ -111,22 +134,27 @@ class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ExpectedCounts(_Decoding):
-    """How often each word is expected in the text behind a released one: a sparse matrix, one row a text, one column a word.
+    """How often each word is expected in the text behind a released one: a sparse matrix, one row a text, one
+    column a word.
 
-    Stands where ``CountVectorizer`` stands. ``fit`` takes released texts and learns from them how frequent words are.
+    Stands where ``CountVectorizer`` stands. ``fit`` takes released texts and learns from them how frequent
+    words are.
 
-    ``card`` is the card of the release: its path, a ``Card``, or the data of its JSON. ``embedding`` is needed where the embedding has
-    another name here. ``public`` is a public text file, one document a line: learning begins with its words, and with ``context`` words
-    are read in their context. ``support`` words may have gone in, the most frequent ones. ``directions`` is how exactly the channel is
-    estimated. Counts below ``least`` are left out.
+    ``card`` is the card of the release: its path, a ``Card``, or the data of its JSON. ``embedding`` is
+    needed where the embedding has another name here. ``public`` is a public text file, one document a line:
+    learning begins with its words, and with ``context`` words are read in their context. ``support`` words
+    may have gone in, the most frequent ones. ``directions`` is how exactly the channel is estimated. Counts
+    below ``least`` are left out.
 
-    ``state_`` is what was learnt, as plain values, and ``decoder_`` the decoder. Pickles and saved files hold no channel.
+    ``state_`` is what was learnt, as plain values, and ``decoder_`` the decoder. Pickles and saved files hold
+    no channel.
     """
 
     least: float = LEAST_COUNT
 
     def transform(self, X: Any) -> csr_matrix:  # noqa: N803
-        """Return the expected counts, float64; None and NaN become empty rows. The last column is that of unknown words.
+        """Return the expected counts, float64; None and NaN become empty rows. The last column is that of
+        unknown words.
 
         :raises NotFittedError: if nothing was learnt yet.
         :raises InvalidParameter: if something is neither text nor missing.
@@ -147,7 +175,8 @@ class ExpectedCounts(_Decoding):
 
 
 class ExpectedVectors(_Decoding):
-    """The mean vector that is expected of the words behind a released text: a dense float32 table, one row a text.
+    """The mean vector that is expected of the words behind a released text: a dense float32 table, one row a
+    text.
 
     The parameters are those of ``ExpectedCounts``, but for ``least``: small counts are summed up too.
     """
@@ -167,4 +196,6 @@ class ExpectedVectors(_Decoding):
 
         :raises NotFittedError: if nothing was learnt yet.
         """
-        return np.array([f"vector{i}" for i in range(self.decoder_.channel.embedding.dimension)], dtype=object)
+        return np.array(
+            [f"vector{i}" for i in range(self.decoder_.channel.embedding.dimension)], dtype=object
+        )

@@ -24,7 +24,11 @@ _WITH_A_KEY = {"key_file", "consistent", "key", "fingerprint"}
 _PARAMETERS = Signature(
     [
         Parameter("self", Parameter.POSITIONAL_OR_KEYWORD),
-        *(Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default) for each in fields(Release) if each.name not in _WITH_A_KEY),
+        *(
+            Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default)
+            for each in fields(Release)
+            if each.name not in _WITH_A_KEY
+        ),
     ]
 )
 
@@ -32,13 +36,14 @@ _PARAMETERS = Signature(
 class TextPrivatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Replaces every word of every text. Takes a list, a column or a table of texts.
 
-    Nothing is learnt from the texts. Every call of ``transform`` is a release of its own and spends ε again, so transform
-    private text once, and search for parameters on what was released. Pickles and clones hold the parameters only: neither
-    noise nor a state of the noise source.
+    Nothing is learnt from the texts. Every call of ``transform`` is a release of its own and spends ε again,
+    so transform private text once, and search for parameters on what was released. Pickles and clones hold
+    the parameters only: neither noise nor a state of the noise source.
     """
 
     def __init__(self, **parameters: Any) -> None:
-        """Hold the parameters, unchecked as scikit-learn wants it: ``epsilon``, ``embedding``, ``unknown`` and other fields of ``Release``.
+        """Hold the parameters, unchecked as scikit-learn wants it: ``epsilon``, ``embedding``, ``unknown``
+        and other fields of ``Release``.
 
         :raises TypeError: if one is not known.
         """
@@ -53,7 +58,8 @@ class TextPrivatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 - the names scikit-learn calls by
         """Check the parameters and note the names of the columns; the texts are not looked at.
 
-        :raises InvalidParameter: if a parameter is not allowed, or texts are not in a list, a column or a table.
+        :raises InvalidParameter: if a parameter is not allowed, or texts are not in a list, a column or a
+            table.
         """
         self._privatizer()
         named = X.to_frame() if hasattr(X, "to_frame") else X
@@ -64,8 +70,8 @@ class TextPrivatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     def transform(self, X: Any) -> NDArray[np.object_]:  # noqa: N803
         """Return the texts with every word replaced; None and NaN become None.
 
-        A list becomes an array of texts. A column or a table becomes a table, which ``ColumnTransformer`` takes; a table of one column
-        yields its texts one by one, so that ``CountVectorizer`` takes it too.
+        A list becomes an array of texts. A column or a table becomes a table, which ``ColumnTransformer``
+        takes; a table of one column yields its texts one by one, so that ``CountVectorizer`` takes it too.
 
         :raises InvalidParameter: if a parameter is not allowed, or something is neither text nor missing.
         :raises ValueError: if a table has other columns than in ``fit``.
@@ -75,7 +81,9 @@ class TextPrivatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         table = table_of(X)
         rows, columns = table.shape
         released = self._privatizer().many(table.ravel().tolist(), rows=[columns] * rows)
-        table[:] = np.array([None, *released], dtype=object)[1:].reshape(rows, columns)  # the first value keeps it an array of objects
+        table[:] = np.array([None, *released], dtype=object)[1:].reshape(
+            rows, columns
+        )  # the first value keeps it an array of objects
         return np.asarray(table[:, 0]) if isinstance(X, (list, tuple)) and columns == 1 else table
 
     @property

@@ -1,7 +1,8 @@
 """The receiving side: a column of released text decoded where it lies.
 
-What was learnt on the driver travels to the executors as plain values; the channel does not. Every Python process opens it once, from a
-disk that it sees, or makes it. Nothing is drawn, so it does no harm if Spark computes a column twice.
+What was learnt on the driver travels to the executors as plain values; the channel does not. Every Python
+process opens it once, from a disk that it sees, or makes it. Nothing is drawn, so it does no harm if Spark
+computes a column twice.
 """
 
 from __future__ import annotations
@@ -33,18 +34,22 @@ _MORE = 1.2
 def learn_decoder(
     frame: DataFrame, column: str, card: GivenCard, *, records: int = RECORDS, seed: int = 0, **settings: Any
 ) -> DecoderState:
-    """Return what a column of released text tells about the words behind it, learnt on the driver from a sample of its records.
+    """Return what a column of released text tells about the words behind it, learnt on the driver from a
+    sample of its records.
 
-    ``settings`` are those of ``DecoderState.learn``. An embedding or a public text that they name must lie where executors see it too, or
-    be sent to them (``ship_embedding``).
+    ``settings`` are those of ``DecoderState.learn``. An embedding or a public text that they name must lie
+    where executors see it too, or be sent to them (``ship_embedding``).
 
-    :raises InvalidParameter: if there is no such column of text, the frame is a stream, or a setting is not allowed.
+    :raises InvalidParameter: if there is no such column of text, the frame is a stream, or a setting is not
+        allowed.
     :raises MalformedCard: if the card cannot be used.
     :raises NotThisRelease: if the text was not released as the card says.
     """
     check_text_columns(frame.schema, [column])
     if frame.isStreaming:
-        raise InvalidParameter("frame", "a stream", "never ends; learn from what is there already, and decode the stream with it")
+        raise InvalidParameter(
+            "frame", "a stream", "never ends; learn from what is there already, and decode the stream with it"
+        )
     wanted = validated_count(records, "records")
     texts = frame.select(quoted(column)).where(f"{quoted(column)} is not null")
     there = texts.count()
@@ -54,7 +59,8 @@ def learn_decoder(
 
 
 def decoded(column: str, decoder: DecoderState) -> Column:
-    """Return the likeliest words behind a column of released text, as an expression; nulls stay. It is an estimate.
+    """Return the likeliest words behind a column of released text, as an expression; nulls stay. It is an
+    estimate.
 
     >>> learnt = learn_decoder(frame, "text", "released.card.json")  # doctest: +SKIP
     >>> frame.select("id", decoded("text", learnt).alias("decoded"))  # doctest: +SKIP
@@ -63,12 +69,18 @@ def decoded(column: str, decoder: DecoderState) -> Column:
 
 
 def expected_counts(column: str, decoder: DecoderState, *, least: float = LEAST_COUNT) -> Column:
-    """Return how often words are expected behind a column of released text, as maps from words to counts; nulls stay.
+    """Return how often words are expected behind a column of released text, as maps from words to counts;
+    nulls stay.
 
     :raises InvalidParameter: if ``least``, below which counts are left out, is no number from 0 to 1.
     """
     least = validated_share(least, "least")
-    return _expression(column, "map<string,double>", decoder, lambda opened, texts: list(list_words(opened, texts, least=least)))
+    return _expression(
+        column,
+        "map<string,double>",
+        decoder,
+        lambda opened, texts: list(list_words(opened, texts, least=least)),
+    )
 
 
 def expected_vectors(column: str, decoder: DecoderState) -> Column:
@@ -81,7 +93,9 @@ def expected_vectors(column: str, decoder: DecoderState) -> Column:
     return _expression(column, "array<float>", decoder, vectors)
 
 
-def _expression(column: str, kind: str, decoder: DecoderState, compute: Callable[[Decoder, list[str | None]], list[Any]]) -> Column:
+def _expression(
+    column: str, kind: str, decoder: DecoderState, compute: Callable[[Decoder, list[str | None]], list[Any]]
+) -> Column:
     from pyspark.sql.pandas import functions
 
     content = decoder.pin().to_bytes()
@@ -100,7 +114,8 @@ def _expression(column: str, kind: str, decoder: DecoderState, compute: Callable
 
 @lru_cache(maxsize=4)
 def _decoder_here(content: bytes) -> Decoder:
-    """Return this process's decoder, with the embedding that was sent here or lies on a disk that all executors see.
+    """Return this process's decoder, with the embedding that was sent here or lies on a disk that all
+    executors see.
 
     :raises EmbeddingError: if there is none.
     """

@@ -32,7 +32,8 @@ def archive_name(fingerprint: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What a task is told: the settings, the columns of private text, and the column that names the records."""
+    """What a task is told: the settings, the columns of private text, and the column that names the
+    records."""
 
     release: Release
     columns: tuple[str, ...]
@@ -44,7 +45,9 @@ class Task:
         for batch in batches:
             for column in self.columns:
                 place = batch.schema.get_field_index(column)
-                released = map_column(batch.column(place), self._many(private, batch, column)).combine_chunks()
+                released = map_column(
+                    batch.column(place), self._many(private, batch, column)
+                ).combine_chunks()
                 batch = batch.set_column(place, batch.schema.field(place), released)
             yield batch
 
@@ -63,10 +66,14 @@ class Task:
             tally.add(private.count(texts, record_ids=names, rows=[len(columns)] * len(batch)))
         yield pa.RecordBatch.from_pydict({TALLY: [json.dumps(tally.to_dict())]})
 
-    def _many(self, private: Privatizer, batch: pa.RecordBatch, column: str) -> Callable[[list[str | None]], list[str | None]]:
+    def _many(
+        self, private: Privatizer, batch: pa.RecordBatch, column: str
+    ) -> Callable[[list[str | None]], list[str | None]]:
         if self.record_id is None:
             return private.many
-        names = name_records(batch.column(self.record_id).to_pylist(), column, consistent=self.release.consistent)
+        names = name_records(
+            batch.column(self.record_id).to_pylist(), column, consistent=self.release.consistent
+        )
         return lambda texts: private.many(texts, record_ids=names)
 
 
@@ -84,16 +91,21 @@ def name_records(ids: Iterable[Any], column: str, *, consistent: bool) -> list[R
 
 
 def privatizer_here(release: Release) -> Privatizer:
-    """Return this process's privatizer, with the embedding that was sent here or lies on a disk that all executors see.
+    """Return this process's privatizer, with the embedding that was sent here or lies on a disk that all
+    executors see.
 
     :raises EmbeddingError: if there is none.
     :raises KeyFileError: if the key file cannot be read here, or holds another key than the driver's.
     """
     take_only_own_threads()
     try:
-        return replace(release, embedding=embedding_here(release.embedding, release.fingerprint)).shared_privatizer()
+        return replace(
+            release, embedding=embedding_here(release.embedding, release.fingerprint)
+        ).shared_privatizer()
     except KeyFileError as error:
-        problem = f"{error.problem} (on executor {socket.gethostname()}; every executor opens the key file itself)"
+        problem = (
+            f"{error.problem} (on executor {socket.gethostname()}; every executor opens the key file itself)"
+        )
         raise KeyFileError(error.path, problem) from None
 
 
@@ -107,7 +119,8 @@ def take_only_own_threads() -> None:
 
 
 def embedding_here(embedding: str | Path | None, fingerprint: str | None) -> str | Path:
-    """Return where the driver's embedding lies on this executor: where it was sent, or on a disk that all executors see.
+    """Return where the driver's embedding lies on this executor: where it was sent, or on a disk that all
+    executors see.
 
     :raises EmbeddingError: if it is in neither place.
     """
@@ -120,7 +133,8 @@ def embedding_here(embedding: str | Path | None, fingerprint: str | None) -> str
         if (folder / "meta.json").is_file():
             return folder
     raise EmbeddingError(
-        f"executor {socket.gethostname()} has no embedding at {embedding}: put it on a disk that every executor sees, "
+        f"executor {socket.gethostname()} has no embedding at {embedding}: put it on a disk that every "
+        "executor sees, "
         "or send it to them: deniable.integrations.spark.ship_embedding(spark, NAME)"
     )
 

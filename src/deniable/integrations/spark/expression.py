@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 
 def privatized(column: str, record_id: str, *, release: Release | None = None, **settings: Any) -> Column:
-    """Return a text column with every word replaced, as an expression; ``record_id`` is the column that names the records.
+    """Return a text column with every word replaced, as an expression; ``record_id`` is the column that names
+    the records.
 
-    >>> frame.select("id", privatized("text", "id", epsilon=6, key_file="release.key").alias("text"))  # doctest: +SKIP
+    >>> released = privatized("text", "id", epsilon=6, key_file="release.key")  # doctest: +SKIP
+    >>> frame.select("id", released.alias("text"))  # doctest: +SKIP
 
-    ``settings`` are those of a ``Release``, which may be given in their place. There is no form without a key: how often an expression is
-    computed is up to the optimiser.
+    ``settings`` are those of a ``Release``, which may be given in their place. There is no form without a
+    key: how often an expression is computed is up to the optimiser.
 
     :raises InvalidParameter: if there is no ``key_file``, or a setting is not allowed.
     :raises KeyFileError: if the key file cannot be read.
@@ -29,7 +31,11 @@ def privatized(column: str, record_id: str, *, release: Release | None = None, *
 
     release = release_from(release, settings).pin()
     if release.key_file is None:
-        raise InvalidParameter("key_file", None, "an expression may be computed more than once, and each time would be another release")
+        raise InvalidParameter(
+            "key_file",
+            None,
+            "an expression may be computed more than once, and each time would be another release",
+        )
 
     pandas_udf: Any = functions.pandas_udf  # its overloads know no pandas without stubs
 

@@ -1,4 +1,5 @@
-"""Folders of files through Spark, for those who write no Spark code: what ``deniable privatize --engine spark`` does."""
+"""Folders of files through Spark, for those who write no Spark code: what ``deniable privatize --engine
+spark`` does."""
 
 from __future__ import annotations
 
@@ -31,9 +32,19 @@ FORMATS = ("csv", "tsv", "jsonl", "parquet")
 _URI = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 _FILE = re.compile(r"^file:(//)?(?=/)")
 
-_ABOUT_PATHS = ("PATH_NOT_FOUND", "PATH_ALREADY_EXISTS", "UNABLE_TO_INFER_SCHEMA", "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE")
+_ABOUT_PATHS = (
+    "PATH_NOT_FOUND",
+    "PATH_ALREADY_EXISTS",
+    "UNABLE_TO_INFER_SCHEMA",
+    "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE",
+)
 _WRITING: dict[str, dict[str, str | bool]] = {
-    "csv": {"header": True, "escape": '"', "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False},
+    "csv": {
+        "header": True,
+        "escape": '"',
+        "ignoreLeadingWhiteSpace": False,
+        "ignoreTrailingWhiteSpace": False,
+    },
     "jsonl": {"ignoreNullFields": False},
     "parquet": {},
 }
@@ -54,18 +65,21 @@ def privatize_files(
     force: bool = False,
     **settings: Any,
 ) -> Receipt:
-    """Release the files of a folder, or one file, into a new folder, and return the receipt; receipt and card are written beside it.
+    """Release the files of a folder, or one file, into a new folder, and return the receipt; receipt and card
+    are written beside it.
 
-    Source and target are paths that every executor sees, or addresses that Spark reads (``hdfs://``, ``s3a://``). The part files
-    appear in the target when all are done, and ``_SUCCESS`` last. Records come in the order of the files' names and of their places in
-    these, and parts are of equally many: the sizes of private files do not show. Every column needs a role: it is privatized, left out
-    (``drop``) or released as it is (``keep``). Without a key the noise is fresh: the frame is computed
-    for this one writing, and what a failed attempt drew is never published. ``settings`` are those of a ``Release``, which may be given in
+    Source and target are paths that every executor sees, or addresses that Spark reads (``hdfs://``,
+    ``s3a://``). The part files appear in the target when all are done, and ``_SUCCESS`` last. Records come in
+    the order of the files' names and of their places in these, and parts are of equally many: the sizes of
+    private files do not show. Every column needs a role: it is privatized, left out (``drop``) or released as
+    it is (``keep``). Without a key the noise is fresh: the frame is computed for this one writing, and what a
+    failed attempt drew is never published. ``settings`` are those of a ``Release``, which may be given in
     their place.
 
     :raises InvalidParameter: if a setting is not allowed or a column is not there.
     :raises UndecidedColumns: if a column has no role.
-    :raises RecordError: if the target is there already and is not to be replaced (``force``), or it and the source lie one in the other.
+    :raises RecordError: if the target is there already and is not to be replaced (``force``), or it and the
+        source lie one in the other.
     :raises ClusterError: if Spark cannot be started or gives up.
     """
     roles = Roles.of(text=columns, drop=drop, keep=keep)
@@ -76,7 +90,8 @@ def privatize_files(
     release.pin()  # whatever is wrong with the settings is said before a cluster is asked for anything
     with session(master) as spark, plain_errors():
         records = read_files(spark, source, kind)
-        # What should be a header may be a private record, and the keys of JSON may be private too: they are not shown.
+        # What should be a header may be a private record, and the keys of JSON may be private too: they are
+        # not shown.
         find_columns = find_named_columns if kind == "parquet" else find_header_columns
         for wanted in (columns, *([[record_id]] if record_id else [])):
             find_columns(wanted, records.columns, source)
@@ -96,9 +111,13 @@ def privatize_files(
         before = noted.read_text(encoding="utf-8") if noted.exists() else None
         write_whole(noted, made.to_json())
         try:
-            _write(records.release(task, counted, spark).select(*map(quoted, kept)), target, kind, force=force)
+            _write(
+                records.release(task, counted, spark).select(*map(quoted, kept)), target, kind, force=force
+            )
         except BaseException:
-            if not Path(_FILE.sub("", target), "_SUCCESS").exists():  # else it is out, and the receipt is of it
+            if not Path(
+                _FILE.sub("", target), "_SUCCESS"
+            ).exists():  # else it is out, and the receipt is of it
                 noted.unlink(missing_ok=True) if before is None else write_whole(noted, before)
             raise
         _write_card(card, target, spark)
@@ -114,15 +133,25 @@ def _format(source: str, given: str | None) -> str:
         kinds = {format_of(file) for file in inside if file.is_file()}
         given = kinds.pop() if len(kinds) == 1 else None
     if given is None:
-        raise InvalidParameter("format", source, f"the names of its files do not say one format; say it: one of {', '.join(FORMATS)}")
+        raise InvalidParameter(
+            "format",
+            source,
+            f"the names of its files do not say one format; say it: one of {', '.join(FORMATS)}",
+        )
     if given not in FORMATS:
-        raise InvalidParameter("format", given, f"Spark is given records with columns: one of {', '.join(FORMATS)}")
+        raise InvalidParameter(
+            "format", given, f"Spark is given records with columns: one of {', '.join(FORMATS)}"
+        )
     return given
 
 
 def _receipt_path(target: str, given: Path | None) -> Path:
     if given is None and _URI.match(target):
-        raise InvalidParameter("receipt", None, "say where the receipt goes: it is private, and is not written beside an output elsewhere")
+        raise InvalidParameter(
+            "receipt",
+            None,
+            "say where the receipt goes: it is private, and is not written beside an output elsewhere",
+        )
     return beside(Path(target), ".receipt.json") if given is None else given
 
 
@@ -142,7 +171,8 @@ def _check_target(source: str, target: str, noted: Path, *, force: bool) -> None
 
 
 def _check_apart(noted: Path, source: str, target: str) -> None:
-    """Do nothing if the receipt lies neither in the input nor in the output, which Spark removes before it writes.
+    """Do nothing if the receipt lies neither in the input nor in the output, which Spark removes before it
+    writes.
 
     :raises RecordError: otherwise.
     """
@@ -170,7 +200,9 @@ def _write_card(card: Card, target: str, spark: SparkSession) -> None:
 
 
 def _write(frame: DataFrame, target: str, kind: str, *, force: bool) -> None:
-    writer = frame.write.mode("overwrite" if force else "error").options(**_WRITING["csv" if kind == "tsv" else kind])
+    writer = frame.write.mode("overwrite" if force else "error").options(
+        **_WRITING["csv" if kind == "tsv" else kind]
+    )
     if kind == "parquet":
         writer.parquet(target)
     elif kind == "jsonl":
@@ -191,7 +223,9 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except AnalysisException as error:
-        if error.getCondition() not in _ABOUT_PATHS:  # others may name columns, and what should be a header may be a private record
+        if (
+            error.getCondition() not in _ABOUT_PATHS
+        ):  # others may name columns, and what should be a header may be a private record
             raise ClusterError(_in_one_line("", error.getCondition())) from None
         raise ClusterError(f"Spark: {str(error).strip().splitlines()[0]}") from None
     except PySparkException as error:
@@ -201,10 +235,14 @@ def plain_errors() -> Iterator[None]:
 
 
 def _in_one_line(report: str, condition: str | None) -> str:
-    # An error of ours on an executor stands in the traceback that Spark sends back. Other reports may quote a record.
+    # An error of ours on an executor stands in the traceback that Spark sends back. Other reports may quote a
+    # record.
     ours = re.findall(r"^deniable\.errors\.\w+: (.+)$", report, re.MULTILINE)
     if ours:
         return str(ours[-1])
     if "No module named 'deniable'" in report:
-        return "deniable is not installed where the executors run: install this checkout or wheel there with [spark], or set PYSPARK_PYTHON"
+        return (
+            "deniable is not installed where the executors run: install this checkout or wheel there "
+            "with [spark], or set PYSPARK_PYTHON"
+        )
     return f"Spark gave up ({condition or 'no reason given'})"

@@ -30,28 +30,33 @@ def privatize(
 ) -> DataFrame:
     """Return the data frame with every word of the columns replaced; schema and the other columns stay.
 
-    ``settings`` are those of a ``Release``, which may be given in their place: ``epsilon`` and/or ``record_epsilon``, ``embedding``,
-    ``mechanism`` (a name) and ``mechanism_options``, ``unknown``, ``punctuation``, ``case``, ``keep_words``, ``never_release``,
-    ``key_file`` and ``consistent``. With a ``key_file``, ``record_id`` is the column that names each record and no other
-    (``check_unique``); the same record then gives the same words however often Spark computes it. The executors open the key file
-    themselves, under the same path. Without a key, ``fresh_noise=True`` says that this frame will be computed once: write it, and read it
-    back from there.
+    ``settings`` are those of a ``Release``, which may be given in their place: ``epsilon`` and/or
+    ``record_epsilon``, ``embedding``, ``mechanism`` (a name) and ``mechanism_options``, ``unknown``,
+    ``punctuation``, ``case``, ``keep_words``, ``never_release``, ``key_file`` and ``consistent``. With a
+    ``key_file``, ``record_id`` is the column that names each record and no other (``check_unique``); the same
+    record then gives the same words however often Spark computes it. The executors open the key file
+    themselves, under the same path. Without a key, ``fresh_noise=True`` says that this frame will be computed
+    once: write it, and read it back from there.
 
-    :raises InvalidParameter: if a column is not there or does not hold text, neither key nor fresh noise is chosen, or a setting
-        is not allowed.
+    :raises InvalidParameter: if a column is not there or does not hold text, neither key nor fresh noise is
+        chosen, or a setting is not allowed.
     :raises KeyFileError: if the key file cannot be read.
     """
     task = make_task(frame.schema, columns, record_id, release_from(release, settings))
     if fresh_noise == (task.release.key_file is not None):
         problem = (
-            "Spark may compute a frame more than once, and each time would be another release: give key_file= and record_id=, "
+            "Spark may compute a frame more than once, and each time would be another release: give "
+            "key_file= and record_id=, "
             "or fresh_noise=True and write the result once"
             if not fresh_noise
             else "with a key_file the noise is not fresh; leave one of the two out"
         )
         raise InvalidParameter("fresh_noise", fresh_noise, problem)
     if fresh_noise and frame.isStreaming:
-        problem = "a stream replays its last batch after every failure, which would be another release: give key_file= and record_id="
+        problem = (
+            "a stream replays its last batch after every failure, which would be another release: "
+            "give key_file= and record_id="
+        )
         raise InvalidParameter("fresh_noise", True, problem)
 
     def privatized(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -70,14 +75,16 @@ def receipt(
 ) -> Receipt:
     """Return the receipt of releasing these columns of the data frame, given what ``privatize`` was given.
 
-    The counts come from a pass of their own over the private text, which draws and releases nothing. They are exact whatever
-    Spark had to try again, where a counter kept while releasing would count lost attempts too.
+    The counts come from a pass of their own over the private text, which draws and releases nothing. They are
+    exact whatever Spark had to try again, where a counter kept while releasing would count lost attempts too.
 
     :raises InvalidParameter: if a column is not there, the frame is a stream, or a setting is not allowed.
     """
     task = make_task(frame.schema, columns, record_id, release_from(release, settings))
     if frame.isStreaming:
-        raise InvalidParameter("frame", "a stream", "never ends; count its batches, or the files that were read")
+        raise InvalidParameter(
+            "frame", "a stream", "never ends; count its batches, or the files that were read"
+        )
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return task.count(batches)
@@ -90,7 +97,8 @@ def receipt(
 
 
 def receipt_of_task(task: Task, names: Sequence[str], tally: Tally) -> Receipt:
-    """Return the receipt of a task for the records counted in the tally; ``names`` are those of all columns of its records."""
+    """Return the receipt of a task for the records counted in the tally; ``names`` are those of all columns
+    of its records."""
     made = task.release.make().receipt_for(tally)
     untouched = untouched_columns(names, [names.index(name) for name in task.columns])
     public = made.public if untouched is None else (*made.public, f"released exactly as it is: {untouched}")
@@ -104,7 +112,10 @@ def check_unique(frame: DataFrame, record_id: str) -> None:
     """
     repeated = frame.groupBy(quoted(record_id)).count().filter("`count` > 1").count()
     if repeated:
-        problem = f"{repeated:,} of its values name more than one record, whose equal words would be released as equal; choose unique ids"
+        problem = (
+            f"{repeated:,} of its values name more than one record, whose equal words would be "
+            "released as equal; choose unique ids"
+        )
         raise InvalidParameter("record_id", record_id, problem)
 
 
@@ -118,14 +129,21 @@ def make_task(schema: StructType, columns: tuple[str, ...], record_id: str | Non
     check_text_columns(schema, columns)
     check_budget(release.record_epsilon, columns)
     if (release.key_file is None) != (record_id is None):
-        problem = "key_file= and record_id= go together: the noise is a function of the key and of what names the record"
+        problem = (
+            "key_file= and record_id= go together: the noise is a function of the key and of what "
+            "names the record"
+        )
         raise InvalidParameter("record_id", record_id, problem)
     if record_id is not None:
         find_named_columns([record_id], schema.names, "the data frame")
         if not isinstance(schema[record_id].dataType, StringType | IntegralType):
             raise InvalidParameter("record_id", record_id, "must be a column of text or whole numbers")
         if record_id in columns:
-            raise InvalidParameter("record_id", record_id, "is itself released as other words; a record is named by something that stays")
+            raise InvalidParameter(
+                "record_id",
+                record_id,
+                "is itself released as other words; a record is named by something that stays",
+            )
     return Task(release=release.pin(), columns=columns, record_id=record_id)
 
 

@@ -1,11 +1,12 @@
-"""Files as Spark reads them: without a word of them in its reports, and in an order that does not depend on private text.
+"""Files as Spark reads them: without a word of them in its reports, and in an order that does not depend on
+private text.
 
-Spark quotes a record that it cannot read in its error, and so in every log. It therefore reads all of them, and marks those that it
-cannot read; ours is the error then, and it says which file. A CSV file is read with its header as one more row, which is compared
-here, since Spark would quote that too.
+Spark quotes a record that it cannot read in its error, and so in every log. It therefore reads all of them,
+and marks those that it cannot read; ours is the error then, and it says which file. A CSV file is read with
+its header as one more row, which is compared here, since Spark would quote that too.
 
-How Spark packs files into tasks, and where it cuts them, depends on their size. So every record is numbered, by the name of its file
-and its place in it, and the parts of the output are cut by these numbers.
+How Spark packs files into tasks, and where it cuts them, depends on their size. So every record is numbered,
+by the name of its file and its place in it, and the parts of the output are cut by these numbers.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ _Place = tuple[str, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Records:
-    """The records of files: a frame of their ``columns``, of where they were read, and of those that cannot be read."""
+    """The records of files: a frame of their ``columns``, of where they were read, and of those that cannot
+    be read."""
 
     frame: DataFrame
     columns: tuple[str, ...]
@@ -70,10 +72,13 @@ class Records:
 
         from pyspark.sql.types import StructType
 
-        return self._with_places(columns).mapInArrow(clean, StructType([self.frame.schema[name] for name in columns]))
+        return self._with_places(columns).mapInArrow(
+            clean, StructType([self.frame.schema[name] for name in columns])
+        )
 
     def count(self, task: Task) -> Counted:
-        """Return what releasing the records counts for the receipt, and how many were read where. Nothing is drawn."""
+        """Return what releasing the records counts for the receipt, and how many were read where. Nothing is
+        drawn."""
         rows = self.rows
 
         def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -94,7 +99,10 @@ class Records:
 
         parts = counted.parts
         numbering = Numbering(
-            firsts=counted.firsts(), counts=counted.places, per_part=-(-counted.records // parts) or 1, keys=_keys_of_parts(spark, parts)
+            firsts=counted.firsts(),
+            counts=counted.places,
+            per_part=-(-counted.records // parts) or 1,
+            keys=_keys_of_parts(spark, parts),
         )
         rows, columns = self.rows, self.columns
 
@@ -138,7 +146,8 @@ class Counted:
 
 @dataclass(frozen=True, kw_only=True)
 class FileRows:
-    """What executors do with the rows of files. ``header`` is what stands in the first row of each, by column; None if they have none."""
+    """What executors do with the rows of files. ``header`` is what stands in the first row of each, by
+    column; None if they have none."""
 
     header: Mapping[str, str | None] | None = None
 
@@ -151,13 +160,17 @@ class FileRows:
         for batch in batches:
             if MALFORMED in batch.schema.names and batch.column(MALFORMED).null_count < len(batch):
                 place = next(i for i, text in enumerate(batch.column(MALFORMED)) if text.is_valid)
-                raise RecordError(batch.column(FILE)[place].as_py(), "a record of it cannot be read: it has another form than the others")
+                raise RecordError(
+                    batch.column(FILE)[place].as_py(),
+                    "a record of it cannot be read: it has another form than the others",
+                )
             if self.header is not None:
                 batch, last = self._without_headers(batch, last)
             yield batch
 
     def count(self, task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield how many records there are at each place, and one row with what releasing them counts for the receipt."""
+        """Yield how many records there are at each place, and one row with what releasing them counts for the
+        receipt."""
         import pyarrow as pa
 
         counts: dict[_Place, int] = {}
@@ -187,7 +200,11 @@ class FileRows:
         for (file, _), rows in _runs(batch):
             if file != last:
                 if any(batch.column(name)[start].as_py() != title for name, title in titles.items()):
-                    raise RecordError(file, "its first row is not the header of the other files; every file must have the same columns")
+                    raise RecordError(
+                        file,
+                        "its first row is not the header of the other files; every file must have the same "
+                        "columns",
+                    )
                 kept[start] = False
             start, last = start + rows, file
         return batch.filter(pa.array(kept)), last
@@ -195,7 +212,8 @@ class FileRows:
 
 @dataclass(frozen=True, kw_only=True)
 class Numbering:
-    """The numbers of records, by the number of the first at each place; ``keys`` lead Spark to the parts of the output."""
+    """The numbers of records, by the number of the first at each place; ``keys`` lead Spark to the parts of
+    the output."""
 
     firsts: Mapping[_Place, int]
     counts: Mapping[_Place, int]
@@ -222,7 +240,9 @@ class Numbering:
             joined = np.concatenate(numbers) if numbers else np.empty(0, dtype=np.int64)
             parts = np.array(self.keys, dtype=np.int64)[joined // self.per_part]
             released = batch.select(list(columns))
-            yield pa.RecordBatch.from_arrays([*released.columns, pa.array(parts), pa.array(joined)], [*released.schema.names, PART, NUMBER])
+            yield pa.RecordBatch.from_arrays(
+                [*released.columns, pa.array(parts), pa.array(joined)], [*released.schema.names, PART, NUMBER]
+            )
         for place, rows in seen.items():
             if rows != self.counts[place]:
                 raise RecordError(place[0], _CHANGED)
@@ -248,11 +268,15 @@ def read_files(spark: SparkSession, source: str, kind: str) -> Records:
         frame, header = _read_delimited(spark, source, "\t" if kind == "tsv" else ",")
     columns = tuple(name for name in frame.columns if name != MALFORMED)
     place = frame.metadataColumn("_metadata")
-    frame = frame.select(*map(quoted, frame.columns), place["file_path"].alias(FILE), place["file_block_start"].alias(BLOCK))
+    frame = frame.select(
+        *map(quoted, frame.columns), place["file_path"].alias(FILE), place["file_block_start"].alias(BLOCK)
+    )
     return Records(frame=frame, columns=columns, rows=FileRows(header=header))
 
 
-def _read_delimited(spark: SparkSession, source: str, separator: str) -> tuple[DataFrame, dict[str, str | None]]:
+def _read_delimited(
+    spark: SparkSession, source: str, separator: str
+) -> tuple[DataFrame, dict[str, str | None]]:
     from pyspark.sql.types import StringType, StructField, StructType
 
     first = spark.read.csv(source, sep=separator, **_CSV, **_MARKING).limit(1).collect()
@@ -264,9 +288,13 @@ def _read_delimited(spark: SparkSession, source: str, separator: str) -> tuple[D
 
 
 def _as_names(titles: Sequence[str | None]) -> list[str]:
-    """Return the names of columns, which differ also where capitals do not count, as Spark makes them of a header."""
+    """Return the names of columns, which differ also where capitals do not count, as Spark makes them of a
+    header."""
     lowered = [(title or "").lower() for title in titles]
-    return [f"_c{i}" if not title else f"{title}{i}" if lowered.count(title.lower()) > 1 else title for i, title in enumerate(titles)]
+    return [
+        f"_c{i}" if not title else f"{title}{i}" if lowered.count(title.lower()) > 1 else title
+        for i, title in enumerate(titles)
+    ]
 
 
 def _runs(batch: pa.RecordBatch) -> Iterator[tuple[_Place, int]]:
@@ -283,12 +311,18 @@ def _runs(batch: pa.RecordBatch) -> Iterator[tuple[_Place, int]]:
 
 
 def _keys_of_parts(spark: SparkSession, parts: int) -> list[int]:
-    """Return a number for each part that Spark's hash sends to the partition of the part's own number, so that parts come in order."""
+    """Return a number for each part that Spark's hash sends to the partition of the part's own number, so
+    that parts come in order."""
     from pyspark.sql import functions
 
     tried = 64 + 32 * parts
-    hashed = spark.range(tried).select("id", functions.pmod(functions.hash("id"), functions.lit(parts)).alias("part"))
-    found = {row["part"]: row["id"] for row in hashed.groupBy("part").agg(functions.min("id").alias("id")).collect()}
+    hashed = spark.range(tried).select(
+        "id", functions.pmod(functions.hash("id"), functions.lit(parts)).alias("part")
+    )
+    found = {
+        row["part"]: row["id"]
+        for row in hashed.groupBy("part").agg(functions.min("id").alias("id")).collect()
+    }
     if len(found) < parts:
         raise ClusterError(f"Spark's hash does not reach all of {parts:,} parts")
     return [found[part] for part in range(parts)]

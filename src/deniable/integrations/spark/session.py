@@ -45,7 +45,10 @@ def _if_too_old() -> str:
     version = re.search(r'version "(?:1\.)?(\d+)', said)
     if version is None or int(version[1]) >= _OLDEST_JAVA:
         return ""
-    return f" (this is Java {version[1]}; Spark needs Java {_OLDEST_JAVA} or newer: install one, or set JAVA_HOME)"
+    return (
+        f" (this is Java {version[1]}; Spark needs Java {_OLDEST_JAVA} or newer: install one, or set "
+        "JAVA_HOME)"
+    )
 
 
 @contextmanager
@@ -54,30 +57,42 @@ def session(master: str | None) -> Iterator[SparkSession]:
 
     Without a master it is what Spark's own configuration says, else this machine.
 
-    :raises ClusterError: if there is no Java, the master cannot be reached, or a session is there with another master.
+    :raises ClusterError: if there is no Java, the master cannot be reached, or a session is there with
+        another master.
     """
     from pyspark.sql import SparkSession
 
     running = SparkSession.getActiveSession()
     if running is not None:
-        if master not in (None, running.sparkContext.master):  # Spark would hand out the one that is there all the same
+        if master not in (
+            None,
+            running.sparkContext.master,
+        ):  # Spark would hand out the one that is there all the same
             there = running.sparkContext.master
-            raise ClusterError(f"a Spark session is running on {there}; stop it before you ask for {master}, or name no master")
+            raise ClusterError(
+                f"a Spark session is running on {there}; stop it before you ask for {master}, or name no "
+                "master"
+            )
         yield running
         return
     check_java()
 
     # Without this the executors run whatever python3 is on their path, which seldom has deniable installed.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    # Spark's reports of failures may quote records. We know of none that still would, and keep them out of its logs all the same.
+    # Spark's reports of failures may quote records. We know of none that still would, and keep them out of
+    # its logs all the same.
     builder = SparkSession.builder.appName("deniable").config("spark.log.level", "FATAL")
-    builder = builder.config("spark.executor.syncLogLevel.enabled", "true").config("spark.ui.showConsoleProgress", "false")
+    builder = builder.config("spark.executor.syncLogLevel.enabled", "true").config(
+        "spark.ui.showConsoleProgress", "false"
+    )
     if master is not None:
         builder = builder.master(master)
     try:
         spark = builder.getOrCreate()
     except Exception as error:  # py4j and PySpark have no base class in common
-        raise ClusterError(f"Spark did not start: {str(error).strip().splitlines()[0]}{_if_too_old()}") from error
+        raise ClusterError(
+            f"Spark did not start: {str(error).strip().splitlines()[0]}{_if_too_old()}"
+        ) from error
     try:
         yield spark
     finally:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def ship_embedding(spark: SparkSession, name: str | Path) -> None:
     """Send an installed embedding to every executor, once; ``privatize`` finds it there by its fingerprint.
 
-    Its files lie unpacked in each executor's working folder and are memory-mapped by its Python processes. The default comes with
-    the package and need not be sent.
+    Its files lie unpacked in each executor's working folder and are memory-mapped by its Python processes.
+    The default comes with the package and need not be sent.
 
     :raises EmbeddingNotFound: if it is not installed here.
     """
@@ -33,12 +33,18 @@ def ship_embedding(spark: SparkSession, name: str | Path) -> None:
     name_there = archive_name(embedding.fingerprint)
     if any(name_there in archive for archive in spark.sparkContext.listArchives):
         return
-    best_neighbours(embedding)  # writes the index beside the vectors, so that it is sent along and no executor has to build it
+    best_neighbours(
+        embedding
+    )  # writes the index beside the vectors, so that it is sent along and no executor has to build it
     folder = Path(tempfile.mkdtemp(prefix="deniable-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # an executor that joins later asks for the file then
+    atexit.register(
+        shutil.rmtree, folder, ignore_errors=True
+    )  # an executor that joins later asks for the file then
     packed = folder / f"{name_there}.tar"
     with tarfile.open(packed, "w") as archive:
         for file in sorted(Path(str(embedding.folder)).iterdir()):
-            if file.is_file() and file.name != FILE_NAME:  # no executor needs a calibration, and those in folders are large
+            if (
+                file.is_file() and file.name != FILE_NAME
+            ):  # no executor needs a calibration, and those in folders are large
                 archive.add(file, arcname=file.name)
     spark.sparkContext.addArchive(f"{packed}#{name_there}")

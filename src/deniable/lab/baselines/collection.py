@@ -18,7 +18,9 @@ class Collection:
     def __init__(self, people: Mapping[str, Sequence[Text]]) -> None:
         self.texts: list[list[str]] = [list(text) for texts in people.values() for text in texts if text]
         self.people = len(people)
-        self._people_using = Counter(word for texts in people.values() for word in {word for text in texts for word in text})
+        self._people_using = Counter(
+            word for texts in people.values() for word in {word for text in texts for word in text}
+        )
 
     @cached_property
     def holding(self) -> dict[str, set[int]]:

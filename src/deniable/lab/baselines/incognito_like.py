@@ -1,7 +1,8 @@
 """Incognito-like: words that single a person out are made general or left out, and noise words may be added.
 
-Incognito (Masood, Vatsalan, Ikram and Kaafar 2018) scores words by uniformity, uniqueness and linkability to personal data and
-perturbs the risky ones, without or with noise; its algorithm is not public in detail. This stand-in keeps the three scores:
+Incognito (Masood, Vatsalan, Ikram and Kaafar 2018) scores words by uniformity, uniqueness and linkability to
+personal data and perturbs the risky ones, without or with noise; its algorithm is not public in detail. This
+stand-in keeps the three scores:
 
 - uniqueness: a word is rare in the collection;
 - uniformity: few people use it, so that it tells who wrote it;
@@ -28,7 +29,9 @@ _NOISE_WORDS = 500
 class IncognitoLike:
     """Scrambles by sensitivity; ``noise`` is how many frequent words are mixed in per word that is kept."""
 
-    def __init__(self, collection: Collection, *, noise: float = 0.0, wordnet: WordNet | None = None, seed: int = 0) -> None:
+    def __init__(
+        self, collection: Collection, *, noise: float = 0.0, wordnet: WordNet | None = None, seed: int = 0
+    ) -> None:
         """Prepare it; without a WordNet, sensitive words are left out.
 
         :raises InvalidParameter: if ``noise`` is negative.
@@ -43,7 +46,10 @@ class IncognitoLike:
         """Return whether a word singles a person out."""
         if _LINKABLE.match(word) is not None:
             return True
-        return self._collection.share_of_texts(word) < _RARE_TEXTS or self._collection.share_of_people(word) < _FEW_PEOPLE
+        return (
+            self._collection.share_of_texts(word) < _RARE_TEXTS
+            or self._collection.share_of_people(word) < _FEW_PEOPLE
+        )
 
     def scramble(self, texts: Sequence[Sequence[str]]) -> list[list[str]]:
         """Return the texts without what singles a person out, and with noise words if asked for."""
@@ -59,6 +65,9 @@ class IncognitoLike:
         if self._noise:
             candidates = self._collection.frequent_words[:_NOISE_WORDS]
             for _ in range(int(self._rng.poisson(self._noise * len(kept))) if candidates else 0):
-                place, chosen = int(self._rng.integers(len(kept) + 1)), int(self._rng.integers(len(candidates)))
+                place, chosen = (
+                    int(self._rng.integers(len(kept) + 1)),
+                    int(self._rng.integers(len(candidates))),
+                )
                 kept.insert(place, candidates[chosen])
         return kept

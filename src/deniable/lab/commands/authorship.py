@@ -18,13 +18,19 @@ def authorship(
     epsilon: Epsilons,
     author_column: Annotated[str, typer.Option(help="The column that says who wrote the text.")] = "author",
     text: AttackedTextOptions,
-    authors: Annotated[int | None, typer.Option(help="Take at most this many authors, those with the most texts.")] = None,
+    authors: Annotated[
+        int | None, typer.Option(help="Take at most this many authors, those with the most texts.")
+    ] = None,
     min_texts: Annotated[int, typer.Option(help="Leave out authors with fewer texts than this.")] = 4,
-    acceptable: Annotated[float, typer.Option(help="The share of texts whose author may be named, for the advice in the result.")] = 0.2,
+    acceptable: Annotated[
+        float,
+        typer.Option(help="The share of texts whose author may be named, for the advice in the result."),
+    ] = 0.2,
     decoded: DecodedOptions,
     audit: AuditOptions,
 ) -> None:
-    """Train classifiers of style on original and on released text, and let them name the author of released text, decoded too."""
+    """Train classifiers of style on original and on released text, and let them name the author of released
+    text, decoded too."""
     from deniable.lab.authorship import audit_authorship
 
     decoding = decoded.decoding()

@@ -14,17 +14,26 @@ from deniable.lab.commands.options import AttackedTextOptions, DecodedOptions
 
 @dataclass(frozen=True, kw_only=True)
 class ProtocolOptions:
-    """Whose text the models see, and how many models there are; the names are those of ``audit_membership``."""
+    """Whose text the models see, and how many models there are; the names are those of
+    ``audit_membership``."""
 
     users: Annotated[
-        int | None, typer.Option(help="How many users are in the training data; as many are out, twice as many are the shadow models'.")
+        int | None,
+        typer.Option(
+            help="How many users are in the training data; as many are out, twice as many are the shadow "
+            "models'."
+        ),
     ] = None
     min_texts: Annotated[int, typer.Option(help="Leave out users with fewer texts than this.")] = 20
     max_texts: Annotated[int, typer.Option(help="Take at most this many texts of each user.")] = 500
-    targets: Annotated[int, typer.Option(help="How many target models, each with other users in; the paper has one.")] = 1
+    targets: Annotated[
+        int, typer.Option(help="How many target models, each with other users in; the paper has one.")
+    ] = 1
     shadows: Annotated[int, typer.Option(help="How many shadow models the adversary trains.")] = 10
     epochs: Annotated[int, typer.Option(help="Epochs of the language models.")] = 30
-    acceptable: Annotated[float, typer.Option(help="The AUC that the adversary may reach, for the advice in the result.")] = 0.6
+    acceptable: Annotated[
+        float, typer.Option(help="The AUC that the adversary may reach, for the advice in the result.")
+    ] = 0.6
 
 
 @with_groups
@@ -44,5 +53,7 @@ def membership(
     decoding = decoded.decoding()
     attacked = text.open(data, epsilon, person_column=user_column, extra="lab")
     with audit.progress("training language models", unit="steps") as report:
-        result = audit_membership(*attacked, epsilons=epsilon, decoding=decoding, seed=audit.seed, report=report, **vars(protocol))
+        result = audit_membership(
+            *attacked, epsilons=epsilon, decoding=decoding, seed=audit.seed, report=report, **vars(protocol)
+        )
     audit.finish(result)

@@ -1,4 +1,5 @@
-"""What the audits of texts with authors share on the command line: how the texts are read and released, and whether they are decoded."""
+"""What the audits of texts with authors share on the command line: how the texts are read and released, and
+whether they are decoded."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 class AttackedTextOptions:
     """The texts that an audit releases and attacks, how they are read, and how they are released."""
 
-    text_column: Annotated[str, typer.Option("--text-column", "--column", "-c", help="The column that holds the text.")] = "text"
+    text_column: Annotated[
+        str, typer.Option("--text-column", "--column", "-c", help="The column that holds the text.")
+    ] = "text"
     file: FileOptions
     mechanism: VocabularyOptions
 
@@ -47,7 +50,9 @@ class AttackedTextOptions:
         for epsilon in epsilons:
             validated_epsilon(epsilon)
         embedding = self.mechanism.open()
-        texts = read_labelled(data, person_column=person_column, text_column=self.text_column, **self.file.reading())
+        texts = read_labelled(
+            data, person_column=person_column, text_column=self.text_column, **self.file.reading()
+        )
         return texts, embedding, chosen
 
 
@@ -55,15 +60,24 @@ class AttackedTextOptions:
 class DecodedOptions:
     """Whether attackers also decode what they read, and how."""
 
-    decode: Annotated[bool, typer.Option(help="Attack released text decoded too, as an informed attacker would; takes longer.")] = True
+    decode: Annotated[
+        bool,
+        typer.Option(help="Attack released text decoded too, as an informed attacker would; takes longer."),
+    ] = True
     public: Annotated[
-        Path | None, typer.Option(help="For decoding: a public text file, one document a line, to read words in their context.")
+        Path | None,
+        typer.Option(
+            help="For decoding: a public text file, one document a line, to read words in their context."
+        ),
     ] = None
-    support: Annotated[int, typer.Option(help="For decoding: how many words may have gone in, the most frequent ones.")] = 20_000
+    support: Annotated[
+        int, typer.Option(help="For decoding: how many words may have gone in, the most frequent ones.")
+    ] = 20_000
     directions: Annotated[
         int,
         typer.Option(
-            help="For decoding: at most how many points are drawn around each of these words, or directions followed, or draws made."
+            help="For decoding: at most how many points are drawn around each of these words, or directions "
+            "followed, or draws made."
         ),
     ] = 300
 
@@ -77,4 +91,8 @@ class DecodedOptions:
 
         if self.public is not None and not self.decode:
             raise typer.BadParameter("--public is for decoding; leave out --no-decode or --public")
-        return Decoding(support=self.support, directions=self.directions, public=self.public) if self.decode else None
+        return (
+            Decoding(support=self.support, directions=self.directions, public=self.public)
+            if self.decode
+            else None
+        )

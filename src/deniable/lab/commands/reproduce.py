@@ -1,4 +1,5 @@
-"""``deniable lab reproduce``: the paper's three downstream tasks, perturbed at training time and at test time."""
+"""``deniable lab reproduce``: the paper's three downstream tasks, perturbed at training time and at test
+time."""
 
 from __future__ import annotations
 
@@ -35,14 +36,25 @@ class At(StrEnum):
 class ExperimentOptions:
     """How much is trained, and where; the names are those of ``deniable.lab.tasks.reproduce``."""
 
-    runs: Annotated[int, typer.Option(help="How many times to repeat everything, with fresh noise and another model seed.")] = 3
-    work: Annotated[Path, typer.Option(help="The folder for results, perturbed text and models.")] = Path("reproduced")
+    runs: Annotated[
+        int,
+        typer.Option(help="How many times to repeat everything, with fresh noise and another model seed."),
+    ] = 3
+    work: Annotated[Path, typer.Option(help="The folder for results, perturbed text and models.")] = Path(
+        "reproduced"
+    )
     device: Annotated[str, typer.Option(help="Where to search and train: cpu, or cuda for a GPU.")] = "cpu"
     jobs: Annotated[int, typer.Option(help="How many models to train at the same time.")] = 1
-    texts: Annotated[int | None, typer.Option(help="Use at most this many texts of each part: for a quick look.")] = None
+    texts: Annotated[
+        int | None, typer.Option(help="Use at most this many texts of each part: for a quick look.")
+    ] = None
     epochs: Annotated[int | None, typer.Option(help="Train for at most this many epochs.")] = None
     after_tan: Annotated[
-        bool, typer.Option("--after-tan", help="insuranceqa: train after Tan et al. (2015), as the paper did; the default ranks better.")
+        bool,
+        typer.Option(
+            "--after-tan",
+            help="insuranceqa: train after Tan et al. (2015), as the paper did; the default ranks better.",
+        ),
     ] = False
 
 
@@ -50,17 +62,23 @@ class ExperimentOptions:
 def reproduce(
     *,
     task: Annotated[Name, typer.Argument(help="The task: imdb, enron or insuranceqa.")],
-    data: Annotated[Path, typer.Option(exists=True, help="The data set as it was downloaded: a folder or a file.")],
+    data: Annotated[
+        Path, typer.Option(exists=True, help="The data set as it was downloaded: a folder or a file.")
+    ],
     epsilon: Epsilons = None,
     mechanism: MechanismOptions,
-    at: Annotated[At, typer.Option(help="Perturb at training time, at test time, or both, one after the other.")] = At.both,
+    at: Annotated[
+        At, typer.Option(help="Perturb at training time, at test time, or both, one after the other.")
+    ] = At.both,
     experiment: ExperimentOptions,
-    results_only: Annotated[bool, typer.Option("--results-only", help="Write no figure and no table; a later call can make them.")] = False,
+    results_only: Annotated[
+        bool, typer.Option("--results-only", help="Write no figure and no table; a later call can make them.")
+    ] = False,
 ) -> None:
     """Measure what ε costs on one of the paper's tasks: perturb, train, evaluate, draw the curve.
 
-    Finished results are kept, and the same command goes on where it was interrupted. Without --epsilon, the values are
-    those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
+    Finished results are kept, and the same command goes on where it was interrupted. Without --epsilon, the
+    values are those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
     """
     from deniable.lab.tasks import reproduce as reproduce_task
 
@@ -71,7 +89,10 @@ def reproduce(
         new_results += 1
         scores = ", ".join(f"{name} {value:.4f}" for name, value in outcome.scores.items())
         seconds = sum(outcome.seconds.values())
-        typer.echo(f"{task.value}: {outcome.setting.name}: {scores} ({seconds:.0f} s; {new_results} new results)", err=True)
+        typer.echo(
+            f"{task.value}: {outcome.setting.name}: {scores} ({seconds:.0f} s; {new_results} new results)",
+            err=True,
+        )
 
     found = reproduce_task(
         task.value,

@@ -1,4 +1,5 @@
-"""Mechanisms side by side at equal privacy. Their ε do not compare, so ε is chosen for each by what an adversary meets."""
+"""Mechanisms side by side at equal privacy. Their ε do not compare, so ε is chosen for each by what an
+adversary meets."""
 
 from deniable.lab.comparison.experiment import compare_mechanisms
 from deniable.lab.comparison.matching import Target

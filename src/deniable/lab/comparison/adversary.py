@@ -1,14 +1,16 @@
 """One adversary for all mechanisms: it learns P(y | x) from draws, with a guess for what it never saw.
 
-It knows that the word is one of the probed ones and how frequent each is, draws the mechanism many times for each of them, and
-counts. For a pair it never or seldom saw it falls back on exp(-κ·d(x, y)), scaled to sum 1 over the vocabulary:
+It knows that the word is one of the probed ones and how frequent each is, draws the mechanism many times for
+each of them, and counts. For a pair it never or seldom saw it falls back on exp(-κ·d(x, y)), scaled to sum 1
+over the vocabulary:
 
     P(y | x) ≈ (count(x, y) + α·exp(-κ·d(x, y))/Z_κ(x)) / (draws + α).
 
-κ and α are chosen on draws of their own. The guess is argmax_x π(x)·P(y | x), the Bayes rule with a learnt P: nobody who knows no
-more does better than the rule with the true P, so a success judged on fresh draws is a lower bound on that of the Bayes adversary
-among these words. Every mechanism meets the same learner with the same number of draws, so that no one is favoured by a better
-formula; that the learner comes near the exact rule is tested where the exact one is known.
+κ and α are chosen on draws of their own. The guess is argmax_x π(x)·P(y | x), the Bayes rule with a learnt P:
+nobody who knows no more does better than the rule with the true P, so a success judged on fresh draws is a
+lower bound on that of the Bayes adversary among these words. Every mechanism meets the same learner with the
+same number of draws, so that no one is favoured by a better formula; that the learner comes near the exact
+rule is tested where the exact one is known.
 """
 
 from __future__ import annotations
@@ -46,12 +48,14 @@ class LearntAdversary:
         return self._best(self._counts(words), fallback, self._prior_draws)[where]
 
     def _tuned(self, tuning: Seen) -> tuple[int, float]:
-        """Return the κ (by its place) and α whose guesses are right most often, of the κ that fit the draws best."""
+        """Return the κ (by its place) and α whose guesses are right most often, of the κ that fit the draws
+        best."""
         words, where = np.unique(tuning.outputs, return_inverse=True)
         counts, distances = self._counts(words), self._probe.distances(words)
         own, met = distances[tuning.places, where], counts[tuning.places, where]
         weights = -self._probe.decays[:, None] * own - self._probe.log_sums[:, tuning.places]
-        # κ = 0 is for outputs that say nothing; a κ may fit the draws as a whole, or only those that were not met before.
+        # κ = 0 is for outputs that say nothing; a κ may fit the draws as a whole, or only those that were not
+        # met before.
         whole, rest = weights.mean(axis=1), np.where(met > 0.0, 0.0, weights).mean(axis=1)
         tried = {0, *np.argsort(whole)[-_DECAYS_TRIED:].tolist(), *np.argsort(rest)[-_DECAYS_TRIED:].tolist()}
         best = (-1.0, 0, 0.0)

@@ -41,30 +41,39 @@ def compare_mechanisms(
     channel_report: Report | None = None,
     report: Report | None = None,
 ) -> ComparisonResult:
-    """Compare mechanisms at equal privacy: ε is chosen for each so that all have the same reading, then text is released and used.
+    """Compare mechanisms at equal privacy: ε is chosen for each so that all have the same reading, then text
+    is released and used.
 
-    Without ``mechanisms``, all that need no option take part. A classifier learns from ``train`` texts drawn at random (half of them
-    by default) and is tested on ``test`` others (all the rest by default), of at most ``longest`` words each. Measured numbers are
-    saved in the folder ``keep``, if one is given: the same call goes on from there after it was stopped.
+    Without ``mechanisms``, all that need no option take part. A classifier learns from ``train`` texts drawn
+    at random (half of them by default) and is tested on ``test`` others (all the rest by default), of at most
+    ``longest`` words each. Measured numbers are saved in the folder ``keep``, if one is given: the same call
+    goes on from there after it was stopped.
 
-    With several embeddings every mechanism takes part in each of them. Unless ``settings`` say otherwise they are brought to an equal
-    attacker over all words of the text (``comparison.naming``): what a word of it is does not depend on the embedding, nor does how
-    many are judged. An attacker in context reads ``settings.public``, without documents that are among these texts. Kinds of words are
-    those of the first embedding.
+    With several embeddings every mechanism takes part in each of them. Unless ``settings`` say otherwise they
+    are brought to an equal attacker over all words of the text (``comparison.naming``): what a word of it is
+    does not depend on the embedding, nor does how many are judged. An attacker in context reads
+    ``settings.public``, without documents that are among these texts. Kinds of words are those of the first
+    embedding.
 
-    What a receiver gets is measured too, unless ``settings.decoding`` is None: released text on both sides or at test time only, as it
-    stands and decoded. ``channel_report`` hears how much of a channel is made for that, ``report`` how many rows are there.
+    What a receiver gets is measured too, unless ``settings.decoding`` is None: released text on both sides or
+    at test time only, as it stands and decoded. ``channel_report`` hears how much of a channel is made for
+    that, ``report`` how many rows are there.
 
     :raises InvalidParameter: if an argument is not allowed.
     :raises RecordError: if the public text cannot be read.
-    :raises UnusableAuditData: if there are too few texts, the texts to learn from have one label only, or the public text says nothing.
+    :raises UnusableAuditData: if there are too few texts, the texts to learn from have one label only, or the
+        public text says nothing.
     :raises MissingExtra: if scikit-learn is not installed.
     """
     sklearn("linear_model", "comparing mechanisms")
     embeddings = [embedding] if isinstance(embedding, Embedding) else list(embedding)
     names = [each.name for each in embeddings]
     if not embeddings or len(set(names)) < len(names):
-        raise InvalidParameter("embedding", ", ".join(names) or "none", "give one or more embeddings, each with a name of its own")
+        raise InvalidParameter(
+            "embedding",
+            ", ".join(names) or "none",
+            "give one or more embeddings, each with a name of its own",
+        )
     if settings is None:
         settings = ComparisonSettings(targets=TARGETS if len(embeddings) == 1 else ATTACKERS)
     for count, name in ((train, "train"), (test, "test"), (longest, "longest")):
@@ -84,7 +93,9 @@ def compare_mechanisms(
             kinds = make_word_kinds(space, np.concatenate([learn.ids, tested.ids]))
         public = None if settings.public is None else read_context(space, settings.public, data.texts)
         knowledge = Knowledge(public=public, kinds=kinds)
-        comparison = Comparison(space, learn, tested, settings, knowledge=knowledge, saved=saved, channel_report=channel_report)
+        comparison = Comparison(
+            space, learn, tested, settings, knowledge=knowledge, saved=saved, channel_report=channel_report
+        )
         first = first or comparison
         spaces.append(comparison.counts())
         for row in chain.from_iterable(map(comparison.rows, taking_part)):

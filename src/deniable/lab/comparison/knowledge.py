@@ -1,8 +1,9 @@
-"""What attackers of a comparison know beside the texts' own word frequencies: a public text, and kinds of words.
+"""What attackers of a comparison know beside the texts' own word frequencies: a public text, and kinds of
+words.
 
-The public text is read for every embedding, as that embedding cuts it; documents that are part of the compared texts are left out. Kinds
-are made once, from the first embedding and the words of the texts, and are the same for all of them: what kind a word is of must not
-depend on the space that is judged by it.
+The public text is read for every embedding, as that embedding cuts it; documents that are part of the
+compared texts are left out. Kinds are made once, from the first embedding and the words of the texts, and are
+the same for all of them: what kind a word is of must not depend on the space that is judged by it.
 """
 
 from __future__ import annotations
@@ -43,14 +44,16 @@ class WordKinds:
 
 
 def make_word_kinds(embedding: Embedding, ids: Ids) -> WordKinds:
-    """Return kinds of the words of an embedding; the most frequent words of a text, given as ids, stand apart."""
+    """Return kinds of the words of an embedding; the most frequent words of a text, given as ids, stand
+    apart."""
     counts = np.bincount(ids, minlength=len(embedding) + 1)[:-1].astype(np.float64)
     return WordKinds(embedding=embedding, kinds=make_kinds(embedding, frequent=most_frequent_words(counts)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublicContext:
-    """Which words follow one another in the public text, over the words of one embedding, and what was read for it."""
+    """Which words follow one another in the public text, over the words of one embedding, and what was read
+    for it."""
 
     bigrams: Bigrams = field(repr=False)
     summary: PublicSummary
@@ -59,7 +62,8 @@ class PublicContext:
 
 @dataclass(frozen=True, kw_only=True)
 class Knowledge:
-    """What attackers know: of a public text, if they read in context, and of what kind words are, if that is asked for."""
+    """What attackers know: of a public text, if they read in context, and of what kind words are, if that is
+    asked for."""
 
     public: PublicContext | None = None
     kinds: WordKinds | None = None
@@ -70,7 +74,8 @@ NOTHING_KNOWN = Knowledge()
 
 @dataclass(frozen=True, kw_only=True)
 class PublicSummary:
-    """The public text that attackers read: its words, and how many documents were left out since they are part of the compared texts."""
+    """The public text that attackers read: its words, and how many documents were left out since they are
+    part of the compared texts."""
 
     source: str
     words: int
@@ -78,12 +83,18 @@ class PublicSummary:
 
 
 def read_context(embedding: Embedding, path: Path, attacked: Iterable[str]) -> PublicContext:
-    """Return what is known of a public text, one document a line, without documents that are among those that are attacked.
+    """Return what is known of a public text, one document a line, without documents that are among those that
+    are attacked.
 
     :raises RecordError: if the file cannot be read.
     :raises UnusableAuditData: if no two words in a row are left.
     """
-    cutter, lookup, counts, whole = Cutter(embedding), Lookup(embedding), PairCounts(len(embedding) + 1), blake2b(digest_size=16)
+    cutter, lookup, counts, whole = (
+        Cutter(embedding),
+        Lookup(embedding),
+        PairCounts(len(embedding) + 1),
+        blake2b(digest_size=16),
+    )
     apart, left_out = {digest_of(text) for text in attacked}, 0
     for line in read_documents(path):
         whole.update(line.encode() + b"\n")
@@ -96,6 +107,9 @@ def read_context(embedding: Embedding, path: Path, attacked: Iterable[str]) -> P
         counts.add(embedding.stands_in(np.array(lookup.ids(cutter.words(line)), dtype=np.int64)))
     bigrams = counts.smooth()
     if bigrams is None:
-        raise UnusableAuditData(path, "holds no two words in a row that are not part of the compared texts; give another public text")
+        raise UnusableAuditData(
+            path,
+            "holds no two words in a row that are not part of the compared texts; give another public text",
+        )
     summary = PublicSummary(source=path.name, words=int(bigrams.counts.sum()), left_out=left_out)
     return PublicContext(bigrams=bigrams, summary=summary, digest=whole.hexdigest())

@@ -1,8 +1,8 @@
 """The ε at which a mechanism has a wanted reading.
 
-Every reading grows with ε. A quick reading, always from the same draws, is searched by bisection in ln ε. From the ε found the search
-goes on with thorough readings, from other draws, until one is within the tolerance. What was reached stands beside what was wanted,
-always.
+Every reading grows with ε. A quick reading, always from the same draws, is searched by bisection in ln ε.
+From the ε found the search goes on with thorough readings, from other draws, until one is within the
+tolerance. What was reached stands beside what was wanted, always.
 """
 
 from __future__ import annotations
@@ -15,9 +15,17 @@ from typing import Generic, Protocol, TypeVar
 from deniable.lab.comparison.readings import Name
 
 LEAST, MOST = 1e-6, 1e4
-"""Where ε is looked for: far down, because ε may be a rate per place of a list of words. Beyond these nothing changes any more."""
+"""Where ε is looked for: far down, because ε may be a rate per place of a list of words. Beyond these nothing
+changes any more."""
 
-TOLERANCE: Mapping[Name, float] = {"average": 0.01, "worst": 0.03, "adversary": 0.015, "named": 0.005, "context": 0.01, "kinds": 0.01}
+TOLERANCE: Mapping[Name, float] = {
+    "average": 0.01,
+    "worst": 0.03,
+    "adversary": 0.015,
+    "named": 0.005,
+    "context": 0.01,
+    "kinds": 0.01,
+}
 """How far what is reached may lie from what is wanted: about two standard errors of a thorough reading."""
 
 _START, _STRIDE = 4.0, 4.0
@@ -97,7 +105,11 @@ class Matcher(Generic[R]):
             else:
                 epsilon *= (1.0 + self._nudge * 2**step) ** (1.0 if value < target.value else -1.0)
         nearest = min(missed, key=lambda value: abs(value - target.value))
-        return Match(target=target, reached=None, problem=f"not met within the tolerance; the closest reading was {nearest:.3f}")
+        return Match(
+            target=target,
+            reached=None,
+            problem=f"not met within the tolerance; the closest reading was {nearest:.3f}",
+        )
 
     def _search(self, name: Name, aim: float) -> float | None:
         """Return where the quick reading is the aim within half the tolerance; None if it never is."""
@@ -128,7 +140,9 @@ class Matcher(Generic[R]):
             self._read(max(min(self._met) / _STRIDE, LEAST))
         above = [e for e, found in self._met.items() if found.value(name) >= aim]
         high = min(above) if above else None
-        below = [e for e, found in self._met.items() if found.value(name) < aim and (high is None or e < high)]
+        below = [
+            e for e, found in self._met.items() if found.value(name) < aim and (high is None or e < high)
+        ]
         return (max(below) if below else None), high
 
     def _read(self, epsilon: float) -> Valued:
@@ -145,7 +159,8 @@ class Matcher(Generic[R]):
 
 def _between(low: tuple[float, float], high: tuple[float, float], aim: float) -> float:
     """Return an ε between two, given with their readings."""
-    # Halfway from the middle to where a straight line would cross: fast on a smooth curve, safe on a steep one.
+    # Halfway from the middle to where a straight line would cross: fast on a smooth curve, safe on a steep
+    # one.
     rise = high[1] - low[1]
     share = min(max((aim - low[1]) / rise, 0.0), 1.0) if rise > 0.0 else 0.5
     return math.exp(math.log(low[0]) + (0.5 * share + 0.25) * math.log(high[0] / low[0]))

@@ -1,4 +1,5 @@
-"""Numbers that were measured, saved under everything they depend on: a comparison that was stopped goes on where it was."""
+"""Numbers that were measured, saved under everything they depend on: a comparison that was stopped goes on
+where it was."""
 
 from __future__ import annotations
 
@@ -21,11 +22,13 @@ M = TypeVar("M", bound="DataclassInstance")
 
 _FORMAT = 2
 _LONGEST = 1 << 24
-"""To be raised when a measurement comes out differently than before: what was saved then is measured again."""
+"""To be raised when a measurement comes out differently than before: what was saved then is measured
+again."""
 
 
 class SavedMeasurements:
-    """Measurements in a folder, one small file each; without a folder nothing is saved. No text is saved, only numbers."""
+    """Measurements in a folder, one small file each; without a folder nothing is saved. No text is saved,
+    only numbers."""
 
     def __init__(self, folder: Path | None) -> None:
         if folder is not None:
@@ -33,7 +36,8 @@ class SavedMeasurements:
         self._folder = folder
 
     def get(self, key: dict[str, object], kind: type[M], measure: Callable[[], M]) -> M:
-        """Return what was measured for exactly this key; measure it if it was not, or if the file cannot be read."""
+        """Return what was measured for exactly this key; measure it if it was not, or if the file cannot be
+        read."""
         if self._folder is None:
             return measure()
         key = {"format": _FORMAT, **key}

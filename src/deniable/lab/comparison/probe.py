@@ -1,4 +1,5 @@
-"""The words that privacy is read on: a sample of the words of the text, so that frequent words count as often as they occur."""
+"""The words that privacy is read on: a sample of the words of the text, so that frequent words count as often
+as they occur."""
 
 from __future__ import annotations
 
@@ -16,10 +17,11 @@ _PAIRS = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """Distinct words (⊥ may be one) with the share each has in the sample, and what public geometry an adversary needs.
+    """Distinct words (⊥ may be one) with the share each has in the sample, and what public geometry an
+    adversary needs.
 
-    ``decays`` are rates κ, and ``log_sums[k, i]`` is ln Σ_y exp(-κ_k·d(word i, y)) over the whole vocabulary. ``typical`` is the mean
-    distance of two words drawn from the text.
+    ``decays`` are rates κ, and ``log_sums[k, i]`` is ln Σ_y exp(-κ_k·d(word i, y)) over the whole vocabulary.
+    ``typical`` is the mean distance of two words drawn from the text.
     """
 
     embedding: Embedding = field(repr=False)
@@ -36,7 +38,8 @@ class Probe:
 
 @dataclass(frozen=True, kw_only=True)
 class SampleCounts:
-    """The words that privacy is read on: how many, how many distinct ones, and how often a blind guess names one."""
+    """The words that privacy is read on: how many, how many distinct ones, and how often a blind guess names
+    one."""
 
     words: int
     distinct: int
@@ -44,7 +47,8 @@ class SampleCounts:
 
 
 def make_probe(embedding: Embedding, text: Ids, *, words: int, seed: int) -> Probe:
-    """Return the probe of ``words`` words drawn from a text; words drawn twice are one probed word with a larger share."""
+    """Return the probe of ``words`` words drawn from a text; words drawn twice are one probed word with a
+    larger share."""
     generator = np.random.Generator(np.random.PCG64([seed, 1]))
     drawn = embedding.stands_in(text[generator.integers(0, len(text), words)])
     ids, counts = np.unique(drawn, return_counts=True)
@@ -76,6 +80,10 @@ def _log_sums(embedding: Embedding, ids: Ids, decays: Floats) -> Floats:
 
 
 def _distances(first: Vectors, second: Vectors) -> Floats:
-    squares = np.einsum("ij,ij->i", first, first)[:, None] + np.einsum("ij,ij->i", second, second)[None] - 2.0 * (first @ second.T)
+    squares = (
+        np.einsum("ij,ij->i", first, first)[:, None]
+        + np.einsum("ij,ij->i", second, second)[None]
+        - 2.0 * (first @ second.T)
+    )
     distances: Floats = np.sqrt(np.maximum(squares, 0.0)).astype(np.float64)
     return distances

@@ -1,17 +1,23 @@
 """What privacy is at one ε, in readings that mean the same for every mechanism.
 
 - ``average``: the share of the words of the text that come out unchanged (N_w, averaged as words occur).
-- ``worst``: the average N_w of the most exposed 1 % of the words of the text, chosen on one half of the draws and judged on the
-  other, so that luck in the draws does not look like exposure. The single largest N_w is not used: it belongs to some isolated word
-  and says more about which words were sampled than about the mechanism.
-- ``adversary``: how often the learnt Bayes adversary names the word, if it is one of a sample (``adversary``).
-- ``named``: how often the Bayes attacker over all words of the text names the word (``naming``); the same for every embedding too.
-- ``context``: the same, where it also reads each word beside its neighbours, with bigrams of a public text; the better of the two ways.
-- ``kinds``: how often it tells of what kind a less frequent word was; in the better of the two ways too, if there is a public text.
+- ``worst``: the average N_w of the most exposed 1 % of the words of the text, chosen on one half of the draws
+  and judged on the other, so that luck in the draws does not look like exposure. The single largest N_w is
+  not used: it belongs to some isolated word and says more about which words were sampled than about the
+  mechanism.
+- ``adversary``: how often the learnt Bayes adversary names the word, if it is one of a sample
+  (``adversary``).
+- ``named``: how often the Bayes attacker over all words of the text names the word (``naming``); the same for
+  every embedding too.
+- ``context``: the same, where it also reads each word beside its neighbours, with bigrams of a public text;
+  the better of the two ways.
+- ``kinds``: how often it tells of what kind a less frequent word was; in the better of the two ways too, if
+  there is a public text.
 
 The last three take longest, and are read only where they are asked for.
 
-An unknown word never comes out as itself, so it counts as changed; a protected word counts as the word that stands in for it.
+An unknown word never comes out as itself, so it counts as changed; a protected word counts as the word that
+stands in for it.
 """
 
 from __future__ import annotations
@@ -37,9 +43,11 @@ EXPOSED = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingEffort:
-    """How many draws of each probed word the adversary learns from, and on how many words of the text it is tuned and judged.
+    """How many draws of each probed word the adversary learns from, and on how many words of the text it is
+    tuned and judged.
 
-    ``directions`` is how many directions, shared points or draws of each word of the text the attacker over all words knows.
+    ``directions`` is how many directions, shared points or draws of each word of the text the attacker over
+    all words knows.
     """
 
     draws: int
@@ -79,7 +87,8 @@ class PrivacyReadings:
 
 @dataclass(frozen=True, kw_only=True)
 class Named:
-    """The share of words, or of kinds, that an attacker over all words names at one ε, and its standard error."""
+    """The share of words, or of kinds, that an attacker over all words names at one ε, and its standard
+    error."""
 
     epsilon: float
     share: float
@@ -93,7 +102,9 @@ class Named:
 def read_privacy(mechanism: Mechanism, probe: Probe, *, effort: ReadingEffort, seed: int) -> PrivacyReadings:
     """Return the readings of a mechanism on the probed words, from draws of this seed."""
     draws = Draws(mechanism, seed=seed)
-    picks = np.random.Generator(np.random.PCG64([seed, 2])).choice(len(probe.ids), (2, effort.judged), p=probe.shares)
+    picks = np.random.Generator(np.random.PCG64([seed, 2])).choice(
+        len(probe.ids), (2, effort.judged), p=probe.shares
+    )
 
     def seen(places: Ids) -> Seen:
         return Seen(places=places, outputs=draws.of_each(probe.ids[places]))
@@ -103,7 +114,9 @@ def read_privacy(mechanism: Mechanism, probe: Probe, *, effort: ReadingEffort, s
     unchanged, tries = _unchanged(probe, [learnt, tuning, judged])
     halves = [_unchanged(probe, [_part(learnt, half)])[0] for half in (0, 1)]
     exposed = [most_exposed(halves[half], probe.shares) for half in (0, 1)]
-    adversary = float((LearntAdversary(probe, learnt, tuning).guesses(judged.outputs) == judged.places).mean())
+    adversary = float(
+        (LearntAdversary(probe, learnt, tuning).guesses(judged.outputs) == judged.places).mean()
+    )
     return PrivacyReadings(
         epsilon=mechanism.epsilon,
         average=float(probe.shares @ unchanged),
@@ -111,14 +124,20 @@ def read_privacy(mechanism: Mechanism, probe: Probe, *, effort: ReadingEffort, s
         adversary=adversary,
         errors={
             "average": float(np.sqrt(probe.shares**2 @ _variance(unchanged, tries))),
-            "worst": float(np.sqrt(((exposed[0] + exposed[1]) / 2) ** 2 @ _variance(unchanged, np.full(len(tries), effort.draws)))),
+            "worst": float(
+                np.sqrt(
+                    ((exposed[0] + exposed[1]) / 2) ** 2
+                    @ _variance(unchanged, np.full(len(tries), effort.draws))
+                )
+            ),
             "adversary": float(np.sqrt(_variance(np.array([adversary]), np.array([effort.judged]))[0])),
         },
     )
 
 
 def most_exposed(unchanged: Floats, shares: Floats, part: float = EXPOSED) -> Floats:
-    """Return the weights, of sum 1, of the words that stay unchanged most often and make up this part of the text."""
+    """Return the weights, of sum 1, of the words that stay unchanged most often and make up this part of the
+    text."""
     order = np.argsort(-unchanged, kind="stable")
     before = np.cumsum(shares[order]) - shares[order]
     weights: Floats = np.empty(len(shares))

@@ -1,4 +1,5 @@
-"""What a release is worth to whoever receives it: learnt from and judged on released text, as it stands and decoded."""
+"""What a release is worth to whoever receives it: learnt from and judged on released text, as it stands and
+decoded."""
 
 from __future__ import annotations
 
@@ -22,15 +23,23 @@ from deniable.mechanisms.base import method_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report
 from deniable.randomness import SecureRandomness
-from deniable.utility.receiver import DecodingEffort, expected_counts, input_words, open_channels, whole_counts
+from deniable.utility.receiver import (
+    DecodingEffort,
+    expected_counts,
+    input_words,
+    open_channels,
+    whole_counts,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReceivedAccuracy:
-    """Accuracies of one release of all texts. At test time: learnt from original, judged on released text. Both: released on both sides.
+    """Accuracies of one release of all texts. At test time: learnt from original, judged on released text.
+    Both: released on both sides.
 
-    At training time only (learnt from released, judged on original text) words as released are measured elsewhere. ``vectors`` and
-    ``decoded_vectors`` are those of both sides where a classifier reads the mean vector of each text, as released and as expected.
+    At training time only (learnt from released, judged on original text) words as released are measured
+    elsewhere. ``vectors`` and ``decoded_vectors`` are those of both sides where a classifier reads the mean
+    vector of each text, as released and as expected.
     """
 
     test: float
@@ -53,7 +62,9 @@ class ReceivedTask:
         learn, test = self._learn, self._test
         randomness = SecureRandomness()
         ids = [mechanism.perturb(part.ids, randomness) for part in (learn, test)]
-        released = [part.with_words(self._embedding, found) for part, found in zip((learn, test), ids, strict=True)]
+        released = [
+            part.with_words(self._embedding, found) for part, found in zip((learn, test), ids, strict=True)
+        ]
         # The shares of words behind the release are learnt from all of it, without a label.
         expected = expected_counts([*released[0], *released[1]], channel)
         counts = (expected[: len(learn.labels)], expected[len(learn.labels) :])
@@ -73,7 +84,8 @@ class ReceivedTask:
         return self._on_vectors(self._counts(self._learn), self._counts(self._test))
 
     def _on_vectors(self, learn: Any, test: Any) -> float:
-        """Return the accuracy of a classifier that reads the mean vector of each text, given as counts of words."""
+        """Return the accuracy of a classifier that reads the mean vector of each text, given as counts of
+        words."""
         model = learn_vectors(mean_vectors(learn, self._embedding), self._learn.labels)
         return self._share_right(model.predict(mean_vectors(test, self._embedding)))
 
@@ -95,11 +107,18 @@ class ReceivedTask:
 
 
 def channels_of(
-    mechanism: ChosenMechanism, embedding: Embedding, epsilons: Sequence[float], effort: DecodingEffort, *, report: Report | None = None
+    mechanism: ChosenMechanism,
+    embedding: Embedding,
+    epsilons: Sequence[float],
+    effort: DecodingEffort,
+    *,
+    report: Report | None = None,
 ) -> Callable[[float], Channel]:
-    """Return what gives the channel at one of these ε, made when it is first asked for and not left on the disk.
+    """Return what gives the channel at one of these ε, made when it is first asked for and not left on the
+    disk.
 
-    Where rays serve, of few words, one walk makes all of them; else they are made one by one, and one is held in memory.
+    Where rays serve, of few words, one walk makes all of them; else they are made one by one, and one is held
+    in memory.
     """
 
     @lru_cache(1)

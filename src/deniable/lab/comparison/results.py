@@ -34,12 +34,15 @@ class MeanAndSpread:
     @classmethod
     def of(cls, values: Sequence[float]) -> Self:
         """Return those of some values."""
-        return cls(mean=float(np.mean(values)), spread=float(np.std(values, ddof=1)) if len(values) > 1 else None)
+        return cls(
+            mean=float(np.mean(values)), spread=float(np.std(values, ddof=1)) if len(values) > 1 else None
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ByPlace:
-    """Accuracies by where text is released: texts to learn from ("train"), those that are judged ("test"), or both."""
+    """Accuracies by where text is released: texts to learn from ("train"), those that are judged ("test"), or
+    both."""
 
     train: MeanAndSpread
     test: MeanAndSpread
@@ -48,7 +51,11 @@ class ByPlace:
     @classmethod
     def as_released(cls, train: MeanAndSpread, runs: Sequence[ReceivedAccuracy]) -> Self:
         """Return the accuracies with words as released; those of texts to learn from were measured before."""
-        return cls(train=train, test=MeanAndSpread.of([run.test for run in runs]), both=MeanAndSpread.of([run.both for run in runs]))
+        return cls(
+            train=train,
+            test=MeanAndSpread.of([run.test for run in runs]),
+            both=MeanAndSpread.of([run.both for run in runs]),
+        )
 
     @classmethod
     def decoded(cls, runs: Sequence[ReceivedAccuracy]) -> Self:
@@ -62,7 +69,8 @@ class ByPlace:
 
 @dataclass(frozen=True, kw_only=True)
 class OnVectors:
-    """Accuracies with text released on both sides, where a classifier reads the mean vector of each text: as released, and as expected."""
+    """Accuracies with text released on both sides, where a classifier reads the mean vector of each text: as
+    released, and as expected."""
 
     as_released: MeanAndSpread
     decoded: MeanAndSpread
@@ -76,7 +84,8 @@ class OnVectors:
 
 @dataclass(frozen=True, kw_only=True)
 class ReceiverAccuracies:
-    """What a receiver gets: with words as released and decoded, for every place; ``on_vectors`` is missing in results of old versions."""
+    """What a receiver gets: with words as released and decoded, for every place; ``on_vectors`` is missing in
+    results of old versions."""
 
     as_released: ByPlace
     decoded: ByPlace
@@ -85,11 +94,12 @@ class ReceiverAccuracies:
 
 @dataclass(frozen=True, kw_only=True)
 class Worth:
-    """What a mechanism is worth at the ε that meets a target: the reading there, and what text released there is good for.
+    """What a mechanism is worth at the ε that meets a target: the reading there, and what text released there
+    is good for.
 
-    ``accuracy`` is that of a classifier that learnt from words as released and judged original text, ``on_released`` where it judged
-    words as released. ``receiver`` says it for whoever has released text only, decoded too, and comes first where it
-    was measured. Results of old versions may have neither.
+    ``accuracy`` is that of a classifier that learnt from words as released and judged original text,
+    ``on_released`` where it judged words as released. ``receiver`` says it for whoever has released text
+    only, decoded too, and comes first where it was measured. Results of old versions may have neither.
     """
 
     epsilon: float
@@ -108,8 +118,11 @@ class Worth:
 
     @property
     def received(self) -> MeanAndSpread:
-        """The accuracy with words as released: on both sides, or judged on original text where nothing else was measured."""
-        return self.receiver.as_released.both if self.receiver is not None else self.on_released or self.accuracy
+        """The accuracy with words as released: on both sides, or judged on original text where nothing else
+        was measured."""
+        return (
+            self.receiver.as_released.both if self.receiver is not None else self.on_released or self.accuracy
+        )
 
     @property
     def best_known(self) -> MeanAndSpread:
@@ -137,7 +150,8 @@ class Row:
         return f"{self.mechanism} in {self.embedding}" if self.embedding else self.mechanism
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the row as flat JSON; where the mechanism cannot be brought there it ends with the problem."""
+        """Return the row as flat JSON; where the mechanism cannot be brought there it ends with the
+        problem."""
         data = asdict(self)
         worth = data.pop("worth")
         if not self.embedding:
@@ -151,7 +165,8 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class SpaceCounts:
-    """What the texts are in one embedding: words, the share it does not know, and how often a blind guess names a word.
+    """What the texts are in one embedding: words, the share it does not know, and how often a blind guess
+    names a word.
 
     ``original`` is the accuracy of a classifier that learnt from original text, on words and on mean vectors.
     """
@@ -169,7 +184,8 @@ class SpaceCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonSetup:
-    """How a comparison was made: by which version, on which embedding, towards which targets, of what and on what."""
+    """How a comparison was made: by which version, on which embedding, towards which targets, of what and on
+    what."""
 
     version: str
     embedding: EmbeddingSummary
@@ -186,11 +202,12 @@ class ComparisonSetup:
 class ComparisonResult(ComparisonSetup):
     """The result of ``compare_mechanisms``.
 
-    ``original`` is the accuracy of a classifier that learnt from original text, ``guess`` that of always naming the most frequent
-    label. ``left_out`` are mechanisms that did not take part, with the reason. ``decoding`` is how finely receivers knew the channels;
-    it is None if nothing was decoded. ``spaces`` are the embeddings, the first of which is the one that all else is about; results of
-    earlier versions have none. ``public`` is the public text that attackers read, and ``kinds`` says what kinds of words are, if they
-    were asked for.
+    ``original`` is the accuracy of a classifier that learnt from original text, ``guess`` that of always
+    naming the most frequent label. ``left_out`` are mechanisms that did not take part, with the reason.
+    ``decoding`` is how finely receivers knew the channels; it is None if nothing was decoded. ``spaces`` are
+    the embeddings, the first of which is the one that all else is about; results of earlier versions have
+    none. ``public`` is the public text that attackers read, and ``kinds`` says what kinds of words are, if
+    they were asked for.
     """
 
     original: float
@@ -204,7 +221,9 @@ class ComparisonResult(ComparisonSetup):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as the JSON that ``deniable lab compare --save`` writes."""
-        data: dict[str, Any] = json.loads(json.dumps({**asdict(self), "rows": [row.to_dict() for row in self.rows]}))
+        data: dict[str, Any] = json.loads(
+            json.dumps({**asdict(self), "rows": [row.to_dict() for row in self.rows]})
+        )
         for space in data["spaces"]:
             if space["blind_kinds"] is None:
                 del space["blind_kinds"]
@@ -213,8 +232,11 @@ class ComparisonResult(ComparisonSetup):
 
     @property
     def judged_on(self) -> str:
-        """What the texts are that the accuracies as released are judged on; original only in results of old versions."""
-        released = all(worth.receiver is not None or worth.on_released is not None for _, worth in self.matched())
+        """What the texts are that the accuracies as released are judged on; original only in results of old
+        versions."""
+        released = all(
+            worth.receiver is not None or worth.on_released is not None for _, worth in self.matched()
+        )
         return "released text" if released else "original text"
 
     @property
@@ -223,23 +245,29 @@ class ComparisonResult(ComparisonSetup):
         return len(self.spaces) > 1
 
     def matched(self) -> list[tuple[Row, Worth]]:
-        """Return the rows of mechanisms that could be brought to the target, with what they are worth there."""
+        """Return the rows of mechanisms that could be brought to the target, with what they are worth
+        there."""
         return [(row, row.worth) for row in self.rows if row.worth is not None]
 
     def front(self) -> list[tuple[Row, Worth]]:
-        """Return the rows that no other row beats in the attacker's success and accuracy together, weakest attacker first.
+        """Return the rows that no other row beats in the attacker's success and accuracy together, weakest
+        attacker first.
 
         The accuracy is that of words as released. The attacker is that of ``attacker``.
         """
         return self._front(lambda worth: worth.received)
 
     def decoded_front(self) -> list[tuple[Row, Worth]]:
-        """Return the rows that no other row beats once the text of all of them is decoded; none where nothing was."""
+        """Return the rows that no other row beats once the text of all of them is decoded; none where nothing
+        was."""
         return self._front(lambda worth: worth.best_known) if self.decoding is not None else []
 
     def _front(self, accuracy: Callable[[Worth], MeanAndSpread]) -> list[tuple[Row, Worth]]:
         found = self.matched()
-        return [found[place] for place in pareto_front([(self.risk(worth), accuracy(worth).mean) for _, worth in found])]
+        return [
+            found[place]
+            for place in pareto_front([(self.risk(worth), accuracy(worth).mean) for _, worth in found])
+        ]
 
     def risk(self, worth: Worth) -> float:
         """Return how often a word, or its kind, is named by the attacker that rows are compared by."""
@@ -247,7 +275,8 @@ class ComparisonResult(ComparisonSetup):
 
     @property
     def attacker(self) -> Name:
-        """The attacker that rows are compared by: the strongest over all words that was read for every row, else that of a sample."""
+        """The attacker that rows are compared by: the strongest over all words that was read for every row,
+        else that of a sample."""
         read = [worth.reached for _, worth in self.matched()]
         of_all: tuple[OfAllWords, ...] = ("context", "named", "kinds")
         known = (name for name in of_all if read and all(getattr(each, name) is not None for each in read))
@@ -267,11 +296,15 @@ def read_comparison(path: Path) -> ComparisonResult:
         rows = [{**row, "worth": _worth_in(row)} for row in data["rows"]]
         return msgspec.convert({**data, "rows": rows}, type=ComparisonResult)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        raise RecordError(path, f"is not the result of a comparison ({error}); write one: deniable lab compare … --save FILE") from None
+        raise RecordError(
+            path,
+            f"is not the result of a comparison ({error}); write one: deniable lab compare … --save FILE",
+        ) from None
 
 
 def _worth_in(row: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the worth that a row of JSON has flat in it; None if the mechanism could not be brought to the target."""
+    """Return the worth that a row of JSON has flat in it; None if the mechanism could not be brought to the
+    target."""
     return {**row, "receiver": row if "as_released" in row else None} if "epsilon" in row else None
 
 

@@ -21,7 +21,15 @@ from deniable.lab.comparison.naming import NamingAttacker, make_attacker
 from deniable.lab.comparison.probe import Probe, make_probe
 from deniable.lab.comparison.readings import Name, Named, PrivacyReadings, ReadingEffort, read_privacy
 from deniable.lab.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of
-from deniable.lab.comparison.results import ByPlace, MeanAndSpread, OnVectors, ReceiverAccuracies, Row, SpaceCounts, Worth
+from deniable.lab.comparison.results import (
+    ByPlace,
+    MeanAndSpread,
+    OnVectors,
+    ReceiverAccuracies,
+    Row,
+    SpaceCounts,
+    Worth,
+)
 from deniable.lab.comparison.settings import ComparisonSettings
 from deniable.learning.receivers import learn_words
 from deniable.learning.texts import Texts
@@ -34,9 +42,11 @@ from deniable.tuning.attacker import OF_ALL_WORDS, OfAllWords
 
 @dataclass(frozen=True, kw_only=True)
 class Utility:
-    """What one release is good for: accuracy on the task, words unchanged, how far words moved; and how fast it was.
+    """What one release is good for: accuracy on the task, words unchanged, how far words moved; and how fast
+    it was.
 
-    ``accuracy`` is judged on original text, ``on_released`` on released text; both were learnt from released text.
+    ``accuracy`` is judged on original text, ``on_released`` on released text; both were learnt from released
+    text.
     """
 
     accuracy: float
@@ -77,14 +87,21 @@ class Comparison:
             unknown=self._attacker.unknown,
             blind=self._attacker.blind,
             original=self.original(),
-            original_on_vectors=None if self._settings.decoding is None else self._received.original_on_vectors(),
+            original_on_vectors=None
+            if self._settings.decoding is None
+            else self._received.original_on_vectors(),
             blind_kinds=self._attacker.blind_kinds,
         )
 
     @cached_property
     def _attacker(self) -> NamingAttacker:
         public, kinds = self.knowledge.public, self.knowledge.kinds
-        return make_attacker(self._embedding, [self.learn, self.test], context=None if public is None else public.bigrams, kinds=kinds)
+        return make_attacker(
+            self._embedding,
+            [self.learn, self.test],
+            context=None if public is None else public.bigrams,
+            kinds=kinds,
+        )
 
     def original(self) -> float:
         """Return the accuracy of a classifier that learnt from original text."""
@@ -92,7 +109,8 @@ class Comparison:
         return share_right(learn_words(learn.words, learn.labels), test.words, test.labels)
 
     def rows(self, mechanism: ChosenMechanism) -> Iterator[Row]:
-        """Yield one row for each target: where the mechanism meets it and what it is worth there, or why it cannot.
+        """Yield one row for each target: where the mechanism meets it and what it is worth there, or why it
+        cannot.
 
         :raises InvalidParameter: if there is no such mechanism or option.
         """
@@ -100,7 +118,8 @@ class Comparison:
         quick, thorough = self._settings.quick, self._settings.thorough
         full = self._reader(compared, thorough, seed + 2)
         matcher = Matcher(self._reader(compared, quick, seed + 1), full)
-        # An attacker who knows P(y | x) from few directions is weaker by more than draws scatter: hence the larger nudge.
+        # An attacker who knows P(y | x) from few directions is weaker by more than draws scatter: hence the
+        # larger nudge.
         of_all_words: dict[Name, Matcher[Named]] = {
             reading: Matcher(
                 partial(self._named, compared, reading, quick, seed + 1),
@@ -116,12 +135,23 @@ class Comparison:
         ]
         met = [match.reached.epsilon for match in matches if match.reached is not None]
         decoding = self._settings.decoding
-        channel = None if decoding is None else channels_of(compared.chosen, self._embedding, met, decoding, report=self._channel_report)
+        channel = (
+            None
+            if decoding is None
+            else channels_of(compared.chosen, self._embedding, met, decoding, report=self._channel_report)
+        )
         for match in matches:
             yield self._row(compared, match, channel)
 
-    def _row(self, compared: _Compared, match: Match[PrivacyReadings], channel: Callable[[float], Channel] | None) -> Row:
-        row = Row(mechanism=compared.name, reading=match.target.reading, target=match.target.value, problem=match.problem)
+    def _row(
+        self, compared: _Compared, match: Match[PrivacyReadings], channel: Callable[[float], Channel] | None
+    ) -> Row:
+        row = Row(
+            mechanism=compared.name,
+            reading=match.target.reading,
+            target=match.target.value,
+            problem=match.problem,
+        )
         if match.reached is None:
             return row
         runs = [self._utility(compared, match.reached.epsilon, run) for run in range(self._settings.runs)]
@@ -141,13 +171,28 @@ class Comparison:
     def _with_received(self, worth: Worth, compared: _Compared, channel: Callable[[float], Channel]) -> Worth:
         runs = [self._accuracies(compared, worth.epsilon, channel, run) for run in range(self._settings.runs)]
         as_released, decoded = ByPlace.as_released(worth.accuracy, runs), ByPlace.decoded(runs)
-        return replace(worth, receiver=ReceiverAccuracies(as_released=as_released, decoded=decoded, on_vectors=OnVectors.of(runs)))
+        return replace(
+            worth,
+            receiver=ReceiverAccuracies(
+                as_released=as_released, decoded=decoded, on_vectors=OnVectors.of(runs)
+            ),
+        )
 
-    def _accuracies(self, compared: _Compared, epsilon: float, channel: Callable[[float], Channel], run: int) -> ReceivedAccuracy:
+    def _accuracies(
+        self, compared: _Compared, epsilon: float, channel: Callable[[float], Channel], run: int
+    ) -> ReceivedAccuracy:
         texts = {"learn": self.learn.digest, "test": self.test.digest}
         how = None if self._settings.decoding is None else asdict(self._settings.decoding)
-        key = {**self._key(compared, epsilon), "what": "received, on vectors too", **texts, "decoding": how, "run": run}
-        return self._saved.get(key, ReceivedAccuracy, lambda: self._received.measure(compared.make(epsilon), channel(epsilon)))
+        key = {
+            **self._key(compared, epsilon),
+            "what": "received, on vectors too",
+            **texts,
+            "decoding": how,
+            "run": run,
+        }
+        return self._saved.get(
+            key, ReceivedAccuracy, lambda: self._received.measure(compared.make(epsilon), channel(epsilon))
+        )
 
     def _utility(self, compared: _Compared, epsilon: float, run: int) -> Utility:
         key = {
@@ -162,7 +207,9 @@ class Comparison:
     def _measure(self, mechanism: Mechanism) -> Utility:
         learn, test = self.learn, self.test
         randomness = SecureRandomness()
-        mechanism.perturb(learn.ids[:1], randomness)  # whatever a mechanism prepares on first use is not its speed
+        mechanism.perturb(
+            learn.ids[:1], randomness
+        )  # whatever a mechanism prepares on first use is not its speed
         started = time.perf_counter()
         released = mechanism.perturb(learn.ids, randomness)
         seconds = time.perf_counter() - started
@@ -176,18 +223,29 @@ class Comparison:
             words_per_second=len(released) / max(seconds, 1e-9),
         )
 
-    def _reader(self, compared: _Compared, effort: ReadingEffort, seed: int) -> Callable[[float], PrivacyReadings]:
+    def _reader(
+        self, compared: _Compared, effort: ReadingEffort, seed: int
+    ) -> Callable[[float], PrivacyReadings]:
         def read(epsilon: float) -> PrivacyReadings:
             sample = {"words": self._settings.words, "seed": self._settings.seed, "text": self.learn.digest}
             how = {"draws": effort.draws, "judged": effort.judged, "seed": seed}
             key = {**self._key(compared, epsilon), "what": "privacy", "sample": sample, "effort": how}
-            return self._saved.get(key, PrivacyReadings, lambda: read_privacy(compared.make(epsilon), self.probe, effort=effort, seed=seed))
+            return self._saved.get(
+                key,
+                PrivacyReadings,
+                lambda: read_privacy(compared.make(epsilon), self.probe, effort=effort, seed=seed),
+            )
 
         return read
 
-    def _named(self, compared: _Compared, reading: OfAllWords, effort: ReadingEffort, seed: int, epsilon: float) -> Named:
+    def _named(
+        self, compared: _Compared, reading: OfAllWords, effort: ReadingEffort, seed: int, epsilon: float
+    ) -> Named:
         """Return how often the attacker over all words names a word, or its kind."""
-        texts, how = {"learn": self.learn.digest, "test": self.test.digest}, {"directions": effort.directions, "seed": seed}
+        texts, how = (
+            {"learn": self.learn.digest, "test": self.test.digest},
+            {"directions": effort.directions, "seed": seed},
+        )
         public, kinds = self.knowledge.public, self.knowledge.kinds
         known: dict[str, object] = {}
         if reading != "named" and public is not None:
@@ -195,14 +253,23 @@ class Comparison:
         if reading == "kinds" and kinds is not None:
             known["kinds"] = kinds.digest
         key = {**self._key(compared, epsilon), "what": reading, **texts, **known, "effort": how}
-        attack = partial(self._attacker.attack, compared.chosen, reading, epsilon=epsilon, directions=effort.directions, seed=seed)
+        attack = partial(
+            self._attacker.attack,
+            compared.chosen,
+            reading,
+            epsilon=epsilon,
+            directions=effort.directions,
+            seed=seed,
+        )
         return self._saved.get(key, Named, attack)
 
     def _key(self, compared: _Compared, epsilon: float) -> dict[str, object]:
         return {"embedding": self._embedding.fingerprint, "mechanism": compared.identity, "epsilon": epsilon}
 
 
-def _with_all_readings(match: Match[Named], read: Callable[[float], PrivacyReadings]) -> Match[PrivacyReadings]:
+def _with_all_readings(
+    match: Match[Named], read: Callable[[float], PrivacyReadings]
+) -> Match[PrivacyReadings]:
     """Return where the attacker over all words is met, with all that is read there."""
     named = match.reached
     if named is None:
@@ -214,15 +281,21 @@ def _with_all_readings(match: Match[Named], read: Callable[[float], PrivacyReadi
 
 
 class _Compared:
-    """A mechanism that takes part: its name as typed, what identifies it in saved measurements, and what makes it at an ε."""
+    """A mechanism that takes part: its name as typed, what identifies it in saved measurements, and what
+    makes it at an ε."""
 
     def __init__(self, mechanism: ChosenMechanism, embedding: Embedding) -> None:
         # A list of words is read from its file once, not at every ε.
         read = replace(mechanism, options=checked_options(entry_of(mechanism.name), mechanism.options))
         self.name, self.chosen = name_of(mechanism), read
-        self.identity = {"name": mechanism.name, "parameters": dict(read(embedding, epsilon=1.0).guarantee.parameters)}
+        self.identity = {
+            "name": mechanism.name,
+            "parameters": dict(read(embedding, epsilon=1.0).guarantee.parameters),
+        }
         # Runs share what a mechanism prepared.
-        self.make: Callable[[float], Mechanism] = lru_cache(1)(lambda epsilon: read(embedding, epsilon=epsilon))
+        self.make: Callable[[float], Mechanism] = lru_cache(1)(
+            lambda epsilon: read(embedding, epsilon=epsilon)
+        )
 
 
 def share_right(model: WordClassifier, texts: list[list[str]], truth: list[str]) -> float:
@@ -241,6 +314,9 @@ def mean_distance(embedding: Embedding, before: Ids, after: Ids) -> float:
 
 
 def name_of(mechanism: ChosenMechanism) -> str:
-    """Return a mechanism as it is typed, NAME or NAME:OPTION=VALUE,…; a list of sensitive words is not shown."""
-    options = [name if name == "sensitive" else f"{name}={value}" for name, value in mechanism.options.items()]
+    """Return a mechanism as it is typed, NAME or NAME:OPTION=VALUE,…; a list of sensitive words is not
+    shown."""
+    options = [
+        name if name == "sensitive" else f"{name}={value}" for name, value in mechanism.options.items()
+    ]
     return f"{mechanism.name}:{','.join(options)}" if options else mechanism.name

@@ -1,4 +1,5 @@
-"""The labelled texts of a comparison, cut into words and split into those to learn from and those to test on."""
+"""The labelled texts of a comparison, cut into words and split into those to learn from and those to test
+on."""
 
 from __future__ import annotations
 
@@ -37,29 +38,44 @@ def cut_texts(found: LabelledTexts, embedding: Embedding, *, longest: int | None
             labels.append(label)
     if not words:
         raise UnusableAuditData(found.source, "none of its texts holds a word")
-    return Texts(words=words, labels=labels, ids=np.array(lookup.ids([word for text in words for word in text]), dtype=np.int64))
+    return Texts(
+        words=words,
+        labels=labels,
+        ids=np.array(lookup.ids([word for text in words for word in text]), dtype=np.int64),
+    )
 
 
-def split_texts(found: LabelledTexts, *, train: int | None, test: int | None, seed: int) -> tuple[LabelledTexts, LabelledTexts]:
+def split_texts(
+    found: LabelledTexts, *, train: int | None, test: int | None, seed: int
+) -> tuple[LabelledTexts, LabelledTexts]:
     """Return texts to learn from and texts to test on, at random: as many as asked for, or half and half.
 
-    :raises UnusableAuditData: if there are too few, labels are numbers and no classes, or the texts to learn from have one label only.
+    :raises UnusableAuditData: if there are too few, labels are numbers and no classes, or the texts to learn
+        from have one label only.
     """
     if are_numbers(found.people):
         problem = (
-            f"its labels are {len(set(found.people)):,} different numbers, and classes are compared: join them, such as to low and high"
+            f"its labels are {len(set(found.people)):,} different numbers, and classes are compared: "
+            "join them, such as to low and high"
         )
         raise UnusableAuditData(found.source, problem)
     count = len(found.texts)
     train = count // 2 if train is None else train
     test = count - train if test is None else test
     if train + test > count or not train or not test:
-        raise UnusableAuditData(found.source, f"{train:,} texts to learn from and {test:,} to test on were asked for, and it has {count:,}")
+        raise UnusableAuditData(
+            found.source,
+            f"{train:,} texts to learn from and {test:,} to test on were asked for, and it has {count:,}",
+        )
     order = np.random.Generator(np.random.PCG64(seed)).permutation(count)[: train + test].tolist()
     parts = [
-        LabelledTexts(source=found.source, people=[found.people[i] for i in part], texts=[found.texts[i] for i in part])
+        LabelledTexts(
+            source=found.source, people=[found.people[i] for i in part], texts=[found.texts[i] for i in part]
+        )
         for part in (order[:train], order[train:])
     ]
     if len(set(parts[0].people)) < 2:
-        raise UnusableAuditData(found.source, "the texts to learn from have one label only; a task needs two or more")
+        raise UnusableAuditData(
+            found.source, "the texts to learn from have one label only; a task needs two or more"
+        )
     return parts[0], parts[1]

@@ -1,13 +1,16 @@
-"""The attacker with a language model: beam search over the best candidates of each place, scored by what a language model expects.
+"""The attacker with a language model: beam search over the best candidates of each place, scored by what a
+language model expects.
 
-After BeamClean (2025). The candidates come from the attacker who reads in context. A sequence of words is worth
+After BeamClean (2025). The candidates come from the attacker who reads in context. A sequence of words is
+worth
 
     Σ_i  log P(y_i | x_i) + log(w·P_model(x_i | x_1 … x_{i-1}) + (1 - w)·P_bigram(x_i | x_{i-1})),
 
-where the bigrams are those of the public text. Which word stood at a place is read from the sequences that are still followed a few words
-later; that counts v, and what the attacker in context says 1 - v. Both weights are chosen on public text that the attacker released
-itself: a model that knows nothing, or is sure of what is wrong, then does little harm. Texts are read side by side, a word of each at
-a time, so that a model is asked for many words at once.
+where the bigrams are those of the public text. Which word stood at a place is read from the sequences that
+are still followed a few words later; that counts v, and what the attacker in context says 1 - v. Both weights
+are chosen on public text that the attacker released itself: a model that knows nothing, or is sure of what is
+wrong, then does little harm. Texts are read side by side, a word of each at a time, so that a model is asked
+for many words at once.
 """
 
 from __future__ import annotations
@@ -36,7 +39,8 @@ _WORDS_TO_CHOOSE_BY = 400
 
 
 class Weights(NamedTuple):
-    """How much the model counts beside the bigrams, and the search beside the attacker who reads in context."""
+    """How much the model counts beside the bigrams, and the search beside the attacker who reads in
+    context."""
 
     model: float = 0.5
     search: float = 0.95
@@ -59,16 +63,20 @@ class LanguageModel(Protocol):
         ...
 
     def scores(self, beams: Sequence[Any], candidates: Sequence[Sequence[str]]) -> list[Floats]:
-        """Return log P(word | beginning) for each text: a row for each of its beginnings, a column for each of its candidates."""
+        """Return log P(word | beginning) for each text: a row for each of its beginnings, a column for each
+        of its candidates."""
         ...
 
-    def follow(self, beams: Sequence[Any], beginnings: Sequence[Ids], words: Sequence[Sequence[str | None]]) -> list[Any]:
+    def follow(
+        self, beams: Sequence[Any], beginnings: Sequence[Ids], words: Sequence[Sequence[str | None]]
+    ) -> list[Any]:
         """Return for each text these of its beginnings, each with its word added; None adds nothing."""
         ...
 
 
 class _Sequences(NamedTuple):
-    """The sequences that are followed: their words so far, what they are worth, and what the model has read of them."""
+    """The sequences that are followed: their words so far, what they are worth, and what the model has read
+    of them."""
 
     words: Ids
     worth: Floats
@@ -76,7 +84,8 @@ class _Sequences(NamedTuple):
 
 
 class _Next(NamedTuple):
-    """What one text is asked next: its candidates, and how well each follows each beginning by the bigrams."""
+    """What one text is asked next: its candidates, and how well each follows each beginning by the
+    bigrams."""
 
     words: Ids
     spelled: list[str]
@@ -100,9 +109,13 @@ class LanguageModelAttack:
             prior = first_shares(known.channel, shadow.bigrams)
             alone = WordByWord(known.channel, prior)
             trying = ByLanguageModel(known.learning, alone, known.channel, prior, shadow.bigrams, self.model)
-            weights = trying.choose_weights(shadow.release(known.mechanism, seed=known.seed, words=self.chooses_by))
+            weights = trying.choose_weights(
+                shadow.release(known.mechanism, seed=known.seed, words=self.chooses_by)
+            )
         bigrams = known.public.bigrams
-        return ByLanguageModel(known.in_context, known.alone, known.channel, known.prior, bigrams, self.model, weights=weights)
+        return ByLanguageModel(
+            known.in_context, known.alone, known.channel, known.prior, bigrams, self.model, weights=weights
+        )
 
 
 class ByLanguageModel:
@@ -122,12 +135,15 @@ class ByLanguageModel:
         beams: int = BEAMS,
         weights: Weights | None = None,
     ) -> None:
-        """Take candidates from ``base``, and how likely each released word is from ``alone``, who knows no context."""
+        """Take candidates from ``base``, and how likely each released word is from ``alone``, who knows no
+        context."""
         self._base, self._alone, self._bigrams, self._model, self._beams = base, alone, bigrams, model, beams
         self._weights = Weights() if weights is None else weights
         self.knows = (
-            f"All of that, and what the language model {model.name} expects after the words read so far. It counts "
-            f"{self._weights.model:g} beside the bigrams, and the search {self._weights.search:g} beside the attacker in context."
+            f"All of that, and what the language model {model.name} expects after the words read so far. It "
+            "counts "
+            f"{self._weights.model:g} beside the bigrams, and the search {self._weights.search:g} beside the "
+            "attacker in context."
         )
         self._shares = np.zeros(len(channel.embedding) + 1)
         self._shares[channel.inputs] = prior
@@ -155,28 +171,42 @@ class ByLanguageModel:
         ends = np.cumsum([len(ids) for ids in released])
         parts = [slice(int(end) - len(ids), int(end)) for end, ids in zip(ends, released, strict=True)]
         shares = np.zeros(words.shape)
-        order = sorted((part for part in parts if part.stop > part.start), key=lambda part: part.stop - part.start)
+        order = sorted(
+            (part for part in parts if part.stop > part.start), key=lambda part: part.stop - part.start
+        )
         for start in range(0, len(order), _TEXTS_AT_ONCE):
             some = order[start : start + _TEXTS_AT_ONCE]
-            for part, found in zip(some, self._search([(words[part], likely[part]) for part in some], weight), strict=True):
+            for part, found in zip(
+                some, self._search([(words[part], likely[part]) for part in some], weight), strict=True
+            ):
                 shares[part] = found
         return shares
 
     def _search(self, texts: list[tuple[Ids, Floats]], weight: float) -> list[Floats]:
         """Return what ``_searched`` says of some texts, given their candidates and log-likelihoods."""
-        followed = [_Sequences(words=np.zeros((1, 0), dtype=np.int64), worth=np.zeros(1), beams=self._model.begin()) for _ in texts]
+        followed = [
+            _Sequences(words=np.zeros((1, 0), dtype=np.int64), worth=np.zeros(1), beams=self._model.begin())
+            for _ in texts
+        ]
         shares = [np.zeros(words.shape) for words, _ in texts]
         for place in range(max(len(words) for words, _ in texts)):
             still = [i for i, (words, _) in enumerate(texts) if place < len(words)]
             asked = [self._next(followed[i], texts[i][0][place], texts[i][1][place]) for i in still]
             scored = self._model.scores([followed[i].beams for i in still], [each.spelled for each in asked])
-            longer = [self._extend(followed[i], each, found, weight) for i, each, found in zip(still, asked, scored, strict=True)]
+            longer = [
+                self._extend(followed[i], each, found, weight)
+                for i, each, found in zip(still, asked, scored, strict=True)
+            ]
             said = [[self._spelled[word] for word in words[:, -1].tolist()] for words, _, _ in longer]
-            read = self._model.follow([followed[i].beams for i in still], [beginnings for _, _, beginnings in longer], said)
+            read = self._model.follow(
+                [followed[i].beams for i in still], [beginnings for _, _, beginnings in longer], said
+            )
             for i, (words, worth, _), beams in zip(still, longer, read, strict=True):
                 followed[i] = _Sequences(words=words, worth=worth, beams=beams)
                 ends = place + 1 == len(texts[i][0])
-                for earlier in range(max(0, place - LOOK_AHEAD), place + 1 if ends else place - LOOK_AHEAD + 1):
+                for earlier in range(
+                    max(0, place - LOOK_AHEAD), place + 1 if ends else place - LOOK_AHEAD + 1
+                ):
                     shares[i][earlier] = _share(followed[i], earlier, texts[i][0][earlier])
         return shares
 
@@ -191,16 +221,27 @@ class ByLanguageModel:
             by_pairs=self._pairs(followed.words[:, -1] if followed.words.shape[1] else None, words),
         )
 
-    def _extend(self, followed: _Sequences, asked: _Next, scored: Floats, weight: float) -> tuple[Ids, Floats, Ids]:
-        """Return the best sequences with one word more, what they are worth, and which beginnings they have."""
+    def _extend(
+        self, followed: _Sequences, asked: _Next, scored: Floats, weight: float
+    ) -> tuple[Ids, Floats, Ids]:
+        """Return the best sequences with one word more, what they are worth, and which beginnings they
+        have."""
         by_model = asked.by_pairs.copy()  # a model does not know ⊥: the bigrams alone say how likely it is
         if asked.spelled:
             by_model[:, asked.known] = np.exp(scored)
         with np.errstate(divide="ignore"):
-            worth = followed.worth[:, None] + asked.likely + np.log(weight * by_model + (1.0 - weight) * asked.by_pairs + _TINY)
+            worth = (
+                followed.worth[:, None]
+                + asked.likely
+                + np.log(weight * by_model + (1.0 - weight) * asked.by_pairs + _TINY)
+            )
         best = np.argsort(-worth.ravel(), kind="stable")[: self._beams]
         beginnings, chosen = best // len(asked.words), asked.words[best % len(asked.words)]
-        return np.concatenate([followed.words[beginnings], chosen[:, None]], axis=1), worth.ravel()[best] - worth.max(), beginnings
+        return (
+            np.concatenate([followed.words[beginnings], chosen[:, None]], axis=1),
+            worth.ravel()[best] - worth.max(),
+            beginnings,
+        )
 
     def _pairs(self, last: Ids | None, words: Ids) -> Floats:
         if last is None:
@@ -211,29 +252,37 @@ class ByLanguageModel:
 
 
 def _mixed(base: Reading, found: Floats, weight: float) -> Reading:
-    """Return a reading whose first candidates are ranked anew, by what was found and by what was read before."""
+    """Return a reading whose first candidates are ranked anew, by what was found and by what was read
+    before."""
     top = slice(0, found.shape[1])
     mass = base.chances[:, top].sum(axis=1, keepdims=True)
     anew = weight * found * mass + (1.0 - weight) * base.chances[:, top]
     order = np.argsort(-np.where(base.words[:, top] >= 0, anew, -1.0), axis=1, kind="stable")
     words, chances = base.words.copy(), base.chances.copy()
-    words[:, top], chances[:, top] = (np.take_along_axis(each, order, axis=1) for each in (base.words[:, top], anew))
+    words[:, top], chances[:, top] = (
+        np.take_along_axis(each, order, axis=1) for each in (base.words[:, top], anew)
+    )
     return Reading(words=words, chances=chances, rest=base.rest, elsewhere=base.elsewhere)
 
 
 def _likelihoods(words: Ids, alone: Reading, shares: Floats) -> Floats:
-    """Return log P(y | x) but for a number that is the same for all words at a place, from what Bayes' rule says without context.
+    """Return log P(y | x) but for a number that is the same for all words at a place, from what Bayes' rule
+    says without context.
 
     A candidate that is not among those of the reading alone gets what is left over there.
     """
     same = words[:, :, None] == alone.words[:, None, :]
     held = np.where(same.any(axis=2), np.take_along_axis(alone.chances, same.argmax(axis=2), axis=1), 0.0)
     rest = alone.rest[:, None] * alone.elsewhere[np.maximum(words, 0)]
-    found: Floats = np.log((held + np.where(held > 0.0, 0.0, rest) + _TINY) / (shares[np.maximum(words, 0)] + _TINY))
+    found: Floats = np.log(
+        (held + np.where(held > 0.0, 0.0, rest) + _TINY) / (shares[np.maximum(words, 0)] + _TINY)
+    )
     return found
 
 
 def _share(followed: _Sequences, place: int, candidates: Ids) -> Floats:
     weights = np.exp(followed.worth - followed.worth.max())
-    found: Floats = ((followed.words[:, place][:, None] == candidates) * weights[:, None]).sum(axis=0) / weights.sum()
+    found: Floats = ((followed.words[:, place][:, None] == candidates) * weights[:, None]).sum(
+        axis=0
+    ) / weights.sum()
     return found

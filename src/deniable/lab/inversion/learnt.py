@@ -1,9 +1,12 @@
-"""The attacker who learns: it releases public text itself, and trains a model to see which candidate stood behind a word.
+"""The attacker who learns: it releases public text itself, and trains a model to see which candidate stood
+behind a word.
 
-The protocol is that of Tong et al. (NAACL 2025): public ("shadow") text is sanitised with the same mechanism and ε; the ten best candidates
-of each place come from another attacker; a model ranks them by the released text around. Their model is BERT; ours is small and
-trained from nothing but the shadow text (``deniable.lab.neural.candidate_ranker``). It also sees the noise that each candidate would mean,
-beside the noise at the neighbouring places: a mechanism whose noise is not independent from word to word gives itself away.
+The protocol is that of Tong et al. (NAACL 2025): public ("shadow") text is sanitised with the same mechanism
+and ε; the ten best candidates of each place come from another attacker; a model ranks them by the released
+text around. Their model is BERT; ours is small and trained from nothing but the shadow text
+(``deniable.lab.neural.candidate_ranker``). It also sees the noise that each candidate would mean, beside the
+noise at the neighbouring places: a mechanism whose noise is not independent from word to word gives itself
+away.
 """
 
 from __future__ import annotations
@@ -33,7 +36,8 @@ CANDIDATES = 10
 
 @dataclass(frozen=True, kw_only=True)
 class LearntAttack:
-    """The learnt attacker, for ``audit_inversion(further=…)``; it releases about ``shadow_words`` words of public text itself."""
+    """The learnt attacker, for ``audit_inversion(further=…)``; it releases about ``shadow_words`` words of
+    public text itself."""
 
     shadow_words: int = 40_000
     chooses_by: None = None
@@ -49,7 +53,13 @@ class LearntAttack:
     def attacker(self, known: Known) -> Learnt:
         """Return the attacker, who learns from the shadow of the public text."""
         assert known.public.shadow is not None  # noqa: S101 - it asks for one
-        return Learnt(known.in_context, known.mechanism, known.public.shadow.documents, learning=known.learning, seed=known.seed)
+        return Learnt(
+            known.in_context,
+            known.mechanism,
+            known.public.shadow.documents,
+            learning=known.learning,
+            seed=known.seed,
+        )
 
 
 class Learnt:
@@ -57,7 +67,8 @@ class Learnt:
 
     name = LEARNT
     knows = (
-        "All of that. Released public text with the same mechanism and ε, and learnt from it which of the ten best candidates of the "
+        "All of that. Released public text with the same mechanism and ε, and learnt from it which of the "
+        "ten best candidates of the "
         "attacker before it stood behind a word."
     )
 
@@ -88,11 +99,14 @@ class Learnt:
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         documents = [document for document in shadow if len(document)]
         released = np.split(
-            Draws(mechanism, seed=seed).of_each(np.concatenate(documents)), np.cumsum([len(each) for each in documents])[:-1]
+            Draws(mechanism, seed=seed).of_each(np.concatenate(documents)),
+            np.cumsum([len(each) for each in documents])[:-1],
         )
         texts = self._texts((learning or base).read(released), released, documents)
         vectors = vectors_for_models(self._embedding)
-        self._model = train_ranker(texts, vectors, settings or RankerSettings(), seed=seed, device=self._device, report=report)
+        self._model = train_ranker(
+            texts, vectors, settings or RankerSettings(), seed=seed, device=self._device, report=report
+        )
 
     def read(self, released: Sequence[Ids]) -> Reading:
         """Return the candidates of the other attacker, the first ten ranked anew."""
@@ -105,10 +119,15 @@ class Learnt:
         mass = chances[:, top].sum(axis=1, keepdims=True)
         anew = np.concatenate([*ranked, np.zeros((0, chances[:, top].shape[1]))]) * mass
         order = np.argsort(-np.where(words[:, top] >= 0, anew, -1.0), axis=1, kind="stable")
-        words[:, top], chances[:, top] = np.take_along_axis(words[:, top], order, axis=1), np.take_along_axis(anew, order, axis=1)
+        words[:, top], chances[:, top] = (
+            np.take_along_axis(words[:, top], order, axis=1),
+            np.take_along_axis(anew, order, axis=1),
+        )
         return Reading(words=words, chances=chances, rest=base.rest, elsewhere=base.elsewhere)
 
-    def _texts(self, reading: Reading, released: Sequence[Ids], truth: Sequence[Ids] | None) -> list[RankedText]:
+    def _texts(
+        self, reading: Reading, released: Sequence[Ids], truth: Sequence[Ids] | None
+    ) -> list[RankedText]:
         from deniable.lab.neural.candidate_ranker import RankedText
 
         texts, start = [], 0
@@ -120,19 +139,33 @@ class Learnt:
                 hits = words == truth[place][:, None]
                 right = np.where(hits.any(axis=1), hits.argmax(axis=1), -1)
             with np.errstate(divide="ignore"):
-                logs = np.maximum(np.log(chances / np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)), -30.0)
-            texts.append(RankedText(released=ids, words=words, logs=logs, features=self._features(ids, words, chances), right=right))
+                logs = np.maximum(
+                    np.log(chances / np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)), -30.0
+                )
+            texts.append(
+                RankedText(
+                    released=ids,
+                    words=words,
+                    logs=logs,
+                    features=self._features(ids, words, chances),
+                    right=right,
+                )
+            )
             start += len(ids)
         return texts
 
     def _features(self, released: Ids, words: Ids, chances: Floats) -> Floats:
-        """Return what the noise that each candidate would mean has to do with the noise at the places before and after it.
+        """Return what the noise that each candidate would mean has to do with the noise at the places before
+        and after it.
 
-        For each side: the angle between the two, and how far apart they are and how far one is from the other turned around.
+        For each side: the angle between the two, and how far apart they are and how far one is from the other
+        turned around.
         """
         if not len(released):
             return np.zeros((0, words.shape[1], 6))
-        vectors = self._embedding.rows(np.maximum(words, 0).ravel()).reshape(*words.shape, -1).astype(np.float64)
+        vectors = (
+            self._embedding.rows(np.maximum(words, 0).ravel()).reshape(*words.shape, -1).astype(np.float64)
+        )
         seen = self._embedding.rows(released).astype(np.float64)
         shares = chances / np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)
         noise = seen[:, None, :] - vectors
@@ -144,7 +177,9 @@ class Learnt:
             beside[0 if by == 1 else -1] = 0.0
             lengths = np.linalg.norm(noise, axis=2) * np.linalg.norm(beside, axis=1)[:, None]
             found.append(np.einsum("pcd,pd->pc", noise, beside) / np.maximum(lengths, 1e-9))
-            found += [np.linalg.norm(noise + sign * beside[:, None, :], axis=2) / scale for sign in (-1.0, 1.0)]
+            found += [
+                np.linalg.norm(noise + sign * beside[:, None, :], axis=2) / scale for sign in (-1.0, 1.0)
+            ]
         return np.stack(found, axis=2)
 
 

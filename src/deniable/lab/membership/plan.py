@@ -1,4 +1,5 @@
-"""Who is in and who is out: the target models, the shadow models, what each is asked, and what kind of model they are."""
+"""Who is in and who is out: the target models, the shadow models, what each is asked, and what kind of model
+they are."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ FEWEST_USERS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class LanguageModelShape:
-    """The model of the auditor's protocol, that of Song and Shmatikov: 256 coordinates a word, an LSTM of 128, a softmax.
+    """The model of the auditor's protocol, that of Song and Shmatikov: 256 coordinates a word, an LSTM of
+    128, a softmax.
 
     It reads ``sequence`` words in a row before it starts afresh.
     """
@@ -40,7 +42,8 @@ class LanguageModelSettings(LanguageModelShape):
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One language model to train on the text of ``members`` in one condition, then asked for that of ``users`` in some conditions."""
+    """One language model to train on the text of ``members`` in one condition, then asked for that of
+    ``users`` in some conditions."""
 
     name: str
     trained_on: str
@@ -51,7 +54,8 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Users 0 … 2n-1 are the target's pool, users 2n … 4n-1 the pool of the shadows; each model trains on n of its pool.
+    """Users 0 … 2n-1 are the target's pool, users 2n … 4n-1 the pool of the shadows; each model trains on n
+    of its pool.
 
     The paper has one target; more of them, each with another half of the pool, show how much chance decides.
     """
@@ -77,7 +81,8 @@ class Plan:
     def jobs(self, conditions: Sequence[str]) -> list[Job]:
         """Return all models to train: targets and shadows of every condition, the original text among them.
 
-        The model trained on original text is asked for every condition, the others for their own and the original.
+        The model trained on original text is asked for every condition, the others for their own and the
+        original.
         """
         found = []
         for condition in conditions:
@@ -88,7 +93,13 @@ class Plan:
                 ("shadow", self.shadows, self.shadow_pool, asked),
             ):
                 found += [
-                    Job(name=f"{condition} {kind} {place}", trained_on=condition, members=members, asked=questions, users=pool)
+                    Job(
+                        name=f"{condition} {kind} {place}",
+                        trained_on=condition,
+                        members=members,
+                        asked=questions,
+                        users=pool,
+                    )
                     for place, members in enumerate(splits)
                 ]
         return found
@@ -103,18 +114,31 @@ class PlanSummary:
     shadows: int
 
 
-def make_plan(users: int, *, in_each: int | None = None, targets: int = 1, shadows: int = 10, seed: int = 0, source: str = "data") -> Plan:
-    """Return a plan for ``users`` users; ``in_each`` is the n of the protocol, a quarter of the users unless it is given.
+def make_plan(
+    users: int,
+    *,
+    in_each: int | None = None,
+    targets: int = 1,
+    shadows: int = 10,
+    seed: int = 0,
+    source: str = "data",
+) -> Plan:
+    """Return a plan for ``users`` users; ``in_each`` is the n of the protocol, a quarter of the users unless
+    it is given.
 
     :raises InvalidParameter: if a number is not a whole number of at least 1.
     :raises UnusableAuditData: if there are not four users, or not 4·n.
     """
     if users < FEWEST_USERS:
-        raise UnusableAuditData(source, f"has {users:,} users with enough text; a membership audit needs at least {FEWEST_USERS}")
+        raise UnusableAuditData(
+            source, f"has {users:,} users with enough text; a membership audit needs at least {FEWEST_USERS}"
+        )
     n = users // 4 if in_each is None else validated_count(in_each, "in_each")
     if 4 * n > users:
         raise UnusableAuditData(
-            source, f"has {users:,} users with enough text, but {n:,} members, {n:,} others and a shadow pool of {2 * n:,} are asked for"
+            source,
+            f"has {users:,} users with enough text, but {n:,} members, {n:,} others and a shadow pool of "
+            f"{2 * n:,} are asked for",
         )
     rng = np.random.default_rng(validated_count(seed, "seed", at_least=0))
 

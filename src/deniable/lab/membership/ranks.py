@@ -1,7 +1,8 @@
 """How high a model ranks the words that a user really wrote, as numbers that can be compared.
 
-The protocol's feature is a histogram of 100 equal bins over the ranks 0 (the model's first guess) to 5,000. Most ranks are
-small, so counts are kept finer than that: the first of those bins rank by rank. ``protocol_histogram`` adds them up again.
+The protocol's feature is a histogram of 100 equal bins over the ranks 0 (the model's first guess) to 5,000.
+Most ranks are small, so counts are kept finer than that: the first of those bins rank by rank.
+``protocol_histogram`` adds them up again.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class NextWord(Protocol):
     device: torch.device
 
     def logits(self, words: torch.Tensor, *, training: bool) -> torch.Tensor:
-        """Return the scores of the next word: (models, batch · length, vocabulary) for words (models, batch, length)."""
+        """Return the scores of the next word: (models, batch · length, vocabulary) for words (models, batch,
+        length)."""
         ...
 
 
@@ -53,7 +55,11 @@ def rank_counts(model: NextWord, users: Sequence[NDArray[np.int32]]) -> NDArray[
             wanted = part[0, :, 1:].reshape(-1)
             scores = model.logits(part[:, :, :-1], training=False)[0]
             ranks = (scores > scores.gather(1, wanted[:, None])).sum(1)
-            whose = torch.from_numpy(owners[start : start + at_once]).to(model.device).repeat_interleave(part.shape[2] - 1)
+            whose = (
+                torch.from_numpy(owners[start : start + at_once])
+                .to(model.device)
+                .repeat_interleave(part.shape[2] - 1)
+            )
             counted = (wanted != PADDING) & (wanted != TEXT_END)
             coarse = WIDTH - 1 + torch.div(ranks, WIDTH, rounding_mode="floor").clamp(max=PROTOCOL_BINS - 1)
             bins = torch.where(wanted == UNKNOWN, BINS - 1, torch.where(ranks < WIDTH, ranks, coarse))
@@ -63,7 +69,8 @@ def rank_counts(model: NextWord, users: Sequence[NDArray[np.int32]]) -> NDArray[
 
 
 def protocol_histogram(counts: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the counts in the protocol's 100 equal bins; words the model does not know fall in the last one."""
+    """Return the counts in the protocol's 100 equal bins; words the model does not know fall in the last
+    one."""
     first = counts[..., :WIDTH].sum(axis=-1, keepdims=True)
     last = counts[..., BINS - 2 :].sum(axis=-1, keepdims=True)
     return np.concatenate([first, counts[..., WIDTH : BINS - 2], last], axis=-1).astype(np.int64)
@@ -72,7 +79,8 @@ def protocol_histogram(counts: NDArray[np.int32]) -> NDArray[np.int64]:
 def histograms(counts: NDArray[np.int32], *, fine: bool = False) -> NDArray[np.float64]:
     """Return (users, bins) histograms of length 1; a user without a counted word has zeros.
 
-    ``fine`` looks at the ranks 0 to 49 one by one and at logarithms of counts, in place of the protocol's 100 equal bins.
+    ``fine`` looks at the ranks 0 to 49 one by one and at logarithms of counts, in place of the protocol's 100
+    equal bins.
     """
     values = np.log1p(counts.astype(np.float64)) if fine else protocol_histogram(counts).astype(np.float64)
     lengths = np.linalg.norm(values, axis=-1, keepdims=True)

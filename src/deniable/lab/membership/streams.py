@@ -1,4 +1,5 @@
-"""Everybody's words as numbers: in one condition (the original text, or as a mechanism released it), and as one model knows them."""
+"""Everybody's words as numbers: in one condition (the original text, or as a mechanism released it), and as
+one model knows them."""
 
 from __future__ import annotations
 
@@ -70,7 +71,10 @@ def pack(conditions: Mapping[str, Streams]) -> dict[str, NDArray[np.generic]]:
 def unpack(arrays: Mapping[str, NDArray[np.generic]]) -> dict[str, Streams]:
     """Return the conditions that ``pack`` packed."""
     return {
-        str(name): Streams(tokens=arrays[f"tokens{place}"].astype(np.int32), offsets=arrays[f"offsets{place}"].astype(np.int64))
+        str(name): Streams(
+            tokens=arrays[f"tokens{place}"].astype(np.int32),
+            offsets=arrays[f"offsets{place}"].astype(np.int64),
+        )
         for place, name in enumerate(arrays["names"])
     }
 
@@ -78,7 +82,8 @@ def unpack(arrays: Mapping[str, NDArray[np.generic]]) -> dict[str, Streams]:
 class Vocabulary:
     """The words a model knows: the most frequent of the text it was trained on.
 
-    Maps word codes to a model's own numbers: padding, the end of a text, the unknown word, then words by frequency.
+    Maps word codes to a model's own numbers: padding, the end of a text, the unknown word, then words by
+    frequency.
     """
 
     def __init__(self, trained_on: Codes, *, size: int) -> None:
@@ -95,7 +100,8 @@ class Vocabulary:
 
 
 def sequences(numbers: NDArray[np.int32], length: int) -> NDArray[np.int32]:
-    """Return one user's numbers cut into rows of ``length`` + 1: each row's words and, shifted by one, the words to predict.
+    """Return one user's numbers cut into rows of ``length`` + 1: each row's words and, shifted by one, the
+    words to predict.
 
     Rows overlap by one number, so that every word but the first is predicted once. The last row is padded.
     """

@@ -29,7 +29,8 @@ class DeviceTexts:
         return len(self.lengths)
 
     def batch(self, chosen: Ids) -> tuple[Tensor, Tensor]:
-        """Return the words of the chosen texts, one row each, and their lengths (on the processor). An empty text is one padding."""
+        """Return the words of the chosen texts, one row each, and their lengths (on the processor). An empty
+        text is one padding."""
         lengths = torch.from_numpy(self.lengths[chosen])
         places = torch.arange(int(lengths.max()), device=self._device)
         inside = places < (lengths * torch.from_numpy(~self._empty[chosen])).to(self._device)[:, None]
@@ -43,10 +44,14 @@ def shuffled_batches(lengths: Ids, size: int, rng: np.random.Generator) -> Itera
     yield from _batches(list(rng.permutation(len(lengths))[:, None]), lengths, size, rng)
 
 
-def grouped_batches(groups: Ids, lengths: Ids, size: int, together: int, rng: np.random.Generator) -> Iterator[Ids]:
-    """Yield every place once in batches of runs of ``together`` places of one group, about as long as each other.
+def grouped_batches(
+    groups: Ids, lengths: Ids, size: int, together: int, rng: np.random.Generator
+) -> Iterator[Ids]:
+    """Yield every place once in batches of runs of ``together`` places of one group, about as long as each
+    other.
 
-    A run may end in the next group. Which places of a group share a run is decided by their lengths, not by chance.
+    A run may end in the next group. Which places of a group share a run is decided by their lengths, not by
+    chance.
     """
     order = np.lexsort((-lengths, groups))
     runs = [order[start : start + together] for start in range(0, len(order), together)]
@@ -54,7 +59,8 @@ def grouped_batches(groups: Ids, lengths: Ids, size: int, together: int, rng: np
 
 
 def _batches(runs: list[Ids], lengths: Ids, at_once: int, rng: np.random.Generator) -> Iterator[Ids]:
-    """Yield runs joined, ``at_once`` of them to a batch: sorted by length within portions, which are large enough to stay random."""
+    """Yield runs joined, ``at_once`` of them to a batch: sorted by length within portions, which are large
+    enough to stay random."""
     batches, portion = [], at_once * _BATCHES_SORTED_TOGETHER
     for start in range(0, len(runs), portion):
         part = sorted(runs[start : start + portion], key=lambda run: -int(lengths[run].max()))

@@ -1,8 +1,10 @@
-"""A small model that ranks the candidates for each place of a text: which of these words stood here, given all that stands around?
+"""A small model that ranks the candidates for each place of a text: which of these words stood here, given
+all that stands around?
 
-It reads a text as two rows of words, those that were released and the likeliest ones behind them, with a bidirectional LSTM and with a
-linear map for each distance to the left and to the right. What comes out is compared with each candidate. It begins as the ranking that
-it is given, and ends as it was when texts that were held back were ranked best: so it is no worse than that ranking but for chance.
+It reads a text as two rows of words, those that were released and the likeliest ones behind them, with a
+bidirectional LSTM and with a linear map for each distance to the left and to the right. What comes out is
+compared with each candidate. It begins as the ranking that it is given, and ends as it was when texts that
+were held back were ranked best: so it is no worse than that ranking but for chance.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ FEATURES = 6
 """How many numbers are known of each candidate beside its probability."""
 
 _UNITS, _OWN, _REACH = 64, 32, 3
-"""The units of the LSTM, the numbers that are learnt of a word beside its public vector, and how far away words have a map of their own."""
+"""The units of the LSTM, the numbers that are learnt of a word beside its public vector, and how far away
+words have a map of their own."""
 
 _BATCH, _EPOCHS, _PATIENCE = 16, 15, 2
 _LONGEST = 120
@@ -32,9 +35,11 @@ _ONE_IN_VALIDATES = 8
 
 @dataclass(frozen=True, kw_only=True)
 class RankedText:
-    """A text with candidates: released ids, candidates of each place with log-probabilities and features, and the right one.
+    """A text with candidates: released ids, candidates of each place with log-probabilities and features, and
+    the right one.
 
-    ``right`` is -1 where the word is none of the candidates, and is not looked at in ranking. A candidate of -1 is none.
+    ``right`` is -1 where the word is none of the candidates, and is not looked at in ranking. A candidate of
+    -1 is none.
     """
 
     released: Ids = field(repr=False)
@@ -45,7 +50,9 @@ class RankedText:
 
     def parts(self, longest: int = _LONGEST) -> list[RankedText]:
         """Return the text cut into parts that are not too long for a batch."""
-        return [self._between(slice(start, start + longest)) for start in range(0, len(self.released), longest)]
+        return [
+            self._between(slice(start, start + longest)) for start in range(0, len(self.released), longest)
+        ]
 
     def _between(self, part: slice) -> RankedText:
         return RankedText(
@@ -74,7 +81,9 @@ class CandidateRanker(nn.Module):
         spread = float(vectors.pow(2).mean().sqrt().clamp(min=1e-6))
         self.vectors = nn.Embedding(len(vectors), vectors.shape[1], _weight=vectors / spread, _freeze=True)
         self.own = nn.Embedding(len(vectors), _OWN, padding_idx=len(vectors) - 1)
-        nn.init.normal_(self.own.weight, std=0.02)  # a word that was hardly met stays what its public vector says
+        nn.init.normal_(
+            self.own.weight, std=0.02
+        )  # a word that was hardly met stays what its public vector says
         wide = vectors.shape[1] + _OWN
         self.lstm = nn.LSTM(2 * wide, _UNITS, batch_first=True, bidirectional=True)
         self.near = nn.ModuleList(nn.Linear(2 * wide, wide, bias=False) for _ in range(2 * _REACH))
@@ -109,16 +118,28 @@ class CandidateRanker(nn.Module):
 
 
 def train_ranker(
-    texts: Sequence[RankedText], vectors: Tensor, settings: RankerSettings, *, seed: int, device: torch.device, report: Report | None = None
+    texts: Sequence[RankedText],
+    vectors: Tensor,
+    settings: RankerSettings,
+    *,
+    seed: int,
+    device: torch.device,
+    report: Report | None = None,
 ) -> CandidateRanker:
-    """Return a ranker that has learnt from texts whose words are known; one text in eight says when to stop."""
+    """Return a ranker that has learnt from texts whose words are known; one text in eight says when to
+    stop."""
     torch.manual_seed(seed)
     model = CandidateRanker(vectors, settings).to(device)
     random = np.random.default_rng(seed)
     parts = [part for text in texts for part in text.parts() if len(part.released)]
     order = random.permutation(len(parts))
-    held, learnt = order[: max(1, len(parts) // _ONE_IN_VALIDATES)], order[max(1, len(parts) // _ONE_IN_VALIDATES) :]
-    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=settings.rate, weight_decay=settings.decay)
+    held, learnt = (
+        order[: max(1, len(parts) // _ONE_IN_VALIDATES)],
+        order[max(1, len(parts) // _ONE_IN_VALIDATES) :],
+    )
+    optimiser = torch.optim.AdamW(
+        [p for p in model.parameters() if p.requires_grad], lr=settings.rate, weight_decay=settings.decay
+    )
     stopping = EarlyStopping(model, patience=_PATIENCE)
     stopping.should_stop(_score(model, [parts[i] for i in held], _BATCH, device))
     for epoch in range(_EPOCHS):
@@ -128,7 +149,9 @@ def train_ranker(
             batch = _Batch([parts[i] for i in shuffled[start : start + _BATCH]], model, device)
             if not bool((batch.right >= 0).any()):
                 continue
-            loss = nn.functional.cross_entropy(batch.scores(model).flatten(0, 1), batch.right.flatten(), ignore_index=-1)
+            loss = nn.functional.cross_entropy(
+                batch.scores(model).flatten(0, 1), batch.right.flatten(), ignore_index=-1
+            )
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -180,7 +203,8 @@ class _Batch:
 
 
 def _score(model: CandidateRanker, parts: Sequence[RankedText], size: int, device: torch.device) -> float:
-    """Return the mean log-probability of the right candidate: it says more than how often the first one is right."""
+    """Return the mean log-probability of the right candidate: it says more than how often the first one is
+    right."""
     model.eval()
     total, places = 0.0, 0
     with torch.inference_mode():

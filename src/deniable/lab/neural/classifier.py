@@ -1,4 +1,5 @@
-"""The paper's classifier: a biLSTM and one linear layer, trained until validation gets no better. Tasks and ``utility`` use it."""
+"""The paper's classifier: a biLSTM and one linear layer, trained until validation gets no better. Tasks and
+``utility`` use it."""
 
 from __future__ import annotations
 
@@ -60,16 +61,21 @@ def train_classifier(
     settings: ClassifierSettings,
     seed: int,
 ) -> int:
-    """Train the model in place and return the number of epochs; it ends as it was when validation was best."""
+    """Train the model in place and return the number of epochs; it ends as it was when validation was
+    best."""
     device = model.output.weight.device
     rng = np.random.Generator(np.random.PCG64(seed))
-    optimiser = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=settings.learning_rate)
+    optimiser = torch.optim.Adam(
+        [p for p in model.parameters() if p.requires_grad], lr=settings.learning_rate
+    )
     targets = torch.from_numpy(labels).to(device)
     stopping = EarlyStopping(model, patience=settings.patience)
     for _ in range(settings.epochs):
         model.train()
         for chosen in shuffled_batches(train.lengths, settings.batch, rng):
-            loss = nn.functional.cross_entropy(model(*train.batch(chosen)), targets[torch.from_numpy(chosen).to(device)])
+            loss = nn.functional.cross_entropy(
+                model(*train.batch(chosen)), targets[torch.from_numpy(chosen).to(device)]
+            )
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -91,25 +97,34 @@ def predict_classes(model: Classifier, texts: DeviceTexts) -> Ids:
 
 
 class BiLstmLearner:
-    """The slow learner: the classifier above on the vectors of the embedding. An eighth of the texts to learn from says when to stop."""
+    """The slow learner: the classifier above on the vectors of the embedding. An eighth of the texts to learn
+    from says when to stop."""
 
     name = "biLSTM"
 
-    def __init__(self, embedding: Embedding, *, device: str = "cpu", settings: ClassifierSettings = OWN_TEXTS) -> None:
+    def __init__(
+        self, embedding: Embedding, *, device: str = "cpu", settings: ClassifierSettings = OWN_TEXTS
+    ) -> None:
         """Learn on a device, from the vectors of an embedding."""
         self._vectors, self._padding = vectors_for_models(embedding), len(embedding) + 1
         self._device, self._settings = torch.device(device), settings
 
     def learn(self, version: Version, places: Ids, labels: Ids, *, seed: int) -> Classify:
-        """Return what classifies texts after learning from those at ``places``; ``labels`` are those of all texts."""
+        """Return what classifies texts after learning from those at ``places``; ``labels`` are those of all
+        texts."""
         torch.manual_seed(seed)
         model = Classifier(self._vectors, int(labels.max()) + 1, self._settings).to(self._device)
         order = np.random.Generator(np.random.PCG64(seed)).permutation(places)
         held_out = order[: max(1, len(order) // _ONE_IN_VALIDATES)]
         rest = order[len(held_out) :]
-        train, validation = self._texts(version.passages.take(rest)), self._texts(version.passages.take(held_out))
+        train, validation = (
+            self._texts(version.passages.take(rest)),
+            self._texts(version.passages.take(held_out)),
+        )
         train_classifier(model, train, labels[rest], validation, labels[held_out], self._settings, seed)
         return lambda other, where: predict_classes(model, self._texts(other.passages.take(where)))
 
     def _texts(self, passages: Passages) -> DeviceTexts:
-        return DeviceTexts(passages, longest=self._settings.longest, padding=self._padding, device=self._device)
+        return DeviceTexts(
+            passages, longest=self._settings.longest, padding=self._padding, device=self._device
+        )

@@ -17,8 +17,9 @@ from deniable.learning.passages import Passages, load_arrays, save_arrays
 class EncodedTask:
     """Passages by name ("train", "validation", "test", and "answers" where there are any) and arrays by name.
 
-    Classification: ``labels/SPLIT`` and ``classes``. Answer selection: ``right/SPLIT`` (places in the answers, all questions
-    one after the other) with ``right_offsets/SPLIT``, and ``pool100/SPLIT`` and the like, one row a question.
+    Classification: ``labels/SPLIT`` and ``classes``. Answer selection: ``right/SPLIT`` (places in the
+    answers, all questions one after the other) with ``right_offsets/SPLIT``, and ``pool100/SPLIT`` and the
+    like, one row a question.
     """
 
     passages: dict[str, Passages]
@@ -43,7 +44,11 @@ def save_encoded_task(task: EncodedTask, path: Path) -> None:
     """Write the task, whole or not at all."""
     arrays: dict[str, NDArray[Any]] = {f"array:{name}": array for name, array in task.arrays.items()}
     for name, passages in task.passages.items():
-        arrays |= {f"ids:{name}": passages.ids, f"offsets:{name}": passages.offsets, f"drawn:{name}": passages.drawn}
+        arrays |= {
+            f"ids:{name}": passages.ids,
+            f"offsets:{name}": passages.offsets,
+            f"drawn:{name}": passages.drawn,
+        }
     save_arrays(path, arrays)
 
 
@@ -57,8 +62,15 @@ def load_encoded_task(path: Path) -> EncodedTask:
     names = [name.removeprefix("ids:") for name in found if name.startswith("ids:")]
     try:
         return EncodedTask(
-            passages={n: Passages(ids=found[f"ids:{n}"], offsets=found[f"offsets:{n}"], drawn=found[f"drawn:{n}"]) for n in names},
-            arrays={name.removeprefix("array:"): array for name, array in found.items() if name.startswith("array:")},
+            passages={
+                n: Passages(ids=found[f"ids:{n}"], offsets=found[f"offsets:{n}"], drawn=found[f"drawn:{n}"])
+                for n in names
+            },
+            arrays={
+                name.removeprefix("array:"): array
+                for name, array in found.items()
+                if name.startswith("array:")
+            },
         )
     except KeyError as error:
         raise TaskDataError(path, f"it cannot be read ({error}); {advice}") from error

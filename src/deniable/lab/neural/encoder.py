@@ -14,14 +14,16 @@ from deniable.embeddings.embedding import Embedding
 
 
 def vectors_for_models(embedding: Embedding) -> Tensor:
-    """Return one row for each id that passages and batches hold: the words, then ⊥, then zeros for the padding."""
+    """Return one row for each id that passages and batches hold: the words, then ⊥, then zeros for the
+    padding."""
     rows = np.concatenate([embedding.vectors, embedding.unknown[None], np.zeros((1, embedding.dimension))])
     return torch.from_numpy(rows.astype(np.float32))
 
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderSettings:
-    """How an encoder is built and what it learns from: texts up to ``longest`` words, ``batch`` of them a step."""
+    """How an encoder is built and what it learns from: texts up to ``longest`` words, ``batch`` of them a
+    step."""
 
     units: int
     dropout: float
@@ -32,13 +34,18 @@ class EncoderSettings:
 
 
 class BiLstmEncoder(nn.Module):
-    """Word vectors, dropout, one bidirectional LSTM, pooling over time: what the states reach at most, and on average if asked."""
+    """Word vectors, dropout, one bidirectional LSTM, pooling over time: what the states reach at most, and on
+    average if asked."""
 
     def __init__(self, vectors: Tensor, settings: EncoderSettings, *, with_mean: bool) -> None:
         """Start from the public vectors, the last row of which fills batches up and stays as it is."""
         super().__init__()
         self.vectors = nn.Embedding(
-            len(vectors), vectors.shape[1], padding_idx=len(vectors) - 1, _weight=vectors.clone(), _freeze=not settings.tune_vectors
+            len(vectors),
+            vectors.shape[1],
+            padding_idx=len(vectors) - 1,
+            _weight=vectors.clone(),
+            _freeze=not settings.tune_vectors,
         )
         self.lstm = nn.LSTM(vectors.shape[1], settings.units, batch_first=True, bidirectional=True)
         self.dropout = nn.Dropout(settings.dropout)
@@ -47,13 +54,17 @@ class BiLstmEncoder(nn.Module):
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
         """Return one row per text, in any order, with their lengths on the processor."""
-        packed = pack_padded_sequence(self.dropout(self.vectors(words)), lengths, batch_first=True, enforce_sorted=False)
+        packed = pack_padded_sequence(
+            self.dropout(self.vectors(words)), lengths, batch_first=True, enforce_sorted=False
+        )
         states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
         outside = (torch.arange(states.shape[1]) >= lengths[:, None]).to(states.device)[:, :, None]
         highest = states.masked_fill(outside, -torch.inf).amax(dim=1)
         if not self._with_mean:
             return highest
-        return torch.cat([highest, states.sum(dim=1) / lengths.to(states.device)[:, None]], dim=1)  # padded states are zero
+        return torch.cat(
+            [highest, states.sum(dim=1) / lengths.to(states.device)[:, None]], dim=1
+        )  # padded states are zero
 
 
 class EarlyStopping:

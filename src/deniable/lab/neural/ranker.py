@@ -1,11 +1,14 @@
-"""The answer ranker of InsuranceQA: one biLSTM for questions and answers, compared by GESD, and how it is trained.
+"""The answer ranker of InsuranceQA: one biLSTM for questions and answers, compared by GESD, and how it is
+trained.
 
-After Tan et al. (2015), whom the paper replicates: max-pooling over time, unit length, and
-GESD(a, b) = 1/(1 + ‖a - b‖) · 1/(1 + exp(-γ(a·b + c))) with γ = c = 1. It is trained on pairs of a question and a right answer to it. The
-wrong answers to a question are the right ones to the other questions of the batch, which are encoded anyway.
+After Tan et al. (2015), whom the paper replicates: max-pooling over time, unit length, and GESD(a, b) = 1/(1
++ ‖a - b‖) · 1/(1 + exp(-γ(a·b + c))) with γ = c = 1. It is trained on pairs of a question and a right answer
+to it. The wrong answers to a question are the right ones to the other questions of the batch, which are
+encoded anyway.
 
-Wrong answers drawn at random are soon told apart, while the pools of the task hold answers to questions much like the one
-asked. So questions that the model finds alike can share a batch: the wrong answers are then hard ones, and cost nothing more.
+Wrong answers drawn at random are soon told apart, while the pools of the task hold answers to questions much
+like the one asked. So questions that the model finds alike can share a batch: the wrong answers are then hard
+ones, and cost nothing more.
 """
 
 from __future__ import annotations
@@ -51,10 +54,19 @@ class Pairs:
         return shuffled_batches(self._lengths, size, rng)
 
     def batches_of_alike(
-        self, vectors: Tensor, size: int, together: int, rng: np.random.Generator, *, group: int = QUESTIONS_IN_A_GROUP
+        self,
+        vectors: Tensor,
+        size: int,
+        together: int,
+        rng: np.random.Generator,
+        *,
+        group: int = QUESTIONS_IN_A_GROUP,
     ) -> Iterator[Ids]:
-        """Yield every pair once, in batches of runs of ``together`` pairs whose questions are alike by the vectors of all questions."""
-        return grouped_batches(groups_of_alike(vectors, group, rng)[self.questions], self._lengths, size, together, rng)
+        """Yield every pair once, in batches of runs of ``together`` pairs whose questions are alike by the
+        vectors of all questions."""
+        return grouped_batches(
+            groups_of_alike(vectors, group, rng)[self.questions], self._lengths, size, together, rng
+        )
 
 
 def groups_of_alike(vectors: Tensor, size: int, rng: np.random.Generator) -> Ids:
@@ -65,20 +77,24 @@ def groups_of_alike(vectors: Tensor, size: int, rng: np.random.Generator) -> Ids
         group = (vectors @ centres.T).argmax(dim=1)
         sums = torch.zeros_like(centres).index_add_(0, group, vectors)
         length = torch.linalg.vector_norm(sums, dim=1, keepdim=True)
-        centres = torch.where(length > 0, sums / length, centres)  # a group that lost all its members stays where it was
+        centres = torch.where(
+            length > 0, sums / length, centres
+        )  # a group that lost all its members stays where it was
     groups: Ids = group.cpu().numpy()
     return groups
 
 
 @dataclass(frozen=True, kw_only=True)
 class HardestOfSome:
-    """After Tan et al. (2015): max(0, margin - s⁺ + s⁻) with s⁻ the most similar of some ``negatives`` wrong answers of the batch."""
+    """After Tan et al. (2015): max(0, margin - s⁺ + s⁻) with s⁻ the most similar of some ``negatives`` wrong
+    answers of the batch."""
 
     margin: float = 0.2
     negatives: int = 50
 
     def __call__(self, similar: Tensor, wrong: NDArray[np.bool_], rng: np.random.Generator) -> Tensor:
-        """Return the mean loss of a batch: the similarities of its questions (rows) to its answers (columns), the own one on the diagonal.
+        """Return the mean loss of a batch: the similarities of its questions (rows) to its answers (columns),
+        the own one on the diagonal.
 
         ``wrong`` says which answers are wrong to which question.
         """
@@ -89,10 +105,11 @@ class HardestOfSome:
 
 @dataclass(frozen=True, kw_only=True)
 class SoftmaxOfAll:
-    """Cross-entropy of picking the own answer among all wrong ones of the batch, by ``sharpness`` times the similarity.
+    """Cross-entropy of picking the own answer among all wrong ones of the batch, by ``sharpness`` times the
+    similarity.
 
-    Every wrong answer pulls, the hardest most. So nothing collapses while no two answers can be told apart yet, and noisy
-    questions, whose hardest answer says little, are learnt from too.
+    Every wrong answer pulls, the hardest most. So nothing collapses while no two answers can be told apart
+    yet, and noisy questions, whose hardest answer says little, are learnt from too.
     """
 
     sharpness: float = 60.0
@@ -100,7 +117,9 @@ class SoftmaxOfAll:
     def __call__(self, similar: Tensor, wrong: NDArray[np.bool_], rng: np.random.Generator) -> Tensor:  # noqa: ARG002 - draws nothing
         """Return the mean loss of a batch; ``wrong`` says which answers are wrong to which question."""
         other_right = ~wrong & ~np.eye(len(wrong), dtype=bool)
-        logits = (self.sharpness * similar).masked_fill(torch.from_numpy(other_right).to(similar.device), -torch.inf)
+        logits = (self.sharpness * similar).masked_fill(
+            torch.from_numpy(other_right).to(similar.device), -torch.inf
+        )
         return nn.functional.cross_entropy(logits, torch.arange(len(wrong), device=similar.device))
 
 
@@ -108,8 +127,9 @@ class SoftmaxOfAll:
 class RankerSettings(EncoderSettings):
     """How a ranker is built and trained.
 
-    ``near`` questions that the model finds alike come together in a batch once it has learnt for ``epochs_before_near`` epochs, so
-    that the wrong answers are of the kind that the pools hold. 0 leaves batches to chance.
+    ``near`` questions that the model finds alike come together in a batch once it has learnt for
+    ``epochs_before_near`` epochs, so that the wrong answers are of the kind that the pools hold. 0 leaves
+    batches to chance.
     """
 
     units: int = 300
@@ -124,9 +144,11 @@ class RankerSettings(EncoderSettings):
 
 
 AFTER_TAN = RankerSettings(units=141, batch=128, loss=HardestOfSome(), near=0, epochs=30, patience=4)
-"""After Tan et al. (2015), whom the paper replicates: 141 units a direction, a margin of 0.2 to the hardest of 50 wrong answers.
+"""After Tan et al. (2015), whom the paper replicates: 141 units a direction, a margin of 0.2 to the hardest
+of 50 wrong answers.
 
-Theirs are drawn from all answers, ours from those in the batch. Dropout, the tuned vectors, the step and the batch are ours.
+Theirs are drawn from all answers, ours from those in the batch. Dropout, the tuned vectors, the step and the
+batch are ours.
 """
 
 
@@ -143,21 +165,27 @@ class Ranker(nn.Module):
 
 
 def gesd(cosine: Tensor) -> Tensor:
-    """Return the similarity of vectors of length 1 by their dot product, which is all it depends on: ‖a - b‖² = 2 - 2 a·b."""
+    """Return the similarity of vectors of length 1 by their dot product, which is all it depends on: ‖a - b‖²
+    = 2 - 2 a·b."""
     distance = (2.0 - 2.0 * cosine).clamp_min(_NO_DISTANCE).sqrt()
     similarity: Tensor = torch.sigmoid(GAMMA * (cosine + C)) / (1.0 + distance)
     return similarity
 
 
-def evaluate_ranker(model: Ranker, questions: DeviceTexts, answers: DeviceTexts, task: EncodedTask, split: str) -> dict[str, float]:
-    """Return MAP, MRR and top-1 in the pools of each size. A question whose pool has no right answer scores 0."""
+def evaluate_ranker(
+    model: Ranker, questions: DeviceTexts, answers: DeviceTexts, task: EncodedTask, split: str
+) -> dict[str, float]:
+    """Return MAP, MRR and top-1 in the pools of each size. A question whose pool has no right answer scores
+    0."""
     asked, known = encode_texts(model, questions), encode_texts(model, answers)
     found: dict[str, float] = {}
     for size, pools in task.pools(split).items():
         scores = np.empty(pools.shape)
         for start in range(0, len(pools), 64):
             part = torch.from_numpy(pools[start : start + 64]).to(known.device)
-            scores[start : start + 64] = gesd(torch.einsum("qd,qpd->qp", asked[start : start + 64], known[part])).cpu().numpy()
+            scores[start : start + 64] = (
+                gesd(torch.einsum("qd,qpd->qp", asked[start : start + 64], known[part])).cpu().numpy()
+            )
         right = [task.right(split, question) for question in range(len(pools))]
         found |= {f"{name}@{size}": value for name, value in ranking_scores(scores, pools, right).items()}
     return found
@@ -167,7 +195,10 @@ def encode_texts(model: Ranker, texts: DeviceTexts) -> Tensor:
     """Return the vectors of all texts."""
     model.eval()
     with torch.no_grad():
-        rows = [(chosen, model(*texts.batch(chosen))) for chosen in sorted_batches(texts.lengths, _TEXTS_TO_ENCODE_AT_ONCE)]
+        rows = [
+            (chosen, model(*texts.batch(chosen)))
+            for chosen in sorted_batches(texts.lengths, _TEXTS_TO_ENCODE_AT_ONCE)
+        ]
     every = torch.cat([vectors for _, vectors in rows])
     back = np.argsort(np.concatenate([chosen for chosen, _ in rows]), kind="stable")
     return every[torch.from_numpy(back).to(every.device)]
@@ -182,14 +213,19 @@ def train_ranker(
     settings: RankerSettings,
     seed: int,
 ) -> int:
-    """Train the model in place and return the number of epochs; it ends as it was when validation (MRR, mean of all pools) was best."""
+    """Train the model in place and return the number of epochs; it ends as it was when validation (MRR, mean
+    of all pools) was best."""
     rng = np.random.Generator(np.random.PCG64(seed))
-    optimiser = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=settings.learning_rate)
+    optimiser = torch.optim.Adam(
+        [p for p in model.parameters() if p.requires_grad], lr=settings.learning_rate
+    )
     pairs = Pairs(task, answers.lengths)
     stopping = EarlyStopping(model, patience=settings.patience)
     for epoch in range(settings.epochs):
         if settings.near and epoch >= settings.epochs_before_near:
-            batches = pairs.batches_of_alike(encode_texts(model, questions), settings.batch, settings.near, rng)
+            batches = pairs.batches_of_alike(
+                encode_texts(model, questions), settings.batch, settings.near, rng
+            )
         else:
             batches = pairs.batches(settings.batch, rng)
         model.train()
@@ -202,7 +238,9 @@ def train_ranker(
             nn.utils.clip_grad_norm_(model.parameters(), 5.0)
             optimiser.step()
         reached = evaluate_ranker(model, validation, answers, task, "validation")
-        if stopping.should_stop(float(np.mean([value for name, value in reached.items() if name.startswith("MRR")]))):
+        if stopping.should_stop(
+            float(np.mean([value for name, value in reached.items() if name.startswith("MRR")]))
+        ):
             break
     stopping.restore_best()
     return stopping.epochs

@@ -1,4 +1,5 @@
-"""What text is still good for on the paper's three downstream tasks: their data, the experiment, and ``reproduce`` to run it.
+"""What text is still good for on the paper's three downstream tasks: their data, the experiment, and
+``reproduce`` to run it.
 
 data set ──► passages ──► perturbed passages ──► model ──► score ──► curve
 data/        learning/passages, perturbation     learning/classifier, ranker   experiment/

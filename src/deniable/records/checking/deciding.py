@@ -1,8 +1,8 @@
 """Whether what leaves beside the privatized texts was named by a person.
 
-A file is judged by its first records: a column without a role that looks like people, contacts, identifiers, dates of birth or free text
-is refused. So is a column that those records do not hold. A stream, and a folder that nobody looks at, are not judged: there every
-column needs a role by name.
+A file is judged by its first records: a column without a role that looks like people, contacts, identifiers,
+dates of birth or free text is refused. So is a column that those records do not hold. A stream, and a folder
+that nobody looks at, are not judged: there every column needs a role by name.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def why_refused(column: ColumnProfile) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Looked:
-    """What the first records of a file hold in its columns without a role. ``complete`` says that there are no more records."""
+    """What the first records of a file hold in its columns without a role. ``complete`` says that there are
+    no more records."""
 
     columns: list[ColumnProfile]
     named: frozenset[str]
@@ -63,7 +64,9 @@ class Looked:
     """What is wrong with the record after those."""
 
 
-def look_at(source: Source, layout: Layout, embedding: Embedding, *, most: int = JUDGED, report: Report | None = None) -> Looked:
+def look_at(
+    source: Source, layout: Layout, embedding: Embedding, *, most: int = JUDGED, report: Report | None = None
+) -> Looked:
     """Look at the first ``most`` records of a file; ``report`` is told how far the reading is.
 
     A record that cannot be read ends the look.
@@ -85,12 +88,20 @@ def look_at(source: Source, layout: Layout, embedding: Embedding, *, most: int =
     except RecordError as raised:
         complete, error = False, raised
     return Looked(
-        columns=columns.profiles(), named=frozenset(named), records=records, complete=complete, more_columns=columns.more, error=error
+        columns=columns.profiles(),
+        named=frozenset(named),
+        records=records,
+        complete=complete,
+        more_columns=columns.more,
+        error=error,
     )
 
 
-def decide(source: Source, layout: Layout, reader: Reader, embedding: Embedding, *, by_name: bool = False) -> list[str]:
-    """Let the reader of a source give out what was named, and what a look at the source finds harmless; return what to warn of.
+def decide(
+    source: Source, layout: Layout, reader: Reader, embedding: Embedding, *, by_name: bool = False
+) -> list[str]:
+    """Let the reader of a source give out what was named, and what a look at the source finds harmless;
+    return what to warn of.
 
     With ``by_name``, and where the source is a stream, every column needs a role.
 
@@ -112,14 +123,24 @@ def decide(source: Source, layout: Layout, reader: Reader, embedding: Embedding,
     embedding = embedding if embedding.left_out is None else embedding.left_out.source
     looked = look_at(source, layout, embedding, most=JUDGED)
     as_json = layout.format in ("json", "jsonl")
-    if looked.error is not None and not looked.records and not as_json:  # whose reader says it better, and before it releases anything
+    if (
+        looked.error is not None and not looked.records and not as_json
+    ):  # whose reader says it better, and before it releases anything
         raise looked.error
     judged = f" Judged by {'its' if looked.complete else 'the first'} {looked.records:,} records."
     _check_named(layout, looked, source.name)
     ragged = layout.format in ("csv", "tsv")  # more cells than the header has stop the release
-    refused = {str(column.path): why for column in looked.columns if (why := why_refused(column)) and not (ragged and why == NO_NAME)}
+    refused = {
+        str(column.path): why
+        for column in looked.columns
+        if (why := why_refused(column)) and not (ragged and why == NO_NAME)
+    }
     if not looked.complete and looked.error is None:
-        refused |= {str(column.path): f"empty in the first {JUDGED:,} records" for column in looked.columns if column.kind == "empty"}
+        refused |= {
+            str(column.path): f"empty in the first {JUDGED:,} records"
+            for column in looked.columns
+            if column.kind == "empty"
+        }
     if layout.format in SPREADSHEETS:
         refused |= _hidden(reader, looked)
     if refused:
@@ -133,15 +154,22 @@ def decide(source: Source, layout: Layout, reader: Reader, embedding: Embedding,
 
 
 def _warnings(looked: Looked) -> list[str]:
-    seen = [f"{printable(column.path) or '(no name)'} ({WARNED[column.kind]})" for column in looked.columns if column.kind in WARNED]
-    said = [f"released as it is, and not named: {', '.join(seen)}; --drop leaves a column out"] if seen else []
+    seen = [
+        f"{printable(column.path) or '(no name)'} ({WARNED[column.kind]})"
+        for column in looked.columns
+        if column.kind in WARNED
+    ]
+    said = (
+        [f"released as it is, and not named: {', '.join(seen)}; --drop leaves a column out"] if seen else []
+    )
     if looked.columns and not looked.complete:
         said.append(f"columns without a role were judged by the first {looked.records:,} records")
     return said
 
 
 def _check_named(layout: Layout, looked: Looked, source: str) -> None:
-    """Check that columns which are kept or left out are there: with a slip in its name, another column would be released.
+    """Check that columns which are kept or left out are there: with a slip in its name, another column would
+    be released.
 
     :raises InvalidParameter: if one is not.
     """
@@ -150,7 +178,11 @@ def _check_named(layout: Layout, looked: Looked, source: str) -> None:
     others, roles = {str(column.path) for column in looked.columns}, layout.roles
     if layout.format in ("json", "jsonl") and looked.complete:
         for name in roles.text:
-            if name not in looked.named and not name.endswith("[]") and not any(is_inside(name, other) for other in roles.named):
+            if (
+                name not in looked.named
+                and not name.endswith("[]")
+                and not any(is_inside(name, other) for other in roles.named)
+            ):
                 from deniable.records.formats.jsonlines import unseen
 
                 keys = {parse_path(path).steps[:1] or (path,) for path in others}
@@ -161,7 +193,9 @@ def _check_named(layout: Layout, looked: Looked, source: str) -> None:
                 continue
             meant = meant_columns([name], others)
             if looked.complete or meant:
-                raise InvalidParameter(role, name, f"{printable(source)} has no such column; {meant or TO_SEE_THE_NAMES}")
+                raise InvalidParameter(
+                    role, name, f"{printable(source)} has no such column; {meant or TO_SEE_THE_NAMES}"
+                )
 
 
 def _decide_sheets(source: Source, layout: Layout) -> None:
@@ -173,10 +207,14 @@ def _decide_sheets(source: Source, layout: Layout) -> None:
     others = other_sheets(source, layout)
     for name in layout.roles.keep_sheets:
         if name not in others:
-            raise InvalidParameter("keep_sheets", name, f"{printable(source.name)} has no other sheet of that name")
+            raise InvalidParameter(
+                "keep_sheets", name, f"{printable(source.name)} has no other sheet of that name"
+            )
     if undecided := [name for name in others if name not in layout.roles.keep_sheets]:
         advice = " A sheet is kept by --keep-sheet; to leave it out, delete it from a copy of the file."
-        raise UndecidedColumns(source.name, {f"the sheet {name}": "another sheet" for name in undecided}, judged=advice)
+        raise UndecidedColumns(
+            source.name, {f"the sheet {name}": "another sheet" for name in undecided}, judged=advice
+        )
 
 
 def other_sheets(source: Source, layout: Layout) -> list[str]:
@@ -199,7 +237,11 @@ def _hidden(reader: Reader, looked: Looked) -> dict[str, str]:
     if not isinstance(reader, SpreadsheetReader):
         return {}
     hidden, columns = reader.hidden_titles(), [str(column.path) for column in looked.columns]
-    return {name: "hidden" if name in hidden else "has hidden rows" for name in columns if name in hidden or reader.sheet.hidden_rows}
+    return {
+        name: "hidden" if name in hidden else "has hidden rows"
+        for name in columns
+        if name in hidden or reader.sheet.hidden_rows
+    }
 
 
 def _decide_cells(source: Source, layout: Layout, passing: set[str], judged: str) -> None:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 class Other(enum.Enum):
-    """What stands for a value that is not looked into: bytes, times, maps, dates that no calendar has, what is nested too deeply."""
+    """What stands for a value that is not looked into: bytes, times, maps, dates that no calendar has, what
+    is nested too deeply."""
 
     VALUE = "other"
     FORMULA = "formula"
@@ -41,13 +42,15 @@ Field = tuple[str | None, Value]
 """The path of a value, as ``--column`` takes it, and the value."""
 
 WHOLE_LINE = None
-"""The path of a text that has none: a line, or a file of a folder. No name of a column is the same, also not an empty one."""
+"""The path of a text that has none: a line, or a file of a folder. No name of a column is the same, also not
+an empty one."""
 
 _LONE = re.compile("[\ud800-\udfff]")
 
 
 def read_fields(source: Source, layout: Layout, *, most: int | None) -> Iterator[list[Field]]:
-    """Yield the fields of the first ``most`` records of a file; what stands in a column that has a role is ``Leaf.NAMED``.
+    """Yield the fields of the first ``most`` records of a file; what stands in a column that has a role is
+    ``Leaf.NAMED``.
 
     :raises RecordError: if a record cannot be read.
     """
@@ -73,11 +76,20 @@ def _rows(source: Source, layout: Layout, named: Collection[str]) -> Iterator[li
     names = rows.next_row() if layout.header else None
     while (cells := rows.next_row()) is not None:
         paths = [_name(names, place) for place in range(len(cells))]
-        yield [(path, Leaf.NAMED if path in named else cell or None) for path, cell in zip(paths, cells, strict=True)]
+        yield [
+            (path, Leaf.NAMED if path in named else cell or None)
+            for path, cell in zip(paths, cells, strict=True)
+        ]
 
 
 def _name(names: list[str] | None, place: int) -> str:
-    return str(place + 1) if names is None else names[place] if place < len(names) else Unnamed(f"(cell {place + 1})")
+    return (
+        str(place + 1)
+        if names is None
+        else names[place]
+        if place < len(names)
+        else Unnamed(f"(cell {place + 1})")
+    )
 
 
 def _objects(source: Source, layout: Layout, named: Collection[str]) -> Iterator[list[Field]]:
@@ -86,14 +98,20 @@ def _objects(source: Source, layout: Layout, named: Collection[str]) -> Iterator
         if not line.strip():
             continue
         try:
-            record = json.loads(line, parse_constant=_refuse_constant, object_pairs_hook=Pairs)  # a key may stand there twice
+            record = json.loads(
+                line, parse_constant=_refuse_constant, object_pairs_hook=Pairs
+            )  # a key may stand there twice
         except (ValueError, RecursionError):  # the library's own words could quote the text
             record = None
         if not isinstance(record, Pairs):
             raise RecordError(source.name, "not a JSON object", record=number)
         fields = [field for key, value in record for field in _flat(key, value, named)]
         if any(_LONE.search(path) for path, _ in fields if path):
-            raise RecordError(source.name, "a key holds half a character (a lone surrogate), which no text may", record=number)
+            raise RecordError(
+                source.name,
+                "a key holds half a character (a lone surrogate), which no text may",
+                record=number,
+            )
         yield fields
 
 
@@ -114,16 +132,27 @@ def _cells(source: FileSource, layout: Layout, named: Collection[str]) -> Iterat
 
     def value_at(row: SheetRow, place: int) -> Value:
         value = row.values[place]
-        return Other.FORMULA if place in row.formulas else value if isinstance(value, datetime.date) else text_of(value)
+        return (
+            Other.FORMULA
+            if place in row.formulas
+            else value
+            if isinstance(value, datetime.date)
+            else text_of(value)
+        )
 
     names: list[str] | None = None
     for row in Workbook(source, layout.sheet).rows():
         if layout.header and names is None:
             names = [text_of(value) or "" for value in row.values]
             continue
-        places = [place for place, value in enumerate(row.values) if value is not None or place in row.formulas]
+        places = [
+            place for place, value in enumerate(row.values) if value is not None or place in row.formulas
+        ]
         paths = [_name(names, place) for place in places]
-        yield [(path, Leaf.NAMED if path in named else value_at(row, place)) for path, place in zip(paths, places, strict=True)]
+        yield [
+            (path, Leaf.NAMED if path in named else value_at(row, place))
+            for path, place in zip(paths, places, strict=True)
+        ]
 
 
 def _parquet_rows(source: FileSource, named: Collection[str]) -> Iterator[list[Field]]:
@@ -133,7 +162,9 @@ def _parquet_rows(source: FileSource, named: Collection[str]) -> Iterator[list[F
     for batch in ParquetRows(source).batches():
         columns = zip(batch.schema.names, batch.columns, strict=True)
         try:
-            values = [(name, [None] * len(batch) if name in named else _values(column)) for name, column in columns]
+            values = [
+                (name, [None] * len(batch) if name in named else _values(column)) for name, column in columns
+            ]
         except UnicodeDecodeError:
             where = f"records {done + 1:,} to {done + len(batch):,}"
             raise RecordError(source.name, f"holds what cannot be read as text in {where}") from None
@@ -149,7 +180,12 @@ def _values(column: pa.Array) -> list[Any]:
         return list(column.to_pylist())
     except UnicodeDecodeError:
         raise
-    except (ArithmeticError, LookupError, ValueError, pa.ArrowException):  # dates and times that Python does not have, fields of one name
+    except (
+        ArithmeticError,
+        LookupError,
+        ValueError,
+        pa.ArrowException,
+    ):  # dates and times that Python does not have, fields of one name
         return [_value(scalar) for scalar in column]
 
 
@@ -165,7 +201,10 @@ def _value(scalar: pa.Scalar) -> Any:
         if isinstance(scalar, pa.StructScalar):
             # Of fields of one name the last would hide the others.
             names = [field.name for field in scalar.type]
-            return {name: _value(scalar[i]) if names.count(name) == 1 else Other.VALUE for i, name in enumerate(names)}
+            return {
+                name: _value(scalar[i]) if names.count(name) == 1 else Other.VALUE
+                for i, name in enumerate(names)
+            }
         if isinstance(scalar, pa.ListScalar | pa.LargeListScalar) and not isinstance(scalar, pa.MapScalar):
             return [_value(each) for each in scalar]
         return Other.VALUE

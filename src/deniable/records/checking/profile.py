@@ -1,4 +1,5 @@
-"""What is known of one column: what its values are, how many words they have, and which of them an embedding knows."""
+"""What is known of one column: what its values are, how many words they have, and which of them an embedding
+knows."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ _LONG = 4
 """From this many words on a text is long."""
 
 _LONG_TO_BE_FREE = 5
-"""So many different long texts, most of which stand there once, are free text, whatever else the column holds."""
+"""So many different long texts, most of which stand there once, are free text, whatever else the column
+holds."""
 
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?[\d.,]*\d[\d.,]*(?:[eE][-+]?\d+)?%?")
@@ -60,8 +62,12 @@ _PERSON = re.compile(
 _PERSON_NUMBER = re.compile(
     r"(?i)(?:^|.*[._\s\[\]-])(?:user|author|patient|customer|client|person|employee|member|student|subject)[._\s-]?(?:id|key|number|num|no|nr)?$"
 )
-_BIRTH = re.compile(r"(?i)birth|geburt|naissance|nacimiento|nascita|nascimento|(?:^|[^a-z])(?:dob|geb|born)(?:$|[^a-z])")
-_BIRTH_YEAR = re.compile(r"(?i)birth.?(?:year|date|day)|(?:year|date|day).?of.?birth|geburts.?(?:jahr|datum|tag)|(?:^|[^a-z])(?:yob|dob)$")
+_BIRTH = re.compile(
+    r"(?i)birth|geburt|naissance|nacimiento|nascita|nascimento|(?:^|[^a-z])(?:dob|geb|born)(?:$|[^a-z])"
+)
+_BIRTH_YEAR = re.compile(
+    r"(?i)birth.?(?:year|date|day)|(?:year|date|day).?of.?birth|geburts.?(?:jahr|datum|tag)|(?:^|[^a-z])(?:yob|dob)$"
+)
 _ID = re.compile(r"(?i)(?:^|[._\s\[\]-])(?:id|key|uuid|guid|number|no|nr|ssn|mrn|iban)$")
 
 
@@ -199,7 +205,10 @@ class Gathering:
         filled = self.values - self.empty
         if not filled:
             return "empty"
-        own = max(("e-mail", "phone", "date", "number", "identifier", "formula", "other"), key=lambda look: self.looks[look])
+        own = max(
+            ("e-mail", "phone", "date", "number", "identifier", "formula", "other"),
+            key=lambda look: self.looks[look],
+        )
         all_differ = len(self.seen) >= 0.98 * filled and filled > 1
         name = _INSIDE_CAMEL_CASE.sub("_", self.path or "")
         if len(self.long) >= _LONG_TO_BE_FREE and len(self.long) >= 0.5 * self.long.total():
@@ -221,15 +230,20 @@ class Gathering:
             return "e-mail"
         few = len(self.seen) <= _FEW and len(self.seen) <= 0.5 * filled
         # Single words that are few may be places, colours or makes as well: many are called Denver or Brown.
-        if _PERSON.search(name) or (self.names >= 0.6 * self.texts and (not few or self.words >= 1.5 * self.texts)):
+        if _PERSON.search(name) or (
+            self.names >= 0.6 * self.texts and (not few or self.words >= 1.5 * self.texts)
+        ):
             return "person"
-        if _ID.search(name) or (all_differ and self.words <= 1.5 * self.texts and self.unknown > 0.5 * self.words):
+        if _ID.search(name) or (
+            all_differ and self.words <= 1.5 * self.texts and self.unknown > 0.5 * self.words
+        ):
             return "identifier"
         return "category" if few else "short text"
 
 
 def _is_name(words: list[str]) -> bool:
-    """Return whether a text is the name of a person: a few words of the built-in list, with initials among them or without."""
+    """Return whether a text is the name of a person: a few words of the built-in list, with initials among
+    them or without."""
     if not 1 <= len(words) <= _LONGEST_NAME:
         return False
     plain = [without_accents(fold(word)) for word in words]
@@ -238,7 +252,13 @@ def _is_name(words: list[str]) -> bool:
 
 
 def _look_of(text: str) -> str:
-    for look, pattern in (("identifier", _IP), ("date", _DATE), ("number", _NUMBER), ("e-mail", _E_MAIL), ("phone", _PHONE)):
+    for look, pattern in (
+        ("identifier", _IP),
+        ("date", _DATE),
+        ("number", _NUMBER),
+        ("e-mail", _E_MAIL),
+        ("phone", _PHONE),
+    ):
         if pattern.fullmatch(text):
             return look
     return "text"
@@ -248,7 +268,11 @@ class Columns:
     """The columns of a file while its records come in."""
 
     def __init__(self, embedding: Embedding) -> None:
-        self._cutter, self._lookup, self._unknown_id = Cutter(embedding), Lookup(embedding), embedding.unknown_id
+        self._cutter, self._lookup, self._unknown_id = (
+            Cutter(embedding),
+            Lookup(embedding),
+            embedding.unknown_id,
+        )
         self._found: dict[str | None, Gathering] = {}
         self.more = False
         """Whether there are more columns than are looked into."""

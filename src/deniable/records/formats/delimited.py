@@ -9,17 +9,24 @@ from typing import Any
 
 from deniable.errors import RecordError, UndecidedColumns
 from deniable.keyed.encoding import RecordId
-from deniable.records.formats.layout import Layout, find_header_columns, find_numbered_columns, untouched_columns
+from deniable.records.formats.layout import (
+    Layout,
+    find_header_columns,
+    find_numbered_columns,
+    untouched_columns,
+)
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import LineReader, Row
 from deniable.records.formats.source import LONGEST_RECORD, Lines, Source
 
 
 class Cells:
-    """The rows of a file, each as its cells. ``ends`` is how the first one ends, and ``line`` where the last one that was read does."""
+    """The rows of a file, each as its cells. ``ends`` is how the first one ends, and ``line`` where the last
+    one that was read does."""
 
     def __init__(self, lines: Lines, delimiter: str) -> None:
-        # The limit is one for the whole process, so it is raised and never lowered; records are held to our own.
+        # The limit is one for the whole process, so it is raised and never lowered; records are held to our
+        # own.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_RECORD + 1))
         self.ends, self._in_first_row = "\n", True
         self._name, self._starts, self._characters = lines.name, 1, 0
@@ -50,17 +57,23 @@ class Cells:
 
     def _with_ends(self, lines: Lines) -> Iterator[str]:
         for line in lines:
-            if self._in_first_row:  # by the line that ends it: those before end inside of a cell, which may be private
+            if (
+                self._in_first_row
+            ):  # by the line that ends it: those before end inside of a cell, which may be private
                 self.ends = "\r\n" if line.endswith("\r") else "\n"
             self._characters += len(line) + 1
             if self._characters > LONGEST_RECORD:
-                problem = f"this record is longer than {LONGEST_RECORD:,} characters; split it, or close the quote that is opened in it"
+                problem = (
+                    f"this record is longer than {LONGEST_RECORD:,} characters; split it, or close "
+                    "the quote that is opened in it"
+                )
                 raise RecordError(self._name, problem, line=self._starts)
             yield line + "\n"
 
 
 class DelimitedReader(LineReader):
-    """Reads rows of cells. Empty lines stay empty lines, and the line ends of the first line are used for all."""
+    """Reads rows of cells. Empty lines stay empty lines, and the line ends of the first line are used for
+    all."""
 
     def __init__(self, source: Source, layout: Layout, naming: Naming | None = None) -> None:
         """Read the first row and find the columns.
@@ -86,7 +99,9 @@ class DelimitedReader(LineReader):
             self._id = None if named_by is None else find_header_columns([named_by], first, source.name)[0]
         else:
             self._private = find_numbered_columns(layout.columns, self._width, source.name)
-            self._id = None if named_by is None else find_numbered_columns([named_by], self._width, source.name)[0]
+            self._id = (
+                None if named_by is None else find_numbered_columns([named_by], self._width, source.name)[0]
+            )
         self._titles = list(first or ()) if layout.header else [str(i + 1) for i in range(self._width)]
         dropped = [i for i, title in enumerate(self._titles) if title in layout.roles.drop]
         self.untouched = untouched_columns(self._titles, [*self._private, *dropped])
@@ -97,7 +112,9 @@ class DelimitedReader(LineReader):
 
         :raises UndecidedColumns: if there are any.
         """
-        undecided = [title for title in self._titles if title not in self._roles.named and title not in columns]
+        undecided = [
+            title for title in self._titles if title not in self._roles.named and title not in columns
+        ]
         if undecided:
             raise UndecidedColumns(self._name, dict.fromkeys(undecided, "no role"), judged=judged)
 
@@ -145,8 +162,14 @@ class DelimitedReader(LineReader):
     def _line(self, cells: Sequence[str]) -> str:
         if self._written is not None and cells:
             cells = [cells[i] for i in self._written]
-        # csv.writer of Python 3.11 leaves a carriage return unquoted when lines end in a line feed; its reader then fails.
+        # csv.writer of Python 3.11 leaves a carriage return unquoted when lines end in a line feed; its
+        # reader then fails.
         if len(cells) == 1 and not cells[0]:
             return '""' + self._cells.ends
         special = self._special.search
-        return self._delimiter.join(['"' + cell.replace('"', '""') + '"' if special(cell) else cell for cell in cells]) + self._cells.ends
+        return (
+            self._delimiter.join(
+                ['"' + cell.replace('"', '""') + '"' if special(cell) else cell for cell in cells]
+            )
+            + self._cells.ends
+        )

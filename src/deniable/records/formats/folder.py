@@ -1,7 +1,7 @@
 """A folder of text files: each file is a record, and the output is a folder of files with numbers for names.
 
-What files are called is often the name of a person, so it is not released. The first file by name is the first in the output: their
-order is public, as that of records in every format.
+What files are called is often the name of a person, so it is not released. The first file by name is the
+first in the output: their order is public, as that of records in every format.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _ENDINGS = (".txt", ".text")
 
 
 class FolderSource:
-    """The text files directly in a folder, in the order of their names; links, other files and folders in it are left alone."""
+    """The text files directly in a folder, in the order of their names; links, other files and folders in it
+    are left alone."""
 
     def __init__(self, path: Path) -> None:
         """List the files.
@@ -34,9 +35,14 @@ class FolderSource:
         :raises OSError: if the folder cannot be read.
         """
         self.path, self.name = path, str(path)
-        found = [entry for entry in os.scandir(path) if entry.name.lower().endswith(_ENDINGS) and entry.is_file(follow_symlinks=False)]
+        found = [
+            entry
+            for entry in os.scandir(path)
+            if entry.name.lower().endswith(_ENDINGS) and entry.is_file(follow_symlinks=False)
+        ]
         self.files = [
-            (Path(entry.path), entry.stat(follow_symlinks=False)) for entry in sorted(found, key=lambda each: os.fsencode(each.name))
+            (Path(entry.path), entry.stat(follow_symlinks=False))
+            for entry in sorted(found, key=lambda each: os.fsencode(each.name))
         ]
         self.size: int | None = sum(about.st_size for _, about in self.files)
         self._read = 0
@@ -59,11 +65,14 @@ class FolderSource:
     def identity(self) -> Identity | None:
         """Return the folder's path, and a digest of the names, sizes and times of its files."""
         listed = [[os.fsdecode(path.name), about.st_size, about.st_mtime_ns] for path, about in self.files]
-        known = hashlib.blake2b(json.dumps(listed).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        known = hashlib.blake2b(
+            json.dumps(listed).encode("utf-8", "surrogatepass"), digest_size=16
+        ).hexdigest()
         return {"input": str(self.path.resolve()), "input size": self.size, "input files": known}
 
     def digest(self) -> str | None:
-        """Return a digest of what stands in the files, in their order; what they are called is no part of it."""
+        """Return a digest of what stands in the files, in their order; what they are called is no part of
+        it."""
         digest = hashlib.blake2b(digest_size=16)
         for place in range(len(self.files)):
             with self._opened(place) as source:
@@ -80,7 +89,9 @@ class FolderSource:
             for line in Lines(source, encoding):
                 length += len(line) + 1
                 if length > LONGEST_RECORD:
-                    raise RecordError(self.name, f"longer than {LONGEST_RECORD:,} characters; split it into more files")
+                    raise RecordError(
+                        self.name, f"longer than {LONGEST_RECORD:,} characters; split it into more files"
+                    )
                 lines.append(line)
             source.check_not_written()
         self._read += self.files[place][1].st_size
@@ -101,17 +112,21 @@ class FolderSource:
             where = which if error.line is None else f"{which}, line {error.line:,}"
             raise RecordError(self.name, f"{where}: {error.problem}") from None
         except OSError as error:
-            raise RecordError(self.name, f"{which}: cannot be read ({error.strerror or 'no reason is given'})") from None
+            raise RecordError(
+                self.name, f"{which}: cannot be read ({error.strerror or 'no reason is given'})"
+            ) from None
 
     def check_unchanged(self) -> None:
-        """Do nothing: every file must be the one that was listed, of the same size and time, when it is opened and when it was read."""
+        """Do nothing: every file must be the one that was listed, of the same size and time, when it is
+        opened and when it was read."""
 
     def close(self) -> None:
         """Do nothing: every file is closed once it is read."""
 
 
 class FolderReader(RowReader, FinishedAtTheEnd):
-    """Reads the files of a folder. Released texts wait in one file, and become a folder of files at the end."""
+    """Reads the files of a folder. Released texts wait in one file, and become a folder of files at the
+    end."""
 
     unit = "bytes"
     untouched: str | None = None
@@ -138,7 +153,10 @@ class FolderReader(RowReader, FinishedAtTheEnd):
         digits = max(4, len(str(len(self._source.files))))
         with os.fdopen(open_regular(partial), "rb") as file:
             for number, line in enumerate(islice(file, len(self._source.files) if ends[-1] else 0), 1):
-                with os.fdopen(open_regular(finished / f"{number:0{digits}}.txt", os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as made:
+                with os.fdopen(
+                    open_regular(finished / f"{number:0{digits}}.txt", os.O_WRONLY | os.O_CREAT | os.O_EXCL),
+                    "wb",
+                ) as made:
                     made.write(json.loads(line).encode() + b"\n")
                     made.flush()
                     os.fsync(made.fileno())
@@ -147,14 +165,21 @@ class FolderReader(RowReader, FinishedAtTheEnd):
     def _texts(self, encoding: str) -> Iterator[Row]:
         for place in range(len(self._source.files)):
             text = self._source.text(place, encoding)
-            yield Row(None, (text,), len(text), () if self._naming is None else self._naming.names(place + 1, None, ("",)))
+            yield Row(
+                None,
+                (text,),
+                len(text),
+                () if self._naming is None else self._naming.names(place + 1, None, ("",)),
+            )
 
     def _batch(self, rows: list[Row], *, pause: bool) -> Batch:
         return Batch(
             first=self._done,
             counts=[1] * len(rows),
             texts=[text for row in rows for text in row.texts],
-            writer=lambda released, records: b"".join(json.dumps(text).encode() + b"\n" for text in released[:records]),
+            writer=lambda released, records: b"".join(
+                json.dumps(text).encode() + b"\n" for text in released[:records]
+            ),
             names=None if self._naming is None else [name for row in rows for name in row.names],
             pause=pause,
         )

@@ -19,7 +19,8 @@ _NOT_BLANK = re.compile(r"[^ \t\r\n]")
 
 
 class JsonArrayReader(JsonLinesReader):
-    """Reads the objects of one array. Other values pass as in JSON Lines; how the array was laid out does not."""
+    """Reads the objects of one array. Other values pass as in JSON Lines; how the array was laid out does
+    not."""
 
     counted_as = "record"
 
@@ -71,7 +72,11 @@ class Elements(Lines):
     def _fill_from(self, text: str | None) -> None:
         if text is None:
             if self._read != self._after:
-                self._refuse("the array has no end; the file is cut short" if self._read != self._start else "holds no JSON array")
+                self._refuse(
+                    "the array has no end; the file is cut short"
+                    if self._read != self._start
+                    else "holds no JSON array"
+                )
             self._ended = True
             return
         at = 0
@@ -79,13 +84,17 @@ class Elements(Lines):
             at = self._within(text, at) if self._depth else self._between(text, at)
 
     def _between(self, text: str, at: int) -> int:
-        """Read one character that stands between objects, or the start of one; return where reading goes on."""
+        """Read one character that stands between objects, or the start of one; return where reading goes
+        on."""
         found = _NOT_BLANK.search(text, at)
         return len(text) if found is None else self._read(found[0], found.start())
 
     def _start(self, character: str, at: int) -> int:
         if character != "[":
-            how = "if every line is an object of its own, say --format jsonl; else put the records into one array"
+            how = (
+                "if every line is an object of its own, say --format jsonl; else put the records into one "
+                "array"
+            )
             self._refuse(f"is not an array of objects, as .json files are read; {how}")
         self._read = self._first
         return at + 1

@@ -19,14 +19,16 @@ _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _LIST = msgspec.json.Decoder(list[msgspec.Raw])
 _TEXT = msgspec.json.Decoder(str | None)
 _WRITE = msgspec.json.Encoder().encode
-# msgspec keeps the last of two equal keys and says nothing; this reader of the standard library shows every pair.
+# msgspec keeps the last of two equal keys and says nothing; this reader of the standard library shows every
+# pair.
 _PAIRS = json.JSONDecoder(object_pairs_hook=Pairs, parse_int=str, parse_float=str).decode
 _RECORDS_TO_SEE_A_COLUMN_IN = 1_000
 _LONG = 1 << 16
 
 
 class _Slot(NamedTuple):
-    """Where a private text stood and its release goes: in an object or a list of the record, under a key or a number."""
+    """Where a private text stood and its release goes: in an object or a list of the record, under a key or a
+    number."""
 
     holder: Any
     key: str | int
@@ -57,7 +59,10 @@ class JsonLinesReader(LineReader):
         super().__init__(source, self.records_of(source, layout), naming)
         self.untouched = f"every value of keys other than {', '.join([*layout.columns, *layout.roles.drop])}"
         self.has_lists = leads_into_lists(layout.columns)
-        self._spelt = {path.name: [list(path.spelt(step)) for step in range(len(path.steps))] for path in (*self._paths, *self._dropped)}
+        self._spelt = {
+            path.name: [list(path.spelt(step)) for step in range(len(path.steps))]
+            for path in (*self._paths, *self._dropped)
+        }
 
     def let_pass(self, columns: Collection[str], judged: str) -> None:
         """Refuse a record that holds a key which has no role and is not among these, at any depth."""
@@ -70,11 +75,13 @@ class JsonLinesReader(LineReader):
     def rows(self) -> Iterator[Row]:
         """Yield the objects one by one.
 
-        :raises RecordError: if a line is not an object, repeats a key, or holds something other than text or null under
-            a named key.
-        :raises InvalidParameter: if the first records never have a named key: a misspelt name must not release anything.
+        :raises RecordError: if a line is not an object, repeats a key, or holds something other than text or
+            null under a named key.
+        :raises InvalidParameter: if the first records never have a named key: a misspelt name must not
+            release anything.
         """
-        # Held also while a slow producer pauses: whether a file is refused must not depend on when its records arrive.
+        # Held also while a slow producer pauses: whether a file is refused must not depend on when its
+        # records arrive.
         held: list[Row] = []
         line = weight = 0
         for line, text in enumerate(self._lines, 1):
@@ -121,7 +128,9 @@ class JsonLinesReader(LineReader):
         slots = [slot for path in self._paths for slot in self._slots(record, path, line)]
         if self._unseen:
             self._unseen.difference_update(slot.column for slot in slots)
-        names = () if self._naming is None else self._naming.names(line, given, [slot.place for slot in slots])
+        names = (
+            () if self._naming is None else self._naming.names(line, given, [slot.place for slot in slots])
+        )
         texts = tuple(self._text(slot, line) for slot in slots)
         self._drop(record, line)
         for slot in slots:
@@ -138,7 +147,12 @@ class JsonLinesReader(LineReader):
     def _refuse_undecided(self, pairs: Pairs) -> None:
         for key, value in pairs:
             for path, leaf in leaves(key, value, self._named):
-                if leaf is not None and leaf != "" and leaf is not Leaf.NAMED and path not in (self._passing or ()):
+                if (
+                    leaf is not None
+                    and leaf != ""
+                    and leaf is not Leaf.NAMED
+                    and path not in (self._passing or ())
+                ):
                     raise UndecidedColumns(self._name, {path: "no role"}, judged=self._judged)
 
     def _slots(self, record: dict[str, Any], path: Path, line: int) -> Iterator[_Slot]:
@@ -150,8 +164,11 @@ class JsonLinesReader(LineReader):
         if path.steps and path.steps[0] in record:
             yield from self._walk(record, path, 0, (), line)
 
-    def _walk(self, holder: Any, path: Path, step: int, numbers: tuple[int, ...], line: int) -> Iterator[_Slot]:
-        """Yield the texts at the end of a path, of which ``holder`` is at a step; what is absent or null on the way stays so."""
+    def _walk(
+        self, holder: Any, path: Path, step: int, numbers: tuple[int, ...], line: int
+    ) -> Iterator[_Slot]:
+        """Yield the texts at the end of a path, of which ``holder`` is at a step; what is absent or null on
+        the way stays so."""
         keys: list[Any] = list(range(len(holder))) if path.steps[step] is EVERY else [path.steps[step]]
         if path.steps[step] is EVERY and step + 1 == len(path.steps):
             self._unseen.discard(path.name)  # also if the list is empty
@@ -169,12 +186,18 @@ class JsonLinesReader(LineReader):
                 yield from self._walk(inner, path, step + 1, passed, line)
 
     def _refuse_spelt(self, holder: dict[str, Any], path: Path, step: int, line: int) -> None:
-        """Refuse keys with the dots of the path in them: whoever named the path may have meant what stands there, and it would pass."""
+        """Refuse keys with the dots of the path in them: whoever named the path may have meant what stands
+        there, and it would pass."""
         for key, is_the_rest in self._spelt[path.name][step]:
             if key in holder and (is_the_rest or bytes(_WRITE(holder[key]))[:1] in (b"{", b"[")):
-                self._refuse(f"a key is called as a part of the path {path.name}, dots or brackets included; rename it", line)
+                self._refuse(
+                    f"a key is called as a part of the path {path.name}, dots or brackets included; rename it",  # noqa: E501
+                    line,
+                )
 
-    def _opened(self, holder: Any, key: Any, path: Path, step: int, line: int) -> dict[str, Any] | list[Any] | None:
+    def _opened(
+        self, holder: Any, key: Any, path: Path, step: int, line: int
+    ) -> dict[str, Any] | list[Any] | None:
         """Return the object or list on the way, in the place of its bytes; None if there is null."""
         value: dict[str, Any] | list[Any] | msgspec.Raw | None = holder[key]
         as_list = path.steps[step] is EVERY
@@ -184,13 +207,19 @@ class JsonLinesReader(LineReader):
             value = self._list(value) if as_list else self._object(value, path.up_to(step), line)
             if value is None:
                 other = "a list" if as_list else "an object"
-                self._refuse(f"the value of {path.up_to(step)} is not {other} or null; a list is named with [], as in visits[].note", line)
+                self._refuse(
+                    f"the value of {path.up_to(step)} is not {other} or null; a list is named with [], as in "
+                    "visits[].note",
+                    line,
+                )
             holder[key] = value
         if value is None or isinstance(value, list) is not as_list:
             self._refuse(f"{path.up_to(step)} is named as a list and as an object", line)
         return value
 
-    def _object(self, text: str | msgspec.Raw, what: str, line: int, *, whole: bool = False) -> dict[str, Any] | None:
+    def _object(
+        self, text: str | msgspec.Raw, what: str, line: int, *, whole: bool = False
+    ) -> dict[str, Any] | None:
         try:
             found: dict[str, Any] = _OBJECT.decode(text)
             pairs = _PAIRS(text if isinstance(text, str) else bytes(text).decode())
@@ -229,7 +258,11 @@ class JsonLinesReader(LineReader):
             given: str | float | None = self._read_id(raw)
         except (msgspec.MsgspecError, ValueError):
             naming = self._naming or Naming
-            self._refuse(f"the value of {self._id.name} is no {naming.called}: {naming.called}s are {naming.kinds_in_words}", line)
+            self._refuse(
+                f"the value of {self._id.name} is no {naming.called}: {naming.called}s are "
+                f"{naming.kinds_in_words}",
+                line,
+            )
         return given
 
     def _text(self, slot: _Slot, line: int) -> str | None:
@@ -237,7 +270,9 @@ class JsonLinesReader(LineReader):
             text: str | None = _TEXT.decode(slot.holder[slot.key])
         except (msgspec.MsgspecError, ValueError, TypeError):
             found = slot.holder[slot.key]
-            listed = isinstance(found, list) or (isinstance(found, msgspec.Raw) and bytes(found).startswith(b"["))
+            listed = isinstance(found, list) or (
+                isinstance(found, msgspec.Raw) and bytes(found).startswith(b"[")
+            )
             advice = f"; it is a list: name its texts, as {slot.column}[]" if listed else ""
             if isinstance(found, dict) or (isinstance(found, msgspec.Raw) and bytes(found).startswith(b"{")):
                 advice = f"; it is an object: name a text in it by its path, such as {slot.column}.text"
@@ -259,7 +294,9 @@ def unseen(name: str, keys: set[str], records: int, source: str) -> InvalidParam
     # Keys can be private too: a file may hold what somebody said under their name.
     advice = meant_columns([name], keys) or TO_SEE_THE_NAMES
     others = number_of(len(keys), "other key")
-    problem = f"none of the first {records:,} records of {printable(source)} has it; they have {others}; {advice}"
+    problem = (
+        f"none of the first {records:,} records of {printable(source)} has it; they have {others}; {advice}"
+    )
     return InvalidParameter("columns", name, problem)
 
 

@@ -1,8 +1,9 @@
-"""The names of records in a keyed release: what the noise of a record depends on beside the key and its words.
+"""The names of records in a keyed release: what the noise of a record depends on beside the key and its
+words.
 
-A name must belong to one text and no other. So the column is part of it, and where no column of ids is given, the number of the
-record in the file and a digest of the whole file are: the same file gives the same words under any path, and two
-different files never share noise.
+A name must belong to one text and no other. So the column is part of it, and where no column of ids is given,
+the number of the record in the file and a digest of the whole file are: the same file gives the same words
+under any path, and two different files never share noise.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from deniable.keyed.encoding import RecordId, encode_id
 from deniable.keyed.unique import UniqueIds
 
 Place = str | tuple[str | int, ...]
-"""Where a text stands in a record: its column; of a nested one its path, a dot, and its number in each list on the way."""
+"""Where a text stands in a record: its column; of a nested one its path, a dot, and its number in each list
+on the way."""
 
 
 def name_text(record_id: RecordId, place: Place, *, consistent: bool) -> RecordId:
     """Return what names the text at a place of a record to a key, wherever it is released.
 
-    Equal words of two columns must not get equal noise, so the column is part of the name; unless the ids name users
-    (``consistent``), of whom a word becomes the same word everywhere.
+    Equal words of two columns must not get equal noise, so the column is part of the name; unless the ids
+    name users (``consistent``), of whom a word becomes the same word everywhere.
     """
     if consistent:
         return record_id
@@ -31,43 +33,56 @@ def name_text(record_id: RecordId, place: Place, *, consistent: bool) -> RecordI
     return (*record_id, *parts) if type(record_id) is tuple else (record_id, *parts)  # type: ignore[arg-type]
 
 
-def name_column(keyed: Keyed | None, record_ids: Iterable[RecordId] | None, column: object) -> list[RecordId] | None:
-    """Return what names the texts of a column to a key, as ``deniable privatize --record-id`` names them; without a key, the ids as given.
+def name_column(
+    keyed: Keyed | None, record_ids: Iterable[RecordId] | None, column: object
+) -> list[RecordId] | None:
+    """Return what names the texts of a column to a key, as ``deniable privatize --record-id`` names them;
+    without a key, the ids as given.
 
     :raises InvalidParameter: if the column has no name and needs one.
     """
     if record_ids is None or keyed is None:
         return None if record_ids is None else list(record_ids)
     if not keyed.consistent and (column is None or column == ""):
-        raise InvalidParameter("column", column, "must have a name: with a key, it is part of what the noise depends on")
+        raise InvalidParameter(
+            "column", column, "must have a name: with a key, it is part of what the noise depends on"
+        )
     return [name_text(record_id, str(column), consistent=keyed.consistent) for record_id in record_ids]
 
 
 class Naming:
-    """Names the texts of records, by a column of ids, by users (``consistent``), or by the file and the record's number."""
+    """Names the texts of records, by a column of ids, by users (``consistent``), or by the file and the
+    record's number."""
 
     kinds: tuple[type, ...] = (str, int)
-    """What the column may hold. Ids are no numbers that are not whole: two that are written differently may be equal."""
+    """What the column may hold. Ids are no numbers that are not whole: two that are written differently may
+    be equal."""
 
     kinds_in_words = "text or whole numbers"
 
     called = "id"
     """What a value of the column is called in messages."""
 
-    def __init__(self, source: str, *, column: str | None, digest: str = "", consistent: bool = False) -> None:
+    def __init__(
+        self, source: str, *, column: str | None, digest: str = "", consistent: bool = False
+    ) -> None:
         self.column = column
         self._source, self._digest, self._consistent = source, digest, consistent
         self._ids = UniqueIds()
 
     def names(self, record: int, given: object, places: Sequence[Place]) -> tuple[RecordId, ...]:
-        """Return a name for the text at each of these places of a record; ``record`` counts from 1, ``given`` is its id.
+        """Return a name for the text at each of these places of a record; ``record`` counts from 1, ``given``
+        is its id.
 
-        :raises RecordError: if the record has no id, or the id of a record not long before (``check_unique`` finds the others).
+        :raises RecordError: if the record has no id, or the id of a record not long before (``check_unique``
+            finds the others).
         """
         if self.column is None:
             return tuple(name_text(("", self._digest, record), place, consistent=False) for place in places)
         if given is None or given == "":
-            raise RecordError(self._source, f"has no id in {self.column!r}; every record needs one", record=record)
+            raise RecordError(
+                self._source, f"has no id in {self.column!r}; every record needs one", record=record
+            )
         try:
             name = encode_id(given, record)
         except InvalidParameter:
@@ -90,7 +105,9 @@ class Naming:
 
     def _refuse(self, earlier: int | None, record: int) -> NoReturn:
         problem = (
-            f"has the id of {'an earlier record' if earlier is None else f'record {earlier:,}'} in {self.column!r}: "
-            "equal words of both would be released as equal. Name a column of unique ids; if it names users, use --consistent-by"
+            f"has the id of {'an earlier record' if earlier is None else f'record {earlier:,}'} in "
+            f"{self.column!r}: "
+            "equal words of both would be released as equal. Name a column of unique ids; if it names users, "
+            "use --consistent-by"
         )
         raise RecordError(self._source, problem, record=record)

@@ -1,4 +1,5 @@
-"""From a path to records: the source of their bytes, the reader for their layout, and what names them in a keyed release."""
+"""From a path to records: the source of their bytes, the reader for their layout, and what names them in a
+keyed release."""
 
 from __future__ import annotations
 
@@ -20,9 +21,11 @@ from deniable.text.privatizer import Privatizer
 
 @contextmanager
 def open_source(path: Path | None, *, listed: os.stat_result | None = None) -> Iterator[Source]:
-    """Open a file, a folder of text files, or standard input when there is no path; a pipe under a path is read like standard input.
+    """Open a file, a folder of text files, or standard input when there is no path; a pipe under a path is
+    read like standard input.
 
-    A file that was ``listed`` in its folder is opened only if it is that very file, as it was, and not through a link.
+    A file that was ``listed`` in its folder is opened only if it is that very file, as it was, and not
+    through a link.
 
     :raises OSError: if it cannot be opened.
     :raises RecordError: if it is not the file that was listed.
@@ -80,7 +83,8 @@ def open_reader(source: Source, layout: Layout, naming: Naming | None = None) ->
 
 
 def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | None:
-    """Return how the records of a source are named; None if the release is not keyed and no column says whose they are.
+    """Return how the records of a source are named; None if the release is not keyed and no column says whose
+    they are.
 
     Without a key the names are people, for the receipt alone: nothing is drawn by them.
 
@@ -89,16 +93,29 @@ def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | 
     keyed = private.keyed
     if keyed is None:
         if layout.record_id is not None:
-            raise InvalidParameter("record_id", layout.record_id, "means something only with a key (--key-file)")
+            raise InvalidParameter(
+                "record_id", layout.record_id, "means something only with a key (--key-file)"
+            )
         return None if layout.person is None else Naming(source.name, column=layout.person, consistent=True)
     if layout.person is not None:
-        raise InvalidParameter("person", layout.person, "is for releases without a key; --consistent-by adds up what each user spends")
+        raise InvalidParameter(
+            "person",
+            layout.person,
+            "is for releases without a key; --consistent-by adds up what each user spends",
+        )
     if layout.record_id is not None:
         return Naming(source.name, column=layout.record_id, consistent=keyed.consistent)
     if keyed.consistent:
-        raise InvalidParameter("record_id", None, "consistent replacement needs the column that names the users (--consistent-by)")
+        raise InvalidParameter(
+            "record_id",
+            None,
+            "consistent replacement needs the column that names the users (--consistent-by)",
+        )
     digest = source.digest()
     if digest is None:
-        problem = "is a stream, whose records have no names of their own; name a column of ids (--record-id) or give a file"
+        problem = (
+            "is a stream, whose records have no names of their own; name a column of ids "
+            "(--record-id) or give a file"
+        )
         raise InvalidParameter("record_id", None, f"{printable(source.name)} {problem}")
     return Naming(source.name, column=None, digest=digest)

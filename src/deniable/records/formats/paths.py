@@ -2,8 +2,8 @@
 
 ``leaves`` gives the values of a record by these paths.
 
-A column may also be called just that, dots and brackets included. What has exactly the name that was asked for is always meant; where a
-file has both, both hold private text.
+A column may also be called just that, dots and brackets included. What has exactly the name that was asked
+for is always meant; where a file has both, both hold private text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _PART = re.compile(r"(?P<key>.*?)(?P<lists>(?:\[\])*)")
 
 @dataclass(frozen=True, kw_only=True)
 class Path:
-    """A column by its name, and the steps to it: the key of an object, or ``EVERY`` element of a list. Without steps it is not nested."""
+    """A column by its name, and the steps to it: the key of an object, or ``EVERY`` element of a list.
+    Without steps it is not nested."""
 
     name: str
     steps: tuple[str | None, ...] = ()
@@ -36,7 +37,8 @@ class Path:
         return said
 
     def spelt(self, step: int) -> Iterator[tuple[str, bool]]:
-        """Yield the keys that spell two steps and more from a step on, and whether they spell all the rest; not the name of the whole."""
+        """Yield the keys that spell two steps and more from a step on, and whether they spell all the rest;
+        not the name of the whole."""
         for end in range(step + 2, len(self.steps) + 1):
             if self.steps[step] is not EVERY and (step, end) != (0, len(self.steps)):
                 yield Path(name="", steps=self.steps[step:end]).up_to(end - step), end == len(self.steps)
@@ -76,7 +78,8 @@ class Pairs(list[tuple[str, Any]]):
 
 
 def leaves(path: str, value: Any, named: Collection[str] = ()) -> Iterator[tuple[str, Any]]:
-    """Yield every value inside a value with its path; ``Leaf.NAMED`` for all that stands at or under one of the ``named`` paths."""
+    """Yield every value inside a value with its path; ``Leaf.NAMED`` for all that stands at or under one of
+    the ``named`` paths."""
     yield from _leaves(path, value, named, 0)
 
 

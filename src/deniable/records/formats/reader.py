@@ -1,4 +1,5 @@
-"""The seam between formats and jobs: what a reader of records offers, and the batches that it gives; the reader of plain text."""
+"""The seam between formats and jobs: what a reader of records offers, and the batches that it gives; the
+reader of plain text."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ _WEIGHT_AT_ONCE = 4 << 20
 
 
 class Row(NamedTuple):
-    """One record: what its reader needs to write it again beside its private texts, these, its length in characters, and in a keyed
-    release the name of each text.
+    """One record: what its reader needs to write it again beside its private texts, these, its length in
+    characters, and in a keyed release the name of each text.
     """
 
     payload: Any
@@ -36,10 +37,11 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Records that go through together. ``writer`` makes what is released of them, given their texts released and how many they are.
+    """Records that go through together. ``writer`` makes what is released of them, given their texts released
+    and how many they are.
 
-    Where batches end depends on private text, on time and on the number of workers, so it must not be seen in what is released.
-    ``pause`` says that the next record is still to come from a slow producer.
+    Where batches end depends on private text, on time and on the number of workers, so it must not be seen in
+    what is released. ``pause`` says that the next record is still to come from a slow producer.
     """
 
     first: int
@@ -54,7 +56,8 @@ class Batch:
         return len(self.counts)
 
     def write(self, released: list[str | None]) -> Any:
-        """Return the records as their reader writes them, with the released texts in place of the private ones."""
+        """Return the records as their reader writes them, with the released texts in place of the private
+        ones."""
         return self.writer(released, len(self))
 
     def before(self, record: int) -> Batch:
@@ -62,7 +65,13 @@ class Batch:
         records = record - 1 - self.first
         texts = sum(self.counts[:records])
         names = None if self.names is None else self.names[:texts]
-        return Batch(first=self.first, counts=self.counts[:records], texts=self.texts[:texts], writer=self.writer, names=names)
+        return Batch(
+            first=self.first,
+            counts=self.counts[:records],
+            texts=self.texts[:texts],
+            writer=self.writer,
+            names=names,
+        )
 
     def in_file(self, error: UnknownWord) -> UnknownWord:
         """Return the error about a text of this batch as one about a record of the file."""
@@ -74,8 +83,11 @@ class Batch:
         return error
 
 
-def release_texts(private: Privatizer, texts: list[str | None], names: list[RecordId] | None, counts: list[int]) -> list[str | None]:
-    """Return the texts privatized; ``counts`` says how many texts each record has. Without a key names say whose the texts are."""
+def release_texts(
+    private: Privatizer, texts: list[str | None], names: list[RecordId] | None, counts: list[int]
+) -> list[str | None]:
+    """Return the texts privatized; ``counts`` says how many texts each record has. Without a key names say
+    whose the texts are."""
     if private.keyed is None:
         return private.many(texts, rows=counts, people=names)
     return private.many(texts, record_ids=names, rows=counts)
@@ -84,9 +96,10 @@ def release_texts(private: Privatizer, texts: list[str | None], names: list[Reco
 class BatchSize:
     """How many characters of private text make a batch; follows the speed of the mechanism.
 
-    A batch should take well under a second, so that checkpoints are frequent, and hold thousands of words. ``up_to_errors`` says that
-    the records before one that cannot be read make a batch too: how many of them a stream gets must not depend on where batches end.
-    ``one_text`` says that a record has a budget of its own, which is spent on each of its texts: one with several of them is refused.
+    A batch should take well under a second, so that checkpoints are frequent, and hold thousands of words.
+    ``up_to_errors`` says that the records before one that cannot be read make a batch too: how many of them a
+    stream gets must not depend on where batches end. ``one_text`` says that a record has a budget of its own,
+    which is spent on each of its texts: one with several of them is refused.
     """
 
     def __init__(self, *, up_to_errors: bool = False, one_text: bool = False) -> None:
@@ -102,8 +115,11 @@ class BatchSize:
             self.characters = max(self.characters // 2, 2_500)
 
 
-def gather(rows: Iterator[Row], size: BatchSize, idle: Callable[[], bool], *, name: str, done: int) -> Iterator[list[Row]]:
-    """Yield the rows in lists: as many as make a batch, or fewer when the next one is still to come (``idle``).
+def gather(
+    rows: Iterator[Row], size: BatchSize, idle: Callable[[], bool], *, name: str, done: int
+) -> Iterator[list[Row]]:
+    """Yield the rows in lists: as many as make a batch, or fewer when the next one is still to come
+    (``idle``).
 
     ``done`` rows of the file called ``name`` came before them.
     """
@@ -123,7 +139,12 @@ def gather(rows: Iterator[Row], size: BatchSize, idle: Callable[[], bool], *, na
         weight += row.weight
         for text in row.texts:
             characters += len(text) if text else 0
-        if characters >= size.characters or weight >= _WEIGHT_AT_ONCE or len(batch) >= _RECORDS_AT_ONCE or idle():
+        if (
+            characters >= size.characters
+            or weight >= _WEIGHT_AT_ONCE
+            or len(batch) >= _RECORDS_AT_ONCE
+            or idle()
+        ):
             yield batch
             batch, characters, weight = [], 0, 0
     if batch:
@@ -134,7 +155,10 @@ def _one_text_each(rows: Iterator[Row], name: str, done: int) -> Iterator[Row]:
     for record, row in enumerate(rows, done + 1):
         texts = sum(text is not None for text in row.texts)
         if texts > 1:
-            problem = f"has {texts:,} texts, and record_epsilon would be spent on each of them; use epsilon, or leave one text in it"
+            problem = (
+                f"has {texts:,} texts, and record_epsilon would be spent on each of them; use "
+                "epsilon, or leave one text in it"
+            )
             raise RecordError(name, problem, record=record)
         yield row
 
@@ -142,9 +166,9 @@ def _one_text_each(rows: Iterator[Row], name: str, done: int) -> Iterator[Row]:
 class Reader(Protocol):
     """Reads records of one format.
 
-    ``unit`` and ``total`` are for the progress: what ``position`` counts, and how many there are. ``untouched`` says in
-    words what of each record is released exactly as it is, None if nothing. ``has_lists`` says that a record may have any number of
-    texts in one column.
+    ``unit`` and ``total`` are for the progress: what ``position`` counts, and how many there are.
+    ``untouched`` says in words what of each record is released exactly as it is, None if nothing.
+    ``has_lists`` says that a record may have any number of texts in one column.
     """
 
     unit: str
@@ -168,14 +192,16 @@ class Reader(Protocol):
         """Return how far the reading is."""
 
     def let_pass(self, columns: Collection[str], judged: str) -> None:
-        """Refuse every column that has no role and is not among these; ``judged`` says in words how they were found.
+        """Refuse every column that has no role and is not among these; ``judged`` says in words how they were
+        found.
 
         :raises UndecidedColumns: now, or when such a column comes.
         """
 
 
 class FinishedAtTheEnd(ABC):
-    """What the readers of formats have in common whose files cannot be appended to: what is released waits in a form of its own."""
+    """What the readers of formats have in common whose files cannot be appended to: what is released waits in
+    a form of its own."""
 
     @abstractmethod
     def pack(self, pieces: list[Any]) -> bytes:
@@ -183,7 +209,8 @@ class FinishedAtTheEnd(ABC):
 
     @abstractmethod
     def finish(self, partial: Path, ends: list[int], finished: Path) -> None:
-        """Write the file that a partial one stands for, to which bytes were appended up to each of ``ends``."""
+        """Write the file that a partial one stands for, to which bytes were appended up to each of
+        ``ends``."""
 
 
 class RowReader(ABC):
@@ -216,12 +243,16 @@ class RowReader(ABC):
         """
         self._done = sum(1 for _ in islice(self._rows, records))
         if self._done < records:
-            raise ResumeError(self._name, f"has {self._done:,} records, but an earlier run released {records:,}: the input has changed")
+            raise ResumeError(
+                self._name,
+                f"has {self._done:,} records, but an earlier run released {records:,}: the input has changed",
+            )
 
     def batches(self, size: BatchSize) -> Iterator[Batch]:
         """Yield the records in batches.
 
-        :raises RecordError: if a record cannot be read, or at the end, if two records of a keyed release have one id.
+        :raises RecordError: if a record cannot be read, or at the end, if two records of a keyed release have
+            one id.
         """
         for rows in gather(self._rows, size, self._idle, name=self._name, done=self._done):
             yield self._batch(rows, pause=self._idle())
@@ -265,7 +296,9 @@ class LineReader(RowReader):
         return self._lines.idle()
 
     def _batch(self, rows: list[Row], *, pause: bool) -> Batch:
-        payloads = [row.payload for row in rows]  # without the private texts, which need not be held until the batch is written
+        payloads = [
+            row.payload for row in rows
+        ]  # without the private texts, which need not be held until the batch is written
         return Batch(
             first=self._done,
             counts=[len(row.texts) for row in rows],

@@ -14,8 +14,9 @@ from deniable.records.formats.paths import is_inside
 class Roles:
     """The columns that a person named, by what becomes of them.
 
-    ``text`` is privatized, ``drop`` is left out and ``keep`` is released as it is, as are the sheets of a workbook in ``keep_sheets``.
-    In JSON and Parquet a name may be a path, and what stands inside a kept or dropped column has its role.
+    ``text`` is privatized, ``drop`` is left out and ``keep`` is released as it is, as are the sheets of a
+    workbook in ``keep_sheets``. In JSON and Parquet a name may be a path, and what stands inside a kept or
+    dropped column has its role.
     """
 
     text: tuple[str, ...] = ()
@@ -34,7 +35,9 @@ class Roles:
             for name in names:
                 if name in seen:
                     also = "" if seen[name] == role else f", as {seen[name]} and as {role}"
-                    raise InvalidParameter(role, list(names), f"the column {printable(name)} is named twice{also}")
+                    raise InvalidParameter(
+                        role, list(names), f"the column {printable(name)} is named twice{also}"
+                    )
                 seen[name] = role
         for text in self.text:
             for drop in self.drop:
@@ -55,11 +58,14 @@ class Roles:
         """
         for role, names in given.items():
             if isinstance(names, str) or not all(isinstance(name, str) for name in names or ()):
-                raise InvalidParameter("columns" if role == "text" else role, names, "must be a list of names")
+                raise InvalidParameter(
+                    "columns" if role == "text" else role, names, "must be a list of names"
+                )
         return cls(**{role: tuple(names or ()) for role, names in given.items()})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what an output depends on, as JSON-ready data: a job begun without roles has none that it leaves out."""
+        """Return what an output depends on, as JSON-ready data: a job begun without roles has none that it
+        leaves out."""
         return {"columns": list(self.text), **({"drop": list(self.drop)} if self.drop else {})}
 
 

@@ -31,7 +31,7 @@ _MARKED_ENCODINGS = {  # the longer marks first: that of UTF-32 begins like that
 
 _DOCUMENTS = {
     b"%PDF-": "a PDF document",
-    b"PK\x03\x04": "a ZIP archive, as .docx, .xlsx and .ods are (the last two need their ending, or --format)",
+    b"PK\x03\x04": "a ZIP archive, as .docx, .xlsx and .ods are (the last two need their ending, or --format)",  # noqa: E501
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Office document, as .doc and .xls are",
     b"{\\rtf": "an RTF document",
     b"SQLite format 3\x00": "an SQLite database",
@@ -41,7 +41,8 @@ _DOCUMENTS = {
 _WIDE = ("utf16", "utf32")  # their characters hold zero bytes
 _LIKELY_ENCODINGS = "such as cp1252 (Windows) or latin-1"
 _NO_TEXT = "is {}; save it as text, CSV, JSON Lines, .xlsx or Parquet first"
-# Backspace and escape stand in logs of terminals; start of heading and the separators of ASCII stand between cells.
+# Backspace and escape stand in logs of terminals; start of heading and the separators of ASCII stand between
+# cells.
 _NEVER_TYPED = re.compile(r"[\0\x02-\x07\x0e-\x1a]")
 _MOST_NEVER_TYPED, _FEW_NEVER_TYPED = 0.02, 10
 
@@ -51,7 +52,8 @@ _SWAPPED = "is not the file any more that the folder was seen to hold; links and
 
 
 Identity = dict[str, str | int | None]
-"""What an input is recognised by when a job is resumed: its path and size, and its time of change or a digest of its files."""
+"""What an input is recognised by when a job is resumed: its path and size, and its time of change or a digest
+of its files."""
 
 
 class Source(Protocol):
@@ -70,7 +72,8 @@ class Source(Protocol):
         """Return how many bytes of the input, as it is stored, were read so far."""
 
     def identity(self) -> Identity | None:
-        """Return what this input is recognised by when a job is resumed; None if it cannot be read a second time."""
+        """Return what this input is recognised by when a job is resumed; None if it cannot be read a second
+        time."""
 
     def digest(self) -> str | None:
         """Return a digest of all the bytes, as they are stored; None if they cannot be read a second time."""
@@ -86,30 +89,40 @@ class Source(Protocol):
 
 
 class FileSource:
-    """A regular file. All that is read of it is read from the one that was opened, whatever its name stands for later.
+    """A regular file. All that is read of it is read from the one that was opened, whatever its name stands
+    for later.
 
-    It is read as far as it went when it was opened: what is written to it meanwhile is not part of what its digest names.
+    It is read as far as it went when it was opened: what is written to it meanwhile is not part of what its
+    digest names.
     """
 
     def __init__(self, path: Path, *, listed: os.stat_result | None = None) -> None:
-        """Open the file; if it was ``listed`` in its folder, then only that very file, as it was, and never through a link.
+        """Open the file; if it was ``listed`` in its folder, then only that very file, as it was, and never
+        through a link.
 
         :raises OSError: if it cannot be opened.
         :raises RecordError: if it is not the file that was listed.
         """
         self.path = path
         self.name = str(path)
-        # Before the file is open, and without a look at what was listed: it is no link, but its name may stand for one a moment later.
+        # Before the file is open, and without a look at what was listed: it is no link, but its name may
+        # stand for one a moment later.
         where = os.path.realpath(path) if listed is None else path.parent.resolve() / path.name
         self.file = path.open("rb") if listed is None else _open_listed(path, listed)
         about = os.fstat(self.file.fileno())
-        if not about.st_size and os.pread(self.file.fileno(), 1, 0):  # as in /proc; it would be taken for empty
+        if not about.st_size and os.pread(
+            self.file.fileno(), 1, 0
+        ):  # as in /proc; it would be taken for empty
             self.file.close()
             raise RecordError(path, "does not say how long it is; copy it to a file first")
         self.size: int | None = about.st_size
         self._end, self._seen, self._digest = about.st_size, _state(about), ""
         self._bytes = self.reopen()
-        self._identity: Identity = {"input": str(where), "input size": about.st_size, "input time": about.st_mtime_ns}
+        self._identity: Identity = {
+            "input": str(where),
+            "input size": about.st_size,
+            "input time": about.st_mtime_ns,
+        }
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the bytes, decompressed.
@@ -137,7 +150,8 @@ class FileSource:
         return self._digest
 
     def check_unchanged(self) -> None:
-        """Do nothing if the bytes that a digest was made of are still there; what was added behind them was not read.
+        """Do nothing if the bytes that a digest was made of are still there; what was added behind them was
+        not read.
 
         :raises RecordError: if they are not. Under one digest two records would have the same noise.
         """
@@ -164,7 +178,8 @@ class FileSource:
         return digest.hexdigest()
 
     def reopen(self) -> io.BufferedReader:
-        """Return the file that was opened, once more and with a position of its own: its name may stand for another one by now."""
+        """Return the file that was opened, once more and with a position of its own: its name may stand for
+        another one by now."""
         return io.BufferedReader(_SameFile(self.file.fileno(), self._end))
 
     def again(self) -> FileSource:
@@ -231,7 +246,9 @@ def _open_listed(path: Path, listed: os.stat_result) -> io.BufferedReader:
         raise
 
 
-def read_chunks(stream: BinaryIO, kind: str | None, name: str, *, compressed: Callable[[], int]) -> Iterator[bytes]:
+def read_chunks(
+    stream: BinaryIO, kind: str | None, name: str, *, compressed: Callable[[], int]
+) -> Iterator[bytes]:
     """Yield what a stream of decompressed bytes holds, as it comes; ``kind`` is how they were compressed.
 
     ``compressed`` says how many bytes there are before decompression, or how many have arrived.
@@ -259,7 +276,8 @@ def read_chunks(stream: BinaryIO, kind: str | None, name: str, *, compressed: Ca
 class Lines:
     """The lines of a source, without their line feeds; a last line need not have one.
 
-    A byte order mark at the start is taken off, and ``marked`` says that there was one (known after the first line).
+    A byte order mark at the start is taken off, and ``marked`` says that there was one (known after the first
+    line).
     """
 
     def __init__(self, source: Source, encoding: str = "utf-8") -> None:
@@ -305,7 +323,9 @@ class Lines:
         if self._unfinished_characters > LONGEST_RECORD:
             problem = f"longer than {LONGEST_RECORD:,} characters; split it into more lines"
             raise RecordError(self.name, problem, line=self._line_feeds - len(others) + 1)
-        self._unfinished.append(first)  # joined only once its end is there: a huge line costs no more than its length
+        self._unfinished.append(
+            first
+        )  # joined only once its end is there: a huge line costs no more than its length
         if others:
             self._ready.append("".join(self._unfinished))
             self._unfinished = [others.pop()]
@@ -337,7 +357,8 @@ class Lines:
             raise RecordError(self.name, problem, line=self._line_feeds + text.count("\n") + 1)
 
     def _refuse_binary(self, start: bytes) -> None:
-        """Refuse what begins like a document that is no text: encodings of one byte a character would read it as letters."""
+        """Refuse what begins like a document that is no text: encodings of one byte a character would read it
+        as letters."""
         kind = next((kind for begins, kind in _DOCUMENTS.items() if start.startswith(begins)), None)
         encoding = codecs.lookup(self._encoding).name.replace("-", "").replace("_", "")
         if kind is None and encoding != "utf8" and not encoding.startswith(_WIDE) and b"\x00" in start:
@@ -346,9 +367,14 @@ class Lines:
             raise RecordError(self.name, _NO_TEXT.format(kind), line=1)
 
     def _refuse_unprintable(self, start: str) -> None:
-        """Refuse what some encoding reads, but nobody typed: compressed or encrypted bytes are control characters one time in twelve."""
+        """Refuse what some encoding reads, but nobody typed: compressed or encrypted bytes are control
+        characters one time in twelve."""
         if len(_NEVER_TYPED.findall(start)) > _MOST_NEVER_TYPED * len(start) + _FEW_NEVER_TYPED:
-            raise RecordError(self.name, _NO_TEXT.format("no text, or text in another encoding: it holds control characters"), line=1)
+            raise RecordError(
+                self.name,
+                _NO_TEXT.format("no text, or text in another encoding: it holds control characters"),
+                line=1,
+            )
 
     def _decode(
         self, decoder: codecs.IncrementalDecoder, chunk: bytes, *, first: bool = False, final: bool = False
@@ -359,9 +385,15 @@ class Lines:
         except UnicodeDecodeError as error:
             good = error.object[: error.start].decode(self._encoding, "replace")
             advice = _encoding_of(error.object) if first else _LIKELY_ENCODINGS
-            return good, f"not valid {self._encoding.upper()}; say the encoding of the file with --encoding, {advice}"
+            return (
+                good,
+                f"not valid {self._encoding.upper()}; say the encoding of the file with --encoding, {advice}",
+            )
         except UnicodeError:  # UTF-16 and UTF-32 without the mark that tells the order of their bytes
-            problem = f"no byte order mark, so it is not {self._encoding}; say the order with --encoding, such as utf-16-le or utf-16-be"
+            problem = (
+                f"no byte order mark, so it is not {self._encoding}; say the order with --encoding, "
+                "such as utf-16-le or utf-16-be"
+            )
             raise RecordError(self.name, problem, line=1) from None
 
 

@@ -16,7 +16,8 @@ _CHUNKS_AHEAD = 16
 
 
 class StreamSource:
-    """Standard input, a pipe or a terminal: read ahead by a thread, so that what has arrived can be told from what has not."""
+    """Standard input, a pipe or a terminal: read ahead by a thread, so that what has arrived can be told from
+    what has not."""
 
     def __init__(self, descriptor: int, name: str) -> None:
         self.name = name
@@ -69,17 +70,21 @@ class StreamSource:
             self._arrived.put(None)
 
     def _arriving(self) -> Iterator[bytes]:
-        # Plain reads of the descriptor: a buffered reader blocked in a daemon thread would hold its lock when the
-        # interpreter ends, which is a fatal error there.
+        # Plain reads of the descriptor: a buffered reader blocked in a daemon thread would hold its lock when
+        # the interpreter ends, which is a fatal error there.
         start = more = os.read(self._descriptor, BYTES_AT_ONCE)
-        while more and len(start) < BYTES_TO_TELL and b"\n" not in start:  # a pipe may deliver a byte at a time
+        while (
+            more and len(start) < BYTES_TO_TELL and b"\n" not in start
+        ):  # a pipe may deliver a byte at a time
             more = os.read(self._descriptor, BYTES_AT_ONCE)
             start += more
         kind = compression_of(start)
         if kind is not None:
             replayed = _Replayed(start, self._descriptor)
             stream = io.BufferedReader(replayed, BYTES_AT_ONCE)
-            yield from read_chunks(decompress(cast(BinaryIO, stream), kind), kind, self.name, compressed=lambda: replayed.count)
+            yield from read_chunks(
+                decompress(cast(BinaryIO, stream), kind), kind, self.name, compressed=lambda: replayed.count
+            )
             return
         while start:
             yield start

@@ -1,7 +1,9 @@
-"""What is on disk of a job that is not finished: its output so far, and a journal of which job it is and how much of it is done.
+"""What is on disk of a job that is not finished: its output so far, and a journal of which job it is and how
+much of it is done.
 
-One line per entry, each with its checksum. A kill can cut the last line short; it is then as if it had never been
-written. The process that works on an output holds a lock on its journal, which the system releases when it dies.
+One line per entry, each with its checksum. A kill can cut the last line short; it is then as if it had never
+been written. The process that works on an output holds a lock on its journal, which the system releases when
+it dies.
 """
 
 from __future__ import annotations
@@ -65,14 +67,24 @@ class Journal:
         self._append({"journal": _VERSION, "replaces": replaces, "job": self.job})
 
     def checkpoint(
-        self, *, records: int, length: int, crc: int, tally: Tally, generator: str | None = None, complete: bool = False
+        self,
+        *,
+        records: int,
+        length: int,
+        crc: int,
+        tally: Tally,
+        generator: str | None = None,
+        complete: bool = False,
     ) -> None:
-        """Record that ``records`` records, in ``length`` bytes with that checksum, are done; ``tally`` counts what is new.
+        """Record that ``records`` records, in ``length`` bytes with that checksum, are done; ``tally`` counts
+        what is new.
 
-        ``generator`` is what drew the new words, which need not be what drew those before: a job may be continued on another device.
-        ``complete`` says in the same breath that every record is done: what an output ends with must not be written twice.
+        ``generator`` is what drew the new words, which need not be what drew those before: a job may be
+        continued on another device. ``complete`` says in the same breath that every record is done: what an
+        output ends with must not be written twice.
         """
-        # Noted first: an interrupt while the disk is waited for must not make the job forget what is on record.
+        # Noted first: an interrupt while the disk is waited for must not make the job forget what is on
+        # record.
         self.ends.append(length)
         done: dict[str, Any] = {"records": records, "length": length, "crc": crc, "tally": tally.to_dict()}
         if generator is not None and tally.words and generator not in self.generators:
@@ -104,7 +116,8 @@ class Journal:
 
     def close(self) -> None:
         """Let go of the lock."""
-        # Forgotten first: an interrupt that comes while it is closed must not make anybody close that number again.
+        # Forgotten first: an interrupt that comes while it is closed must not make anybody close that number
+        # again.
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
@@ -139,7 +152,10 @@ class Journal:
             self.job, self.replaces = dict(entry["job"]), bool(entry["replaces"])
         elif "records" in entry:
             counts = (entry["records"], entry["crc"], entry["length"])
-            if not all(isinstance(count, int) and 0 <= count < 1 << 63 for count in counts) or entry["length"] < self.length:
+            if (
+                not all(isinstance(count, int) and 0 <= count < 1 << 63 for count in counts)
+                or entry["length"] < self.length
+            ):
                 raise ValueError("not a checkpoint")
             self.records, self.crc = entry["records"], entry["crc"]
             self.ends.append(entry["length"])
@@ -178,7 +194,9 @@ class Partial:
         try:
             partial._descriptor = open_regular(path, os.O_RDWR)
         except FileNotFoundError:
-            raise ResumeError(path, "is gone, so the job cannot be continued; start over with force=True") from None
+            raise ResumeError(
+                path, "is gone, so the job cannot be continued; start over with force=True"
+            ) from None
         if _checksum(partial._descriptor, length) != crc:
             partial.close()
             raise ResumeError(path, "is not what the earlier run wrote; start over with force=True")
@@ -241,10 +259,14 @@ def _entries(descriptor: int) -> Iterator[tuple[dict[str, Any], int]]:
 def _open_locked(path: Path) -> int:
     while True:
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            descriptor = os.open(
+                path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+            )
         except OSError:
             if path.is_symlink():
-                raise ResumeError(path, "is a link, and a journal is never written through one; move it away") from None
+                raise ResumeError(
+                    path, "is a link, and a journal is never written through one; move it away"
+                ) from None
             raise
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):

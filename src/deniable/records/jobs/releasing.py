@@ -1,9 +1,11 @@
-"""Batches of records released one after the other, in this process or by several that share the embedding, and put on record.
+"""Batches of records released one after the other, in this process or by several that share the embedding,
+and put on record.
 
-Workers are forked, so they share the mapped index, the vocabulary and everything else that was loaded, and a key never travels.
-Each draws from a source of its own (see ``randomness``), or, with a key, the very noise that one process would draw. The
-process that forked them reads and writes; a few batches are on their way at any time, and reading waits until the oldest of
-them is back. Batches come back in order, whoever finished first.
+Workers are forked, so they share the mapped index, the vocabulary and everything else that was loaded, and a
+key never travels. Each draws from a source of its own (see ``randomness``), or, with a key, the very noise
+that one process would draw. The process that forked them reads and writes; a few batches are on their way at
+any time, and reading waits until the oldest of them is back. Batches come back in order, whoever finished
+first.
 """
 
 from __future__ import annotations
@@ -59,11 +61,13 @@ ReleaseBatches = Callable[[Iterator[Batch]], Iterator[tuple[Batch, Released]]]
 class Checkpoints:
     """Releases the batches of a reader and puts them on record every second or so.
 
-    What is drawn waits in memory until its checkpoint, so that nothing reaches the disk that the journal does not
-    speak of a moment later.
+    What is drawn waits in memory until its checkpoint, so that nothing reaches the disk that the journal does
+    not speak of a moment later.
     """
 
-    def __init__(self, reader: Reader, journal: Journal, partial: Partial, pack: Pack, generator: str | None = None) -> None:
+    def __init__(
+        self, reader: Reader, journal: Journal, partial: Partial, pack: Pack, generator: str | None = None
+    ) -> None:
         self._reader, self._journal, self._partial, self._pack = reader, journal, partial, pack
         self._generator = generator
         self._records = journal.records
@@ -119,7 +123,9 @@ def check_workers(private: Privatizer, workers: int) -> int:
     if count > MOST_THREADS:
         raise InvalidParameter("workers", count, f"must be a whole number from 1 to {MOST_THREADS:,}")
     if count > 1 and private.settings.seeded:
-        raise InvalidParameter("workers", count, "with a seed, workers would repeat one another's noise; use one")
+        raise InvalidParameter(
+            "workers", count, "with a seed, workers would repeat one another's noise; use one"
+        )
     if count > 1 and not hasattr(os, "fork"):
         raise InvalidParameter("workers", count, "this system cannot fork processes; use one")
     return count
@@ -127,26 +133,41 @@ def check_workers(private: Privatizer, workers: int) -> int:
 
 @contextmanager
 def releasing(
-    private: Privatizer, *, workers: int, not_for_workers: Sequence[int] = (), by_batch: bool = False, up_to_errors: bool = False
+    private: Privatizer,
+    *,
+    workers: int,
+    not_for_workers: Sequence[int] = (),
+    by_batch: bool = False,
+    up_to_errors: bool = False,
 ) -> Iterator[ReleaseBatches]:
     """Lend a function that releases batches in order, by this process or by that many workers.
 
-    ``by_batch`` says that no batch may wait for the next one, although the words that a seed draws then depend on where batches end.
-    ``up_to_errors`` says that the records before an unknown word are released. Workers close the descriptors in ``not_for_workers``: a
-    lock that they inherited would outlive a killed parent.
+    ``by_batch`` says that no batch may wait for the next one, although the words that a seed draws then
+    depend on where batches end. ``up_to_errors`` says that the records before an unknown word are released.
+    Workers close the descriptors in ``not_for_workers``: a lock that they inherited would outlive a killed
+    parent.
 
     :raises WorkerLost: if a worker dies.
     :raises UnknownWord: with the number of the record in the file, if the policy is to stop at unknown words.
     """
     if workers == 1:
         as_one = private.settings.seeded and not by_batch
-        yield lambda batches: _as_one_stream(private, batches) if as_one else _in_this_process(private, batches, up_to_errors=up_to_errors)
+        yield (
+            lambda batches: (
+                _as_one_stream(private, batches)
+                if as_one
+                else _in_this_process(private, batches, up_to_errors=up_to_errors)
+            )
+        )
         return
     best_neighbours(private.mechanism.embedding)  # prepared once, before there is more than one process
     threads, reason = threads_with_reason()
     per_worker = threads if "chosen" in reason or reason == "DENIABLE_THREADS" else 1
     pool = ProcessPoolExecutor(
-        workers, mp_context=get_context("fork"), initializer=_begin, initargs=(private, os.getpid(), per_worker, not_for_workers)
+        workers,
+        mp_context=get_context("fork"),
+        initializer=_begin,
+        initargs=(private, os.getpid(), per_worker, not_for_workers),
     )
     try:
         yield lambda batches: _by_workers(pool, batches, at_once=_BATCHES_PER_WORKER * workers)
@@ -156,7 +177,9 @@ def releasing(
     pool.shutdown()
 
 
-def _in_this_process(private: Privatizer, batches: Iterator[Batch], *, up_to_errors: bool) -> Iterator[tuple[Batch, Released]]:
+def _in_this_process(
+    private: Privatizer, batches: Iterator[Batch], *, up_to_errors: bool
+) -> Iterator[tuple[Batch, Released]]:
     private.take_tally()
     for batch in batches:
         try:
@@ -173,7 +196,8 @@ def _in_this_process(private: Privatizer, batches: Iterator[Batch], *, up_to_err
 
 
 def _as_one_stream(private: Privatizer, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Released]]:
-    # With a seed the words depend on which of them are drawn together. Batches end where private text is long, streams do not.
+    # With a seed the words depend on which of them are drawn together. Batches end where private text is
+    # long, streams do not.
     private.take_tally()
     waiting: deque[Batch] = deque()
     counts: deque[int] = deque()
@@ -204,12 +228,16 @@ def _as_one_stream(private: Privatizer, batches: Iterator[Batch]) -> Iterator[tu
     except UnknownWord as error:
         for batch in waiting:
             if error.record <= done + sum(batch.counts):
-                raise batch.in_file(UnknownWord(record=error.record - done, position=error.position)) from None
+                raise batch.in_file(
+                    UnknownWord(record=error.record - done, position=error.position)
+                ) from None
             done += sum(batch.counts)
         raise
 
 
-def _by_workers(pool: ProcessPoolExecutor, batches: Iterator[Batch], *, at_once: int) -> Iterator[tuple[Batch, Released]]:
+def _by_workers(
+    pool: ProcessPoolExecutor, batches: Iterator[Batch], *, at_once: int
+) -> Iterator[tuple[Batch, Released]]:
     waiting: deque[tuple[Batch, Future[Any]]] = deque()
     try:
         for batch in batches:
@@ -219,7 +247,10 @@ def _by_workers(pool: ProcessPoolExecutor, batches: Iterator[Batch], *, at_once:
         while waiting:
             yield _result(*waiting.popleft())
     except BrokenProcessPool:
-        problem = "a worker process died (killed, or out of memory); what is on record is safe, and resume=True continues from there"
+        problem = (
+            "a worker process died (killed, or out of memory); what is on record is safe, and "
+            "resume=True continues from there"
+        )
         raise WorkerLost(problem) from None
 
 
@@ -239,7 +270,8 @@ def _begin(private: Privatizer, parent: int, threads: int, not_for_workers: Sequ
     for descriptor in not_for_workers:
         os.close(descriptor)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that has the journal
-    # The handler of the command raises, and a worker that waits for work swallows that: the pool would wait for ever for it to end.
+    # The handler of the command raises, and a worker that waits for work swallows that: the pool would wait
+    # for ever for it to end.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     set_threads(threads)
     private.take_tally()
@@ -265,7 +297,9 @@ def _release(texts: list[str | None], names: list[RecordId] | None, counts: list
         return "error", str(error)
 
 
-def _release_timed(private: Privatizer, texts: list[str | None], names: list[RecordId] | None, counts: list[int]) -> Released:
+def _release_timed(
+    private: Privatizer, texts: list[str | None], names: list[RecordId] | None, counts: list[int]
+) -> Released:
     started = time.monotonic()
     released = release_texts(private, texts, names, counts)
     return Released(released, private.take_tally(), time.monotonic() - started)

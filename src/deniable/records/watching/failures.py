@@ -23,11 +23,13 @@ class _Failure:
 
 
 class Failures:
-    """The files that failed and were not released since. A file that changed is a new one: it is due, and its reason is news.
+    """The files that failed and were not released since. A file that changed is a new one: it is due, and its
+    reason is news.
 
-    What is in the way of a file may go away without any change of the file, so it is tried again and again: after a second at first,
-    then after twice as long each time, up to a minute, or up to ten times as long as the attempt took. So a file that can never be
-    released costs the others at most about a tenth of the time in the long run.
+    What is in the way of a file may go away without any change of the file, so it is tried again and again:
+    after a second at first, then after twice as long each time, up to a minute, or up to ten times as long as
+    the attempt took. So a file that can never be released costs the others at most about a tenth of the time
+    in the long run.
     """
 
     def __init__(self) -> None:

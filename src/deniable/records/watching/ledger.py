@@ -21,10 +21,11 @@ _DAMAGED = "is damaged, or not a ledger of deniable; without it files could be r
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerEntry:
-    """A file as it was when it was taken up, by its content and the settings; ``words`` is how many were drawn for it.
+    """A file as it was when it was taken up, by its content and the settings; ``words`` is how many were
+    drawn for it.
 
-    ``publishing`` says of what was begun that its output was about to get its name. ``same_as`` names the file under whose name the
-    same content was released before, in place of this one.
+    ``publishing`` says of what was begun that its output was about to get its name. ``same_as`` names the
+    file under whose name the same content was released before, in place of this one.
     """
 
     name: str
@@ -44,7 +45,8 @@ class LedgerEntry:
 
     @property
     def spent(self) -> bool:
-        """Whether releasing it again with fresh noise would spend something again: not if there was no word in it."""
+        """Whether releasing it again with fresh noise would spend something again: not if there was no word
+        in it."""
         return self.words != 0
 
     def same_file(self, about: os.stat_result) -> bool:
@@ -53,7 +55,8 @@ class LedgerEntry:
 
 
 class Ledger:
-    """The events of a watched folder, held by one process at a time. Readable by its owner only: digests can confirm a guess."""
+    """The events of a watched folder, held by one process at a time. Readable by its owner only: digests can
+    confirm a guess."""
 
     def __init__(self, path: Path) -> None:
         """Open or make the ledger and read it.
@@ -68,7 +71,9 @@ class Ledger:
             self._descriptor = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.EINVAL):
-                raise RecordError(path, "is a link or a pipe, and a ledger is never written through one; move it away") from None
+                raise RecordError(
+                    path, "is a link or a pipe, and a ledger is never written through one; move it away"
+                ) from None
             raise
         try:
             if not lock_within(self._descriptor, _SECONDS_UNTIL_WORKERS_NOTICE):
@@ -84,7 +89,9 @@ class Ledger:
         """Return itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Let go of the lock."""
         self.close()
 
@@ -98,7 +105,8 @@ class Ledger:
 
     def record(self, entry: LedgerEntry) -> None:
         """Add an event and wait until it is on disk."""
-        # The ledger lies beside what is released, where its own size can be seen: it must not tell that of a private file.
+        # The ledger lies beside what is released, where its own size can be seen: it must not tell that of a
+        # private file.
         line = (json.dumps(asdict(entry)) + " " * (_LONGEST_NUMBER - len(str(entry.size)))).encode() + b"\n"
         before = os.fstat(self._descriptor).st_size
         if os.write(self._descriptor, line) != len(line):
@@ -109,7 +117,8 @@ class Ledger:
 
     def close(self) -> None:
         """Let go of the lock."""
-        # Forgotten first: an interrupt that comes while it is closed must not make anybody close that number again.
+        # Forgotten first: an interrupt that comes while it is closed must not make anybody close that number
+        # again.
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
@@ -144,8 +153,13 @@ def _entry_from(line: bytes) -> LedgerEntry:
     """
     entry = LedgerEntry(**json.loads(line))
     # A name need not be UTF-8, so no library that asks for that can check this.
-    texts = (entry.name, *(text for text in (entry.digest, entry.settings, entry.same_as) if text is not None))
+    texts = (
+        entry.name,
+        *(text for text in (entry.digest, entry.settings, entry.same_as) if text is not None),
+    )
     numbers = (entry.size, entry.time, entry.begun, entry.publishing, entry.words or 0)
-    if not all(isinstance(text, str) for text in texts) or not all(isinstance(number, int) for number in numbers):
+    if not all(isinstance(text, str) for text in texts) or not all(
+        isinstance(number, int) for number in numbers
+    ):
         raise TypeError("not an event")
     return entry

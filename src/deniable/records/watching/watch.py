@@ -1,15 +1,18 @@
-"""A folder of files on their way into another: each file is released once, whole, when it has stopped changing.
+"""A folder of files on their way into another: each file is released once, whole, when it has stopped
+changing.
 
-Before a file is released the ledger says so, again before its output gets its name, and once more afterwards. Cut off in between, the
-release is continued where it was (see ``job``); cut off after the output got its name, it is only entered, or refused if the output or
-its receipt is gone by then: whoever took it away may have read it. An output that the ledger does not expect is somebody else's.
+Before a file is released the ledger says so, again before its output gets its name, and once more afterwards.
+Cut off in between, the release is continued where it was (see ``job``); cut off after the output got its
+name, it is only entered, or refused if the output or its receipt is gone by then: whoever took it away may
+have read it. An output that the ledger does not expect is somebody else's.
 
-A file that changes after its release would be drawn again with fresh noise, which spends the budget of every record twice: it is
-refused, unless a key and a column of record ids make sure that records that did not change are released as they were. So would a file
-that comes again under another name: it is recognised by its content and skipped, unless a key makes sure that it comes out in the same
-words.
+A file that changes after its release would be drawn again with fresh noise, which spends the budget of every
+record twice: it is refused, unless a key and a column of record ids make sure that records that did not
+change are released as they were. So would a file that comes again under another name: it is recognised by its
+content and skipped, unless a key makes sure that it comes out in the same words.
 
-A file that failed is tried again from the ledger and the disk alone, as a new process would: a retry is as safe as a restart.
+A file that failed is tried again from the ledger and the disk alone, as a new process would: a retry is as
+safe as a restart.
 """
 
 from __future__ import annotations
@@ -46,9 +49,11 @@ _TEMPORARY = (".tmp", ".temp", ".part", ".crdownload", ".swp")
 
 @dataclass(frozen=True, kw_only=True)
 class WatchSettings:
-    """How a folder is watched. ``settle`` is how long a file must not have changed before it is taken for complete.
+    """How a folder is watched. ``settle`` is how long a file must not have changed before it is taken for
+    complete.
 
-    ``same_content`` says what becomes of a file whose content was released under another name: skip, or release.
+    ``same_content`` says what becomes of a file whose content was released under another name: skip, or
+    release.
     """
 
     settle: float = 5.0
@@ -60,8 +65,8 @@ class WatchSettings:
 class Watch:
     """Releases the files of a folder into another one.
 
-    ``say`` is called with one line for every file that was released, ``warn`` with one for every file that was skipped or failed,
-    again only when the reason is another one. Without ``warn``, ``say`` gets them all.
+    ``say`` is called with one line for every file that was released, ``warn`` with one for every file that
+    was skipped or failed, again only when the reason is another one. Without ``warn``, ``say`` gets them all.
     """
 
     def __init__(
@@ -88,7 +93,9 @@ class Watch:
         if not settings.settle >= 0:
             raise InvalidParameter("settle", settings.settle, "must be a number of seconds, at least 0")
         if settings.same_content not in get_args(SameContent):
-            raise InvalidParameter("same_content", settings.same_content, f"must be one of {', '.join(get_args(SameContent))}")
+            raise InvalidParameter(
+                "same_content", settings.same_content, f"must be one of {', '.join(get_args(SameContent))}"
+            )
         self._private, self._folder, self._out = private, folder, out
         self._layout_of, self._settings = layout_of, settings
         self._say, self._warn = say, warn or say
@@ -133,7 +140,9 @@ class Watch:
 
     def _consider(self, path: Path, about: os.stat_result) -> bool:
         entry = self._ledger.find(path.name)
-        left_out = entry is not None and entry.same_as is not None and self._settings.same_content == "release"
+        left_out = (
+            entry is not None and entry.same_as is not None and self._settings.same_content == "release"
+        )
         if entry is not None and entry.released and entry.same_file(about) and not left_out:
             self._failures.forget(path.name)
             return False
@@ -147,7 +156,10 @@ class Watch:
         state = (about.st_size, about.st_mtime_ns)
         try:
             self._check_nothing_in_the_way(path.name, entry)
-        except (RecordError, OSError) as error:  # found without reading the file, so it is asked at every look and never postponed
+        except (
+            RecordError,
+            OSError,
+        ) as error:  # found without reading the file, so it is asked at every look and never postponed
             return self._fail(path.name, state, error)
         if not self._failures.is_due(path.name, state):
             return False
@@ -166,7 +178,8 @@ class Watch:
         return False
 
     def _forget_all_but(self, names: set[str]) -> None:
-        """Keep nothing in mind about files that are gone, but for one whose release is still to be entered."""
+        """Keep nothing in mind about files that are gone, but for one whose release is still to be
+        entered."""
         self._failures.forget_all_but(names if self._owed is None else names | {self._owed[0].name})
         self._without_format &= names
         self._seen = {name: seen for name, seen in self._seen.items() if name in names}
@@ -174,10 +187,12 @@ class Watch:
     def _check_nothing_in_the_way(self, name: str, entry: LedgerEntry | None) -> None:
         """Do nothing if output and receipt are there when they were published from here, and only then.
 
-        :raises RecordError: if one is there and somebody else's, or was published and taken away before that was entered, or a link
-            stands where something would be written.
+        :raises RecordError: if one is there and somebody else's, or was published and taken away before that
+            was entered, or a link stands where something would be written.
         """
-        output, receipt, card = (beside(self._out / released_name(name), ending) for ending in ("", _RECEIPT, _CARD))
+        output, receipt, card = (
+            beside(self._out / released_name(name), ending) for ending in ("", _RECEIPT, _CARD)
+        )
         for ending in ("", *_OURS):
             if (path := beside(output, ending)).is_symlink():
                 raise RecordError(path, "is a link, and nothing is written through links here; remove it")
@@ -187,21 +202,31 @@ class Watch:
             for made in (output, receipt):
                 if not made.exists():
                     which = printable(name)
-                    problem = f"is gone, and the release of {which} was not entered yet; drawn again, its records would be spent twice"
-                    raise RecordError(made, f"{problem}: put it back, or take {which} out of the watched folder")
+                    problem = (
+                        f"is gone, and the release of {which} was not entered yet; drawn again, its "
+                        "records would be spent twice"
+                    )
+                    raise RecordError(
+                        made, f"{problem}: put it back, or take {which} out of the watched folder"
+                    )
             return
-        # What was begun here may have written its receipt and its card, but nothing under the name of the output.
+        # What was begun here may have written its receipt and its card, but nothing under the name of the
+        # output.
         for made in (output, receipt, card) if entry is None else (output,):
             if made.exists():
-                raise RecordError(made, "exists and was not released from here; move it away or rename the new file")
+                raise RecordError(
+                    made, "exists and was not released from here; move it away or rename the new file"
+                )
 
     def _is_out(self, entry: LedgerEntry) -> bool:
-        """Return whether the output got its name although the last event about the file does not say that it is released."""
+        """Return whether the output got its name although the last event about the file does not say that it
+        is released."""
         # Nothing but its renaming takes the partial file away once the output was about to get its name.
         return entry.publishing and not beside(self._out / released_name(entry.name), ".partial").exists()
 
     def _settled(self, name: str, about: os.stat_result) -> bool:
-        """Return whether the file has not changed for long enough, by its own time or by what was seen of it."""
+        """Return whether the file has not changed for long enough, by its own time or by what was seen of
+        it."""
         state, now = (about.st_size, about.st_mtime_ns), time.monotonic()
         before = self._seen.get(name)
         if before is None or before[0] != state:
@@ -212,8 +237,8 @@ class Watch:
         target = self._out / released_name(path.name)
         layout = self._layout_of(path)
         published = target.exists()
-        # By the ledger and not by the output, which its reader may have taken away. What was only begun and has no output yet
-        # released nothing.
+        # By the ledger and not by the output, which its reader may have taken away. What was only begun and
+        # has no output yet released nothing.
         again = entry is not None and not entry.same_file(about) and (entry.released or published)
         with open_source(path, listed=about) as source:
             now = LedgerEntry(
@@ -224,7 +249,9 @@ class Watch:
                 settings=settings_digest(self._private, layout),
             )
             if entry is not None and again:
-                if not entry.released:  # or what is to come would make the ledger forget that this content is out
+                if (
+                    not entry.released
+                ):  # or what is to come would make the ledger forget that this content is out
                     entry = replace(entry, begun=False, publishing=False)
                     self._ledger.record(entry)
                 if entry.digest == now.digest:  # only its time changed
@@ -232,13 +259,17 @@ class Watch:
                     return False
                 if entry.spent:
                     self._check_repeatable(path, entry, now, layout)
-                else:  # there was no word in it: it begins anew, so that no earlier output can be taken for what is to come
+                else:
+                    # There was no word in it: it begins again, so that no earlier output is taken for it.
                     for made in (target, beside(target, _RECEIPT), beside(target, _CARD)):
                         made.unlink(missing_ok=True)
                     again = published = False
             earlier = None if published and not again else self._released_as(now)
             if earlier is not None and again:
-                problem = f"changed into what was released as {printable(earlier.name)} with other settings or another key"
+                problem = (
+                    f"changed into what was released as {printable(earlier.name)} with other settings "
+                    "or another key"
+                )
                 raise RecordError(path, f"{problem}; its records would be drawn again")
             if earlier is not None:
                 return self._skip(now, earlier, target)
@@ -252,14 +283,18 @@ class Watch:
         """
         problem = "changed after it was released, and fresh noise would spend the budget of its records again"
         if self._private.keyed is None or layout.record_id is None:
-            way_out = "put what is new into a file of its own, or watch with a key and record ids (--key-file, --record-id)"
+            way_out = (
+                "put what is new into a file of its own, or watch with a key and record ids "
+                "(--key-file, --record-id)"
+            )
             raise RecordError(path, f"{problem}: {way_out}")
         if entry.settings != now.settings:
             then = "it was released with other settings, another key or by another version of deniable"
             raise RecordError(path, f"{problem}: {then}; watch with those")
 
     def _released_as(self, now: LedgerEntry) -> LedgerEntry | None:
-        """Return the entry under whose name this content was released before, if fresh noise would be drawn for it now."""
+        """Return the entry under whose name this content was released before, if fresh noise would be drawn
+        for it now."""
         if self._settings.same_content == "release":
             return None
         for entry in self._ledger.about_content(now.digest or ""):
@@ -276,11 +311,14 @@ class Watch:
         self._ledger.record(replace(now, settings=earlier.settings, words=earlier.words, same_as=name))
         self._warn(
             f"skipped {printable(now.name)}: its content was released as {printable(name)}, "
-            "and fresh noise would spend the budget of its records again (--same-content release, if equal files are different people's)"
+            "and fresh noise would spend the budget of its records again (--same-content release, if equal "
+            "files are different people's)"
         )
         return False
 
-    def _release(self, source: Source, now: LedgerEntry, layout: Layout, target: Path, *, resume: bool, replaces: bool) -> bool:
+    def _release(
+        self, source: Source, now: LedgerEntry, layout: Layout, target: Path, *, resume: bool, replaces: bool
+    ) -> bool:
         if not (resume or replaces):
             self._ledger.record(replace(now, begun=True))
         left_over = beside(target, ".partial").exists() or beside(target, ".journal").exists()
@@ -295,7 +333,9 @@ class Watch:
             progress=self._settings.progress,
             through_links=False,
             by_name=True,
-            before_publishing=None if replaces else lambda: self._ledger.record(replace(now, begun=True, publishing=True)),
+            before_publishing=None
+            if replaces
+            else lambda: self._ledger.record(replace(now, begun=True, publishing=True)),
         )
         counts = "" if made is None else f": {made.tally}, {made.tally.words:,} words"
         line = f"released {printable(now.name)}{' again, by its key' if replaces else ''}{counts}"

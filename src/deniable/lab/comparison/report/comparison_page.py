@@ -32,13 +32,15 @@ from deniable.tuning.attacker import OF_ALL_WORDS
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 _NARROWEST = 0.05
 _RECEIVER = (
-    "Text is released on both sides here: the classifier learns from it and is tested on it. On the left it reads the words as released, "
+    "Text is released on both sides here: the classifier learns from it and is tested on it. On the left it "
+    "reads the words as released, "
     "on the right what is expected behind them."
 )
 
 
 def comparison_page(result: ComparisonResult) -> Page:
-    """Return the page: which mechanism is worth most at equal privacy, the plot, the table and how it was measured."""
+    """Return the page: which mechanism is worth most at equal privacy, the plot, the table and how it was
+    measured."""
     title = "Embeddings and mechanisms at equal privacy" if result.several else "Mechanisms at equal privacy"
     page = Page(title, kicker="deniable lab compare", lead=finding(result))
     page.add_facts(
@@ -51,8 +53,10 @@ def comparison_page(result: ComparisonResult) -> Page:
     )
     page.add_section(
         "Privacy and utility",
-        "The further up, the more accurate; the further left, the less an attacker learns. A mechanism is worth considering where it lies "
-        "on the dashed line: nothing else there is better in both." + ("" if result.decoding is None else " " + _RECEIVER),
+        "The further up, the more accurate; the further left, the less an attacker learns. A mechanism is "
+        "worth considering where it lies "
+        "on the dashed line: nothing else there is better in both."
+        + ("" if result.decoding is None else " " + _RECEIVER),
     )
     if len(result.matched()) > 1:
         page.add_figure(
@@ -61,13 +65,19 @@ def comparison_page(result: ComparisonResult) -> Page:
             + (" A colour for each embedding, a shape for each mechanism." if result.several else ""),
             alt="Accuracy against the success of the attacker; the table holds the values. On the front: "
             + _named(result.front())
-            + (f"; once all are decoded: {_named(result.decoded_front())}" if result.decoding is not None else ""),
+            + (
+                f"; once all are decoded: {_named(result.decoded_front())}"
+                if result.decoding is not None
+                else ""
+            ),
         )
     page.add_section("The table", legend_of(result))
     for target in result.targets:
         met, missed = met_and_missed(result, target)
         if met:
-            page.add_table(columns_of(result)[1:], met, caption=target_name(target), text_columns=_names_of(result))
+            page.add_table(
+                columns_of(result)[1:], met, caption=target_name(target), text_columns=_names_of(result)
+            )
         if missed:
             page.add_list([f"At {target_name(target)}, {sentence}" for sentence in missed])
     if result.decoding is not None:
@@ -90,10 +100,17 @@ def _named(front: list[tuple[Row, Worth]]) -> str:
 def _add_places(page: Page, result: ComparisonResult) -> None:
     page.add_section(
         "As released and decoded",
-        "Accuracies by where text is released: only the texts to learn from (training time), only those that are judged (test time), or "
-        "both. Beside each: the same after released text was decoded, that is, read as the words that are expected behind it."
-        + (" In %; text released at both times stands in the table above. " + REACHED_LEGEND if result.several else ""),
-        "Mean vectors: text is released on both sides, and the classifier reads the mean of the word vectors of each text in place of its "
+        "Accuracies by where text is released: only the texts to learn from (training time), only those that "
+        "are judged (test time), or "
+        "both. Beside each: the same after released text was decoded, that is, read as the words that are "
+        "expected behind it."
+        + (
+            " In %; text released at both times stands in the table above. " + REACHED_LEGEND
+            if result.several
+            else ""
+        ),
+        "Mean vectors: text is released on both sides, and the classifier reads the mean of the word vectors "
+        "of each text in place of its "
         "words; decoded, the mean that is expected.",
     )
     for target in result.targets:
@@ -105,13 +122,18 @@ def _add_places(page: Page, result: ComparisonResult) -> None:
 def _add_spaces(page: Page, result: ComparisonResult) -> None:
     page.add_section(
         "The embeddings",
-        "All of them meet one attacker, which is judged on every word of the text and names words as they are spelt. A word that an "
-        "embedding does not know goes in as ⊥, with all others that it does not know; of these the attacker can name the most frequent one "
-        "only. So a small vocabulary hides words, and what is lost with them shows in the accuracy. Words are cut as each embedding cuts "
+        "All of them meet one attacker, which is judged on every word of the text and names words as they "
+        "are spelt. A word that an "
+        "embedding does not know goes in as ⊥, with all others that it does not know; of these the attacker "
+        "can name the most frequent one "
+        "only. So a small vocabulary hides words, and what is lost with them shows in the accuracy. Words "
+        "are cut as each embedding cuts "
         "them, and upper and lower case are one word to the attacker.",
     )
     columns, rows = spaces_table(result)
-    page.add_table(columns, rows, caption="The texts in each embedding; the last columns are accuracies on original text")
+    page.add_table(
+        columns, rows, caption="The texts in each embedding; the last columns are accuracies on original text"
+    )
 
 
 def _add_method(page: Page, result: ComparisonResult) -> None:
@@ -121,38 +143,53 @@ def _add_method(page: Page, result: ComparisonResult) -> None:
     within = ", ".join(f"{value:g} ({name})" for name, value in result.tolerance.items() if name in asked)
     page.add_section(
         "How it was measured",
-        "The ε of different mechanisms do not compare, so ε was searched for each until a reading had the wanted value within "
-        f"{within}. Readings are taken on {sample.words:,} words drawn from the text ({sample.distinct:,} distinct), so that "
-        "frequent words count as often as they occur; an unknown word never comes out as itself and counts as changed." + of_first,
-        "The most exposed 1 % of the text are chosen on one half of the draws and judged on the other. The single worst word is not used: "
+        "The ε of different mechanisms do not compare, so ε was searched for each until a reading had the "
+        "wanted value within "
+        f"{within}. Readings are taken on {sample.words:,} words drawn from the text ({sample.distinct:,} "
+        "distinct), so that "
+        "frequent words count as often as they occur; an unknown word never comes out as itself and counts "
+        "as changed." + of_first,
+        "The most exposed 1 % of the text are chosen on one half of the draws and judged on the other. The "
+        "single worst word is not used: "
         "it is some isolated word that the sample happens to hold or not.",
-        f"The adversary knows the mechanism, ε, the embedding, word frequencies, and that the word is one of the {sample.distinct:,} "
-        "distinct words of the sample. It learns from draws what each of them becomes, guesses the likeliest, and is judged on fresh "
-        "draws: a lower bound on the best possible adversary among these words, the same learner for every mechanism. Blind guessing is "
+        "The adversary knows the mechanism, ε, the embedding, word frequencies, and that the word is one of "
+        f"the {sample.distinct:,} "
+        "distinct words of the sample. It learns from draws what each of them becomes, guesses the "
+        "likeliest, and is judged on fresh "
+        "draws: a lower bound on the best possible adversary among these words, the same learner for every "
+        "mechanism. Blind guessing is "
         f"right for {percent_fixed(sample.guess)}.",
         *_naming(result),
-        f"{texts.learn:,} texts ({texts.words:,} words) were released with secure noise, {result.runs} times; TF-IDF and logistic "
-        f"regression learnt from each release and were tested on {texts.test:,} original texts. Words per second are those of the "
+        f"{texts.learn:,} texts ({texts.words:,} words) were released with secure noise, {result.runs} "
+        "times; TF-IDF and logistic "
+        f"regression learnt from each release and were tested on {texts.test:,} original texts. Words per "
+        "second are those of the "
         "slowest run, on this machine as it was.",
     )
     if result.decoding is not None:
         page.add_text(
             "For a receiver all texts were released, as many times again. Decoding takes the first "
-            f"{result.decoding.support:,} words of the embedding, and ⊥, for what may have gone in; what each becomes comes from exact "
-            f"sums, or from at most {result.decoding.directions:,} rays, shared points or draws a word. How frequent they are is learnt "
-            "from all released texts, without labels. The classifier then reads how often each word is expected in a text."
+            f"{result.decoding.support:,} words of the embedding, and ⊥, for what may have gone in; what "
+            "each becomes comes from exact "
+            f"sums, or from at most {result.decoding.directions:,} rays, shared points or draws a word. How "
+            "frequent they are is learnt "
+            "from all released texts, without labels. The classifier then reads how often each word is "
+            "expected in a text."
         )
     if result.left_out:
         page.add_list(f"Left out: {name}, {why}." for name, why in result.left_out.items())
     page.add_note(
-        "Equal readings are not equal guarantees: CusText exposes the cell of every word with certainty, SanText+ keeps most words that "
-        "are not listed, and the others promise bounds in different metrics. The numbers come from the texts themselves: treat this page "
+        "Equal readings are not equal guarantees: CusText exposes the cell of every word with certainty, "
+        "SanText+ keeps most words that "
+        "are not listed, and the others promise bounds in different metrics. The numbers come from the texts "
+        "themselves: treat this page "
         "as you treat them."
     )
     known = [space.embedding for space in result.spaces] or [result.embedding]
     embeddings = ", ".join(f"{embedding.name} ({embedding.fingerprint[:12]})" for embedding in known)
     page.add_text(
-        f"Embedding{'s' if result.several else ''} {embeddings}, seed {result.seed} for the sample, the split and the "
+        f"Embedding{'s' if result.several else ''} {embeddings}, seed {result.seed} for the sample, the "
+        "split and the "
         f"readings; deniable {result.version}."
     )
 
@@ -164,33 +201,60 @@ def _naming(result: ComparisonResult) -> Iterator[str]:
         return
     blind = ", ".join(sorted({percent_fixed(space.blind) for space in result.spaces}))
     yield (
-        "Words named by the attacker: it knows the mechanism, ε, the embedding, and how frequent every word of all these texts is. It "
-        "computes what each of these words becomes, names the likeliest word behind each released one, and is judged on words that were "
-        f"released afterwards, at most {MOST_JUDGED:,}. It looks at each word alone. Blind guessing is right for {blind}."
+        "Words named by the attacker: it knows the mechanism, ε, the embedding, and how frequent every word "
+        "of all these texts is. It "
+        "computes what each of these words becomes, names the likeliest word behind each released one, and "
+        "is judged on words that were "
+        f"released afterwards, at most {MOST_JUDGED:,}. It looks at each word alone. Blind guessing is right "
+        f"for {blind}."
     )
     if result.public is not None:
         left = result.public.left_out
         yield (
-            f"In context: it also knows which words follow one another in the public text {result.public.source} ({result.public.words:,} "
-            f"words{f'; {left:,} documents that are among the compared texts were left out' if left else ''}), reads whole texts, about "
-            f"{MOST_IN_CONTEXT:,} words of them, by forward–backward over bigrams, and names the likeliest word of each place. What it "
+            "In context: it also knows which words follow one another in the public text "
+            f"{result.public.source} ({result.public.words:,} "
+            f"words{f'; {left:,} documents that are among the compared texts were left out' if left else ''}), "  # noqa: E501
+            ""
+            ""
+            ""
+            ""
+            ""
+            ""
+            ""
+            ""
+            ""
+            ""
+            ""
+            ""
+            "reads whole texts, about "
+            f"{MOST_IN_CONTEXT:,} words of them, by forward–backward over bigrams, and names the likeliest word of each place. What it "  # noqa: E501
             "names in the better of the two ways counts, alone or in context."
         )
     if "kinds" in asked:
         kinds = ", ".join(sorted({percent_fixed(space.blind_kinds) for space in result.spaces}))
         yield (
-            f"Kinds are {result.kinds}. It names the likeliest kind, and is judged where a word with a kind stood"
-            + (", alone and in context, the better of the two" if result.public is not None else ", looking at each word alone")
+            f"Kinds are {result.kinds}. It names the likeliest kind, and is judged where a word with a kind stood"  # noqa: E501
+            + (
+                ", alone and in context, the better of the two"
+                if result.public is not None
+                else ", looking at each word alone"
+            )
             + f". Blind guessing is right for {kinds}."
-            + (f" With several embeddings, all are judged by the kinds of {result.embedding.name}." if result.several else "")
+            + (
+                f" With several embeddings, all are judged by the kinds of {result.embedding.name}."
+                if result.several
+                else ""
+            )
         )
 
 
 @apply_style
 def privacy_utility_figure(result: ComparisonResult) -> Figure:
-    """Return accuracy against the adversary's success, a colour and shape per mechanism, the Pareto front as a line.
+    """Return accuracy against the adversary's success, a colour and shape per mechanism, the Pareto front as
+    a line.
 
-    Where released text was decoded there are two panels: words as released, and decoded, both learnt from and judged.
+    Where released text was decoded there are two panels: words as released, and decoded, both learnt from and
+    judged.
     """
     if result.decoding is None:
         figure, axes = new_figure(width=6.4, height=4.0)
@@ -213,7 +277,8 @@ def privacy_utility_figure(result: ComparisonResult) -> Figure:
 
 
 def _add_legend(figure: Figure, axes: Axes, result: ComparisonResult) -> None:
-    """Say what the marks are: beside the figure, or above it, embeddings by their colours and mechanisms by their shapes."""
+    """Say what the marks are: beside the figure, or above it, embeddings by their colours and mechanisms by
+    their shapes."""
     if not result.several:
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
         return
@@ -232,7 +297,15 @@ def _add_legend(figure: Figure, axes: Axes, result: ComparisonResult) -> None:
         for place, space in enumerate(result.spaces)
     ]
     shapes = [
-        Line2D([], [], color=INK, marker=_MARKERS[place % len(_MARKERS)], linestyle="none", markersize=5, label=drawable(name))
+        Line2D(
+            [],
+            [],
+            color=INK,
+            marker=_MARKERS[place % len(_MARKERS)],
+            linestyle="none",
+            markersize=5,
+            label=drawable(name),
+        )
         for place, name in enumerate(result.mechanisms)
     ]
     figure.legend(handles=[*colours, *shapes, *lines], loc="outside upper center", ncols=4)
@@ -242,7 +315,12 @@ def _filled(place: int) -> Literal["full", "none"]:
     return "full" if place < len(SERIES) else "none"
 
 
-def _draw(axes: Axes, result: ComparisonResult, front: list[tuple[Row, Worth]], accuracy: Callable[[Worth], MeanAndSpread]) -> None:
+def _draw(
+    axes: Axes,
+    result: ComparisonResult,
+    front: list[tuple[Row, Worth]],
+    accuracy: Callable[[Worth], MeanAndSpread],
+) -> None:
     axes.plot(
         [result.risk(worth) for _, worth in front],
         [accuracy(worth).mean for _, worth in front],
@@ -254,7 +332,9 @@ def _draw(axes: Axes, result: ComparisonResult, front: list[tuple[Row, Worth]], 
     )
     spaces = [space.embedding.name for space in result.spaces] if result.several else [""]
     for (of_space, space), (place, name) in product(enumerate(spaces), enumerate(result.mechanisms)):
-        mine = [(row, worth) for row, worth in result.matched() if (row.embedding, row.mechanism) == (space, name)]
+        mine = [
+            (row, worth) for row, worth in result.matched() if (row.embedding, row.mechanism) == (space, name)
+        ]
         own = sorted((worth for _, worth in mine), key=result.risk)
         if own:
             shade = of_space if result.several else place
@@ -271,7 +351,9 @@ def _draw(axes: Axes, result: ComparisonResult, front: list[tuple[Row, Worth]], 
                 label=drawable(mine[0][0].name),
             )
     low, high = axes.get_xlim()
-    if high - low < _NARROWEST:  # one target: what was reached differs by chance, and is not to look like more
+    if (
+        high - low < _NARROWEST
+    ):  # one target: what was reached differs by chance, and is not to look like more
         axes.set_xlim((low + high - _NARROWEST) / 2, (low + high + _NARROWEST) / 2)
     axes.axhline(result.original, color=MUTED, linewidth=1.0, linestyle=":", label="original text")
     axes.axhline(result.guess, color=MUTED, linewidth=1.0, linestyle="-.", label="most frequent label")

@@ -1,8 +1,9 @@
 """Enron: which of ten authors wrote a message?
 
-Read are the ``maildir`` folder as published (sent mail by user), the ``emails.csv`` made of it (columns file, message), and
-JSON Lines with split, author and text. The authors are the ten with the most training messages. Mail as published has
-no split: in a fixed shuffled order every eleventh message of an author tests, which is the paper's share (850 of 9,367).
+Read are the ``maildir`` folder as published (sent mail by user), the ``emails.csv`` made of it (columns file,
+message), and JSON Lines with split, author and text. The authors are the ten with the most training messages.
+Mail as published has no split: in a fixed shuffled order every eleventh message of an author tests, which is
+the paper's share (850 of 9,367).
 """
 
 from __future__ import annotations
@@ -32,12 +33,21 @@ def load_enron(path: Path) -> Classification:
     if path.is_dir() and not list(path.glob("enron*.jsonl*")):
         train, test = _split(_messages(_maildir(path)))
     elif ".csv" in path.suffixes:
-        train, test = _split(_messages((row["file"], row["message"]) for row in csv_rows(path, "file", "message")))
+        train, test = _split(
+            _messages((row["file"], row["message"]) for row in csv_rows(path, "file", "message"))
+        )
     else:
         train, test = _json(next(iter(sorted(path.glob("enron*.jsonl*")))) if path.is_dir() else path)
-    authors = [author for author, count in Counter(author for author, _ in train).most_common(AUTHORS) if count >= FEWEST_MESSAGES]
+    authors = [
+        author
+        for author, count in Counter(author for author, _ in train).most_common(AUTHORS)
+        if count >= FEWEST_MESSAGES
+    ]
     if len(authors) < AUTHORS:
-        raise TaskDataError(path, f"only {len(authors)} authors have {FEWEST_MESSAGES} messages to train on; {AUTHORS} are needed")
+        raise TaskDataError(
+            path,
+            f"only {len(authors)} authors have {FEWEST_MESSAGES} messages to train on; {AUTHORS} are needed",
+        )
     training = _labelled(train, authors)
     order = np.random.Generator(np.random.PCG64(_ORDER)).permutation(len(training)).tolist()
     held_out = len(order) // _ONE_IN_VALIDATES
@@ -67,13 +77,21 @@ def _json(path: Path) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
 def _maildir(path: Path) -> Iterator[tuple[str, str]]:
     root = path / "maildir" if (path / "maildir").is_dir() else path
     found = False
-    for folder in sorted(folder for user in sorted(root.iterdir()) if user.is_dir() for folder in user.iterdir() if folder.name in _SENT):
+    for folder in sorted(
+        folder
+        for user in sorted(root.iterdir())
+        if user.is_dir()
+        for folder in user.iterdir()
+        if folder.name in _SENT
+    ):
         for file in sorted(folder.rglob("*")):
             if file.is_file():
                 found = True
                 yield f"{file.relative_to(root)}", file.read_text(encoding="latin-1")
     if not found:
-        raise TaskDataError(root, "no sent mail in it: give the maildir folder, with USER/sent_items and the like in it")
+        raise TaskDataError(
+            root, "no sent mail in it: give the maildir folder, with USER/sent_items and the like in it"
+        )
 
 
 def _messages(files: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

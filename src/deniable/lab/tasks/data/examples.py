@@ -43,7 +43,8 @@ class Classification:
 
 @dataclass(frozen=True, kw_only=True)
 class Questions:
-    """Questions, the answers that are right, and pools to find them in by size; answers are places in a list."""
+    """Questions, the answers that are right, and pools to find them in by size; answers are places in a
+    list."""
 
     texts: list[str] = field(repr=False)
     answers: list[list[int]] = field(repr=False)
@@ -78,7 +79,9 @@ def take_texts(task: Task, most: int) -> Task:
             parts[split] = part.take(places)
         else:
             pools = {size: [rows[i] for i in places] for size, rows in part.pools.items()}
-            parts[split] = Questions(texts=[part.texts[i] for i in places], answers=[part.answers[i] for i in places], pools=pools)
+            parts[split] = Questions(
+                texts=[part.texts[i] for i in places], answers=[part.answers[i] for i in places], pools=pools
+            )
     return replace(task, **parts)
 
 
@@ -88,7 +91,9 @@ def fingerprint(task: Task) -> str:
     for part in (task.train, task.validation, task.test):
         digest.update(f"{len(part)}\n".encode())
         digest.update("\0".join(part.texts).encode("utf-8", "surrogatepass"))
-        digest.update(repr(part.labels if isinstance(part, Labelled) else (part.answers, part.pools)).encode())
+        digest.update(
+            repr(part.labels if isinstance(part, Labelled) else (part.answers, part.pools)).encode()
+        )
     if isinstance(task, AnswerSelection):
         digest.update("\0".join(task.answers).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

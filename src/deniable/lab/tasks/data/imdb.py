@@ -1,9 +1,9 @@
 """IMDb, the Large Movie Review Dataset (Maas et al. 2011): is a review positive?
 
-Read are the ``aclImdb`` folder as published, the ``IMDB Dataset.csv`` of 50,000 rows (columns review, sentiment), and JSON
-Lines with split, label and text. Of the 25,000 training reviews, in a fixed shuffled order, 15,000 train and 2,500 of the
-other 10,000 decide when to stop (the paper, after Keras, sets 10,000 aside). The CSV has no official split: its first
-25,000 rows train, the rest test, as most who use it do.
+Read are the ``aclImdb`` folder as published, the ``IMDB Dataset.csv`` of 50,000 rows (columns review,
+sentiment), and JSON Lines with split, label and text. Of the 25,000 training reviews, in a fixed shuffled
+order, 15,000 train and 2,500 of the other 10,000 decide when to stop (the paper, after Keras, sets 10,000
+aside). The CSV has no official split: its first 25,000 rows train, the rest test, as most who use it do.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def _csv(path: Path) -> tuple[Labelled, Labelled]:
     labels: list[int] = []
     for row in csv_rows(path, "review", "sentiment"):
         if row["sentiment"] not in CLASSES:
-            raise TaskDataError(path, f"review {len(texts) + 1:,}: the sentiment is neither positive nor negative")
+            raise TaskDataError(
+                path, f"review {len(texts) + 1:,}: the sentiment is neither positive nor negative"
+            )
         texts.append(row["review"])
         labels.append(CLASSES.index(row["sentiment"]))
     every = Labelled(texts=texts, labels=labels)
@@ -76,7 +78,11 @@ def _json(path: Path) -> tuple[Labelled, Labelled]:
     parts: dict[str, tuple[list[str], list[int]]] = {"train": ([], []), "test": ([], [])}
     for record in json_lines(path, "split", "label", "text"):
         if record["split"] not in parts or record["label"] not in (0, 1):
-            raise TaskDataError(path, f"a split {record['split']!r} with label {record['label']!r}; known are train and test, 0 and 1")
+            raise TaskDataError(
+                path,
+                f"a split {record['split']!r} with label {record['label']!r}; known are train and test, 0 "
+                "and 1",
+            )
         parts[record["split"]][0].append(record["text"])
         parts[record["split"]][1].append(record["label"])
     train, test = (Labelled(texts=texts, labels=labels) for texts, labels in parts.values())

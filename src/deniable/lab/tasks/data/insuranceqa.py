@@ -1,9 +1,10 @@
 """InsuranceQA (Feng et al. 2015): which answers of a pool answer the question?
 
-Read are the folders V1 and V2 as published by shuzi/insuranceQA (compressed or not), and JSON Lines. In both versions words are
-written as numbers ``idx_17``, and a vocabulary beside them gives their spelling. V1, tab-separated: answers ``label, words``;
-training questions ``words, right labels``; development and test questions ``right labels, words, pool of 500``. V2: answers
-``label, words``; questions ``domain, words, right labels, pool``. The answers are public: only questions are ever perturbed.
+Read are the folders V1 and V2 as published by shuzi/insuranceQA (compressed or not), and JSON Lines. In both
+versions words are written as numbers ``idx_17``, and a vocabulary beside them gives their spelling. V1,
+tab-separated: answers ``label, words``; training questions ``words, right labels``; development and test
+questions ``right labels, words, pool of 500``. V2: answers ``label, words``; questions ``domain, words, right
+labels, pool``. The answers are public: only questions are ever perturbed.
 """
 
 from __future__ import annotations
@@ -37,8 +38,17 @@ def load_insuranceqa(path: Path, *, counts: dict[str, int] | None = None) -> Ans
     elif _find(path, "InsuranceQA.label2answer.raw.encoded"):
         task, published_counts = _read_v2(path), V2_COUNTS
     else:
-        raise TaskDataError(path, "no answers in it: neither answers.label.token_idx (V1), InsuranceQA.label2answer.* (V2) nor v2_*.jsonl")
-    found = {"train": len(task.train), "validation": len(task.validation), "test": len(task.test), "answers": len(task.answers)}
+        raise TaskDataError(
+            path,
+            "no answers in it: neither answers.label.token_idx (V1), InsuranceQA.label2answer.* (V2) nor "
+            "v2_*.jsonl",
+        )
+    found = {
+        "train": len(task.train),
+        "validation": len(task.validation),
+        "test": len(task.test),
+        "answers": len(task.answers),
+    }
     for name, number in (published_counts if counts is None else counts).items():
         expect(path, "answers" if name == "answers" else f"{name} questions", found[name], number)
     return task
@@ -50,24 +60,35 @@ def _json(path: Path) -> AnswerSelection:
         answers[record["label"]] = record["text"]
     places = {label: place for place, label in enumerate(answers)}
     file = _require(path, "v2_questions.jsonl")
-    parts = {name: Questions(texts=[], answers=[], pools={} if name == "train" else {100: [], 500: []}) for name in _SPLITS.values()}
+    parts = {
+        name: Questions(texts=[], answers=[], pools={} if name == "train" else {100: [], 500: []})
+        for name in _SPLITS.values()
+    }
     for number, record in enumerate(json_lines(file, "split", "question", "answers"), 1):
         part = parts.get(_SPLITS.get(record["split"], ""))
         if part is None:
-            raise TaskDataError(file, f"a split {record['split']!r}; known are {', '.join(_SPLITS)}", line=number)
+            raise TaskDataError(
+                file, f"a split {record['split']!r}; known are {', '.join(_SPLITS)}", line=number
+            )
         try:
             part.texts.append(record["question"])
             part.answers.append([places[label] for label in record["answers"]])
             for size, pools in part.pools.items():
                 pools.append([places[label] for label in record[f"pool{size}"]])
         except KeyError as error:
-            raise TaskDataError(file, f"there is no answer or no pool {error}; the file of answers may be cut off", line=number) from error
+            raise TaskDataError(
+                file,
+                f"there is no answer or no pool {error}; the file of answers may be cut off",
+                line=number,
+            ) from error
     return AnswerSelection(name="insuranceqa", answers=list(answers.values()), **parts)
 
 
 def _find(folder: Path, name: str) -> Path | None:
     """Return the file under this name, compressed or not; None if there is none."""
-    found = [file for file in sorted(folder.glob(f"{name}*")) if file.name.removeprefix(name) in ("", *ENDINGS)]
+    found = [
+        file for file in sorted(folder.glob(f"{name}*")) if file.name.removeprefix(name) in ("", *ENDINGS)
+    ]
     return found[0] if found else None
 
 
@@ -111,7 +132,9 @@ def _read_v2(folder: Path) -> AnswerSelection:
                 if size in part.pools:
                     part.pools[size].append(_labels(pool, places, file, number))
         if len({len(part.texts), *map(len, part.pools.values())}) != 1:
-            raise TaskDataError(folder, f"the {name} files with pools of 100 and of 500 hold different numbers of questions")
+            raise TaskDataError(
+                folder, f"the {name} files with pools of 100 and of 500 hold different numbers of questions"
+            )
         parts[name] = part
     return AnswerSelection(name="insuranceqa", answers=answers, **parts)
 
@@ -142,14 +165,18 @@ def _labels(labels: str, places: dict[str, int], file: Path, line: int) -> list[
     try:
         return [places[label] for label in labels.split()]
     except KeyError as error:
-        raise TaskDataError(file, f"there is no answer {error}; the file of answers may be cut off", line=line) from None
+        raise TaskDataError(
+            file, f"there is no answer {error}; the file of answers may be cut off", line=line
+        ) from None
 
 
 def _rows(file: Path, fields: int) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(lines_of(file), 1):
         row = line.split("\t")
         if len(row) != fields:
-            raise TaskDataError(file, f"{len(row)} fields where {fields} belong; the file may be cut off", line=number)
+            raise TaskDataError(
+                file, f"{len(row)} fields where {fields} belong; the file may be cut off", line=number
+            )
         yield number, row
 
 

@@ -38,7 +38,9 @@ def lines_of(path: Path) -> Iterator[str]:
         except _DAMAGE as error:
             if kind is None:
                 raise
-            raise TaskDataError(path, f"the {kind} data is cut off or damaged ({error}); fetch it again") from error
+            raise TaskDataError(
+                path, f"the {kind} data is cut off or damaged ({error}); fetch it again"
+            ) from error
 
 
 def json_lines(path: Path, *keys: str) -> Iterator[dict[str, Any]]:
@@ -50,7 +52,9 @@ def json_lines(path: Path, *keys: str) -> Iterator[dict[str, Any]]:
         try:
             record = json.loads(line)
         except json.JSONDecodeError as error:
-            raise TaskDataError(path, f"no JSON ({error.msg}); the file may be cut off", line=number) from error
+            raise TaskDataError(
+                path, f"no JSON ({error.msg}); the file may be cut off", line=number
+            ) from error
         missing = [key for key in keys if not isinstance(record, dict) or key not in record]
         if missing:
             raise TaskDataError(path, f"no {' and no '.join(missing)} in this line", line=number)
@@ -58,7 +62,8 @@ def json_lines(path: Path, *keys: str) -> Iterator[dict[str, Any]]:
 
 
 def csv_rows(path: Path, *columns: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a CSV file with a header, which must have the columns; fields may be as long as they like.
+    """Yield the rows of a CSV file with a header, which must have the columns; fields may be as long as they
+    like.
 
     :raises TaskDataError: if the file cannot be read, or a column or a field is missing.
     """
@@ -66,10 +71,16 @@ def csv_rows(path: Path, *columns: str) -> Iterator[dict[str, str]]:
     reader = csv.DictReader(line + "\n" for line in lines_of(path))
     absent = [column for column in columns if column not in (reader.fieldnames or [])]
     if absent:
-        raise TaskDataError(path, f"no column {' and none '.join(map(repr, absent))}; it has {', '.join(reader.fieldnames or ['none'])}")
+        raise TaskDataError(
+            path,
+            f"no column {' and none '.join(map(repr, absent))}; it has "
+            f"{', '.join(reader.fieldnames or ['none'])}",
+        )
     for row in reader:
         if any(row[column] is None for column in columns):
-            raise TaskDataError(path, "the row has too few fields; the file may be cut off", line=reader.line_num)
+            raise TaskDataError(
+                path, "the row has too few fields; the file may be cut off", line=reader.line_num
+            )
         yield row
 
 
@@ -79,4 +90,8 @@ def expect(path: Path, what: str, found: int, expected: int) -> None:
     :raises TaskDataError: if it is another one.
     """
     if found != expected:
-        raise TaskDataError(path, f"it holds {found:,} {what} where {expected:,} belong: part of it is missing, or it is another data set")
+        raise TaskDataError(
+            path,
+            f"it holds {found:,} {what} where {expected:,} belong: part of it is missing, or it is another "
+            "data set",
+        )

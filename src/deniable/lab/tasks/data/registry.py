@@ -28,16 +28,27 @@ class PaperTask:
 
 
 TASKS = {
-    "imdb": PaperTask(load=load_imdb, score="accuracy", score_in_words="accuracy", title="IMDb: is a review positive?"),
-    "enron": PaperTask(load=load_enron, score="accuracy", score_in_words="accuracy", title="Enron: which of ten authors wrote it?"),
+    "imdb": PaperTask(
+        load=load_imdb, score="accuracy", score_in_words="accuracy", title="IMDb: is a review positive?"
+    ),
+    "enron": PaperTask(
+        load=load_enron,
+        score="accuracy",
+        score_in_words="accuracy",
+        title="Enron: which of ten authors wrote it?",
+    ),
     "insuranceqa": PaperTask(
-        load=load_insuranceqa, score="MRR@100", score_in_words="mean reciprocal rank", title="InsuranceQA: which answer fits?"
+        load=load_insuranceqa,
+        score="MRR@100",
+        score_in_words="mean reciprocal rank",
+        title="InsuranceQA: which answer fits?",
     ),
 }
 
 
 def training_settings(name: str, *, after_tan: bool = False) -> ClassifierSettings | RankerSettings:
-    """Return how the model of a task is trained; ``after_tan``, for insuranceqa, as those did whom the paper replicates."""
+    """Return how the model of a task is trained; ``after_tan``, for insuranceqa, as those did whom the paper
+    replicates."""
     from deniable.lab.neural.classifier import ClassifierSettings
     from deniable.lab.neural.ranker import AFTER_TAN, RankerSettings
 

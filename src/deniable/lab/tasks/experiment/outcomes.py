@@ -1,4 +1,5 @@
-"""What is measured and what came out: settings, their results, and one small JSON file for each, so that nothing is done twice."""
+"""What is measured and what came out: settings, their results, and one small JSON file for each, so that
+nothing is done twice."""
 
 from __future__ import annotations
 
@@ -13,7 +14,18 @@ from deniable.errors import TaskDataError
 from deniable.learning.summary import MeasuredEmbedding, Outcome
 
 Place = Literal["nowhere", "train", "test"]
-_IN_FILES = ("at", "epsilon", "run", "scores", "epochs", "words", "changed", "unknown", "seconds", "made_with")
+_IN_FILES = (
+    "at",
+    "epsilon",
+    "run",
+    "scores",
+    "epochs",
+    "words",
+    "changed",
+    "unknown",
+    "seconds",
+    "made_with",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +44,14 @@ class Setting:
         """The name of its result."""
         if self.epsilon is None:
             return f"unperturbed-run{self.run}"
-        return f"{self.at}-{repr(float(self.epsilon)).removesuffix('.0')}-run{self.run}"  # all digits: no two ε share a name
+        # all digits: no two ε share a name
+        return f"{self.at}-{repr(float(self.epsilon)).removesuffix('.0')}-run{self.run}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentIdentity:
-    """What all results of an experiment depend on: task, digest of the data, embedding, mechanism, policy, and how models are trained."""
+    """What all results of an experiment depend on: task, digest of the data, embedding, mechanism, policy,
+    and how models are trained."""
 
     task: str
     data: str
@@ -55,8 +69,8 @@ class ExperimentIdentity:
 class TaskOutcome(Outcome):
     """The result of one setting of an experiment.
 
-    ``epochs`` is None where nothing was trained, ``unknown`` the share of unknown words in each part, ``made_with`` names the
-    versions, the device and the source of the noise.
+    ``epochs`` is None where nothing was trained, ``unknown`` the share of unknown words in each part,
+    ``made_with`` names the versions, the device and the source of the noise.
     """
 
     identity: ExperimentIdentity
@@ -92,7 +106,8 @@ class TaskOutcome(Outcome):
 
 
 def settings_of(epsilons: Sequence[float], places: Sequence[Place], runs: int) -> list[Setting]:
-    """Return all settings, run by run, so that an interrupted experiment has whole curves of few runs, not parts of many."""
+    """Return all settings, run by run, so that an interrupted experiment has whole curves of few runs, not
+    parts of many."""
     found = []
     for run in range(1, runs + 1):
         found.append(Setting(at="nowhere", epsilon=None, run=run))
@@ -118,9 +133,16 @@ class KeptOutcomes:
             return None
         outcome = read_outcome(path)
         found = outcome.to_dict()
-        for name, value in (*self._identity.items(), ("epsilon", setting.epsilon), ("at", setting.at), ("run", setting.run)):
+        for name, value in (
+            *self._identity.items(),
+            ("epsilon", setting.epsilon),
+            ("at", setting.at),
+            ("run", setting.run),
+        ):
             if found[name] != value:
-                raise TaskDataError(path, f"this result was made with another {name}; choose another folder, or remove it")
+                raise TaskDataError(
+                    path, f"this result was made with another {name}; choose another folder, or remove it"
+                )
         return outcome
 
     def put(self, outcome: TaskOutcome) -> None:
@@ -140,4 +162,6 @@ def read_outcome(path: Path) -> TaskOutcome:
     try:
         return TaskOutcome.from_dict(json.loads(path.read_text(encoding="utf-8")))
     except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
-        raise TaskDataError(path, f"it is no result ({error}); remove it and run the command again") from error
+        raise TaskDataError(
+            path, f"it is no result ({error}); remove it and run the command again"
+        ) from error

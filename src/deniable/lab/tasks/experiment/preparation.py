@@ -1,4 +1,5 @@
-"""Prepares an experiment: reads the data, turns it into ids of an embedding once, and finds the folder to keep everything in."""
+"""Prepares an experiment: reads the data, turns it into ids of an embedding once, and finds the folder to
+keep everything in."""
 
 from __future__ import annotations
 
@@ -37,14 +38,20 @@ def prepare(
     mechanism: ChosenMechanism | None = None,
     after_tan: bool = False,
 ) -> tuple[Experiment, Task]:
-    """Return the experiment with a task, and the task; the ids are computed on the first call and kept in ``workplace``.
+    """Return the experiment with a task, and the task; the ids are computed on the first call and kept in
+    ``workplace``.
 
-    ``texts`` takes at most that many texts of each part, ``epochs`` trains for at most that many. A mechanism other than the paper's
-    has a folder of its own, for each choice of its options, and so has training after Tan et al.
+    ``texts`` takes at most that many texts of each part, ``epochs`` trains for at most that many. A mechanism
+    other than the paper's has a folder of its own, for each choice of its options, and so has training after
+    Tan et al.
 
     :raises TaskDataError: if the data set is missing, cut off or not what it should be.
     """
-    task = TASKS[name].load(data) if texts is None else take_texts(TASKS[name].load(data), validated_count(texts, "texts"))
+    task = (
+        TASKS[name].load(data)
+        if texts is None
+        else take_texts(TASKS[name].load(data), validated_count(texts, "texts"))
+    )
     space = Embedding.open(embedding)
     training = training_settings(name, after_tan=after_tan)
     training = training if epochs is None else replace(training, epochs=validated_count(epochs, "epochs"))
@@ -67,8 +74,11 @@ def prepare(
 
 
 def encode_task(task: Task, embedding: Embedding, policy: TextPolicy, *, jobs: int = 1) -> EncodedTask:
-    """Return the task as ids of an embedding, cut as a release cuts text. Answers are public: no policy changes them."""
-    passages = {split: passages_of(getattr(task, split).texts, embedding, policy, jobs=jobs) for split in SPLITS}
+    """Return the task as ids of an embedding, cut as a release cuts text. Answers are public: no policy
+    changes them."""
+    passages = {
+        split: passages_of(getattr(task, split).texts, embedding, policy, jobs=jobs) for split in SPLITS
+    }
     arrays: dict[str, NDArray[np.int64]] = {}
     if isinstance(task, Classification):
         arrays["classes"] = np.array(len(task.classes))
@@ -78,7 +88,9 @@ def encode_task(task: Task, embedding: Embedding, policy: TextPolicy, *, jobs: i
     passages["answers"] = passages_of(task.answers, embedding, TextPolicy(), jobs=jobs)
     for split in SPLITS:
         questions = getattr(task, split)
-        arrays[f"right/{split}"] = np.array([answer for answers in questions.answers for answer in answers], dtype=np.int64)
+        arrays[f"right/{split}"] = np.array(
+            [answer for answers in questions.answers for answer in answers], dtype=np.int64
+        )
         arrays[f"right_offsets/{split}"] = np.cumsum([0, *map(len, questions.answers)], dtype=np.int64)
         for size, pools in questions.pools.items():
             arrays[f"pool{size}/{split}"] = np.array(pools, dtype=np.int64)

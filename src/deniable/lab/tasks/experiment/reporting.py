@@ -1,4 +1,5 @@
-"""What an experiment found, for people: the curve and a Markdown table beside the results, and what they are compared with."""
+"""What an experiment found, for people: the curve and a Markdown table beside the results, and what they are
+compared with."""
 
 from __future__ import annotations
 
@@ -40,12 +41,21 @@ def write_curve_and_table(
     unchanged = {point.epsilon: average.at(point.epsilon) for point in points if point.epsilon is not None}
     baselines = baselines_of(task)
     shown = {text: scores[about.score] for text, scores in baselines.items() if about.score in scores}
-    figure = curve(points, about.score, title=about.title, label=about.score_in_words, baselines=shown, unchanged=unchanged)
+    figure = curve(
+        points,
+        about.score,
+        title=about.title,
+        label=about.score_in_words,
+        baselines=shown,
+        unchanged=unchanged,
+    )
     table = folder / "table.md"
     with whole_file(table) as file:
         lines = [markdown_table(points, unchanged), ""]
         for text, scores in baselines.items():
-            lines.append(f"{text}: " + ", ".join(f"{score} {value:.3f}" for score, value in scores.items()) + ".")
+            lines.append(
+                f"{text}: " + ", ".join(f"{score} {value:.3f}" for score, value in scores.items()) + "."
+            )
         if mechanism is not None and not mechanism.is_papers:
             lines.append(f"Mechanism: {mechanism.name}.")
         lines.append(f"N_w: average over {average.source}. Scores: mean (lowest to highest run).")
@@ -64,7 +74,8 @@ def baselines_of(task: Task) -> dict[str, dict[str, float]]:
 
 
 def bm25_scores(task: AnswerSelection) -> dict[str, float]:
-    """Return MAP, MRR and top-1 of the test questions in each pool, by BM25 over all answers (Lucene's form, k₁ = 1.5, b = 0.75).
+    """Return MAP, MRR and top-1 of the test questions in each pool, by BM25 over all answers (Lucene's form,
+    k₁ = 1.5, b = 0.75).
 
     :raises MissingExtra: if bm25s is not installed.
     """
@@ -80,5 +91,7 @@ def bm25_scores(task: AnswerSelection) -> dict[str, float]:
     for size, pools in task.test.pools.items():
         scores = np.stack([row[pool] for row, pool in zip(everything, pools, strict=True)])
         right = [np.array(answers) for answers in task.test.answers]
-        found |= {f"{name}@{size}": value for name, value in ranking_scores(scores, np.array(pools), right).items()}
+        found |= {
+            f"{name}@{size}": value for name, value in ranking_scores(scores, np.array(pools), right).items()
+        }
     return found

@@ -1,4 +1,5 @@
-"""The paper's tasks as one call: perturb, train, evaluate, and go on where an earlier call was interrupted."""
+"""The paper's tasks as one call: perturb, train, evaluate, and go on where an earlier call was
+interrupted."""
 
 from __future__ import annotations
 
@@ -43,7 +44,14 @@ class Reproduction:
         """
         from deniable.lab.tasks.experiment.reporting import write_curve_and_table
 
-        return write_curve_and_table(self.name, self.task, self.outcomes, self.folder, embedding=self.embedding, mechanism=self.mechanism)
+        return write_curve_and_table(
+            self.name,
+            self.task,
+            self.outcomes,
+            self.folder,
+            embedding=self.embedding,
+            mechanism=self.mechanism,
+        )
 
 
 def reproduce(
@@ -65,15 +73,17 @@ def reproduce(
 ) -> Reproduction:
     """Measure what ε costs on one of the paper's tasks: perturb, train and evaluate.
 
-    ``name`` is "imdb", "enron" or "insuranceqa", ``data`` the data set as it was downloaded. Text is perturbed ``at`` training time, at
-    test time, or both, one after the other. Without ``epsilons``, the values are those at which an average word stays itself in 5, 25,
-    50, 75, 95 and 99 % of the draws. What is finished is kept in ``work``: the same call goes on where it was interrupted, and
-    ``on_result`` is called with each new result. ``texts`` and ``epochs`` are upper limits for a quick look; ``after_tan``, for
+    ``name`` is "imdb", "enron" or "insuranceqa", ``data`` the data set as it was downloaded. Text is
+    perturbed ``at`` training time, at test time, or both, one after the other. Without ``epsilons``, the
+    values are those at which an average word stays itself in 5, 25, 50, 75, 95 and 99 % of the draws. What is
+    finished is kept in ``work``: the same call goes on where it was interrupted, and ``on_result`` is called
+    with each new result. ``texts`` and ``epochs`` are upper limits for a quick look; ``after_tan``, for
     insuranceqa, trains after Tan et al. (2015).
 
     :raises InvalidParameter: if a value is not allowed.
     :raises MissingExtra: if a library for training models is not installed.
-    :raises TaskDataError: if the data set is missing, cut off or not what it should be, or a kept file belongs to another experiment.
+    :raises TaskDataError: if the data set is missing, cut off or not what it should be, or a kept file
+        belongs to another experiment.
     """
     try:
         from deniable.lab.tasks.experiment.preparation import prepare
@@ -86,7 +96,9 @@ def reproduce(
     if at not in _PLACES:
         raise InvalidParameter("at", at, f"must be one of {', '.join(_PLACES)}")
     if after_tan and name != "insuranceqa":
-        raise InvalidParameter("after_tan", after_tan, f"Tan et al. trained for insuranceqa; {name} has one recipe")
+        raise InvalidParameter(
+            "after_tan", after_tan, f"Tan et al. trained for insuranceqa; {name} has one recipe"
+        )
     runs, jobs, data = validated_count(runs, "runs"), validated_count(jobs, "jobs"), Path(data)
     epsilons = [validated_epsilon(e) for e in epsilons]
     chosen = ChosenMechanism() if mechanism is None else mechanism
@@ -111,5 +123,14 @@ def reproduce(
         from deniable.calibration.matching import epsilons_where_words_stay
 
         epsilons = epsilons_where_words_stay(experiment.embedding, chosen)
-    outcomes = run_settings(experiment, settings_of(epsilons, _PLACES[at], runs), jobs=jobs, on_result=on_result)
-    return Reproduction(name=name, folder=experiment.folder, embedding=experiment.embedding, mechanism=chosen, task=task, outcomes=outcomes)
+    outcomes = run_settings(
+        experiment, settings_of(epsilons, _PLACES[at], runs), jobs=jobs, on_result=on_result
+    )
+    return Reproduction(
+        name=name,
+        folder=experiment.folder,
+        embedding=experiment.embedding,
+        mechanism=chosen,
+        task=task,
+        outcomes=outcomes,
+    )

@@ -1,4 +1,5 @@
-"""Runs one setting of an experiment: perturbs what is to be perturbed, trains or loads the model, and evaluates it."""
+"""Runs one setting of an experiment: perturbs what is to be perturbed, trains or loads the model, and
+evaluates it."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ TrainingSettings = ClassifierSettings | RankerSettings
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """What is measured, with what, and where it is kept; small, and sent to worker processes. ``embedding`` is a name or a folder."""
+    """What is measured, with what, and where it is kept; small, and sent to worker processes. ``embedding``
+    is a name or a folder."""
 
     task: str
     data: str
@@ -56,7 +58,8 @@ class Experiment:
 
 
 class SettingRunner:
-    """The encoded task, the embedding and the kept perturbations of an experiment, and the models made from them."""
+    """The encoded task, the embedding and the kept perturbations of an experiment, and the models made from
+    them."""
 
     def __init__(self, experiment: Experiment) -> None:
         """Open the encoded task.
@@ -66,7 +69,9 @@ class SettingRunner:
         self.experiment = experiment
         self._embedding = Embedding.open(experiment.embedding)
         self._task = load_encoded_task(experiment.encoded_file)
-        self._perturbations = Perturbations(experiment.folder / "perturbed", experiment.policy, threads=experiment.threads)
+        self._perturbations = Perturbations(
+            experiment.folder / "perturbed", experiment.policy, threads=experiment.threads
+        )
         self._mechanisms: dict[float, Mechanism] = {}
 
     @property
@@ -77,7 +82,9 @@ class SettingRunner:
             task=experiment.task,
             data=experiment.data,
             embedding=MeasuredEmbedding.of(self._embedding),
-            mechanism="Multivariate" if experiment.mechanism.is_papers else experiment.mechanism.identity(self._embedding),
+            mechanism="Multivariate"
+            if experiment.mechanism.is_papers
+            else experiment.mechanism.identity(self._embedding),
             policy={**asdict(experiment.policy), "keep_words": sorted(experiment.policy.keep_words)},
             recipe=asdict(experiment.training),
         )
@@ -87,20 +94,29 @@ class SettingRunner:
         if setting.epsilon is None:
             return {}
         if setting.epsilon not in self._mechanisms:
-            self._mechanisms[setting.epsilon] = self.experiment.mechanism(self._embedding, epsilon=setting.epsilon)
+            self._mechanisms[setting.epsilon] = self.experiment.mechanism(
+                self._embedding, epsilon=setting.epsilon
+            )
         mechanism = self._mechanisms[setting.epsilon]
         splits = ("train", "validation") if setting.at == "train" else ("test",)
-        return {split: self._perturbations.get(self._task.passages[split], mechanism, setting.run) for split in splits}
+        return {
+            split: self._perturbations.get(self._task.passages[split], mechanism, setting.run)
+            for split in splits
+        }
 
     def model_file(self, run: int) -> Path:
-        """Return where the model trained on unperturbed text in this run is kept: a place of its own for each way of training."""
-        made = hashlib.blake2b(json.dumps(self.identity.to_dict(), sort_keys=True).encode(), digest_size=4).hexdigest()
+        """Return where the model trained on unperturbed text in this run is kept: a place of its own for each
+        way of training."""
+        made = hashlib.blake2b(
+            json.dumps(self.identity.to_dict(), sort_keys=True).encode(), digest_size=4
+        ).hexdigest()
         return self.experiment.folder / "models" / f"run{run}-{made}.safetensors"
 
     def run(self, setting: Setting) -> TaskOutcome:
         """Return the result of a setting.
 
-        :raises TaskDataError: if the unperturbed model of this run, which a test-time setting needs, is not there.
+        :raises TaskDataError: if the unperturbed model of this run, which a test-time setting needs, is not
+            there.
         """
         started = time.monotonic()
         perturbed = self.perturb(setting)
@@ -118,7 +134,9 @@ class SettingRunner:
             if setting.at == "nowhere":
                 model_file.parent.mkdir(parents=True, exist_ok=True)
                 with whole_file(model_file) as file:
-                    file.write(save({name: tensor.contiguous() for name, tensor in model.state_dict().items()}))
+                    file.write(
+                        save({name: tensor.contiguous() for name, tensor in model.state_dict().items()})
+                    )
         scores = self._evaluate(model, passages["test"])
         return TaskOutcome(
             identity=self.identity,
@@ -129,8 +147,13 @@ class SettingRunner:
             epochs=epochs,
             words={split: len(clean[split].ids) for split in perturbed},
             changed={split: changed_share(clean[split], changed) for split, changed in perturbed.items()},
-            unknown={s: float((clean[s].ids == self._embedding.unknown_id).mean()) for s in ("train", "test")},
-            seconds={"perturbing": round(began - started, 2), "training_and_testing": round(time.monotonic() - began, 2)},
+            unknown={
+                s: float((clean[s].ids == self._embedding.unknown_id).mean()) for s in ("train", "test")
+            },
+            seconds={
+                "perturbing": round(began - started, 2),
+                "training_and_testing": round(time.monotonic() - began, 2),
+            },
             made_with={
                 "deniable": __version__,
                 "python": sys.version.split()[0],
@@ -151,7 +174,12 @@ class SettingRunner:
         return vectors_for_models(self._embedding)
 
     def _texts(self, passages: Passages) -> DeviceTexts:
-        return DeviceTexts(passages, longest=self.experiment.training.longest, padding=len(self._embedding) + 1, device=self._device)
+        return DeviceTexts(
+            passages,
+            longest=self.experiment.training.longest,
+            padding=len(self._embedding) + 1,
+            device=self._device,
+        )
 
     @cached_property
     def _answers(self) -> DeviceTexts:
@@ -171,10 +199,14 @@ class SettingRunner:
             return model, train_ranker(model, train, validation, self._answers, self._task, training, seed)
         assert isinstance(model, Classifier) and isinstance(training, ClassifierSettings)  # noqa: S101, PT018 - tells mypy what _new_model does
         labels = self._task.arrays
-        epochs = train_classifier(model, train, labels["labels/train"], validation, labels["labels/validation"], training, seed)
+        epochs = train_classifier(
+            model, train, labels["labels/train"], validation, labels["labels/validation"], training, seed
+        )
         return model, epochs
 
     def _evaluate(self, model: Classifier | Ranker, test: Passages) -> dict[str, float]:
         if isinstance(model, Ranker):
             return evaluate_ranker(model, self._texts(test), self._answers, self._task, "test")
-        return {"accuracy": accuracy(predict_classes(model, self._texts(test)), self._task.arrays["labels/test"])}
+        return {
+            "accuracy": accuracy(predict_classes(model, self._texts(test)), self._task.arrays["labels/test"])
+        }

@@ -1,4 +1,5 @@
-"""A whole experiment: every setting that is not finished is run, in this process or in several, and can be continued."""
+"""A whole experiment: every setting that is not finished is run, in this process or in several, and can be
+continued."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ def run_settings(
 ) -> list[TaskOutcome]:
     """Return the results of the settings in order; those that were finished before are not run again.
 
-    With several jobs, this process perturbs and as many others train and test. ``on_result`` is called with each new result.
+    With several jobs, this process perturbs and as many others train and test. ``on_result`` is called with
+    each new result.
 
     :raises TaskDataError: if a kept file is damaged or belongs to another experiment.
     """
@@ -26,7 +28,11 @@ def run_settings(
     kept = KeptOutcomes(experiment.folder / "results", runner.identity)
     pending = [setting for setting in settings if kept.get(setting) is None]
     # Results may have been carried here from another machine without the models that were made there.
-    missing = {setting.run for setting in pending if setting.at == "test" and not runner.model_file(setting.run).exists()}
+    missing = {
+        setting.run
+        for setting in pending
+        if setting.at == "test" and not runner.model_file(setting.run).exists()
+    }
     missing -= {setting.run for setting in pending if setting.at == "nowhere"}
     pending = [Setting(at="nowhere", epsilon=None, run=run) for run in sorted(missing)] + pending
 
@@ -46,7 +52,9 @@ def run_settings(
 def _run_in_parallel(runner: SettingRunner, pending: Sequence[Setting], jobs: int, finish: OnResult) -> None:
     # Settings that need an unperturbed model wait for it; models come first, so nothing waits for long.
     ordered = sorted(pending, key=lambda setting: setting.at != "nowhere")
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(runner.experiment,)) as pool:
+    with ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(runner.experiment,)
+    ) as pool:
         running: dict[Future[TaskOutcome], Setting] = {}
         waiting: list[Setting] = []
         try:
@@ -63,7 +71,9 @@ def _run_in_parallel(runner: SettingRunner, pending: Sequence[Setting], jobs: in
             raise
 
 
-def _submit_ready(pool: ProcessPoolExecutor, waiting: list[Setting], running: dict[Future[TaskOutcome], Setting]) -> None:
+def _submit_ready(
+    pool: ProcessPoolExecutor, waiting: list[Setting], running: dict[Future[TaskOutcome], Setting]
+) -> None:
     training = {setting.run for setting in running.values() if setting.at == "nowhere"}
     for setting in [setting for setting in waiting if setting.at != "test" or setting.run not in training]:
         waiting.remove(setting)

@@ -1,8 +1,9 @@
-"""What runs in the process that parses an untrusted file: limits first, then one parser, which imports nothing of this package.
+"""What runs in the process that parses an untrusted file: limits first, then one parser, which imports
+nothing of this package.
 
-A parser is a file with a function ``parse(file, refuse, **arguments)``, which yields bytes. It is asked for on standard input; what it
-yields goes to standard output, each piece with a letter and its length before it. macOS takes no notice of the limit on memory, so what is
-taken is looked at as well, while libraries work.
+A parser is a file with a function ``parse(file, refuse, **arguments)``, which yields bytes. It is asked for
+on standard input; what it yields goes to standard output, each piece with a letter and its length before it.
+macOS takes no notice of the limit on memory, so what is taken is looked at as well, while libraries work.
 """
 
 from __future__ import annotations
@@ -61,7 +62,11 @@ def _limit(memory: int, seconds: int) -> None:
     now = 0  # libraries that are loaded already do not count
     if Path("/proc/self/statm").exists():
         now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, now + memory)):
+    for limit, most in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_AS, now + memory),
+    ):
         _, hard = resource.getrlimit(limit)
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(limit, (most, most))

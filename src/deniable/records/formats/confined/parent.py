@@ -27,10 +27,11 @@ _CHILD = Path(__file__).with_name("child.py")
 
 
 def parse_confined(source: FileSource, script: Path, advice: str, **arguments: object) -> Iterator[bytes]:
-    """Yield what a parser makes of a file, in a process that may take 1 GiB of memory, and processor time by the size of the file.
+    """Yield what a parser makes of a file, in a process that may take 1 GiB of memory, and processor time by
+    the size of the file.
 
-    ``script`` holds the parser (see ``child``), and ``arguments`` go to it. ``advice`` says what to do if it fails. The process ends with
-    this iterator, and when nobody reads what it sends.
+    ``script`` holds the parser (see ``child``), and ``arguments`` go to it. ``advice`` says what to do if it
+    fails. The process ends with this iterator, and when nobody reads what it sends.
 
     :raises RecordError: if the parser refuses the file, in a sentence that does not quote it.
     :raises ParserFailed: if it takes too much memory or time, or the file ends it.
@@ -75,5 +76,13 @@ def parse_confined(source: FileSource, script: Path, advice: str, **arguments: o
         sent.close()
 
 
-_QUIET_AND_SMALL = {"RUST_BACKTRACE": "0", "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1", "ARROW_IO_THREADS": "1"}
-_FAILED = f"cannot be parsed in {MOST_MEMORY >> 30} GiB of memory: the file is damaged, too large, or made to fill the memory"
+_QUIET_AND_SMALL = {
+    "RUST_BACKTRACE": "0",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "OMP_NUM_THREADS": "1",
+    "ARROW_IO_THREADS": "1",
+}
+_FAILED = (
+    f"cannot be parsed in {MOST_MEMORY >> 30} GiB of memory: the file is damaged, too large, or made "
+    "to fill the memory"
+)

@@ -1,4 +1,5 @@
-"""Reads Parquet by Arrow in a confined process: what a crafted file claims, or ends the process with, stays there.
+"""Reads Parquet by Arrow in a confined process: what a crafted file claims, or ends the process with, stays
+there.
 
 Sends what the file says of itself, its schema, then its rows as Arrow streams of bounded size.
 """
@@ -29,7 +30,8 @@ def parse(
     most_rows: int,
     most_bytes: int,
 ) -> Iterator[bytes]:
-    """Yield the facts of a file, and its rows after the first ones (``skip``), or some columns of them, at most so many at a time."""
+    """Yield the facts of a file, and its rows after the first ones (``skip``), or some columns of them, at
+    most so many at a time."""
     size = file.seek(0, io.SEEK_END)
     try:
         parquet = pq.ParquetFile(file, pre_buffer=False, buffer_size=_READ_BUFFER)
@@ -41,7 +43,10 @@ def parse(
     if min(groups, default=0) < 0 or sum(groups) != about.num_rows:
         refuse("its row groups do not have the number of records that it states; the file is damaged")
     if about.num_rows > _FEWEST_ROWS + _ROWS_PER_BYTE * size:  # repeated values take no room in Parquet
-        refuse(f"claims {about.num_rows:,} records in {size:,} bytes: the file is damaged, or made to take up time")
+        refuse(
+            f"claims {about.num_rows:,} records in {size:,} bytes: the file is damaged, or made to take up "
+            "time"
+        )
     yield json.dumps({"rows": about.num_rows, "compression": _compression(about)}).encode()
     yield schema.serialize().to_pybytes()
     left = max(_LEAST_DECODED, _DECODED_RATIO * size)
@@ -52,12 +57,17 @@ def parse(
         at_once = max(1, min(most_rows, most_bytes * rows // max(1, about.row_group(group).total_byte_size)))
         missing = rows
         try:
-            for batch in parquet.iter_batches(at_once, row_groups=[group], columns=columns, use_threads=False):
+            for batch in parquet.iter_batches(
+                at_once, row_groups=[group], columns=columns, use_threads=False
+            ):
                 missing -= len(batch)
                 rest, skip = batch.slice(min(skip, len(batch))), max(0, skip - len(batch))
                 left -= rest.nbytes
                 if left < 0:
-                    refuse(f"its {size:,} bytes stand for far more: made to fill the memory, or a few long values in very many rows")
+                    refuse(
+                        f"its {size:,} bytes stand for far more: made to fill the memory, or a few long "
+                        "values in very many rows"
+                    )
                 yield from _streams(rest, most_bytes)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError, UnicodeDecodeError):
             missing = 1

@@ -1,11 +1,12 @@
 """A Parquet output while it grows: Arrow streams laid end to end.
 
-A Parquet file is unreadable until its footer is written, so it cannot be appended to after a kill. The partial file
-holds one complete Arrow stream per checkpoint instead; at the end they are copied into a Parquet file. The copy draws
-nothing, so a kill in the middle of it only means to copy again.
+A Parquet file is unreadable until its footer is written, so it cannot be appended to after a kill. The
+partial file holds one complete Arrow stream per checkpoint instead; at the end they are copied into a Parquet
+file. The copy draws nothing, so a kill in the middle of it only means to copy again.
 
-Where streams and batches end depends on private text and on time. Nothing of that is left in the Parquet file: row groups end by the
-number of released rows and their size, and each is written from one array per column, whose dictionary, if it has one, is made anew.
+Where streams and batches end depends on private text and on time. Nothing of that is left in the Parquet
+file: row groups end by the number of released rows and their size, and each is written from one array per
+column, whose dictionary, if it has one, is made anew.
 """
 
 from __future__ import annotations
@@ -42,7 +43,12 @@ def pack_stream(batches: list[pa.RecordBatch], schema: pa.Schema) -> bytes:
 
 
 def streams_to_parquet(
-    partial: Path, ends: list[int], compression: dict[str, str] | str, finished: Path, *, private: Collection[str]
+    partial: Path,
+    ends: list[int],
+    compression: dict[str, str] | str,
+    finished: Path,
+    *,
+    private: Collection[str],
 ) -> None:
     """Write the Arrow streams of a partial file, ending at ``ends``, as Parquet with their schema.
 
@@ -63,7 +69,8 @@ def streams_to_parquet(
 
 
 def row_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Yield the rows of the batches in tables, each of which ends where it has enough rows or bytes, wherever batches end."""
+    """Yield the rows of the batches in tables, each of which ends where it has enough rows or bytes, wherever
+    batches end."""
     waiting: list[pa.RecordBatch] = []
     size = rows = 0
     for batch in batches:
@@ -108,28 +115,44 @@ def _value_sizes(array: pa.Array) -> _Numbers:
         array = array.cast(pa.large_string())
     elif pa.types.is_binary_view(kind):
         array = array.cast(pa.large_binary())
-    elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
+    elif not (
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    ):
         return np.full(length, 1 if pa.types.is_null(kind) else max(1, kind.bit_width // 8), dtype=np.int64)
-    lengths: _Numbers = pc.fill_null(pc.binary_length(array), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    lengths: _Numbers = (
+        pc.fill_null(pc.binary_length(array), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    )
     return lengths + 4
 
 
 def _sums(values: pa.Array, ends: _Numbers) -> _Numbers:
     """Return the sizes of lists, of which each begins in ``values`` where the one before it ends."""
     first, last = int(ends[0]), int(ends[-1])
-    sums = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(_value_sizes(values.slice(first, last - first)))])
+    sums = np.concatenate(
+        [np.zeros(1, dtype=np.int64), np.cumsum(_value_sizes(values.slice(first, last - first)))]
+    )
     sizes: _Numbers = np.diff(sums[ends - first]) + 4
     return sizes
 
 
-def _dictionaries(batches: _Batches, schema: pa.Schema, private: Collection[str]) -> tuple[pa.Schema, set[int]]:
+def _dictionaries(
+    batches: _Batches, schema: pa.Schema, private: Collection[str]
+) -> tuple[pa.Schema, set[int]]:
     """Return the schema to write, and where the columns stand whose arrays are only put together.
 
-    If all batches have the same dictionary of a column, it keeps that dictionary, with values that stand in no row. Other dictionaries
-    are made anew for each row group, and may hold more values than narrow indices can count.
+    If all batches have the same dictionary of a column, it keeps that dictionary, with values that stand in
+    no row. Other dictionaries are made anew for each row group, and may hold more values than narrow indices
+    can count.
     """
     shared = {place for place, field in enumerate(schema) if not _holds_dictionary(field.type)}
-    public = [i for i, field in enumerate(schema) if pa.types.is_dictionary(field.type) and field.name not in private]
+    public = [
+        i
+        for i, field in enumerate(schema)
+        if pa.types.is_dictionary(field.type) and field.name not in private
+    ]
     first: dict[int, pa.Array] = {}
     values: dict[int, set[Any]] = {}
     for batch in batches() if public else ():
@@ -142,24 +165,34 @@ def _dictionaries(batches: _Batches, schema: pa.Schema, private: Collection[str]
     for place, seen in values.items():
         kind = schema.field(place).type
         if len(seen) > np.iinfo(kind.index_type.to_pandas_dtype()).max:
-            schema = schema.set(place, schema.field(place).with_type(pa.dictionary(pa.int32(), kind.value_type, kind.ordered)))
+            schema = schema.set(
+                place, schema.field(place).with_type(pa.dictionary(pa.int32(), kind.value_type, kind.ordered))
+            )
     return schema, shared | (first.keys() - values.keys())
 
 
 def _in_one(column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
-    """Return the column as one array whose dictionaries hold its own values alone, in the order in which they come."""
+    """Return the column as one array whose dictionaries hold its own values alone, in the order in which they
+    come."""
     if not pa.types.is_dictionary(kind):
         return pa.array(column.to_pylist(), type=kind)
     encoded = pa.concat_arrays([chunk.dictionary_decode() for chunk in column.chunks]).dictionary_encode()
-    return pa.DictionaryArray.from_arrays(encoded.indices.cast(kind.index_type), encoded.dictionary, ordered=kind.ordered)
+    return pa.DictionaryArray.from_arrays(
+        encoded.indices.cast(kind.index_type), encoded.dictionary, ordered=kind.ordered
+    )
 
 
 def _holds_dictionary(kind: pa.DataType) -> bool:
-    return pa.types.is_dictionary(kind) or any(_holds_dictionary(kind.field(i).type) for i in range(kind.num_fields))
+    return pa.types.is_dictionary(kind) or any(
+        _holds_dictionary(kind.field(i).type) for i in range(kind.num_fields)
+    )
 
 
 def _schema(partial: Path, ends: list[int]) -> pa.Schema:
-    with os.fdopen(open_regular(partial), "rb") as file, ipc.open_stream(pa.py_buffer(file.read(ends[0]))) as reader:
+    with (
+        os.fdopen(open_regular(partial), "rb") as file,
+        ipc.open_stream(pa.py_buffer(file.read(ends[0]))) as reader,
+    ):
         return reader.schema
 
 

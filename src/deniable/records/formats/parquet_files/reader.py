@@ -1,8 +1,8 @@
 """Parquet: columns that are not named pass with their types, nulls, order and metadata.
 
-A private column keeps its type too, with one exception: if it is a dictionary of texts, it is released as a dictionary
-with int32 indices and without an order of its values. Released words can be more than the original's int8 indices can
-count, and an order of the private values would mean nothing for them.
+A private column keeps its type too, with one exception: if it is a dictionary of texts, it is released as a
+dictionary with int32 indices and without an order of its values. Released words can be more than the
+original's int8 indices can count, and an order of the private values would mean nothing for them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ from deniable.records.formats.layout import Layout, find_named_columns, untouche
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.parquet_files.partial import pack_stream, streams_to_parquet
 from deniable.records.formats.parquet_files.rows import ParquetRows
-from deniable.records.formats.parquet_files.texts import TextColumn, check_lengths, find_text_columns, split_by
+from deniable.records.formats.parquet_files.texts import (
+    TextColumn,
+    check_lengths,
+    find_text_columns,
+    split_by,
+)
 from deniable.records.formats.paths import parse_path
 from deniable.records.formats.reader import Batch, BatchSize, FinishedAtTheEnd, Row, gather
 from deniable.records.formats.roles import Roles
@@ -33,7 +38,8 @@ _PANDAS = b"pandas"
 
 
 class ParquetReader(FinishedAtTheEnd):
-    """Reads rows of a Parquet file; what it writes are Arrow record batches of ``schema`` (see ``partial``)."""
+    """Reads rows of a Parquet file; what it writes are Arrow record batches of ``schema`` (see
+    ``partial``)."""
 
     unit = "rows"
 
@@ -57,8 +63,12 @@ class ParquetReader(FinishedAtTheEnd):
         for column in self._texts:
             field = self.schema.field(column.place)
             if pa.types.is_dictionary(field.type):
-                self.schema = self.schema.set(column.place, field.with_type(pa.dictionary(pa.int32(), field.type.value_type)))
-        self._written: pa.Schema = pa.schema([self.schema.field(place) for place in self._kept], metadata=self.schema.metadata)
+                self.schema = self.schema.set(
+                    column.place, field.with_type(pa.dictionary(pa.int32(), field.type.value_type))
+                )
+        self._written: pa.Schema = pa.schema(
+            [self.schema.field(place) for place in self._kept], metadata=self.schema.metadata
+        )
         self._naming = naming
         self._id = self._id_column()
         self._done = 0
@@ -80,7 +90,9 @@ class ParquetReader(FinishedAtTheEnd):
 
         :raises UndecidedColumns: if there is anything.
         """
-        found = (path for field in self.schema for path in _paths_of(field.name, field.type, self._roles.named))
+        found = (
+            path for field in self.schema for path in _paths_of(field.name, field.type, self._roles.named)
+        )
         if undecided := [path for path in found if path not in columns]:
             raise UndecidedColumns(self._source.name, dict.fromkeys(undecided, "no role"), judged=judged)
 
@@ -90,7 +102,10 @@ class ParquetReader(FinishedAtTheEnd):
         :raises ResumeError: if there are not as many.
         """
         if records > (self.total or 0):
-            raise ResumeError(self._path, f"has {self.total:,} records, but an earlier run released {records:,}: the input has changed")
+            raise ResumeError(
+                self._path,
+                f"has {self.total:,} records, but an earlier run released {records:,}: the input has changed",
+            )
         if self._naming is not None and self._id is not None:  # their ids must not come again in what is left
             record = 0
             for part in self._file.batches(columns=[self.schema.field(self._id).name]):
@@ -104,12 +119,14 @@ class ParquetReader(FinishedAtTheEnd):
     def batches(self, size: BatchSize) -> Iterator[Batch]:
         """Yield the rows in batches.
 
-        :raises RecordError: if the file is damaged, a text is too long or not valid UTF-8, or at the end, if two records of a keyed
-            release have one id.
+        :raises RecordError: if the file is damaged, a text is too long or not valid UTF-8, or at the end, if
+            two records of a keyed release have one id.
         """
         for part in self._file.batches(skip=self._done):
             start = 0
-            for group in gather(self._rows(part), size, lambda: False, name=self._source.name, done=self._done):
+            for group in gather(
+                self._rows(part), size, lambda: False, name=self._source.name, done=self._done
+            ):
                 yield self._batch(part.slice(start, len(group)), group)
                 start += len(group)
                 self._done += len(group)
@@ -128,8 +145,15 @@ class ParquetReader(FinishedAtTheEnd):
         private = [self.schema.field(column.place).name for column in self._texts if not column.steps]
         try:
             streams_to_parquet(partial, ends, self._file.compression, finished, private=private)
-        except (pa.ArrowException, ArithmeticError, LookupError, ValueError):  # the library's own words could quote a value
-            raise RecordError(self._path, "holds columns that cannot be written as Parquet again; leave them out of it") from None
+        except (
+            pa.ArrowException,
+            ArithmeticError,
+            LookupError,
+            ValueError,
+        ):  # the library's own words could quote a value
+            raise RecordError(
+                self._path, "holds columns that cannot be written as Parquet again; leave them out of it"
+            ) from None
 
     def _id_column(self) -> int | None:
         if self._naming is None or self._naming.column is None:
@@ -137,7 +161,12 @@ class ParquetReader(FinishedAtTheEnd):
         column = find_named_columns([self._naming.column], self.schema.names, str(self._path))[0]
         kind = self.schema.field(column).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        fits = {str: is_text, int: pa.types.is_integer, float: pa.types.is_floating, bool: pa.types.is_boolean}
+        fits = {
+            str: is_text,
+            int: pa.types.is_integer,
+            float: pa.types.is_floating,
+            bool: pa.types.is_boolean,
+        }
         if not any(fits[each](kind) for each in self._naming.kinds):
             problem = f"holds {kind}; {self._naming.called}s are {self._naming.kinds_in_words}"
             raise InvalidParameter("record_id", self._naming.column, problem)
@@ -164,7 +193,9 @@ class ParquetReader(FinishedAtTheEnd):
         try:
             ids: list[Any] = column.to_pylist()
         except UnicodeDecodeError:  # its message holds the id
-            raise RecordError(self._path, f"an id in records {done + 1:,} to {done + len(column):,} is not valid UTF-8") from None
+            raise RecordError(
+                self._path, f"an id in records {done + 1:,} to {done + len(column):,} is not valid UTF-8"
+            ) from None
         return ids
 
     def _read(self, texts: pa.Array, done: int | None) -> list[str | None]:
@@ -174,13 +205,19 @@ class ParquetReader(FinishedAtTheEnd):
             read: list[str | None] = texts.to_pylist()
         except (UnicodeDecodeError, pa.ArrowInvalid):
             last = self._done + len(texts)
-            where = f"in records {self._done + 1:,} to {last:,}" if done is not None else f"after record {self._done:,}"
+            where = (
+                f"in records {self._done + 1:,} to {last:,}"
+                if done is not None
+                else f"after record {self._done:,}"
+            )
             raise RecordError(self._path, f"a text {where} is not valid UTF-8") from None
         return read
 
     def _batch(self, part: pa.RecordBatch, rows: list[Row]) -> Batch:
         columns = list(part.columns)
-        for column in self._texts:  # without the private texts, which need not be held until the batch is written
+        for (
+            column
+        ) in self._texts:  # without the private texts, which need not be held until the batch is written
             empty = pa.nulls(len(column.texts(columns[column.place])), column.kind) if column.steps else None
             columns[column.place] = column.put(columns[column.place], empty)
 
@@ -219,7 +256,11 @@ def _places_to_drop(roles: Roles, schema: pa.Schema) -> list[int]:
     for name in roles.drop:
         path = parse_path(name)
         if name not in schema.names and path.steps and path.steps[0] in schema.names:
-            raise InvalidParameter("drop", name, f"is a part of the column {printable(path.steps[0])}; of Parquet, leave out whole columns")
+            raise InvalidParameter(
+                "drop",
+                name,
+                f"is a part of the column {printable(path.steps[0])}; of Parquet, leave out whole columns",
+            )
     return [place for place, name in enumerate(schema.names) if name in roles.drop]
 
 
@@ -240,10 +281,14 @@ def _untouched(schema: pa.Schema, texts: list[TextColumn], dropped: list[int]) -
     private = [column.place for column in texts]
     columns = untouched_columns(schema.names, [*private, *dropped])
     parts = [columns] if columns else []
-    for place in dict.fromkeys(column.place for column in texts if column.steps and schema.field(column.place).type.num_fields):
+    for place in dict.fromkeys(
+        column.place for column in texts if column.steps and schema.field(column.place).type.num_fields
+    ):
         inside = [column.label for column in texts if column.place == place]
         if any(label != f"{schema.field(place).name}[]" for label in inside):
-            parts.append(f"all of {printable(schema.field(place).name)} but {', '.join(map(printable, inside))}")
+            parts.append(
+                f"all of {printable(schema.field(place).name)} but {', '.join(map(printable, inside))}"
+            )
     if has_own_metadata(schema, private):
         parts.append("the file's own metadata")
     return " and ".join(parts) or None
@@ -252,8 +297,8 @@ def _untouched(schema: pa.Schema, texts: list[TextColumn], dropped: list[int]) -
 def has_own_metadata(schema: pa.Schema, private: Sequence[int]) -> bool:
     """Return whether the schema carries more than types: notes of its own on the file or on a column.
 
-    What pandas notes about types is not counted, unless it holds attributes set by hand; of a ``private`` column, given by its place,
-    the number of different values is not released.
+    What pandas notes about types is not counted, unless it holds attributes set by hand; of a ``private``
+    column, given by its place, the number of different values is not released.
     """
     names = {schema.field(i).name for i in private}
     notes = dict(_without_notes(schema, names).metadata or {})
@@ -264,7 +309,8 @@ def has_own_metadata(schema: pa.Schema, private: Sequence[int]) -> bool:
 
 
 def _without_notes(schema: pa.Schema, private: set[str], *, dropped: Collection[str] = ()) -> pa.Schema:
-    """Return a schema in which pandas does not note how many different values a private column has, nor that there were dropped ones."""
+    """Return a schema in which pandas does not note how many different values a private column has, nor that
+    there were dropped ones."""
     notes = dict(schema.metadata or {})
     try:
         known = json.loads(notes[_PANDAS])
@@ -274,9 +320,16 @@ def _without_notes(schema: pa.Schema, private: set[str], *, dropped: Collection[
             notes[_PANDAS] = json.dumps(known).encode()
         for column in known["columns"]:
             if column["field_name"] in private and "num_categories" in (column["metadata"] or {}):
-                column["metadata"] = {name: value for name, value in column["metadata"].items() if name != "num_categories"} or None
+                column["metadata"] = {
+                    name: value for name, value in column["metadata"].items() if name != "num_categories"
+                } or None
                 notes[_PANDAS] = json.dumps(known).encode()
-    except (ValueError, KeyError, TypeError, AttributeError):  # it is not what pandas writes: the receipt says that it is released
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+    ):  # it is not what pandas writes: the receipt says that it is released
         return schema
     return schema.with_metadata(notes)
 
@@ -293,6 +346,8 @@ def _pandas_tells(note: bytes, private: set[str]) -> bool:
     try:
         known = json.loads(note)
         columns = [column for column in known["columns"] if column["field_name"] in private]
-        return bool(known.get("attributes")) or any("num_categories" in (column["metadata"] or {}) for column in columns)
+        return bool(known.get("attributes")) or any(
+            "num_categories" in (column["metadata"] or {}) for column in columns
+        )
     except (ValueError, KeyError, TypeError, AttributeError):
         return True

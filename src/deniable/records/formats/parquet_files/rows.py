@@ -19,7 +19,8 @@ _ADVICE = "if you trust it, write it again in smaller row groups, without dictio
 
 
 class ParquetRows:
-    """A Parquet file that is read front to back: its schema, its number of rows, and how columns are compressed."""
+    """A Parquet file that is read front to back: its schema, its number of rows, and how columns are
+    compressed."""
 
     def __init__(self, source: FileSource) -> None:
         """Open the file.
@@ -57,7 +58,15 @@ class ParquetRows:
         return pieces
 
     def _parse(self, columns: list[str] | None, skip: int, most_rows: int) -> Iterator[bytes]:
-        return parse_confined(self._source, _PARSER, _ADVICE, columns=columns, skip=skip, most_rows=most_rows, most_bytes=BYTES_AT_ONCE)
+        return parse_confined(
+            self._source,
+            _PARSER,
+            _ADVICE,
+            columns=columns,
+            skip=skip,
+            most_rows=most_rows,
+            most_bytes=BYTES_AT_ONCE,
+        )
 
 
 def _batch(piece: bytes) -> pa.RecordBatch:

@@ -1,4 +1,5 @@
-"""The texts in columns of Parquet: whole columns, fields of structs and elements of lists, out of Arrow arrays and into them again."""
+"""The texts in columns of Parquet: whole columns, fields of structs and elements of lists, out of Arrow
+arrays and into them again."""
 
 from __future__ import annotations
 
@@ -18,9 +19,11 @@ from deniable.text.columns import is_text
 
 @dataclass(frozen=True, kw_only=True)
 class TextColumn:
-    """Texts by the name that they were asked for: the place of their column in the schema, and the steps to them inside it.
+    """Texts by the name that they were asked for: the place of their column in the schema, and the steps to
+    them inside it.
 
-    ``label`` names them to a key: a list of texts is named alike whether the list or its elements were asked for.
+    ``label`` names them to a key: a list of texts is named alike whether the list or its elements were asked
+    for.
     """
 
     name: str
@@ -54,7 +57,8 @@ class TextColumn:
 
 
 def find_text_columns(wanted: Sequence[str], schema: pa.Schema, source: str) -> list[TextColumn]:
-    """Return where the texts stand that are asked for: a column of just that name, and one that the path of the name leads to.
+    """Return where the texts stand that are asked for: a column of just that name, and one that the path of
+    the name leads to.
 
     :raises InvalidParameter: if there is none, one is there twice, or does not hold text.
     """
@@ -83,7 +87,11 @@ def _resolve(name: str, place: int, steps: tuple[str | None, ...], kind: pa.Data
         elif step is not EVERY and pa.types.is_struct(kind) and len(kind.get_all_field_indices(step)) == 1:
             kind = kind.field(step).type
         else:
-            raise InvalidParameter("columns", name, f"leads nowhere in {whole}; a field of a struct is named .field, elements of a list []")
+            raise InvalidParameter(
+                "columns",
+                name,
+                f"leads nowhere in {whole}; a field of a struct is named .field, elements of a list []",
+            )
     if not steps and _is_list(kind) and is_text(kind.value_type):
         return TextColumn(name=name, place=place, steps=(EVERY,), label=f"{name}[]", kind=kind.value_type)
     texts = kind.value_type if pa.types.is_dictionary(kind) and not steps else kind
@@ -109,27 +117,41 @@ def _positions(column: pa.Array, steps: tuple[str | None, ...]) -> list[list[tup
         return _positions(_field(column, steps[0]), steps[1:])
     inner = iter(_positions(column.flatten(), steps[1:]))
     return [
-        [(number, *rest) for number in range(length or 0) for rest in next(inner)] for length in pc.list_value_length(column).to_pylist()
+        [(number, *rest) for number in range(length or 0) for rest in next(inner)]
+        for length in pc.list_value_length(column).to_pylist()
     ]
 
 
-def _put(column: pa.Array, steps: tuple[str | None, ...], texts: pa.Array, *, nullable: bool = True) -> pa.Array:
-    """Return the column with other texts in it; one that is not ``nullable`` is null only under a null, and filled there."""
+def _put(
+    column: pa.Array, steps: tuple[str | None, ...], texts: pa.Array, *, nullable: bool = True
+) -> pa.Array:
+    """Return the column with other texts in it; one that is not ``nullable`` is null only under a null, and
+    filled there."""
     if not steps:
-        return texts if nullable or not texts.null_count else pa.array([text or "" for text in texts.to_pylist()], type=texts.type)
+        return (
+            texts
+            if nullable or not texts.null_count
+            else pa.array([text or "" for text in texts.to_pylist()], type=texts.type)
+        )
     kind = column.type
     if steps[0] is EVERY:
         values = _put(column.flatten(), steps[1:], texts, nullable=kind.value_field.nullable)
         lengths = pc.fill_null(pc.list_value_length(column), 0)
         ends = pc.cumulative_sum(lengths.cast(pa.int64()))
         offsets = pa.concat_arrays([pa.array([0], pa.int64()), ends])
-        make, width = (pa.LargeListArray, pa.int64()) if pa.types.is_large_list(kind) else (pa.ListArray, pa.int32())
-        return make.from_arrays(offsets.cast(width), values, type=kind, mask=pc.is_null(column) if nullable else None)
+        make, width = (
+            (pa.LargeListArray, pa.int64()) if pa.types.is_large_list(kind) else (pa.ListArray, pa.int32())
+        )
+        return make.from_arrays(
+            offsets.cast(width), values, type=kind, mask=pc.is_null(column) if nullable else None
+        )
     place = kind.get_field_index(steps[0])
     inner = column.flatten()  # null where the struct is, which a field that is never null must not be
     children = [inner[i] if field.nullable else column.field(i) for i, field in enumerate(kind)]
     children[place] = _put(inner[place], steps[1:], texts, nullable=kind.field(place).nullable)
-    return pa.StructArray.from_arrays(children, fields=list(kind), mask=pc.is_null(column) if nullable else None)
+    return pa.StructArray.from_arrays(
+        children, fields=list(kind), mask=pc.is_null(column) if nullable else None
+    )
 
 
 def check_lengths(column: pa.Array, done: int, path: Path, longest: int) -> None:
@@ -145,7 +167,9 @@ def check_lengths(column: pa.Array, done: int, path: Path, longest: int) -> None
         lengths = lengths.take(column.indices)
     too_long = pc.index(pc.greater(lengths, longest), True).as_py()
     if too_long >= 0:
-        raise RecordError(path, f"a text is longer than {longest:,} characters; split it", record=done + too_long + 1)
+        raise RecordError(
+            path, f"a text is longer than {longest:,} characters; split it", record=done + too_long + 1
+        )
 
 
 def split_by(counts: Sequence[int], texts: Sequence[str | None]) -> Iterator[list[str | None]]:

@@ -1,4 +1,5 @@
-"""Reads .xlsx and .ods in a confined process: values by python-calamine, and from the XML which cells are formulas and what is hidden.
+"""Reads .xlsx and .ods in a confined process: values by python-calamine, and from the XML which cells are
+formulas and what is hidden.
 
 Sends the sheets first, then each sheet that is wanted, then its rows: all as JSON.
 """
@@ -33,16 +34,24 @@ _PIVOT = "holds a pivot table, which keeps copies of cells; delete it first, or 
 
 
 def parse(file: io.BufferedReader, refuse: Refuse, *, sheet: str | None, every: bool) -> Iterator[bytes]:
-    """Yield the sheets of a workbook, and the rows of the one that is named (the first if none is), or of ``every`` one."""
+    """Yield the sheets of a workbook, and the rows of the one that is named (the first if none is), or of
+    ``every`` one."""
     content = file.read()
     archive, unpacked = _open(content, refuse)
-    marks = _marks_of_ods(archive, refuse) if "content.xml" in archive.namelist() else _marks_of_xlsx(archive, refuse)
+    marks = (
+        _marks_of_ods(archive, refuse)
+        if "content.xml" in archive.namelist()
+        else _marks_of_xlsx(archive, refuse)
+    )
     book = load_workbook(_with_manifest(content))
     names = book.sheet_names
     if not names or len(marks) != len(names):
         refuse("has no sheet, or one that is not there; the file is damaged")
     if any(about.typ != SheetTypeEnum.WorkSheet for about in book.sheets_metadata):
-        refuse("holds a sheet that is a chart or of macros; delete it first, or save the sheet with the texts as CSV")
+        refuse(
+            "holds a sheet that is a chart or of macros; delete it first, or save the sheet with the texts "
+            "as CSV"
+        )
     hidden = [about.visible != SheetVisibleEnum.Visible for about in book.sheets_metadata]
     yield json.dumps({"sheets": names, "hidden": hidden}).encode()
     left = _MOST_CHARACTERS + _CHARACTERS_PER_BYTE * unpacked
@@ -50,7 +59,12 @@ def parse(file: io.BufferedReader, refuse: Refuse, *, sheet: str | None, every: 
         if every or name == sheet or (sheet is None and not place):
             read, mark = book.get_sheet_by_index(place), marks[place]
             rows = 0 if read.end is None else read.end[0] + 1
-            about = {"sheet": place, "rows": rows, "hidden_rows": mark.hidden_rows, "hidden_columns": sorted(mark.hidden_columns)}
+            about = {
+                "sheet": place,
+                "rows": rows,
+                "hidden_rows": mark.hidden_rows,
+                "hidden_columns": sorted(mark.hidden_columns),
+            }
             yield json.dumps(about).encode()
             for piece, characters in _pieces(read, mark):
                 left -= characters
@@ -87,7 +101,8 @@ def _with_manifest(content: bytes) -> io.BytesIO:
 
 
 class _Marks:
-    """What the XML of a sheet says beside values: which cells a formula makes, and what is hidden. Rows count from 1, columns from 0."""
+    """What the XML of a sheet says beside values: which cells a formula makes, and what is hidden. Rows count
+    from 1, columns from 0."""
 
     def __init__(self, refuse: Refuse) -> None:
         self.formulas: defaultdict[int, set[int]] = defaultdict(set)
@@ -102,13 +117,18 @@ class _Marks:
         last = (row + rows - 1, column + columns - 1)
         if not 1 <= row <= last[0] <= _MOST_ROWS or last[1] >= _MOST_COLUMNS:
             self._refuse("has more rows or columns than a sheet has; the file is damaged")
-        self._first, self._last = (min(self._first[0], row), min(self._first[1], column)), tuple(map(max, self._last, last))  # type: ignore[assignment]
+        self._first, self._last = (
+            (min(self._first[0], row), min(self._first[1], column)),
+            tuple(map(max, self._last, last)),
+        )  # type: ignore[assignment]
         if (self._last[0] - self._first[0] + 1) * (self._last[1] - self._first[1] + 1) > _MOST_CELLS:
             self._refuse(f"a sheet spans more than {_MOST_CELLS:,} cells, {_TOO_MUCH}")
         self._areas = [area for area in self._areas if area[2] >= row]
         if formula or self._areas:
             for each in range(row, last[0] + 1):
-                self.formulas[each].update(at for at in range(column, last[1] + 1) if formula or self._filled(each, at))
+                self.formulas[each].update(
+                    at for at in range(column, last[1] + 1) if formula or self._filled(each, at)
+                )
 
     def fill(self, row: int, column: int, last_row: int, last_column: int) -> None:
         """Note that a formula fills the cells from a row and column to others."""
@@ -119,20 +139,37 @@ class _Marks:
 
 
 def _walk(
-    archive: zipfile.ZipFile, part: str, refuse: Refuse, start: Callable[[str, dict[str, str]], None], end: Callable[[str], None]
+    archive: zipfile.ZipFile,
+    part: str,
+    refuse: Refuse,
+    start: Callable[[str, dict[str, str]], None],
+    end: Callable[[str], None],
 ) -> None:
     """Call ``start`` and ``end`` for each element of a part, with names that have no prefix."""
     parser = expat.ParserCreate()
-    parser.StartElementHandler = lambda name, about: start(_bare(name), {_bare(key): value for key, value in about.items()})
+    parser.StartElementHandler = lambda name, about: start(
+        _bare(name), {_bare(key): value for key, value in about.items()}
+    )
     parser.EndElementHandler = lambda name: end(_bare(name))
     # Entities could stand for anything.
-    parser.StartDoctypeDeclHandler = lambda *_: refuse("declares a document type in its XML; the file is damaged")
+    parser.StartDoctypeDeclHandler = lambda *_: refuse(
+        "declares a document type in its XML; the file is damaged"
+    )
     try:
         with archive.open(part) as file:
             while chunk := file.read(1 << 16):
                 parser.Parse(chunk, False)
             parser.Parse(b"", True)
-    except (KeyError, expat.ExpatError, zipfile.BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError):
+    except (
+        KeyError,
+        expat.ExpatError,
+        zipfile.BadZipFile,
+        EOFError,
+        NotImplementedError,
+        OSError,
+        RuntimeError,
+        ValueError,
+    ):
         refuse("a part of it is damaged, not there, or has a password")
 
 
@@ -150,7 +187,9 @@ def _marks_of_xlsx(archive: zipfile.ZipFile, refuse: Refuse) -> list[_Marks]:
 
     def relation(name: str, about: dict[str, str]) -> None:
         if name == "Relationship":
-            related[about.get("Id", "")] = posixpath.normpath(posixpath.join("/xl", about.get("Target", ""))).lstrip("/")
+            related[about.get("Id", "")] = posixpath.normpath(
+                posixpath.join("/xl", about.get("Target", ""))
+            ).lstrip("/")
 
     def sheet(name: str, about: dict[str, str]) -> None:
         if name == "sheet":
@@ -192,7 +231,9 @@ def _marks_of_sheet(archive: zipfile.ZipFile, part: str, refuse: Refuse) -> _Mar
                 first, _, last = about.get("ref", "A1").partition(":")
                 marks.fill(*place(first), *place(last or first))
         elif (
-            name == "col" and all(_NUMBER.fullmatch(about.get(key, "")) for key in ("min", "max")) and about.get("hidden") in ("1", "true")
+            name == "col"
+            and all(_NUMBER.fullmatch(about.get(key, "")) for key in ("min", "max"))
+            and about.get("hidden") in ("1", "true")
         ):
             marks.hidden_columns.update(range(int(about["min"]) - 1, min(int(about["max"]), _MOST_COLUMNS)))
 
@@ -218,7 +259,11 @@ def _marks_of_ods(archive: zipfile.ZipFile, refuse: Refuse) -> list[_Marks]:
     def start(name: str, about: dict[str, str]) -> None:
         nonlocal row, column_at, depth
         if name in ("data-pilot-tables", "tracked-changes"):
-            refuse(_PIVOT if name == "data-pilot-tables" else "holds recorded changes; accept them and end the recording first")
+            refuse(
+                _PIVOT
+                if name == "data-pilot-tables"
+                else "holds recorded changes; accept them and end the recording first"
+            )
         if name == "table":
             depth += 1
             if depth > 1:
@@ -243,7 +288,10 @@ def _marks_of_ods(archive: zipfile.ZipFile, refuse: Refuse) -> list[_Marks]:
                     sheets[-1].hidden_rows += row[0]
                     row = (row[0], False)
             if "number-matrix-rows-spanned" in about:
-                rows, columns = number(about, "number-matrix-rows-spanned"), number(about, "number-matrix-columns-spanned")
+                rows, columns = (
+                    number(about, "number-matrix-rows-spanned"),
+                    number(about, "number-matrix-columns-spanned"),
+                )
                 sheets[-1].fill(at[0] + 1, at[1], at[0] + rows, at[1] + columns - 1)
             at[1] += times
 
@@ -276,7 +324,8 @@ def _pieces(sheet: CalamineSheet, marks: _Marks) -> Iterator[tuple[bytes, int]]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: a date or a time as its type and text, a number without a fraction as a whole one."""
+    """Return a value as JSON has it: a date or a time as its type and text, a number without a fraction as a
+    whole one."""
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
         return [type(value).__name__, value.isoformat()]
     if isinstance(value, datetime.timedelta):

@@ -11,7 +11,14 @@ from typing import Any, BinaryIO, NoReturn
 
 from deniable.atomic import beside, open_regular
 from deniable.errors import RecordError, printable
-from deniable.records.formats.layout import Layout, find_columns, find_numbered_columns, meant_columns, names_as_text, number_of
+from deniable.records.formats.layout import (
+    Layout,
+    find_columns,
+    find_numbered_columns,
+    meant_columns,
+    names_as_text,
+    number_of,
+)
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import Batch, FinishedAtTheEnd, Row, RowReader
 from deniable.records.formats.source import LONGEST_RECORD, FileSource
@@ -24,7 +31,8 @@ _TOO_LONG = f"a cell of a spreadsheet holds no more than {LONGEST_CELL:,} charac
 
 
 class SpreadsheetReader(RowReader, FinishedAtTheEnd):
-    """Reads the rows of one sheet. What it writes are the released texts alone; they are put into a new workbook at the end."""
+    """Reads the rows of one sheet. What it writes are the released texts alone; they are put into a new
+    workbook at the end."""
 
     unit = "rows"
 
@@ -72,13 +80,16 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
     def finish(self, partial: Path, ends: list[int], finished: Path) -> None:
         """Write a workbook with the released texts of a partial file, which ends at the last of ``ends``.
 
-        :raises RecordError: if the spreadsheet cannot be read any more, or its rows are not exactly those that were released.
+        :raises RecordError: if the spreadsheet cannot be read any more, or its rows are not exactly those
+            that were released.
         """
         try:
             with os.fdopen(open_regular(partial), "rb") as file, os.fdopen(_create(finished), "w+b") as sink:
                 self._write(_lists(file, ends[-1]), sink, beside(finished, ".parts"))
         except Exception:
-            finished.unlink(missing_ok=True)  # a workbook with the wrong texts, or half of one, is of no use to anybody
+            finished.unlink(
+                missing_ok=True
+            )  # a workbook with the wrong texts, or half of one, is of no use to anybody
             raise
 
     def _write(self, lists: Iterator[list[str]], sink: BinaryIO, parts: Path) -> None:
@@ -87,7 +98,9 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
             for place, (sheet, rows) in enumerate(book.each_sheet()):
                 writer = add_sheet(sheet.name)
                 for row in rows:
-                    values = {column: value for column, value in enumerate(row.values) if column not in row.formulas}
+                    values = {
+                        column: value for column, value in enumerate(row.values) if column not in row.formulas
+                    }
                     if place == book.place and row.number != self._header:
                         private, texts = self._places(row), next(lists, None)
                         if texts is None or len(texts) != len(private):
@@ -103,7 +116,8 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
                 raise RecordError(self._name, f"sheet {printable(book.sheet.name)}: {_CHANGED}")
 
     def _without_dropped(self, values: dict[int, Any]) -> dict[int, Any]:
-        """Return the values of a row without those of columns that are left out; columns to their right move up."""
+        """Return the values of a row without those of columns that are left out; columns to their right move
+        up."""
         if not self._layout.roles.drop:
             return values
         names = {column: self._title(column) for column in range(max(values, default=-1) + 1)}
@@ -128,7 +142,11 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
             weight = sum(map(len, texts))
             if weight > LONGEST_RECORD:
                 self._refuse(row, f"a text is longer than {LONGEST_RECORD:,} characters; split it")
-            others = (each for place, each in enumerate(row.values) if place not in self._private and isinstance(each, str))
+            others = (
+                each
+                for place, each in enumerate(row.values)
+                if place not in self._private and isinstance(each, str)
+            )
             if any(utf16_length(each) > LONGEST_CELL for each in others):
                 self._refuse(row, _TOO_LONG)
             yield Row(row.number, texts, weight, self._names(row, places, record))
@@ -148,7 +166,9 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
         given = None if self._id is None or self._id in row.formulas else row.text(self._id)
         if not places and given is None:
             return ()  # a row of other things, such as a line under the table
-        return self._naming.names(record, given, [self._columns[self._private.index(place)] for place in places])
+        return self._naming.names(
+            record, given, [self._columns[self._private.index(place)] for place in places]
+        )
 
     def _batch(self, rows: list[Row], *, pause: bool) -> Batch:
         counts, numbers = [len(row.texts) for row in rows], [row.payload for row in rows]
@@ -173,7 +193,10 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
 
     def _find_named(self, wanted: Sequence[str], first: SheetRow) -> list[int]:
         titles = self._titles
-        header = f"the header is row {first.number:,} of sheet {printable(self.sheet.name)}, the first that holds anything"
+        header = (
+            f"the header is row {first.number:,} of sheet {printable(self.sheet.name)}, the first that "
+            "holds anything"
+        )
         header += "; without one use --no-header, for another sheet --sheet"
         advice = meant_columns(set(wanted).difference(titles), titles) or header
         return find_columns(wanted, titles, self._name, there=number_of(len(titles), "column"), advice=advice)
@@ -183,8 +206,16 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
 
     def _untouched(self) -> str:
         parts = [f"every other cell of the sheet {printable(self.sheet.name)}"]
-        titles = [*self._titles] if self._layout.header else [str(number) for number in range(1, len(self._titles) + 1)]
-        hidden = [titles[column] or f"(cell {column + 1})" for column in self.sheet.hidden_columns if column < len(titles)]
+        titles = (
+            [*self._titles]
+            if self._layout.header
+            else [str(number) for number in range(1, len(self._titles) + 1)]
+        )
+        hidden = [
+            titles[column] or f"(cell {column + 1})"
+            for column in self.sheet.hidden_columns
+            if column < len(titles)
+        ]
         if hidden:
             parts.append(f"with {names_as_text(hidden)}, hidden there")
         if self.sheet.hidden_rows:
@@ -195,7 +226,9 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
         return f"{', '.join(parts)} ({_LEFT_OUT})"
 
     def _refuse(self, row: SheetRow, problem: str, sheet: str | None = None) -> NoReturn:
-        raise RecordError(self._name, f"sheet {printable(sheet or self.sheet.name)}, row {row.number:,}: {problem}")
+        raise RecordError(
+            self._name, f"sheet {printable(sheet or self.sheet.name)}, row {row.number:,}: {problem}"
+        )
 
 
 def _lists(file: BinaryIO, length: int) -> Iterator[list[str]]:

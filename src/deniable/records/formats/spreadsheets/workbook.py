@@ -22,7 +22,8 @@ _TIMES = {each.__name__: each.fromisoformat for each in (datetime.datetime, date
 
 @dataclass(frozen=True, slots=True)
 class SheetRow:
-    """One row by its number in the sheet, the values of its cells from the first column on, and which of these a formula makes."""
+    """One row by its number in the sheet, the values of its cells from the first column on, and which of
+    these a formula makes."""
 
     number: int
     values: list[Value] = field(repr=False)
@@ -39,7 +40,8 @@ class SheetRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet:
-    """A sheet: its name, whether it is hidden, its last row, how many rows are hidden, and which columns are, counted from 0.
+    """A sheet: its name, whether it is hidden, its last row, how many rows are hidden, and which columns are,
+    counted from 0.
 
     Of sheets that are not read only the first two are known.
     """
@@ -60,9 +62,14 @@ class Workbook:
         :raises RecordError: if it is none, or takes too much memory.
         :raises InvalidParameter: if it has no sheet of that name, or two.
         """
-        self._pieces = map(json.loads, parse_confined(source, _PARSER, "save it as CSV first", sheet=sheet, every=every))
+        self._pieces = map(
+            json.loads, parse_confined(source, _PARSER, "save it as CSV first", sheet=sheet, every=every)
+        )
         about = next(self._pieces)
-        self.sheets = [Sheet(name=name, hidden=hidden) for name, hidden in zip(about["sheets"], about["hidden"], strict=True)]
+        self.sheets = [
+            Sheet(name=name, hidden=hidden)
+            for name, hidden in zip(about["sheets"], about["hidden"], strict=True)
+        ]
         self.place = _choose([each.name for each in self.sheets], sheet, source.name)
         self._next: Any = next(self._pieces)
 
@@ -81,7 +88,13 @@ class Workbook:
         about = self._next
         name, hidden = self.sheets[about["sheet"]].name, self.sheets[about["sheet"]].hidden
         columns = tuple(about["hidden_columns"])
-        read = Sheet(name=name, hidden=hidden, last_row=about["rows"], hidden_rows=about["hidden_rows"], hidden_columns=columns)
+        read = Sheet(
+            name=name,
+            hidden=hidden,
+            last_row=about["rows"],
+            hidden_rows=about["hidden_rows"],
+            hidden_columns=columns,
+        )
         self.sheets[about["sheet"]] = read
         return read
 
@@ -126,6 +139,10 @@ def _choose(names: Sequence[str], wanted: str | None, source: str) -> int:
     if wanted is None:
         return 0
     if names.count(wanted) != 1:
-        there = ", ".join(printable(name) for name in names[:_NAMES_SHOWN]) + (" and more" if len(names) > _NAMES_SHOWN else "")
-        raise InvalidParameter("sheet", wanted, f"{printable(source)} has the sheets {there}; name one of them")
+        there = ", ".join(printable(name) for name in names[:_NAMES_SHOWN]) + (
+            " and more" if len(names) > _NAMES_SHOWN else ""
+        )
+        raise InvalidParameter(
+            "sheet", wanted, f"{printable(source)} has the sheets {there}; name one of them"
+        )
     return names.index(wanted)

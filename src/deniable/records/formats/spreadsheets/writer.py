@@ -1,4 +1,5 @@
-"""Workbooks as they are written by XlsxWriter: values, types and names of sheets, and bytes that depend on nothing else."""
+"""Workbooks as they are written by XlsxWriter: values, types and names of sheets, and bytes that depend on
+nothing else."""
 
 from __future__ import annotations
 
@@ -45,7 +46,10 @@ def check_names(names: Iterable[str], source: str) -> None:
         try:
             book.add_worksheet(name)
         except XlsxWriterException:
-            problem = f"sheet {number:,} has a name that .xlsx does not allow (at most 31 characters, none of []:*?/\\); rename it"
+            problem = (
+                f"sheet {number:,} has a name that .xlsx does not allow (at most 31 characters, none "
+                "of []:*?/\\); rename it"
+            )
             raise RecordError(source, problem) from None
 
 
@@ -58,11 +62,16 @@ class SheetWriter:
     def write(self, row: int, column: int, value: Value) -> None:
         """Write a value; rows count from 1, columns from 0."""
         at = (row - 1, column)
-        if isinstance(value, datetime.date) and (value.date() if isinstance(value, datetime.datetime) else value) < _FIRST_DATE:
+        if (
+            isinstance(value, datetime.date)
+            and (value.date() if isinstance(value, datetime.datetime) else value) < _FIRST_DATE
+        ):
             value = text_of(value)
         if isinstance(value, str):
             text = _NOT_IN_XML.sub("", value)
-            if text.startswith("<r>") and text.endswith("</r>"):  # XlsxWriter would take it for XML of its own
+            if text.startswith("<r>") and text.endswith(
+                "</r>"
+            ):  # XlsxWriter would take it for XML of its own
                 self._sheet.write_rich_string(*at, text[:1], self._formats[str], text[1:])
             elif text:
                 self._sheet.write_string(*at, text)
@@ -76,7 +85,8 @@ class SheetWriter:
 
 @contextmanager
 def new_workbook(file: BinaryIO, parts: Path) -> Iterator[Any]:
-    """Lend a function that adds a sheet of some name, and write the workbook to a file; ``parts`` is a folder that is used meanwhile.
+    """Lend a function that adds a sheet of some name, and write the workbook to a file; ``parts`` is a folder
+    that is used meanwhile.
 
     :raises OSError: if it cannot be written.
     """
@@ -85,7 +95,9 @@ def new_workbook(file: BinaryIO, parts: Path) -> Iterator[Any]:
     book = Workbook(file, {"constant_memory": True, "tmpdir": str(parts), "use_zip64": True})
     try:
         book.set_properties({"created": _CREATED})
-        formats = {kind: book.add_format({"num_format": shown}) for kind, shown in _FORMATS.items()} | {str: book.add_format()}
+        formats = {kind: book.add_format({"num_format": shown}) for kind, shown in _FORMATS.items()} | {
+            str: book.add_format()
+        }
         yield lambda name: SheetWriter(book.add_worksheet(name), formats)
         try:
             book.close()
