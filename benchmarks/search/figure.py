@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,10 @@ def draw_search(rows: list[Row], path: Path, *, dimension: int, words: int) -> N
     figure.savefig(path, dpi=130)
 
 
+def _has_dimension(dimension: int, point: Row) -> bool:
+    return bool(point["dimension"] == dimension)
+
+
 def draw_growth(found: dict[str, Any], card: list[Row], path: Path) -> None:
     """Draw words per second above, memory below; against the vocabulary on the left, against the dimension on
     the right."""
@@ -83,8 +88,8 @@ def draw_growth(found: dict[str, Any], card: list[Row], path: Path) -> None:
         (
             "words in the vocabulary",
             "words",
-            {f"{n} dimensions": lambda point, n=n: point["dimension"] == n for n in (50, 300)},
-        ),  # type: ignore[misc]
+            {f"{n} dimensions": partial(_has_dimension, n) for n in (50, 300)},
+        ),
         ("dimensions", "dimension", {f"{at_words:,} words": lambda point: point["words"] == at_words}),
     ]
     for column, (label, axis, lines) in enumerate(views):

@@ -71,8 +71,12 @@ def embedding_of(vectors: Vectors) -> Embedding:
     """Return an embedding without names."""
     none = np.array([], dtype=np.int64)
     return Embedding.from_checked(
-        range(len(vectors)), vectors, vectors.mean(axis=0), name="measured", shadowed=none
-    )  # type: ignore[arg-type]
+        range(len(vectors)),  # type: ignore[arg-type]
+        vectors,
+        vectors.mean(axis=0),
+        name="measured",
+        shadowed=none,
+    )
 
 
 def noisy(embedding: Embedding, epsilon: float, count: int) -> Vectors:

@@ -73,8 +73,9 @@ def measure_space(name: str, origin: str, embedding: Embedding, limit: float) ->
     )
     for size in (1, 100, 10_000, 100_000)[: 1 if REHEARSAL else 4]:
         row["batches"][size] = size / seconds(
-            lambda size=size: mechanism.perturb(ids[:size], source), times=5
-        )  # type: ignore[misc]
+            lambda size=size: mechanism.perturb(ids[:size], source),  # type: ignore[misc]
+            times=5,
+        )
     say(f"{name}: by batch { ({size: f'{speed:,.0f}' for size, speed in row['batches'].items()}) }")
     spent = torch.full(((1 << 16) // SMALL,), epsilon, dtype=torch.float64, device=DEVICE)
     noise = RadialNoise(lengths="gamma", dimension=embedding.dimension)

@@ -71,8 +71,9 @@ def main() -> None:
         np.save(options.output / "vectors.npy", embedding.vectors)
         np.save(options.output / "unknown.npy", embedding.unknown)
     np.savez_compressed(
-        options.output / "texts.npz", **pack({name: coder.streams(texts) for name, texts in made.items()})
-    )  # type: ignore[arg-type]
+        options.output / "texts.npz",
+        **pack({name: coder.streams(texts) for name, texts in made.items()}),  # type: ignore[arg-type]
+    )
     details = {
         "name": embedding.name,
         "fingerprint": embedding.fingerprint,

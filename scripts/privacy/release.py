@@ -8,9 +8,10 @@ anybody's text.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -63,8 +64,12 @@ def load(folder: Path) -> Embedding:
     vectors = np.load(folder / "vectors.npy")
     shadowed = np.array([], dtype=np.int64)
     return Embedding.from_checked(
-        range(len(vectors)), vectors, np.load(folder / "unknown.npy"), name="carried", shadowed=shadowed
-    )  # type: ignore[arg-type]
+        cast(Sequence[str], range(len(vectors))),
+        vectors,
+        np.load(folder / "unknown.npy"),
+        name="carried",
+        shadowed=shadowed,
+    )
 
 
 def releases(

@@ -135,10 +135,10 @@ def test_files_are_written_and_named_in_the_result() -> None:
             "at most one",
         ),
         (
-            {"protect": Protection(name="safe", by="magic"), "targets": TARGETS},
+            {"protect": Protection(name="safe", by="magic"), "targets": TARGETS},  # type: ignore[arg-type]
             InvalidParameter,
             "nearest or unknown",
-        ),  # type: ignore[arg-type]
+        ),
         ({"protect": Protection(name="small"), "targets": TARGETS}, EmbeddingExists, "small"),
     ],
 )

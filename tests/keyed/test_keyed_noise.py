@@ -103,13 +103,13 @@ def pairs(keyed: Keyed, what: str, count: int = 5_000) -> tuple[Floats, Floats]:
     one = np.zeros(count, dtype=np.int64)
     made = [
         keyed.bind(
-            case["mechanism"],
-            case["ids"],
+            case["mechanism"],  # type: ignore[arg-type]
+            case["ids"],  # type: ignore[arg-type]
             positions=one,
-            record_ids=case["records"],
-            lengths=case["lengths"],
+            record_ids=case["records"],  # type: ignore[arg-type]
+            lengths=case["lengths"],  # type: ignore[arg-type]
             epsilon=None,
-        )  # type: ignore[arg-type]
+        )
         for case in (first, second)
     ]
     return made[0].normals(count, 1)[:, 0], made[1].normals(count, 1)[:, 0]

@@ -60,8 +60,8 @@ class BoundBeforeTheMap(Multivariate):
 def make(kind: type[Multivariate], scale: float, space: Embedding, epsilon: float) -> Mechanism:
     after = mapped(space, scale)
     return (
-        kind(after, epsilon=epsilon) if kind is Multivariate else kind(after, epsilon=epsilon, before=space)
-    )  # type: ignore[call-arg]
+        kind(after, epsilon=epsilon) if kind is Multivariate else kind(after, epsilon=epsilon, before=space)  # type: ignore[call-arg]
+    )
 
 
 def refuted(kind: type[Multivariate], scale: float, *, draws: int = 20_000) -> bool:

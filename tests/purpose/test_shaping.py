@@ -242,8 +242,9 @@ def test_the_scale_of_vectors_and_of_numbers_is_no_matter(scale: float) -> None:
     made = shape(scaled, [TEXTS], dimension=3)
     assert made.linear_map is not None
     assert made.linear_map.scales == pytest.approx(
-        shape(space, [TEXTS], dimension=3).linear_map.scales, rel=1e-3
-    )  # type: ignore[union-attr]
+        shape(space, [TEXTS], dimension=3).linear_map.scales,  # type: ignore[union-attr]
+        rel=1e-3,
+    )
 
 
 def test_at_most_twenty_purposes_make_a_space() -> None:

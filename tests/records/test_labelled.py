@@ -62,9 +62,12 @@ def test_a_file_is_read_as_it_is_said_to_be(tmp_path: Path) -> None:
         with pytest.raises(DeniableError, match=advice):
             list(
                 labelled_records(
-                    file, label_column="2", text_column="1", **{**reading, left_out: DEFAULTS[left_out]}
+                    file,
+                    label_column="2",
+                    text_column="1",
+                    **{**reading, left_out: DEFAULTS[left_out]},  # type: ignore[arg-type]
                 )
-            )  # type: ignore[arg-type]
+            )
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])

@@ -59,8 +59,9 @@ def test_settings_that_are_not_allowed_are_refused_before_anything_is_opened(
 
 def test_a_budget_per_text_may_stand_alone_or_beside_the_most_per_word(name: str) -> None:
     made = [
-        Release(embedding=name, record_epsilon=60, **also).make().receipt() for also in ({}, {"epsilon": 7})
-    ]  # type: ignore[arg-type]
+        Release(embedding=name, record_epsilon=60, **also).make().receipt()  # type: ignore[arg-type]
+        for also in ({}, {"epsilon": 7})
+    ]
     assert [(receipt.ceiling, receipt.record_epsilon) for receipt in made] == [(None, 60), (7, 60)]
 
 

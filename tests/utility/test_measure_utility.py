@@ -147,8 +147,8 @@ def test_what_cannot_be_is_refused(installed: Embedding) -> None:
 
     def measure(**changed: object) -> Findings:
         return measure_utility(
-            **{"data": file, "text_column": "t", "label_column": "y", "embedding": "two-kinds", **changed}
-        )  # type: ignore[arg-type]
+            **{"data": file, "text_column": "t", "label_column": "y", "embedding": "two-kinds", **changed}  # type: ignore[arg-type]
+        )
 
     for name, value in {"epsilons": [0.0], "runs": 0, "held_out": 1.0, "acceptable_loss": 2.0}.items():
         with pytest.raises(InvalidParameter):

@@ -181,8 +181,13 @@ def test_equal_words_at_different_places_of_a_record_get_different_noise(
     private = Privatizer(Multivariate(embedding, epsilon=1.0), randomness=Keyed(bytes(32)))
     for naming in ({}, {"record_id": "id"}):
         privatize_file(
-            private, source, tmp_path / "out.jsonl", columns=["v.n", "l[]", "m[].n"], force=True, **naming
-        )  # type: ignore[arg-type]
+            private,
+            source,
+            tmp_path / "out.jsonl",
+            columns=["v.n", "l[]", "m[].n"],
+            force=True,
+            **naming,  # type: ignore[arg-type]
+        )
         out = read(tmp_path / "out.jsonl")[0]
         texts = [out["v.n"], out["v"]["n"], *out["l"], *(each["n"] for each in out["m"])]
         assert len(set(texts)) == 6

@@ -117,10 +117,8 @@ class _Marks:
         last = (row + rows - 1, column + columns - 1)
         if not 1 <= row <= last[0] <= _MOST_ROWS or last[1] >= _MOST_COLUMNS:
             self._refuse("has more rows or columns than a sheet has; the file is damaged")
-        self._first, self._last = (
-            (min(self._first[0], row), min(self._first[1], column)),
-            tuple(map(max, self._last, last)),
-        )  # type: ignore[assignment]
+        self._first = (min(self._first[0], row), min(self._first[1], column))
+        self._last = (max(self._last[0], last[0]), max(self._last[1], last[1]))
         if (self._last[0] - self._first[0] + 1) * (self._last[1] - self._first[1] + 1) > _MOST_CELLS:
             self._refuse(f"a sheet spans more than {_MOST_CELLS:,} cells, {_TOO_MUCH}")
         self._areas = [area for area in self._areas if area[2] >= row]
