@@ -94,7 +94,7 @@ def sweep(rays: Rays) -> Any:
     """Return ten values of ε from where hardly a word stays to where most do."""
     from deniable.calibration.by_rays import epsilon_range
     from deniable.channel.rays.rays import RadialRays
-    from deniable.randomness import RadialNoise
+    from deniable.noise.randomness import RadialNoise
 
     noise = RadialNoise(lengths="gamma", dimension=rays.embedding.dimension)
     return epsilon_range(RadialRays(rays.embedding, noise, rays=rays.rays), SWEEP)

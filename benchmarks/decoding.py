@@ -29,7 +29,7 @@ from deniable.analysis.receiving import open_channel
 from deniable.analysis.word_use import measure_word_use
 from deniable.neighbours.threads import set_threads
 from deniable.records import privatize_file
-from deniable.text.card import read_card
+from deniable.release.card import read_card
 
 _EPSILON = 7.0
 _WORDS_PER_TEXT = 20

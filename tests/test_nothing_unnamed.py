@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from deniable import Release
 from deniable.cli.app import app
 from deniable.errors import InvalidParameter, UndecidedColumns
-from deniable.keyed.key_file import write_new_key
+from deniable.noise.key_file import write_new_key
 from deniable.records import privatize_file
 from deniable.records.checking import deciding
 from tests.service.running import Client, make_settings, running

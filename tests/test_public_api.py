@@ -61,7 +61,7 @@ def test_the_seeded_source_is_reachable_from_the_command_line_only_by_its_named_
     # Channels, calibrations and audits draw from seeds of their own, in memory, and write no released text.
     assert mentions <= {
         "__init__.py",
-        "randomness.py",
+        "noise/randomness.py",
         "cli/privatize.py",
         "channel/draws.py",
         "audit/draws.py",
@@ -84,7 +84,7 @@ def test_nothing_that_releases_text_imports_the_audits() -> None:
     assert {name for name in importers if not name.startswith(allowed)} == set()
     for module in ("deniable.audit", "deniable.channel.draws"):
         reached = (
-            "import sys, deniable.cli.privatize, deniable.text.privatizer, deniable.records; "
+            "import sys, deniable.cli.privatize, deniable.release.privatizer, deniable.records; "
             f"print({module!r} in sys.modules)"
         )
         assert (

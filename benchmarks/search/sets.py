@@ -13,7 +13,7 @@ from benchmarks.peers.material import GLOVE, enlarge, read_glove
 from deniable import InsecureSeededRandomness
 from deniable.arrays import Vectors
 from deniable.embeddings.readers import open_embedding_file
-from deniable.randomness import multivariate_noise
+from deniable.noise.randomness import multivariate_noise
 
 GLOVE_50 = Path("embeddings/glove.6B.50d.txt.bz2")
 WORD2VEC = Path("embeddings/word2vec.GoogleNews.300d.unit.bolukbasi26k.bin.xz")

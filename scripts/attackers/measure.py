@@ -42,7 +42,7 @@ from deniable.lab.inversion.learnt import LearntAttack
 from deniable.lab.inversion.local_model import open_language_model
 from deniable.learning.passages import passages_of
 from deniable.mechanisms.catalogue import parse_mechanism
-from deniable.text.policies import TextPolicy
+from deniable.release.policies import TextPolicy
 from deniable.words.cutter import Cutter
 from deniable.words.public_text import read_lines
 from scripts.decoding.measure import epsilons_where

@@ -28,7 +28,7 @@ from deniable.arrays import Ids
 from deniable.channel.making import make_channel
 from deniable.learning.passages import passages_of
 from deniable.neighbours import best_neighbours
-from deniable.text.policies import TextPolicy
+from deniable.release.policies import TextPolicy
 from deniable.words.cutter import Cutter
 from deniable.words.public_text import read_lines
 

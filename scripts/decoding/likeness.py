@@ -27,7 +27,7 @@ from deniable.channel.draws import Draws
 from deniable.channel.making import DIRECTIONS
 from deniable.decoding.priors import SUPPORT
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.text.release import Release
+from deniable.release.release import Release
 from deniable.words.cutter import Cutter, Lookup
 
 _GOOD = "a good release"

@@ -43,7 +43,7 @@ from deniable.learning.perturbation import changed_share, draw
 from deniable.learning.word_classifier import SoftTfidf
 from deniable.mechanisms.catalogue import ChosenMechanism, parse_mechanism
 from deniable.neighbours.threads import threads
-from deniable.text.policies import TextPolicy
+from deniable.release.policies import TextPolicy
 from deniable.utility.measurement import stratified_split
 from deniable.utility.texts import read_classified
 from deniable.words.cutter import Cutter

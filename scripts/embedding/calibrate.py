@@ -24,7 +24,7 @@ from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.note import make_note
 from deniable.embeddings.leaving_out import leave_out
 from deniable.progress import Progress
-from deniable.text.note import FILE_NAME, without_list
+from deniable.release.note import FILE_NAME, without_list
 from deniable.words.never_release import BUILT_IN, NeverRelease
 
 DATA = Path(__file__).parents[2] / "src" / "deniable" / "embeddings" / "data"

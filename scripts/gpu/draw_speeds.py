@@ -11,7 +11,7 @@ from deniable import Embedding, Multivariate
 from deniable.channel.card_draws import CardDraws
 from deniable.neighbours import set_device
 from deniable.neighbours.fused import FusedNeighbours
-from deniable.randomness import RadialNoise
+from deniable.noise.randomness import RadialNoise
 from scripts.gpu.device import DEVICE, SMALL, say
 
 

@@ -10,7 +10,7 @@ import torch
 from deniable import Embedding
 from deniable.arrays import Vectors
 from deniable.gpu.stream import card_noise
-from deniable.randomness import RadialNoise
+from deniable.noise.randomness import RadialNoise
 from scripts.gpu.device import DEVICE, REHEARSAL
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,7 +16,7 @@ from deniable.gpu.stream import card_noise
 from deniable.neighbours.fused import FusedNeighbours
 from deniable.neighbours.gpu import GpuNeighbours
 from deniable.neighbours.selection import best_neighbours, why_not_native
-from deniable.randomness import RadialNoise
+from deniable.noise.randomness import RadialNoise
 from scripts.gpu.device import DEVICE, KIND, REHEARSAL, SMALL, say, seconds
 from scripts.gpu.spaces import EPSILONS, TARGETS, noisy
 

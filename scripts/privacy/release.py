@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from deniable.embeddings.embedding import Embedding
 from deniable.lab.membership.streams import END, Streams
 from deniable.mechanisms.multivariate import Multivariate
-from deniable.randomness import InsecureSeededRandomness
+from deniable.noise.randomness import InsecureSeededRandomness
 
 SCALE = 17.1677
 PAPER_GRID = [round(x / SCALE, 4) for x in range(100, 1001, 100)]

@@ -24,11 +24,11 @@ from sklearn.preprocessing import StandardScaler
 
 from deniable import Embedding
 from deniable.arrays import Floats
-from deniable.purpose import directions
-from deniable.purpose.directions import learn_directions
-from deniable.purpose.features import mean_vectors
-from deniable.purpose.public_texts import PublicTexts, read_public
-from deniable.purpose.shaping import map_of_directions
+from deniable.purposes import directions
+from deniable.purposes.directions import learn_directions
+from deniable.purposes.features import mean_vectors
+from deniable.purposes.public_texts import PublicTexts, read_public
+from deniable.purposes.shaping import map_of_directions
 from scripts.purpose.settings import PUBLIC, SOURCE
 
 PENALTIES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 1.0, 3.0, 10.0)

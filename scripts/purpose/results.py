@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from deniable.purpose.directions import PENALTY
+from deniable.purposes.directions import PENALTY
 from scripts.purpose.settings import Setting, settings
 
 KEPT = Path(__file__).resolve().parents[2] / "docs" / "experiments" / "purpose.json"

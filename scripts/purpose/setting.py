@@ -19,7 +19,7 @@ from deniable.learning.passages import Passages
 from deniable.learning.perturbation import draw
 from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.neighbours.threads import threads
-from deniable.purpose.directions import PENALTY
+from deniable.purposes.directions import PENALTY
 from deniable.utility.measurement import stratified_split
 from scripts.gpu.draws import Drawing, typical_scale
 from scripts.gpu.models import Split, mean_vectors

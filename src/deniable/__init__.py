@@ -23,7 +23,6 @@ from deniable.errors import (
 )
 from deniable.integrations.frames import privatize
 from deniable.interfaces import Guarantee, Mechanism, Neighbours, Randomness
-from deniable.keyed import Keyed
 from deniable.mechanisms import (
     TEM,
     CusText,
@@ -37,10 +36,11 @@ from deniable.mechanisms import (
     SanTextPlus,
     Vickrey,
 )
-from deniable.randomness import InsecureSeededRandomness, SecureRandomness
-from deniable.text.privatizer import Privatizer
-from deniable.text.receipt import Receipt
-from deniable.text.release import Release
+from deniable.noise import Keyed
+from deniable.noise.randomness import InsecureSeededRandomness, SecureRandomness
+from deniable.release.privatizer import Privatizer
+from deniable.release.receipt import Receipt
+from deniable.release.release import Release
 from deniable.version import __version__
 from deniable.words.never_release import NeverRelease
 

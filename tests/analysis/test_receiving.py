@@ -16,7 +16,7 @@ from deniable.channel import rows
 from deniable.embeddings import store
 from deniable.errors import MalformedCard, NotThisRelease, RecordError
 from deniable.records import privatize_file
-from deniable.text.card import Card, read_card
+from deniable.release.card import Card, read_card
 from deniable.words.languages import LANGUAGE_RULES
 
 WORDS = 40

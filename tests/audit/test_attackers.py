@@ -21,7 +21,7 @@ from deniable.embeddings import store
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.mechanisms import RandomizedResponse
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.purpose import reduce
+from deniable.purposes import reduce
 from tests.audit.made_text import (
     Attack,
     SharedNoise,

@@ -19,7 +19,7 @@ from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.protection import protect
 from deniable.cli.app import main
 from deniable.embeddings import store
-from deniable.text.note import quote_calibration
+from deniable.release.note import quote_calibration
 from tests.cli.privatize_command import deniable
 
 

@@ -17,7 +17,7 @@ from deniable.calibration.result import Targets
 from deniable.channel.rays.rays import RadialRays, Rays
 from deniable.channel.rays.tables import WordTables, word_tables
 from deniable.errors import DamagedCalibration, TargetsNotMet
-from deniable.randomness import RadialNoise
+from deniable.noise.randomness import RadialNoise
 from tests.support.strategies import line_embedding, random_embedding
 
 

@@ -24,7 +24,7 @@ from deniable.calibration.report.calibration_page import calibration_page
 from deniable.calibration.report.findings import findings
 from deniable.cli.app import app
 from deniable.embeddings import store
-from deniable.text.note import read_note
+from deniable.release.note import read_note
 from tests.report.html_check import outline
 
 WORDS, ALONE = 120, (4, 31, 64)

@@ -10,7 +10,7 @@ import pytest
 from deniable import Embedding, Multivariate
 from deniable.calibration.matching import SHARES, AverageUnchanged, epsilons_where_words_stay
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.randomness import InsecureSeededRandomness, SecureRandomness
+from deniable.noise.randomness import InsecureSeededRandomness, SecureRandomness
 
 
 @pytest.fixture(autouse=True)

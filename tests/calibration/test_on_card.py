@@ -14,7 +14,7 @@ from deniable.calibration import Files, Targets, calibrate
 from deniable.calibration.protection import Protection
 from deniable.embeddings import store
 from deniable.neighbours import set_device
-from deniable.text.note import read_note
+from deniable.release.note import read_note
 from tests.support.made_card import MadeCard
 
 pytest.importorskip("torch")

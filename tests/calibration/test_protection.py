@@ -23,7 +23,7 @@ from deniable.embeddings.stored import read_meta
 from deniable.errors import MalformedEmbedding, TargetsNotMet
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.randomness import InsecureSeededRandomness
+from deniable.noise.randomness import InsecureSeededRandomness
 from tests.support.strategies import random_embedding
 
 

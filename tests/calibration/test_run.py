@@ -17,7 +17,7 @@ from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.errors import EmbeddingExists, EmbeddingNotFound
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.text.note import read_note
+from deniable.release.note import read_note
 
 TARGETS = Targets(max_unchanged=0.6, quantile=0.9)
 

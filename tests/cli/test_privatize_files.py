@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable import Embedding, Vickrey
-from deniable.text.card import read_card
+from deniable.release.card import read_card
 from tests.cli.privatize_command import Command, make_command
 
 

@@ -16,7 +16,7 @@ from deniable.errors import DamagedCalibration
 from deniable.records import privatize_stream
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.opening import open_source
-from deniable.text import note
+from deniable.release import note
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from deniable.decoding.reading import (
 )
 from deniable.embeddings import store
 from deniable.errors import InvalidParameter
-from deniable.purpose import install_reduced, reduce
+from deniable.purposes import install_reduced, reduce
 from tests.channel.test_channel import dense
 from tests.support.made_purpose import made_embedding
 from tests.support.strategies import random_embedding

@@ -20,8 +20,8 @@ from deniable.cli.app import main
 from deniable.embeddings import store
 from deniable.embeddings.places import work_folder
 from deniable.errors import DamagedCalibration, MalformedEmbedding
-from deniable.text.note import FILE_NAME, quote_calibration
-from deniable.text.release import resolve_release
+from deniable.release.note import FILE_NAME, quote_calibration
+from deniable.release.release import resolve_release
 
 WORDS = ["the", "soup", "was", "cold", "best", "bread", "village", *(f"w{i}" for i in range(113))]
 TEXT = "the soup was cold\nthe best bread of the village\n"

@@ -30,7 +30,7 @@ def _private() -> Privatizer:
 
 def card_files() -> list[Files]:
     from deniable.mechanisms.catalogue import make_mechanism
-    from deniable.text.card import Card
+    from deniable.release.card import Card
 
     found = [Card.of(_private().settings)]
     chosen: dict[str, dict[str, object]] = {
@@ -47,7 +47,7 @@ def card_files() -> list[Files]:
 
 
 def read_card_file(folder: Path, _source: random.Random) -> None:
-    from deniable.text.card import read_card
+    from deniable.release.card import read_card
 
     card = read_card(folder / "card")
     json.dumps(card.to_dict(), allow_nan=False)
@@ -137,8 +137,8 @@ def read_receipt(folder: Path, _source: random.Random) -> None:
 
 
 def read_shown_receipt(folder: Path, _source: random.Random) -> None:
-    from deniable.text.receipt_file import read_receipt_file
-    from deniable.text.receipt_page import receipt_page
+    from deniable.release.receipt_file import read_receipt_file
+    from deniable.release.receipt_page import receipt_page
 
     receipt_page(read_receipt_file(folder / "receipt")).html()
 

@@ -290,7 +290,7 @@ def note_files() -> list[Files]:
 
 
 def read_note_file(folder: Path, source: random.Random) -> None:
-    from deniable.text.note import quote_calibration, read_note
+    from deniable.release.note import quote_calibration, read_note
 
     mechanism = Multivariate(in_folder(folder), epsilon=source.choice((0.5, 1.0, 1.7, 5.0, 9.0)))
     quote = quote_calibration(mechanism)
@@ -406,7 +406,7 @@ def key_files() -> list[Files]:
 
 
 def read_key_file(folder: Path, _source: random.Random) -> None:
-    from deniable.keyed.key_file import read_key
+    from deniable.noise.key_file import read_key
 
     (folder / "key").chmod(0o600)
     try:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from deniable.text.card import read_card
+from deniable.release.card import read_card
 from tests.golden import by_command, by_libraries, compared, in_python, measured, nested, with_names
 from tests.golden.command import Commands, Ended
 from tests.golden.interrupted import INTERRUPTED, WATCHED

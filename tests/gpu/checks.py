@@ -23,7 +23,7 @@ from deniable.gpu import stream as streams
 from deniable.gpu.stream import CardNoise, Launch, card_noise, stream
 from deniable.neighbours.fused import FusedNeighbours, Tiling
 from deniable.neighbours.oracle import OracleNeighbours
-from deniable.randomness import RadialNoise
+from deniable.noise.randomness import RadialNoise
 from tests.gpu.reference import cut_normals, gamma_cdf, keystream, ks_p_value, reference_noise
 from tests.support.hostile import HOSTILE, equal_vectors, hostile_queries, named, noisy_queries
 

@@ -12,7 +12,7 @@ from datasets import Dataset, DatasetDict
 from deniable import Embedding, InvalidParameter
 from deniable.embeddings import store
 from deniable.integrations.datasets import privatize
-from deniable.keyed.key_file import write_new_key
+from deniable.noise.key_file import write_new_key
 
 
 @pytest.fixture(autouse=True)

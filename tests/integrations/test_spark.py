@@ -29,8 +29,8 @@ from deniable import (
 from deniable.analysis.decoder_state import DecoderState
 from deniable.embeddings import store
 from deniable.integrations.spark import decoded, learn_decoder, privatize, privatized, receipt, ship_embedding
-from deniable.keyed.key_file import write_new_key
-from deniable.purpose import install_reduced, install_shaped
+from deniable.noise.key_file import write_new_key
+from deniable.purposes import install_reduced, install_shaped
 from tests.support.made_purpose import made_embedding, public_texts
 from tests.support.spark_place import RECORDS, Place
 

@@ -30,7 +30,7 @@ from deniable import (
 from deniable.cli.app import main
 from deniable.errors import ClusterError
 from deniable.integrations import spark
-from deniable.text.card import read_card
+from deniable.release.card import read_card
 from tests.support.keeping import keeping
 from tests.support.spark_cluster import SMALL_AND_QUICK_TO_START, write_defaults
 from tests.support.spark_place import Place

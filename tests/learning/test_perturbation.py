@@ -14,7 +14,7 @@ from deniable.errors import TaskDataError
 from deniable.learning.passages import Passages, passages_of
 from deniable.learning.perturbation import Perturbations, changed_share
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.text.policies import TextPolicy
+from deniable.release.policies import TextPolicy
 from tests.support.strategies import random_embedding
 
 TEXTS = ["good1 good2 bad3 stranger", "", "bad1 bad1 bad2"]

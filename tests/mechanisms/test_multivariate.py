@@ -12,7 +12,7 @@ from deniable import (
     SecureRandomness,
 )
 from deniable.neighbours.oracle import OracleNeighbours
-from deniable.randomness import multivariate_noise
+from deniable.noise.randomness import multivariate_noise
 from tests.support.strategies import line_embedding, random_embedding
 
 

@@ -12,7 +12,7 @@ from deniable.arrays import Floats, Ids, Vectors
 from deniable.interfaces import Randomness
 from deniable.neighbours import set_device
 from deniable.neighbours.oracle import OracleNeighbours
-from deniable.randomness import RadialNoise
+from deniable.noise.randomness import RadialNoise
 from tests.support.strategies import random_embedding
 
 

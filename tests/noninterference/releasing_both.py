@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from deniable import Keyed, Multivariate, Privatizer
-from deniable.randomness import InsecureSeededRandomness
+from deniable.noise.randomness import InsecureSeededRandomness
 from deniable.records import privatize_file, privatize_stream
 from deniable.records.formats.layout import Layout, make_layout, released_name
 from deniable.records.formats.opening import open_source

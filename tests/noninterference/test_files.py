@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deniable import Keyed, Multivariate, Privatizer
-from deniable.purpose import reduce
+from deniable.purposes import reduce
 from deniable.records import privatize_file
 from deniable.records.formats.layout import released_name
 from tests.noninterference.releasing_both import (

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from deniable import Embedding
 from deniable.arrays import Floats, Ids
-from deniable.keyed.key_file import write_new_key
 from deniable.mechanisms.grid import Grid
 from deniable.mechanisms.softmax import Softmax
+from deniable.noise.key_file import write_new_key
 from deniable.service.batching import _Lane
 from deniable.service.job_folder import JobFolder, State, StateFile
 from deniable.service.jobs import JobStore

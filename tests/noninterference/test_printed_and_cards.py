@@ -12,7 +12,7 @@ import pytest
 
 from deniable import Receipt
 from deniable.records.jobs.job import Job
-from deniable.text.card import Card
+from deniable.release.card import Card
 from tests.cli.privatize_command import make_command
 from tests.noninterference.releasing_both import release
 from tests.support.private_pairs import (

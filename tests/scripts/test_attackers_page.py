@@ -18,7 +18,7 @@ from deniable.lab.comparison.texts import cut_texts
 from deniable.learning.passages import passages_of
 from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.records.labelled import LabelledTexts
-from deniable.text.policies import TextPolicy
+from deniable.release.policies import TextPolicy
 from tests.audit.made_text import follow_one_another
 from tests.support.strategies import random_embedding
 

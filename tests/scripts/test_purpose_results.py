@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def _result(setting: Any, epsilon: float) -> dict[str, Any]:
-    from deniable.purpose.directions import PENALTY
+    from deniable.purposes.directions import PENALTY
 
     embedding = {"name": setting.space, "penalty": PENALTY}
     return {

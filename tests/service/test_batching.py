@@ -12,7 +12,7 @@ from typing import cast
 
 import pytest
 
-from deniable.keyed.key_file import write_new_key
+from deniable.noise.key_file import write_new_key
 from deniable.progress import check_interrupt
 from deniable.service.batching import Batcher, NotInTime
 from deniable.service.rules import Prepared

@@ -13,12 +13,12 @@ from deniable.channel.columns import columns_of
 from deniable.decoding.priors import by_rank
 from deniable.embeddings import store
 from deniable.interfaces import Mechanism
-from deniable.purpose import install_shaped
+from deniable.purposes import install_shaped
+from deniable.release.card import card_from
 from deniable.service.app import Service
 from deniable.service.messages import Choice
 from deniable.service.rules import Rules
 from deniable.service.settings import Allowed
-from deniable.text.card import card_from
 from deniable.words.cutter import Lookup
 from deniable.words.never_release import NeverRelease
 from tests.service.running import make_settings, running

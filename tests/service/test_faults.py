@@ -21,10 +21,10 @@ from pathlib import Path
 import pytest
 
 from deniable.errors import RandomnessError
+from deniable.release.privatizer import Privatizer
 from deniable.service import protocol
 from deniable.service.app import Service
 from deniable.service.settings import Limits
-from deniable.text.privatizer import Privatizer
 from tests.service.running import JSON, Process, answered, make_settings, running, wait_until, with_limits
 
 PRIVATE = "zorblattsecret"

@@ -21,7 +21,7 @@ import pytest
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.keyed.key_file import write_new_key
+from deniable.noise.key_file import write_new_key
 from deniable.records.jobs.journal import Partial
 from deniable.service import files, jobs
 from deniable.service.settings import Allowed, Jobs, Limits

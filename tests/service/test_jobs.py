@@ -19,9 +19,9 @@ import msgspec
 import pytest
 
 from deniable.errors import DeniableError, KeyFileError, MalformedEmbedding, ResumeError, WorkerLost
-from deniable.keyed.key_file import write_new_key
 from deniable.mechanisms.base import NearestWord
 from deniable.mechanisms.multivariate import Multivariate
+from deniable.noise.key_file import write_new_key
 from deniable.service import files, jobs
 from deniable.service.job_folder import JobFile, JobFolder, State, StateFile
 from deniable.service.messages import Choice

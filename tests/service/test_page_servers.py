@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from deniable.keyed.key_file import write_new_key
+from deniable.noise.key_file import write_new_key
 from deniable.service.settings import Allowed, Limits
 from tests.report.browser import at_width
 from tests.service.driving import (

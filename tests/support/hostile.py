@@ -8,7 +8,7 @@ import numpy as np
 
 from deniable import Embedding, InsecureSeededRandomness
 from deniable.arrays import Vectors
-from deniable.randomness import multivariate_noise
+from deniable.noise.randomness import multivariate_noise
 
 
 def named(vectors: Vectors) -> Embedding:

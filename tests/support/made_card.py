@@ -9,7 +9,7 @@ import numpy as np
 from deniable import Embedding
 from deniable.arrays import Floats, Ids
 from deniable.neighbours.oracle import OracleNeighbours
-from deniable.randomness import RadialNoise
+from deniable.noise.randomness import RadialNoise
 
 if TYPE_CHECKING:
     from torch import Tensor

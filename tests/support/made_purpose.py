@@ -6,7 +6,7 @@ import numpy as np
 
 from deniable import Embedding
 from deniable.arrays import Floats
-from deniable.purpose import PublicTexts
+from deniable.purposes import PublicTexts
 
 WORDS = [f"word{letter}{other}" for letter in "abcdefghijklmnopqrstuvwxy" for other in "abcdefghij"]
 DIMENSION = 12

@@ -10,7 +10,7 @@ import pytest
 
 from deniable import Embedding, InsecureSeededRandomness, Multivariate, Privatizer
 from deniable.embeddings import store
-from deniable.text.card import Card
+from deniable.release.card import Card
 
 EPSILON = 4.0
 DIRECTIONS = 100

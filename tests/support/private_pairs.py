@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from deniable import Embedding, Multivariate, Privatizer
 from deniable.compression import ENDINGS, compress
-from deniable.text.policies import Drafter
+from deniable.release.policies import Drafter
 from tests.support.made_ods import ods_parts
 from tests.support.made_xlsx import sheet_parts, zipped
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from deniable import Embedding, Keyed, Mechanism, Multivariate, Privatizer
 from deniable.embeddings import store
-from deniable.keyed.key_file import write_new_key
+from deniable.noise.key_file import write_new_key
 
 RECORDS = 240
 PARTITIONS = 6

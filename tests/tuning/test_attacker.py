@@ -13,7 +13,7 @@ from deniable.channel.making import make_channel
 from deniable.decoding.kinds import make_kinds
 from deniable.decoding.ngrams import count_bigrams
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.randomness import InsecureSeededRandomness
+from deniable.noise.randomness import InsecureSeededRandomness
 from deniable.tuning.attacker import Attacker, NamedShares
 from tests.support.strategies import random_embedding
 

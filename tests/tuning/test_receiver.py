@@ -6,8 +6,8 @@ import pytest
 from deniable.arrays import Ids
 from deniable.channel.making import make_channel
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.purpose import shape
-from deniable.randomness import InsecureSeededRandomness
+from deniable.noise.randomness import InsecureSeededRandomness
+from deniable.purposes import shape
 from deniable.tuning.receiver import READINGS, Told, tell_labels, tell_labels_by, tell_original
 from deniable.tuning.texts import PublicAttributes, known_texts, take_texts
 from tests.support.made_purpose import made_embedding, public_texts

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.text.conftest import cased_embedding, embedding
+from tests.release.conftest import cased_embedding, embedding
 
 __all__ = ["cased_embedding", "embedding"]

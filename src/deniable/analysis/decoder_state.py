@@ -32,8 +32,8 @@ from deniable.decoding.priors import SUPPORT
 from deniable.errors import DamagedDecoder, InvalidParameter, RecordError
 from deniable.parameters import validated_count
 from deniable.progress import Report
-from deniable.text.card import Card, GivenCard, card_from, parse_card
-from deniable.text.writing import marks_of
+from deniable.release.card import Card, GivenCard, card_from, parse_card
+from deniable.release.writing import marks_of
 
 _BYTES_AT_ONCE = 1 << 20
 

@@ -29,8 +29,8 @@ from deniable.errors import InvalidParameter, MalformedCard, NotThisRelease
 from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.records.labelled import ReadingOptions
-from deniable.text.card import Card
-from deniable.text.writing import marks_of
+from deniable.release.card import Card
+from deniable.release.writing import marks_of
 from deniable.words.cutter import Lookup
 
 _MOST_STRANGE = 0.02

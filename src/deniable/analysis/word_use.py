@@ -21,7 +21,7 @@ from deniable.decoding.decoder import UNKNOWN
 from deniable.errors import InvalidParameter
 from deniable.progress import Report
 from deniable.records.rewriting import read_grouped, read_texts
-from deniable.text.card import Card
+from deniable.release.card import Card
 
 _DOUBT = 0.05
 _MOST_GROUPS = 100

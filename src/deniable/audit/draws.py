@@ -8,9 +8,9 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.channel.draws import Draws
 from deniable.interfaces import Mechanism
+from deniable.noise.randomness import InsecureSeededRandomness
 from deniable.parameters import validated_count
-from deniable.randomness import InsecureSeededRandomness
-from deniable.text.privatizer import Privatizer
+from deniable.release.privatizer import Privatizer
 from deniable.words.cutter import Lookup
 
 Users = list[list[list[str]]]

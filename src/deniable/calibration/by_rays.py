@@ -44,9 +44,9 @@ from deniable.mechanisms.base import Method, radial_noise
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.selection import first_of_each
 from deniable.neighbours.threads import threads
+from deniable.noise.randomness import RadialNoise
 from deniable.parameters import validated_count, validated_epsilon
 from deniable.progress import Report
-from deniable.randomness import RadialNoise
 
 _PAIRS_AT_ONCE = 256_000
 _PAIRS_AT_ONCE_IN_PARTS, _WALKS_AT_ONCE_IN_PARTS = (

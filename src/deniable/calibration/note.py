@@ -15,7 +15,7 @@ from deniable.calibration.calibration import Calibration
 from deniable.calibration.result import spread_of
 from deniable.channel.distribution import ETA
 from deniable.errors import DamagedCalibration
-from deniable.text.note import Note, NoteRow, Spread, note_path, read_note
+from deniable.release.note import Note, NoteRow, Spread, note_path, read_note
 
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 1.0)
 """The shares of the words that a note has N_w for."""

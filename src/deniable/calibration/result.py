@@ -21,7 +21,7 @@ from deniable.measures.capacity import capacity, sum_of_unchanged
 from deniable.measures.estimate import Estimate
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_epsilon, validated_max_unchanged
-from deniable.text.note import Spread
+from deniable.release.note import Spread
 
 _MOST_SUMS, _DRAWS_FOR_CAPACITY = 1 << 28, 4_000
 

@@ -30,9 +30,9 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.base import draws_on_card, method_of
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.noise.randomness import SecureRandomness
 from deniable.parameters import validated_count, validated_epsilon
 from deniable.progress import Report
-from deniable.randomness import SecureRandomness
 
 SAMPLED_WORDS = 1000
 """S_w costs a walk along every ray; where nobody asks for it of every word, it is measured for this many."""

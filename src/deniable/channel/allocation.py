@@ -13,7 +13,7 @@ from deniable.channel.draws import SeededPoints
 from deniable.channel.points import NoiseMetric
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.base import NearestWord
-from deniable.randomness import RadialNoise
+from deniable.noise.randomness import RadialNoise
 
 MOST_DRAWS_EACH = 200
 """No more points are drawn than this times the outputs: a few are kept of each, and of how many is then known

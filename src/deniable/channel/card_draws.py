@@ -17,7 +17,7 @@ from deniable.arrays import Floats, Ids
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import NearestWord
 from deniable.neighbours.selection import device_in_use
-from deniable.randomness import RadialNoise, SecureRandomness
+from deniable.noise.randomness import RadialNoise, SecureRandomness
 
 if TYPE_CHECKING:
     from torch import Tensor

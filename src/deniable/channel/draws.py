@@ -15,8 +15,8 @@ import numpy as np
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import NearestWord
+from deniable.noise.randomness import InsecureSeededRandomness
 from deniable.parameters import validated_count
-from deniable.randomness import InsecureSeededRandomness
 
 _DRAWS_AT_ONCE = 1 << 18
 

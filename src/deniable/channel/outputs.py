@@ -23,8 +23,8 @@ from deniable.channel.rays.statistics import (
 )
 from deniable.interfaces import Mechanism, Randomness
 from deniable.mechanisms.base import ExactSums, exact_sums, radial_noise
+from deniable.noise.randomness import RadialNoise, SecureRandomness
 from deniable.parameters import validated_count
-from deniable.randomness import RadialNoise, SecureRandomness
 
 _LARGEST_TABLE = 1 << 28
 _FEW_WORDS = 4

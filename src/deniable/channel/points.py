@@ -25,8 +25,8 @@ from deniable.arrays import Floats, Ids, Vectors
 from deniable.channel.draws import SeededPoints
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.base import NearestWord
+from deniable.noise.randomness import RadialNoise
 from deniable.progress import Report
-from deniable.randomness import RadialNoise
 
 MOST_POINTS_EACH, MOST_POINTS_ASKED = 64, 128
 FEWEST_POINTS_EACH = 2

@@ -25,7 +25,7 @@ def new(
     file: Annotated[Path, typer.Argument(help="The file to make; an existing file is never overwritten.")],
 ) -> None:
     """Make a key file that only its owner can read, and print the key's fingerprint."""
-    from deniable.keyed import Keyed
+    from deniable.noise import Keyed
 
     fingerprint = Keyed.new_file(file).fingerprint
     print(
@@ -39,6 +39,6 @@ def new(
 def show(file: Annotated[Path, typer.Argument(help="A key file.")]) -> None:
     """Print the fingerprint of a key, by which receipts name it. It is no secret; the key itself is never
     shown."""
-    from deniable.keyed import Keyed
+    from deniable.noise import Keyed
 
     print(Keyed.from_file(file).fingerprint)

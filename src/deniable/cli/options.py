@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from deniable.mechanisms.catalogue import ChosenMechanism
     from deniable.records.formats.roles import Roles
     from deniable.records.labelled import ReadingOptions
-    from deniable.text.privatizer import Privatizer
-    from deniable.text.release import Release
+    from deniable.release.privatizer import Privatizer
+    from deniable.release.release import Release
     from deniable.words.never_release import NeverRelease
 
 Group = TypeVar("Group")
@@ -520,7 +520,7 @@ class ReleaseOptions(VocabularyOptions):
         :raises InvalidParameter: if an option is not allowed, or the file of words cannot be read.
         :raises TargetsNotMet: if no calibrated ε keeps to ``--max-unchanged``.
         """
-        from deniable.text.release import resolve_release
+        from deniable.release.release import resolve_release
         from deniable.words.word_list import read_word_list
 
         return resolve_release(
@@ -547,7 +547,7 @@ def warn_of_the_epsilon(private: Privatizer) -> None:
 
     No option silences it: who asks for less to read does not ask for less privacy.
     """
-    from deniable.text.warning import warning_of
+    from deniable.release.warning import warning_of
 
     if (warning := warning_of(private.mechanism, record_epsilon=private.record_epsilon)) is not None:
         print(f"deniable: warning: {warning}", file=sys.stderr)

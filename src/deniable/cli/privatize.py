@@ -29,9 +29,9 @@ from deniable.errors import printable
 if TYPE_CHECKING:
     from deniable.interfaces import Randomness
     from deniable.records.formats.layout import Layout
-    from deniable.text.privatizer import Privatizer
-    from deniable.text.receipt import Receipt
-    from deniable.text.release import Release
+    from deniable.release.privatizer import Privatizer
+    from deniable.release.receipt import Receipt
+    from deniable.release.release import Release
 
 _ENGINES = ("local", "spark")
 _BESIDE = (".receipt.json", ".card.json", ".partial", ".journal", ".finishing")
@@ -304,7 +304,7 @@ def _show(made: Receipt, output: str | Path, receipt: Path | None, *, as_json: b
     """Print the receipt, or a summary of the release with where its card and receipt lie: one goes with it,
     and the other must stay."""
     from deniable.atomic import beside
-    from deniable.text.card_file import ENDING
+    from deniable.release.card_file import ENDING
 
     if as_json:
         print(escape_json(made.to_json()), end="")
@@ -333,7 +333,7 @@ def _check_engine(engine: str, master: str | None, here_only: dict[str, bool]) -
 def _seeded(insecure_seed: int | None) -> Randomness | None:
     if insecure_seed is None:
         return None
-    from deniable.randomness import InsecureSeededRandomness
+    from deniable.noise.randomness import InsecureSeededRandomness
 
     randomness = InsecureSeededRandomness(insecure_seed=insecure_seed)
     print(

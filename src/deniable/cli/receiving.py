@@ -15,7 +15,7 @@ from deniable.report.wording import percent_fixed, percent_signed
 if TYPE_CHECKING:
     from deniable.analysis.receiving import DecodingOptions
     from deniable.analysis.word_use import WordUse, WordUseFindings
-    from deniable.text.card import Card
+    from deniable.release.card import Card
 
 ReleasedFile = Annotated[
     Path,
@@ -124,9 +124,9 @@ class ReceivingOptions:
         """
         from deniable.atomic import beside
         from deniable.mechanisms.catalogue import parse_mechanism
-        from deniable.text.card import read_card
-        from deniable.text.card_file import ENDING
-        from deniable.text.release import Release
+        from deniable.release.card import read_card
+        from deniable.release.card_file import ENDING
+        from deniable.release.release import Release
 
         if self.card is not None and self.epsilon is not None:
             raise typer.BadParameter("give one of --card and --epsilon: a card says which ε it was")

@@ -20,7 +20,7 @@ from deniable.errors import RandomnessError
 from deniable.gpu.chacha import ROUNDS, keystream
 from deniable.gpu.devices import pytorch
 from deniable.gpu.sampling import ATTEMPTS, NORMALS_PER_BLOCK, noise_vectors
-from deniable.randomness import RadialNoise, copies_are_noticed, fresh_key, this_process
+from deniable.noise.randomness import RadialNoise, copies_are_noticed, fresh_key, this_process
 
 if TYPE_CHECKING:
     import torch

@@ -19,11 +19,11 @@ from typing import Any, TypeVar
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.keyed.encoding import RecordId, encode_id
-from deniable.keyed.source import noise_version
-from deniable.keyed.unique import UniqueIds
+from deniable.noise.encoding import RecordId, encode_id
+from deniable.noise.keyed import noise_version
+from deniable.noise.unique import UniqueIds
 from deniable.records.formats.naming import name_text
-from deniable.text.release import Release, release_from
+from deniable.release.release import Release, release_from
 from deniable.version import __version__
 from deniable.words.cutter import rules_for
 

@@ -9,14 +9,14 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from deniable.errors import InvalidParameter
-from deniable.text.privatizer import Privatizer
-from deniable.text.release import Release, privatizer_from
+from deniable.release.privatizer import Privatizer
+from deniable.release.release import Release, privatizer_from
 
 if TYPE_CHECKING:
     from deniable.analysis.decoder_state import DecoderState
     from deniable.decoding.decoder import Decoder
-    from deniable.keyed.encoding import RecordId
-    from deniable.text.card import GivenCard
+    from deniable.noise.encoding import RecordId
+    from deniable.release.card import GivenCard
 
 Frame = TypeVar("Frame")
 Column = TypeVar("Column")
@@ -145,7 +145,7 @@ def _texts(column: Any) -> list[Any]:
         return [
             None if gone else text for text, gone in zip(column.tolist(), column.isna().tolist(), strict=True)
         ]
-    from deniable.text.columns import as_text_column
+    from deniable.release.columns import as_text_column
 
     return list(as_text_column(column.to_arrow() if hasattr(column, "to_arrow") else column).to_pylist())
 
@@ -161,7 +161,7 @@ def _like(column: Any, texts: Sequence[str | None]) -> Any:
         return type(column)(column.name, texts, dtype=sys.modules["polars"].String)
     import pyarrow
 
-    from deniable.text.columns import as_text_column
+    from deniable.release.columns import as_text_column
 
     return pyarrow.chunked_array([pyarrow.array(texts, type=as_text_column(column).type)])
 

@@ -20,7 +20,7 @@ from dataclasses import fields
 from typing import Any
 
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.text.release import Release
+from deniable.release.release import Release
 
 try:
     from presidio_anonymizer.entities import RecognizerResult

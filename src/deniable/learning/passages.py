@@ -20,7 +20,7 @@ from deniable.arrays import Ids
 from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import TaskDataError
-from deniable.text.policies import Draft, Drafter, TextPolicy
+from deniable.release.policies import Draft, Drafter, TextPolicy
 
 _TEXTS_AT_ONCE = 500
 

@@ -20,8 +20,8 @@ from deniable.arrays import Ids
 from deniable.errors import TaskDataError
 from deniable.interfaces import Mechanism, Randomness
 from deniable.learning.passages import Passages, load_arrays, save_arrays
-from deniable.randomness import SecureRandomness
-from deniable.text.policies import TextPolicy
+from deniable.noise.randomness import SecureRandomness
+from deniable.release.policies import TextPolicy
 
 _WORDS_AT_ONCE = 16_384
 

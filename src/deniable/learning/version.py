@@ -12,7 +12,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
 from deniable.learning.passages import Passages, passages_of
 from deniable.learning.perturbation import draw
-from deniable.text.policies import TextPolicy
+from deniable.release.policies import TextPolicy
 from deniable.words.cutter import Cutter
 
 

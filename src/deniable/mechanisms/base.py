@@ -36,9 +36,9 @@ from deniable.errors import InvalidParameter
 from deniable.interfaces import METRIC_PRIVACY, Guarantee, Mechanism, Neighbours, Randomness
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.selection import NoisyNeighbours, device_in_use
+from deniable.noise.randomness import RadialNoise, SecureRandomness
 from deniable.parameters import FURTHEST_POINT, validated_epsilon, validated_epsilons
 from deniable.progress import check_interrupt
-from deniable.randomness import RadialNoise, SecureRandomness
 
 _NUMBERS_AT_ONCE = 1 << 20
 _TOKENS_AT_ONCE_ON_A_CARD = 1 << 22

@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import LOCAL_PRIVACY, Guarantee, Neighbours, Randomness
-from deniable.keyed.portable import exp_minus
 from deniable.mechanisms.base import DrawsByParts, ExactSums
 from deniable.mechanisms.grid import Grid
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.selection import first_of_each, released_words
+from deniable.noise.portable import exp_minus
 from deniable.parameters import validated_count
 
 _NUMBERS_AT_ONCE = 1 << 22

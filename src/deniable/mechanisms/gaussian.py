@@ -19,7 +19,7 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.base import NearestWord
-from deniable.randomness import RadialNoise
+from deniable.noise.randomness import RadialNoise
 
 
 class Gaussian(NearestWord):

@@ -22,7 +22,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.randomness import row_norms
+from deniable.noise.randomness import row_norms
 
 _LONGEST = math.sqrt(2.0**51)
 _WORDS_AT_ONCE = 8_192

@@ -42,10 +42,10 @@ from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import METRIC_PRIVACY, Guarantee, Randomness
-from deniable.keyed.portable import exp_minus, minus_log, minus_log_one_minus, one_minus_exp_minus
 from deniable.mechanisms.base import DrawsByParts, ExactSums
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.selection import first_of_each, nearest_released, released_words
+from deniable.noise.portable import exp_minus, minus_log, minus_log_one_minus, one_minus_exp_minus
 from deniable.parameters import validated_count
 
 _NEIGHBOURS = 50  # as the authors have it

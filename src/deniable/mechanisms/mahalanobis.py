@@ -26,8 +26,8 @@ from deniable.arrays import Floats, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.base import NearestWord, metric_privacy
+from deniable.noise.randomness import RadialNoise, shaped_noise
 from deniable.parameters import validated_share
-from deniable.randomness import RadialNoise, shaped_noise
 
 _ROWS_AT_ONCE = 16_384
 

@@ -44,7 +44,7 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.base import NearestWord, metric_privacy
-from deniable.randomness import RadialNoise, multivariate_noise
+from deniable.noise.randomness import RadialNoise, multivariate_noise
 
 
 class Multivariate(NearestWord):

@@ -19,9 +19,9 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.interfaces import LOCAL_PRIVACY, Guarantee, Randomness
-from deniable.keyed.portable import exp_minus
 from deniable.mechanisms.base import DrawsByParts, ExactSums
 from deniable.neighbours.selection import first_of_each, released_words
+from deniable.noise.portable import exp_minus
 
 
 class RandomizedResponse(DrawsByParts, ExactSums):

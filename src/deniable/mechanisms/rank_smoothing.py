@@ -23,9 +23,9 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Guarantee, Randomness
-from deniable.keyed.portable import minus_log_one_minus, one_minus_exp_minus
 from deniable.mechanisms.base import DrawsByParts, NearestWord
 from deniable.neighbours.selection import nearest_released, released_words
+from deniable.noise.portable import minus_log_one_minus, one_minus_exp_minus
 from deniable.parameters import validated_epsilon
 
 _LEAST_DECAY = 1e-290

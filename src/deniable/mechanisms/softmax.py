@@ -44,9 +44,9 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Randomness
-from deniable.keyed.portable import exp_minus
 from deniable.mechanisms.base import DrawsByParts, ExactSums
 from deniable.mechanisms.grid import Grid
+from deniable.noise.portable import exp_minus
 
 TILE = 64
 _MOST_CACHED_BYTES = 1 << 28

@@ -23,9 +23,9 @@ from deniable.arrays import Floats
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import LOCAL_PRIVACY, METRIC_PRIVACY, Guarantee
-from deniable.keyed.portable import minus_log
 from deniable.mechanisms.base import metric_privacy
 from deniable.mechanisms.softmax import Softmax
+from deniable.noise.portable import minus_log
 from deniable.parameters import validated_share
 
 

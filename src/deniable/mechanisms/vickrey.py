@@ -27,8 +27,8 @@ from deniable.mechanisms.base import NearestWord
 from deniable.mechanisms.mahalanobis import Mahalanobis
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.neighbours.selection import nearest_released
+from deniable.noise.randomness import row_norms
 from deniable.parameters import validated_share
-from deniable.randomness import row_norms
 
 Noise = Literal["multivariate", "mahalanobis"]
 

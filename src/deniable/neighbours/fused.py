@@ -58,8 +58,8 @@ from deniable.interfaces import Neighbours
 from deniable.neighbours.blas import BlasNeighbours
 from deniable.neighbours.exact import UNIT_ROUNDOFF
 from deniable.neighbours.tiles import maxima_by_block, maxima_by_stream, settle
+from deniable.noise.randomness import RadialNoise
 from deniable.parameters import FURTHEST_POINT, checked_queries
-from deniable.randomness import RadialNoise
 
 if TYPE_CHECKING:
     from torch import Tensor

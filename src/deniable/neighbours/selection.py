@@ -13,7 +13,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Neighbours
-from deniable.randomness import RadialNoise
+from deniable.noise.randomness import RadialNoise
 
 MOST_DIMENSIONS = 65_536
 MOST_DIMENSIONS_OF_KERNELS = 1000

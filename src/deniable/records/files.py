@@ -17,9 +17,9 @@ from deniable.records.formats.roles import Roles
 from deniable.records.formats.source import Source
 from deniable.records.jobs.job import check_budget, receipt_of, run_job
 from deniable.records.jobs.releasing import releasing
-from deniable.text.privatizer import Privatizer
-from deniable.text.receipt import Receipt, Tally
-from deniable.text.release import Release
+from deniable.release.privatizer import Privatizer
+from deniable.release.receipt import Receipt, Tally
+from deniable.release.release import Release
 
 _BYTES_AT_ONCE = 1 << 16
 

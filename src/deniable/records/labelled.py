@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from deniable.errors import InvalidParameter, UnusableAuditData
-from deniable.keyed.encoding import RecordId
+from deniable.noise.encoding import RecordId
 from deniable.records.formats.layout import make_layout
 from deniable.records.formats.naming import Naming, Place
 from deniable.records.formats.opening import open_reader, open_source

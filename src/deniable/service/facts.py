@@ -29,6 +29,8 @@ from deniable.errors import DeniableError
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import radial_noise
 from deniable.mechanisms.catalogue import entry_of, identity_of
+from deniable.release.note import read_note
+from deniable.release.policies import POLICIES
 from deniable.service.messages import (
     Choice,
     DecodeReply,
@@ -46,8 +48,6 @@ from deniable.service.messages import (
 )
 from deniable.service.releases import choice_from_query, json_reply, read_body
 from deniable.service.rules import Rules
-from deniable.text.note import read_note
-from deniable.text.policies import POLICIES
 from deniable.words.cutter import Cutter, Lookup
 
 _RAYS = 200

@@ -17,12 +17,12 @@ from deniable.atomic import beside
 from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
 from deniable.errors import InvalidParameter
 from deniable.records.formats.layout import format_of, released_name
+from deniable.release.card_file import ENDING as CARD
 from deniable.service.job_folder import JobFile, JobFolder
 from deniable.service.jobs import JobStore
 from deniable.service.messages import Refused, refusal_of
 from deniable.service.releases import choice_from_query, json_reply, next_chunk
 from deniable.service.rules import Rules
-from deniable.text.card_file import ENDING as CARD
 
 _NAME = re.compile(r"[\w][\w .()+-]{0,119}")
 _OWN = frozenset(

@@ -13,8 +13,8 @@ import msgspec
 
 from deniable.errors import DeniableError, InvalidParameter, UnknownWord
 from deniable.records.formats.layout import TO_SEE_THE_NAMES
+from deniable.release.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.service.faults import log_without_text
-from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 
 RecordName = str | int
 _OPTION = re.compile(r"--(column|drop|keep|keep-sheet|delimiter|encoding|record-id|no-header)\b(?: (?='))?")

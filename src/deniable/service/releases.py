@@ -11,8 +11,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from deniable.errors import DeniableError, InvalidParameter, UnknownWord
-from deniable.keyed.encoding import encode_id
-from deniable.keyed.unique import UniqueIds
+from deniable.noise.encoding import encode_id
+from deniable.noise.unique import UniqueIds
 from deniable.service.batching import Batcher, NotInTime
 from deniable.service.messages import (
     Choice,

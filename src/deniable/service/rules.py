@@ -15,15 +15,15 @@ from deniable.decoding.released import ReleasedWords
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.leaving_out import leave_out
 from deniable.errors import InvalidParameter, TargetsNotMet
-from deniable.keyed import Keyed
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
+from deniable.noise import Keyed
+from deniable.release.policies import POLICIES
+from deniable.release.privatizer import Privatizer
+from deniable.release.release import Release
+from deniable.release.writing import REDACTED, marks_of
 from deniable.service.messages import Choice, Refused, refusal_of
 from deniable.service.settings import Settings
-from deniable.text.policies import POLICIES
-from deniable.text.privatizer import Privatizer
-from deniable.text.release import Release
-from deniable.text.writing import REDACTED, marks_of
 
 _MOST_PRIVATIZERS = 64
 _MOST_KEPT_WORDS = 10_000

@@ -20,8 +20,8 @@ from deniable.atomic import read_plain_file
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import checked_options, entry_of
 from deniable.parameters import STARTING_EPSILON, validated_epsilon
-from deniable.text.policies import POLICIES, CasePolicy, PunctuationPolicy, UnknownPolicy
-from deniable.text.release import Release
+from deniable.release.policies import POLICIES, CasePolicy, PunctuationPolicy, UnknownPolicy
+from deniable.release.release import Release
 from deniable.words.never_release import BUILT_IN, NeverRelease
 from deniable.words.word_list import read_word_list
 

@@ -8,7 +8,7 @@ from deniable.calibration import Targets, calibrate
 from deniable.calibration.choice import evaluate
 from deniable.embeddings.store import InstalledFacts
 from deniable.progress import Report
-from deniable.purpose.installing import save_mapped
+from deniable.purposes.installing import save_mapped
 from deniable.tuning.findings import TuningFindings
 
 

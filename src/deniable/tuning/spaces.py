@@ -9,10 +9,10 @@ from typing import TypedDict
 
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.mapping import check_mappable, map_embedding
-from deniable.purpose.directions import learn_directions
-from deniable.purpose.principal import covariance, reduce
-from deniable.purpose.public_texts import PublicTexts
-from deniable.purpose.shaping import map_of_directions
+from deniable.purposes.directions import learn_directions
+from deniable.purposes.principal import covariance, reduce
+from deniable.purposes.public_texts import PublicTexts
+from deniable.purposes.shaping import map_of_directions
 
 
 class SpaceFacts(TypedDict):

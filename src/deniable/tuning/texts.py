@@ -16,7 +16,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, TaskDataError
 from deniable.learning.texts import Texts
 from deniable.parameters import validated_count
-from deniable.purpose.public_texts import (
+from deniable.purposes.public_texts import (
     PublicTexts,
     are_numbers,
     check_learnable,

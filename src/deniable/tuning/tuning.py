@@ -21,11 +21,11 @@ from deniable.learning.scores import sklearn
 from deniable.learning.summary import MeasuredEmbedding
 from deniable.learning.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.noise.randomness import SecureRandomness
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
-from deniable.purpose.label_check import label_warnings
-from deniable.purpose.shaping import validated_strength
-from deniable.randomness import SecureRandomness
+from deniable.purposes.label_check import label_warnings
+from deniable.purposes.shaping import validated_strength
 from deniable.records.labelled import ReadingOptions
 from deniable.report.wording import percent
 from deniable.tuning.attacker import OF_ALL_WORDS, Attacker, OfAllWords

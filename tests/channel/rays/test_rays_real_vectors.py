@@ -14,7 +14,7 @@ from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import GammaFunction, furthest_radius, gamma_draws, unchanged
 from deniable.embeddings import store
 from deniable.neighbours import best_neighbours
-from deniable.randomness import InsecureSeededRandomness
+from deniable.noise.randomness import InsecureSeededRandomness
 from tests.channel.rays.direct import Direct, assert_same_words
 
 DATA = Path(__file__).parents[4] / "shared" / "data" / "embeddings"

@@ -22,7 +22,7 @@ from deniable.channel.rays.statistics import (
     unchanged,
     unchanged_counts,
 )
-from deniable.randomness import InsecureSeededRandomness
+from deniable.noise.randomness import InsecureSeededRandomness
 from tests.support.strategies import line_embedding, random_embedding
 
 

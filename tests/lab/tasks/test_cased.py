@@ -12,7 +12,7 @@ from deniable.lab.tasks.data.examples import Classification, Labelled
 from deniable.lab.tasks.experiment.preparation import encode_task
 from deniable.learning.passages import passages_of
 from deniable.learning.perturbation import Perturbations, changed_share
-from deniable.text.policies import TextPolicy
+from deniable.release.policies import TextPolicy
 
 
 def part(count: int) -> Labelled:

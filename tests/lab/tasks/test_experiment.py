@@ -20,7 +20,7 @@ from deniable.lab.tasks.experiment.outcomes import Setting, TaskOutcome, setting
 from deniable.lab.tasks.experiment.preparation import encode_task
 from deniable.lab.tasks.experiment.runner import Experiment, SettingRunner, TrainingSettings
 from deniable.lab.tasks.experiment.scheduling import run_settings
-from deniable.text.policies import TextPolicy
+from deniable.release.policies import TextPolicy
 
 FEW = ClassifierSettings(units=8, dropout=0.1, batch=20, epochs=8, learning_rate=0.02)
 FEW_PAIRS = RankerSettings(units=8, dropout=0.0, batch=20, near=4, epochs=10, learning_rate=0.02)

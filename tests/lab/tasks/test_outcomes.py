@@ -22,7 +22,7 @@ from deniable.lab.tasks.experiment.preparation import encode_task
 from deniable.lab.tasks.experiment.runner import Experiment, SettingRunner
 from deniable.learning.perturbation import Perturbations
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.text.policies import TextPolicy
+from deniable.release.policies import TextPolicy
 
 KEPT: dict[str, Any] = {
     "task": "imdb",

@@ -15,10 +15,10 @@ import pytest
 
 from deniable import Embedding
 from deniable.embeddings import store
-from deniable.keyed.key_file import write_new_key
+from deniable.noise.key_file import write_new_key
 from deniable.records.formats.layout import released_name
 from deniable.records.jobs.journal import Journal
-from deniable.text.card import read_card
+from deniable.release.card import read_card
 from tests.support.private_pairs import write_input
 
 ROWS = 20

@@ -11,8 +11,8 @@ import pytest
 from deniable import Embedding, Multivariate, Privatizer, ResumeError
 from deniable.arrays import Floats, Ids
 from deniable.neighbours.oracle import OracleNeighbours
-from deniable.randomness import RadialNoise
-from deniable.text.receipt import Receipt
+from deniable.noise.randomness import RadialNoise
+from deniable.release.receipt import Receipt
 from tests.records.jobs.stopped_jobs import source_in, stopped_job
 from tests.support.keeping import keep_all as privatize_file
 

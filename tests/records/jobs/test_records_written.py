@@ -9,7 +9,7 @@ import pytest
 
 from deniable import InvalidParameter, Privatizer, RecordError
 from deniable.records import privatize_file
-from deniable.text.card import read_card
+from deniable.release.card import read_card
 from tests.records.jobs.stopped_jobs import source_in
 
 

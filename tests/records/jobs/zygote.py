@@ -31,8 +31,8 @@ import deniable.records.formats.parquet_files.partial
 import deniable.records.formats.reader
 import deniable.records.jobs.releasing
 from deniable.cli.app import main
-from deniable.keyed.key_file import write_new_key
-from deniable.text.privatizer import Privatizer
+from deniable.noise.key_file import write_new_key
+from deniable.release.privatizer import Privatizer
 
 # Typer makes the parser of all commands anew for each call, which takes longer than these small jobs.
 deniable.cli.app.app = typer.main.get_command(deniable.cli.app.app)  # type: ignore[assignment]

@@ -13,7 +13,7 @@ from deniable.atomic import beside, publish
 from deniable.records.formats.layout import Layout
 from deniable.records.watching.ledger import Ledger, LedgerEntry
 from deniable.records.watching.watch import LEDGER_NAME, Watch, WatchSettings
-from deniable.text.card import read_card
+from deniable.release.card import read_card
 from tests.records.watched_folders import Folders
 
 

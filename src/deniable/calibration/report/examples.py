@@ -19,7 +19,7 @@ from deniable.channel.rays.statistics import distribution_on_rays, furthest_radi
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.text.privatizer import Privatizer
+from deniable.release.privatizer import Privatizer
 from deniable.words.cutter import Cutter
 
 WORDS = ("encryption", "hockey", "spacecraft")

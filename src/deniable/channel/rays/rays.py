@@ -40,8 +40,8 @@ from deniable.errors import InvalidParameter
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.selection import first_of_each
 from deniable.neighbours.threads import threads
+from deniable.noise.randomness import RadialNoise
 from deniable.parameters import validated_count
-from deniable.randomness import RadialNoise
 
 SEED = 1
 """Every calibration uses the same public directions, so results can be compared and cached."""

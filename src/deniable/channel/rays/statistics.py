@@ -24,7 +24,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.channel.distribution import ETA, Distribution
 from deniable.channel.rays.rays import Envelope, Pieces
-from deniable.randomness import RadialNoise
+from deniable.noise.randomness import RadialNoise
 
 GROUPS = 20
 """The errors of S_w and of the entropies come from leaving out one of this many groups of rays at a time."""

@@ -39,7 +39,7 @@ def reduce(
     The guarantee then holds in the metric of these axes. ε does not compare between the two spaces: calibrate
     the new one.
     """
-    from deniable.purpose.installing import install_reduced
+    from deniable.purposes.installing import install_reduced
 
     show_facts(install_reduced(name, new, dimension=dimension), as_json=as_json)
 
@@ -88,10 +88,10 @@ def shape(
     """
     from deniable.embeddings.embedding import Embedding
     from deniable.progress import Progress
-    from deniable.purpose.installing import check_installable, install_shaped
-    from deniable.purpose.label_check import label_warnings
-    from deniable.purpose.public_texts import read_public
-    from deniable.purpose.shaping import PUBLIC_ONLY
+    from deniable.purposes.installing import check_installable, install_shaped
+    from deniable.purposes.label_check import label_warnings
+    from deniable.purposes.public_texts import read_public
+    from deniable.purposes.shaping import PUBLIC_ONLY
 
     columns = list(
         zip(for_public, _each(text, for_public, "--text"), _each(label, for_public, "--label"), strict=True)

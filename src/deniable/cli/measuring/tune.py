@@ -150,7 +150,7 @@ def tune(
     from deniable.embeddings.store import free_place
     from deniable.errors import InvalidParameter
     from deniable.progress import Stages
-    from deniable.purpose.shaping import PUBLIC_ONLY
+    from deniable.purposes.shaping import PUBLIC_ONLY
     from deniable.report.place import check_place
     from deniable.tuning.installing import calibrate_tuned, install_tuned
     from deniable.tuning.tuning import tune as tune_space

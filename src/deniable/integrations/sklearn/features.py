@@ -25,7 +25,7 @@ from deniable.decoding.decoder import LEAST_COUNT, Decoder
 from deniable.decoding.priors import SUPPORT
 from deniable.integrations.sklearn.columns import tag_as_taking_texts, texts_of
 from deniable.parameters import validated_share
-from deniable.text.card import GivenCard, card_from
+from deniable.release.card import GivenCard, card_from
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -13,10 +13,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from deniable.integrations.sklearn.columns import table_of, tag_as_taking_texts
-from deniable.text.card import Card
-from deniable.text.privatizer import Privatizer
-from deniable.text.receipt import Receipt
-from deniable.text.release import Release
+from deniable.release.card import Card
+from deniable.release.privatizer import Privatizer
+from deniable.release.receipt import Receipt
+from deniable.release.release import Release
 
 _WITH_A_KEY = {"key_file", "consistent", "key", "fingerprint"}
 """The fields of a ``Release`` that need an id for each text, or are set by ``pin``."""

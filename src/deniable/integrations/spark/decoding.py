@@ -20,7 +20,7 @@ from deniable.errors import InvalidParameter
 from deniable.integrations.spark.executor import embedding_here, quoted, take_only_own_threads
 from deniable.integrations.spark.frames import check_text_columns
 from deniable.parameters import validated_count, validated_share
-from deniable.text.card import GivenCard
+from deniable.release.card import GivenCard
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

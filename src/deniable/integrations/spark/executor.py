@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.embeddings.store import DEFAULT
 from deniable.errors import EmbeddingError, InvalidParameter, KeyFileError
-from deniable.keyed.encoding import RecordId
 from deniable.neighbours.threads import set_threads
+from deniable.noise.encoding import RecordId
 from deniable.records.formats.naming import name_text
-from deniable.text.columns import map_column
-from deniable.text.privatizer import Privatizer
-from deniable.text.receipt import Tally
-from deniable.text.release import Release
+from deniable.release.columns import map_column
+from deniable.release.privatizer import Privatizer
+from deniable.release.receipt import Tally
+from deniable.release.release import Release
 
 if TYPE_CHECKING:
     import pyarrow as pa

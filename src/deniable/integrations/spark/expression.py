@@ -8,7 +8,7 @@ import pandas
 
 from deniable.errors import InvalidParameter
 from deniable.integrations.spark.executor import name_records, privatizer_here
-from deniable.text.release import Release, release_from
+from deniable.release.release import Release, release_from
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -19,10 +19,10 @@ from deniable.integrations.spark.session import session
 from deniable.integrations.spark.shipping import ship_embedding
 from deniable.records.formats.layout import find_header_columns, find_named_columns, format_of, left_out
 from deniable.records.formats.roles import Roles
-from deniable.text.card import Card
-from deniable.text.card_file import ENDING as CARD
-from deniable.text.receipt import Receipt
-from deniable.text.release import Release, release_from
+from deniable.release.card import Card
+from deniable.release.card_file import ENDING as CARD
+from deniable.release.receipt import Receipt
+from deniable.release.release import Release, release_from
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

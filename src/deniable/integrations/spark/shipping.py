@@ -13,7 +13,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.store import DEFAULT
 from deniable.integrations.spark.executor import archive_name
 from deniable.neighbours import best_neighbours
-from deniable.text.note import FILE_NAME
+from deniable.release.note import FILE_NAME
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -21,8 +21,8 @@ from deniable.learning.texts import Texts
 from deniable.learning.word_classifier import CountClassifier, WordClassifier
 from deniable.mechanisms.base import method_of
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.noise.randomness import SecureRandomness
 from deniable.progress import Report
-from deniable.randomness import SecureRandomness
 from deniable.utility.receiver import (
     DecodingEffort,
     expected_counts,

@@ -35,8 +35,8 @@ from deniable.learning.receivers import learn_words
 from deniable.learning.texts import Texts
 from deniable.learning.word_classifier import WordClassifier
 from deniable.mechanisms.catalogue import ChosenMechanism, checked_options, entry_of
+from deniable.noise.randomness import SecureRandomness
 from deniable.progress import Report
-from deniable.randomness import SecureRandomness
 from deniable.tuning.attacker import OF_ALL_WORDS, OfAllWords
 
 

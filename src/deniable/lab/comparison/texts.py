@@ -10,7 +10,7 @@ import numpy as np
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.learning.texts import Texts
-from deniable.purpose.public_texts import are_numbers
+from deniable.purposes.public_texts import are_numbers
 from deniable.records.labelled import LabelledTexts
 from deniable.words.cutter import Cutter, Lookup
 

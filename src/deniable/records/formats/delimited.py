@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from deniable.errors import RecordError, UndecidedColumns
-from deniable.keyed.encoding import RecordId
+from deniable.noise.encoding import RecordId
 from deniable.records.formats.layout import (
     Layout,
     find_header_columns,

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn, cast
 
 from deniable.errors import InvalidParameter, RecordError
-from deniable.keyed import Keyed
-from deniable.keyed.encoding import RecordId, encode_id
-from deniable.keyed.unique import UniqueIds
+from deniable.noise import Keyed
+from deniable.noise.encoding import RecordId, encode_id
+from deniable.noise.unique import UniqueIds
 
 Place = str | tuple[str | int, ...]
 """Where a text stands in a record: its column; of a nested one its path, a dot, and its number in each list

@@ -16,7 +16,7 @@ from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import PlainReader, Reader
 from deniable.records.formats.source import FileSource, Source
 from deniable.records.formats.streams import StreamSource
-from deniable.text.privatizer import Privatizer
+from deniable.release.privatizer import Privatizer
 
 
 @contextmanager

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
 from deniable.errors import RecordError, ResumeError, UndecidedColumns, UnknownWord
-from deniable.keyed.encoding import RecordId
+from deniable.noise.encoding import RecordId
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.source import Lines, Source
-from deniable.text.privatizer import Privatizer
+from deniable.release.privatizer import Privatizer
 
 _RECORDS_AT_ONCE = 4_096
 _WEIGHT_AT_ONCE = 4 << 20

@@ -23,15 +23,15 @@ from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 from deniable.errors import DeniableError, InvalidParameter, UnknownWord, WorkerLost
-from deniable.keyed.encoding import RecordId
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.threads import MOST_THREADS, set_threads, threads_with_reason
+from deniable.noise.encoding import RecordId
 from deniable.parameters import validated_count
 from deniable.progress import Progress
 from deniable.records.formats.reader import Batch, BatchSize, Reader, release_texts
 from deniable.records.jobs.journal import Journal, Partial
-from deniable.text.privatizer import Privatizer
-from deniable.text.receipt import Tally
+from deniable.release.privatizer import Privatizer
+from deniable.release.receipt import Tally
 
 _BATCHES_PER_WORKER = 2
 _SECONDS_BETWEEN_LOOKS = 0.2

@@ -19,7 +19,7 @@ from deniable.lab.tasks.experiment.runner import Experiment
 from deniable.learning.passages import passages_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count
-from deniable.text.policies import TextPolicy
+from deniable.release.policies import TextPolicy
 
 SPLITS = ("train", "validation", "test")
 

@@ -30,7 +30,7 @@ from deniable.learning.perturbation import Perturbations, changed_share
 from deniable.learning.scores import accuracy
 from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.text.policies import TextPolicy
+from deniable.release.policies import TextPolicy
 from deniable.version import __version__
 
 TrainingSettings = ClassifierSettings | RankerSettings

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from deniable.errors import InvalidParameter, RecordError, ResumeError, UndecidedColumns, printable
-from deniable.keyed.encoding import RecordId
+from deniable.noise.encoding import RecordId
 from deniable.records.formats.layout import Layout, find_named_columns, untouched_columns
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.parquet_files.partial import pack_stream, streams_to_parquet
@@ -31,7 +31,7 @@ from deniable.records.formats.paths import parse_path
 from deniable.records.formats.reader import Batch, BatchSize, FinishedAtTheEnd, Row, gather
 from deniable.records.formats.roles import Roles
 from deniable.records.formats.source import LONGEST_RECORD, FileSource
-from deniable.text.columns import is_text
+from deniable.release.columns import is_text
 
 _SAYS_TYPES_ONLY = {b"ARROW:schema", b"PARQUET:field_id"}
 _PANDAS = b"pandas"

@@ -14,7 +14,7 @@ from deniable.errors import InvalidParameter, RecordError
 from deniable.records.formats.layout import find_named_columns
 from deniable.records.formats.naming import Place
 from deniable.records.formats.paths import EVERY, parse_path
-from deniable.text.columns import is_text
+from deniable.release.columns import is_text
 
 
 @dataclass(frozen=True, kw_only=True)

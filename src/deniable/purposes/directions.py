@@ -1,0 +1,136 @@
+"""The directions of an embedding that matter for a purpose, learnt from public labelled texts.
+
+A text is the mean of its words' vectors. Classes: a multinomial logistic regression, and the span of its
+class weights, less their mean, which are as many directions as there are classes, less one. Numbers: a ridge
+regression, which is one direction. Both have one solution, and it is computed to many digits, so that the
+same texts give the same directions.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import TaskDataError
+from deniable.learning.scores import sklearn
+from deniable.progress import Report
+from deniable.purposes.features import Scale, mean_vectors, ridge
+from deniable.purposes.principal import signed
+from deniable.purposes.public_texts import PublicTexts, check_learnable
+
+PENALTY = 0.25
+"""Half of it times the squared weights is added to the mean loss of a text, with features of spread 1.
+
+It is large: a small one finds the directions that tell texts apart best as they are, however little words
+differ along them. What survives noise is what words differ in (docs/experiments/purpose.md, "Directions")."""
+
+_ROUNDS, _SETTLED = 200, 1e-10
+_NO_WEIGHT = 1e-9
+
+
+class PurposeDirections(NamedTuple):
+    """Orthonormal directions, one a row, and the texts they were learnt from: with a label, and with a word
+    that is known."""
+
+    axes: Floats
+    texts: int
+    classes: tuple[str, ...]
+
+
+def learn_directions(
+    embedding: Embedding, public: PublicTexts, *, report: Report | None = None
+) -> PurposeDirections:
+    """Return the directions along which the texts' labels can be told; ``report`` hears how many texts were
+    cut.
+
+    :raises TaskDataError: if too few texts hold a known word, or the words of all texts are alike.
+    :raises MissingExtra: if scikit-learn is not installed.
+    """
+    sklearn("linear_model", "shaping a space")  # before any work
+    means, known = mean_vectors(embedding, public.texts, report=report)
+    if not known.all():
+        public = replace(
+            public,
+            labels=[label for label, there in zip(public.labels, known, strict=True) if there],
+            texts=[text for text, there in zip(public.texts, known, strict=True) if there],
+            left_out=public.left_out + int((~known).sum()),
+        )
+        if not public.texts:
+            raise TaskDataError(public.source, "none of its texts holds a word that the embedding knows")
+        check_learnable(public)
+        means = means[known]
+    scale = Scale.of(means)
+    if not scale.useful.any():
+        raise TaskDataError(
+            public.source,
+            "the words of all its texts have the same mean vector; there is nothing to tell apart",
+        )
+    features = scale.features(means)
+    classes: tuple[str, ...] = ()
+    if public.kind == "numbers":
+        weights = _number_weights(features, np.array([float(label) for label in public.labels]))
+    else:
+        classes = tuple(sorted(set(public.labels)))
+        number = {label: place for place, label in enumerate(classes)}
+        weights = _class_weights(
+            features, np.array([number[label] for label in public.labels], dtype=np.int64)
+        )
+    if np.abs(weights).max() < _NO_WEIGHT:
+        raise TaskDataError(
+            public.source, "its labels have nothing to do with its words: no direction was found"
+        )
+    whole = np.zeros((len(weights), embedding.dimension))
+    whole[:, scale.useful] = weights / scale.spread
+    axes = _span(whole, most=max(1, len(classes) - 1))
+    return PurposeDirections(axes=axes, texts=len(public.texts), classes=classes)
+
+
+def join_directions(several: list[Floats]) -> Floats:
+    """Return orthonormal directions that span all of these, those of the first as they are; what others
+    repeat is left out."""
+    kept: list[Floats] = []
+    for direction in np.concatenate(several):
+        rest = direction
+        for _ in range(2):  # once more, for what rounding left
+            for other in kept:
+                rest = rest - (rest @ other) * other
+        length = float(np.linalg.norm(rest))
+        if length > 1e-6:
+            kept.append(rest / length)
+    return signed(np.array(kept))
+
+
+def _class_weights(features: Floats, labels: Ids) -> Floats:
+    """Return the weights of each class, less their mean."""
+    two = int(labels.max()) == 1
+    # For two classes the library has one vector of weights in place of two opposite ones: the same penalty is
+    # half as large on it.
+    model = sklearn("linear_model", "shaping a space").LogisticRegression(
+        C=(2.0 if two else 1.0) / (PENALTY * len(labels)), solver="newton-cg", max_iter=_ROUNDS, tol=_SETTLED
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its line search complains when no digit is left to gain
+        model.fit(features, labels)
+    weights: Floats = model.coef_ if not two else np.concatenate([-model.coef_, model.coef_]) / 2.0
+    centred: Floats = weights - weights.mean(axis=0)
+    return centred
+
+
+def _number_weights(features: Floats, numbers: Floats) -> Floats:
+    """Return the weights of a ridge regression as one row, the numbers brought to spread 1."""
+    small = numbers / np.abs(numbers).max()  # squares of huge numbers would be infinite
+    aims = (small - small.mean()) / small.std()
+    return ridge(features, aims, penalty=PENALTY)[np.newaxis]
+
+
+def _span(weights: Floats, *, most: int) -> Floats:
+    """Return an orthonormal basis of the rows, strongest first: at most ``most`` directions, and none that is
+    nothing but rounding."""
+    _, strengths, axes = np.linalg.svd(weights, full_matrices=False)
+    there = int((strengths > 1e-8 * strengths[0]).sum())
+    return signed(axes[: min(most, there)])

@@ -1,0 +1,77 @@
+"""Reduced and shaped spaces in the store, where every command finds them by a name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from deniable.embeddings import store
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.mapping import check_mappable
+from deniable.parameters import validated_count
+from deniable.progress import Report
+from deniable.purposes.principal import reduce
+from deniable.purposes.public_texts import PublicTexts
+from deniable.purposes.shaping import STRENGTH, shape, validated_strength
+
+
+def install_reduced(name: str, new_name: str, *, dimension: int = 16) -> store.InstalledFacts:
+    """Install an embedding on its first principal axes under a new name.
+
+    :raises EmbeddingExists: if the new name is taken.
+    :raises EmbeddingNotFound: if there is no embedding of the other name.
+    :raises InvalidParameter: if a name is not allowed, or as ``reduce``.
+    """
+    store.free_place(new_name)
+    return save_mapped(reduce(Embedding.open(name), dimension), new_name)
+
+
+def install_shaped(
+    name: str,
+    new_name: str,
+    public: Sequence[PublicTexts],
+    *,
+    dimension: int = 16,
+    strength: float = STRENGTH,
+    report: Report | None = None,
+) -> store.InstalledFacts:
+    """Install an embedding shaped by public labelled texts under a new name; ``report`` hears how many of the
+    texts were cut.
+
+    :raises EmbeddingExists: if the new name is taken.
+    :raises EmbeddingNotFound: if there is no embedding of the other name.
+    :raises InvalidParameter: if a name is not allowed, or as ``shape``.
+    :raises TaskDataError: if nothing can be learnt from the texts.
+    :raises MissingExtra: if scikit-learn is not installed.
+    """
+    store.free_place(new_name)
+    return save_mapped(
+        shape(Embedding.open(name), public, dimension=dimension, strength=strength, report=report), new_name
+    )
+
+
+def check_installable(name: str, new_name: str, *, dimension: int, strength: float = STRENGTH) -> None:
+    """Do nothing if an embedding can be mapped and stored with these numbers: asked before texts are read.
+
+    :raises EmbeddingExists: if the new name is taken.
+    :raises EmbeddingNotFound: if there is no embedding of the other name.
+    :raises InvalidParameter: if a name or a number is not allowed, or the embedding is protected.
+    """
+    store.free_place(new_name)
+    validated_count(dimension, "dimension")
+    validated_strength(strength)
+    check_mappable(Embedding.open(name))
+
+
+def save_mapped(mapped: Embedding, name: str) -> store.InstalledFacts:
+    """Store a mapped embedding under a name.
+
+    :raises EmbeddingExists: if the name is taken.
+    :raises InvalidParameter: if the name is not allowed.
+    """
+    if mapped.linear_map is None:
+        raise ValueError("only a mapped embedding is stored here")
+    origin = mapped.linear_map.origin
+    source = f"{origin.kind} from {origin.source} ({origin.source_fingerprint})"
+    return store.save(
+        mapped, name, source=source, licence=store.licence_of(origin.source_fingerprint, origin.source)
+    )

@@ -1,0 +1,471 @@
+"""The card of a release: all that is public about it and that a receiver needs to decode it.
+
+A card says how text was released: the mechanism with its options, ε, the embedding, the policies, the
+columns. Nothing in it is counted from the text, and nothing comes from a key, so it is the same for any text
+that is released in this way and may be handed over with it. The receipt counts, and may not. A list of words
+that a release was given (``keep_words``, the sensitive words of SanText+) stands on the card, as far as the
+vocabulary holds it: without it nobody could decode.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+
+from deniable.atomic import whole_file
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.leaving_out import leave_out
+from deniable.embeddings.places import find_by_fingerprint, known_names
+from deniable.errors import InvalidParameter, MalformedCard
+from deniable.interfaces import Mechanism
+from deniable.mechanisms.catalogue import ChosenMechanism, chosen_as, entry_of
+from deniable.release.card_file import (
+    FORMAT,
+    CardFile,
+    NamedEmbedding,
+    NamedList,
+    NamedMap,
+    NamedMechanism,
+    NamedNeverRelease,
+    Policies,
+    decode_card,
+    read_card_file,
+)
+from deniable.release.policies import CasePolicy, Drafter, PunctuationPolicy, UnknownPolicy
+from deniable.release.receipt import ReleaseSettings, risk_described
+from deniable.release.writing import REDACTED
+from deniable.version import __version__
+from deniable.words.cutter import RULES, rules_for
+from deniable.words.never_release import NeverRelease, built_in_digest, built_in_list, fold
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """How text was released. ``mechanism`` is None for a mechanism of the user's own, which a card cannot
+    name; ``kind`` is its class.
+
+    No word got more than ``epsilon``, and no record more than ``record_epsilon`` if there is one: see
+    ``epsilon_of_a_word``. ``parameters`` are what the mechanism depends on beside its options. ``embedding``
+    is its name where it was released; ``fingerprint`` tells its content, with ``protected`` words that go in
+    as others, and ``linear_map`` that its vectors are a map of others. ``never_release`` names the words that
+    were taken out of its vocabulary, if any were. ``keep_words`` are the words of the vocabulary that were
+    released as they are, ``rules`` the version of the rules by which text is cut into words. ``columns`` hold
+    the released text; plain text has none. ``risk`` is the share of words named that ε was chosen by, if it
+    was. ``source`` is the file that the card was read from.
+    """
+
+    mechanism: ChosenMechanism | None
+    kind: str
+    parameters: Mapping[str, Any]
+    epsilon: float
+    record_epsilon: float | None
+    embedding: str
+    fingerprint: str
+    vocabulary: int
+    dimension: int
+    protected: int
+    linear_map: NamedMap | None
+    never_release: NamedNeverRelease | None
+    unknown: UnknownPolicy
+    punctuation: PunctuationPolicy
+    case: CasePolicy
+    keep_words: tuple[str, ...]
+    consistent: bool
+    columns: tuple[str, ...] = ()
+    risk: float | None = None
+    rules: int = RULES
+    version: str = __version__
+    source: str = field(default="of this release", compare=False)
+
+    @classmethod
+    def of(cls, settings: ReleaseSettings, columns: Sequence[str] = ()) -> Self:
+        """Return the card of releases with these settings, of these columns if there are any."""
+        policy, embedding = settings.policy, settings.mechanism.embedding
+        chosen = chosen_as(settings.mechanism)
+        known = {} if chosen is None else settings.mechanism.guarantee.parameters
+        return cls(
+            mechanism=chosen,
+            kind=settings.mechanism_name,
+            parameters={
+                name: value
+                for name, value in known.items()
+                if chosen is not None and name not in chosen.options
+            },
+            epsilon=settings.word_epsilon,
+            record_epsilon=settings.record_epsilon,
+            embedding=_writable(
+                embedding.name if embedding.left_out is None else embedding.left_out.source.name
+            ),
+            fingerprint=embedding.fingerprint,
+            vocabulary=len(embedding),
+            dimension=embedding.dimension,
+            protected=len(embedding.protected),
+            linear_map=_named_map(embedding),
+            never_release=_named_words(embedding),
+            **policy.choices,
+            keep_words=tuple(sorted(Drafter(embedding, policy).kept_words)) if policy.keep_words else (),
+            consistent=bool(settings.randomness.get("consistent")),
+            risk=settings.risk,
+            columns=tuple(map(_writable, columns)),
+            rules=rules_for(embedding),
+        )
+
+    def for_columns(self, columns: Sequence[str]) -> Self:
+        """Return the card of a release of these columns."""
+        return replace(self, columns=tuple(map(_writable, columns)))
+
+    def lists(self, column: str) -> bool:
+        """Return whether text of this column may have been released with this card; one without columns says
+        nothing of them."""
+        return not self.columns or _writable(column) in self.columns
+
+    def epsilon_of_a_word(self, drawn: int) -> float:
+        """Return the ε of every word of a record in which this many words were drawn.
+
+        These are all released words but ``[redacted]`` and those of ``keep_words``. A word on that list may
+        have been kept or drawn, so that with a list and a budget per record the number is known within bounds
+        only.
+        """
+        return (
+            self.epsilon
+            if self.record_epsilon is None
+            else min(self.epsilon, self.record_epsilon / max(drawn, 1))
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the card as JSON-ready data."""
+        chosen, named = self.mechanism, None
+        if chosen is not None:
+            named = NamedMechanism(
+                name=chosen.name, options=dict(chosen.options), parameters=dict(self.parameters)
+            )
+        written = CardFile(
+            card=FORMAT,
+            deniable=self.version,
+            columns=list(self.columns),
+            mechanism=named,
+            kind=self.kind,
+            epsilon_per_word=self.epsilon,
+            epsilon_per_record=self.record_epsilon,
+            embedding=NamedEmbedding(**self._named(NamedEmbedding)),
+            policy=Policies(**self._named(Policies) | {"keep_words": list(self.keep_words)}),
+            rules_for_words=self.rules,
+            consistent=self.consistent,
+            in_words=self.in_words(),
+            risk=msgspec.UNSET if self.risk is None else self.risk,
+        )
+        data: dict[str, Any] = msgspec.to_builtins(written)
+        return data
+
+    def _named(self, part: type[msgspec.Struct]) -> dict[str, Any]:
+        """Return the fields that a part of the file shares with the card."""
+        return {name: getattr(self, name) for name in part.__struct_fields__}
+
+    def in_words(self) -> list[str]:
+        """Return what a person who receives the release has to know, in a few sentences."""
+        said = [
+            "This card is public. Nothing in it was counted from the private text.",
+            self._epsilon_in_words(),
+            *([] if self.risk is None else [risk_described(self.risk)["statement"] + "."]),
+            self._embedding_in_words(),
+            *self._map_in_words(),
+            *self._never_in_words(),
+        ]
+        if self.mechanism is None:
+            said.append(
+                f"{self.kind} is a mechanism of the data holder's own. Ask them for it: without it nothing "
+                "can be decoded."
+            )
+        if self.unknown == "redact":
+            said.append(f"Words that the embedding does not know were released as {REDACTED}.")
+        if self.keep_words:
+            said.append(
+                "The words under keep_words were released as they are. They may also have been drawn in "
+                "place of other words."
+            )
+        if self.consistent:
+            said.append("A word of a user was drawn once and released wherever this user wrote it.")
+        return said
+
+    def _epsilon_in_words(self) -> str:
+        if self.record_epsilon is None:
+            return f"Every word that was drawn was drawn at ε = {self.epsilon:g}."
+        least = "" if self.record_epsilon <= self.epsilon else f"the smaller of {self.epsilon:g} and "
+        counted = {"redact": f"all released words but {REDACTED}"}.get(self.unknown, "all released words")
+        bounds = (
+            ", but for words under keep_words, each of which may have been kept or drawn"
+            if self.keep_words
+            else ""
+        )
+        return (
+            f"ε of a word is {least}{self.record_epsilon:g} divided by the number of words drawn in its "
+            f"record: {counted}{bounds}."
+        )
+
+    def _embedding_in_words(self) -> str:
+        left = "" if self.never_release is None else "left without the listed ones, "
+        size = f"{self.vocabulary:,} words {left}in {self.dimension:,} dimensions"
+        if self.embedding == "default":
+            return f"To decode the text you need deniable with its built-in embedding ({size})."
+        if self.protected or self.linear_map is not None:
+            why = (
+                "whose exposed words go in as others"
+                if self.protected
+                else "whose vectors are a map of others"
+            )
+            return (
+                f"To decode the text you need the embedding {self.embedding!r} ({size}), {why}. Ask the data "
+                "holder for its folder: "
+                "adding the original vectors gives another embedding."
+            )
+        return (
+            f"To decode the text you need the embedding {self.embedding!r} ({size}): add the same file with "
+            "`deniable embeddings add`, "
+            "under any name. It is recognised by its fingerprint."
+        )
+
+    def _map_in_words(self) -> list[str]:
+        if self.linear_map is None:
+            return []
+        said = (
+            "The space was mapped, by a public map of public vectors. Where the mechanism goes by distances "
+            "between vectors, these, and ε "
+            "with them, are those of the mapped space."
+        )
+        return [said, *(f"Made to survive: {purpose}." for purpose in self.linear_map.purposes)]
+
+    def _never_in_words(self) -> list[str]:
+        if self.never_release is None:
+            return []
+        lists = [f"the list {each.name!r} of deniable" for each in self.never_release.lists]
+        words = ["the words under never_release"] if self.never_release.words else []
+        named = " and ".join([*lists, *words]) or "no word of it"
+        return [
+            f"Words of a public list went in as unknown words and never came out: {named}. They are taken "
+            "out of the vocabulary when the "
+            "embedding is opened by this card, so that nothing more is needed to decode the text."
+        ]
+
+    def to_json(self) -> str:
+        """Return the card as indented JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def write(self, path: Path) -> None:
+        """Write the card, whole or not at all, with the permissions that new files have: it is to be handed
+        over.
+
+        :raises OSError: if it cannot be written.
+        """
+        with whole_file(path) as file:
+            file.write(self.to_json().encode())
+
+    def open_embedding(self, name_or_path: str | Path | None = None) -> Embedding:
+        """Return the embedding that was released with: any one here that has the fingerprint, or the one that
+        is named.
+
+        :raises EmbeddingNotFound: if what is named is not here.
+        :raises MalformedCard: if none here is the one that the text was released with.
+        """
+        if name_or_path is None:
+            name_or_path = find_by_fingerprint(self.whole_fingerprint, first=self.embedding)
+            if name_or_path is None and self.embedding in known_names():
+                name_or_path = self.embedding
+            if name_or_path is None:
+                problem = (
+                    f"no embedding here has the fingerprint {self.whole_fingerprint}. "
+                    f"{self._embedding_in_words()}"
+                )
+                raise MalformedCard(self.source, problem)
+        embedding = self.without_words(Embedding.open(name_or_path))
+        here, released = embedding.fingerprint, self.fingerprint
+        if here != released:
+            shown = 12 if here[:12] != released[:12] else len(released)
+            raise MalformedCard(
+                self.source,
+                f"the embedding {embedding.name!r} here is another one (fingerprint {here[:shown]}) than the "
+                "text was "
+                f"released with ({released[:shown]}): nothing that is decoded with it would be right",
+            )
+        return self.cut_as_released(embedding)
+
+    def cut_as_released(self, embedding: Embedding) -> Embedding:
+        """Return the embedding as one that cuts text by the rules of this release; the one that is given is
+        left as it is.
+
+        :raises MalformedCard: if its words ask for other rules.
+        """
+        if self.rules == RULES and embedding.language_rules is not None:
+            # An earlier version may have cut plainly what is cut by the rules of a language now.
+            embedding = copy(embedding)
+            embedding.cut_plainly()
+        if rules_for(embedding) != self.rules:
+            problem = (
+                f"text for {embedding.name!r} is cut by rules {rules_for(embedding)}, not "
+                f"{self.rules} as the card says"
+            )
+            raise MalformedCard(self.source, problem)
+        return embedding
+
+    @property
+    def whole_fingerprint(self) -> str:
+        """The fingerprint of the embedding with the words that were taken out of it."""
+        return self.fingerprint if self.never_release is None else self.never_release.source_fingerprint
+
+    def without_words(self, embedding: Embedding) -> Embedding:
+        """Return the embedding without the words that this release left out; itself if it is without them
+        already.
+
+        :raises MalformedCard: if a built-in list is another one here, or no word would be left.
+        """
+        named = self.never_release
+        if named is None or embedding.fingerprint == self.fingerprint:
+            return embedding
+        lists = []
+        for each in named.lists:
+            if (known := built_in_list(each.digest)) is None:
+                problem = (
+                    f"the list {each.name[:50]!r} is another one here; use the version that released "
+                    f"it ({self.version[:20]!r})"
+                )
+                raise MalformedCard(self.source, problem)
+            lists.append(known)
+        listed = NeverRelease(words=frozenset(map(fold, named.words)), lists=tuple(lists), exact=True)
+        try:
+            return leave_out(embedding, listed)
+        except InvalidParameter as error:
+            raise MalformedCard(self.source, str(error)) from error
+
+    def make_mechanism(self, embedding: Embedding) -> Mechanism:
+        """Return the mechanism that the text was released with.
+
+        :raises MalformedCard: if the card does not name one, or what it says makes no mechanism or another
+            one here.
+        """
+        if self.mechanism is None:
+            raise MalformedCard(
+                self.source,
+                f"{self.kind!r} is a mechanism of the data holder's own, which a card cannot name",
+            )
+        try:
+            made = self.mechanism(embedding, epsilon=self.epsilon)
+        except InvalidParameter as error:
+            raise MalformedCard(self.source, f"no mechanism can be made of it: {error}") from error
+        parameters = made.guarantee.parameters
+        differing = [name for name, value in self.parameters.items() if parameters.get(name) != value]
+        if differing:
+            raise MalformedCard(
+                self.source,
+                f"the mechanism that it names is another one here ({', '.join(map(repr, differing))})",
+            )
+        return made
+
+
+def read_card(path: Path) -> Card:
+    """Return the card in a file.
+
+    :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something
+        that cannot be.
+    """
+    return _card(read_card_file(path), str(path))
+
+
+GivenCard = Card | str | Path | Mapping[str, Any]
+"""A card, the path of its file, or the data of its JSON."""
+
+
+def card_from(card: GivenCard | None) -> Card:
+    """Return the card that was given: itself, by the path of its file, or as the data of its JSON.
+
+    :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something
+        that cannot be.
+    :raises InvalidParameter: if it is none of these, or none was given.
+    """
+    if isinstance(card, Card):
+        return card
+    if isinstance(card, str | Path):
+        return read_card(Path(card))
+    if not isinstance(card, Mapping):
+        problem = "must be the card of the release: its path, a Card, or the data of its JSON"
+        raise InvalidParameter("card", None if card is None else type(card).__name__, problem)
+    try:
+        content = msgspec.json.encode(dict(card))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise MalformedCard("given as data", "holds what no JSON can hold") from error
+    return parse_card(content, "given as data")
+
+
+def parse_card(content: bytes, source: str) -> Card:
+    """Return the card that this JSON is; ``source`` is where it comes from, for messages.
+
+    :raises MalformedCard: if it is no card, was written by a later version, or says something that cannot be.
+    """
+    return _card(decode_card(content, source), source)
+
+
+def _card(written: CardFile, source: str) -> Card:
+    named = written.mechanism
+    card = Card(
+        mechanism=None if named is None else ChosenMechanism(name=named.name, options=named.options),
+        kind=written.kind,
+        parameters={} if named is None else named.parameters,
+        epsilon=written.epsilon_per_word,
+        record_epsilon=written.epsilon_per_record,
+        **msgspec.structs.asdict(written.embedding),
+        **msgspec.structs.asdict(written.policy) | {"keep_words": tuple(written.policy.keep_words)},
+        consistent=written.consistent,
+        columns=tuple(written.columns),
+        risk=None if written.risk is msgspec.UNSET else written.risk,
+        rules=written.rules_for_words,
+        version=written.deniable,
+        source=source,
+    )
+    if named is not None and card.kind != (kind := entry_of(named.name).kind):
+        problem = f"its mechanism is {named.name}, whose kind is {kind}, and its kind says {card.kind[:50]!r}"
+        raise MalformedCard(source, f"{problem}: it was edited, so ask for the card of the release")
+    # Another version may say it in other words.
+    if card.version == __version__ and written.in_words and card._epsilon_in_words() not in written.in_words:
+        problem = (
+            f"its numbers say ε = {card.epsilon:g} and its sentences do not: it was edited, so ask "
+            "for the card of the release"
+        )
+        raise MalformedCard(source, problem)
+    return card
+
+
+def _named_map(embedding: Embedding) -> NamedMap | None:
+    if embedding.linear_map is None:
+        return None
+    origin = embedding.linear_map.origin
+    return NamedMap(
+        kind=origin.kind,
+        source_fingerprint=origin.source_fingerprint,
+        digest=embedding.linear_map.digest,
+        purposes=tuple(_writable(each.purpose) for each in origin.public),
+    )
+
+
+def _named_words(embedding: Embedding) -> NamedNeverRelease | None:
+    if (left_out := embedding.left_out) is None:
+        return None
+    listed = left_out.listed
+    return NamedNeverRelease(
+        lists=tuple(
+            NamedList(name=name, digest=built_in_digest(each))
+            for name, each in zip(listed.called, listed.lists, strict=True)
+        ),
+        words=left_out.words_of_no_list,
+        digest=listed.digest,
+        source_fingerprint=left_out.source.fingerprint,
+    )
+
+
+def _writable(name: str) -> str:
+    """Return a name that can be written as UTF-8: half a character, as a broken name may hold, is written
+    out."""
+    return name.encode("utf-8", "backslashreplace").decode()

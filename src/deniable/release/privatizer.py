@@ -1,0 +1,586 @@
+"""Private text in, private text out: the object most users hold."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.embeddings.leaving_out import leave_out
+from deniable.errors import InvalidParameter
+from deniable.interfaces import Mechanism, Randomness
+from deniable.mechanisms.base import DrawsByParts, draws_on_card
+from deniable.mechanisms.catalogue import chosen_as
+from deniable.noise import Keyed
+from deniable.noise.encoding import RecordId, encode_id
+from deniable.noise.randomness import SecureRandomness
+from deniable.noise.unique import UniqueIds
+from deniable.parameters import validated_epsilon
+from deniable.progress import check_interrupt
+from deniable.release.note import quote_calibration
+from deniable.release.policies import CasePolicy, Draft, Drafter, PunctuationPolicy, TextPolicy, UnknownPolicy
+from deniable.release.receipt import Receipt, ReleaseSettings, Tally
+from deniable.release.repeats import Call, Repeats
+from deniable.words.never_release import GivenList, NeverRelease
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from deniable.release.card import Card
+
+_NOT_CONSISTENT = (
+    "a budget per record gives records of different lengths different noise, so that a user's word would be "
+    "drawn more than once; "
+    "use epsilon alone with a consistent key"
+)
+_WITH_A_BUDGET = (
+    "; the budget per record is divided by the number of words drawn, so a record in which "
+    "that number changes is drawn anew as a whole"
+)
+_KEEPS_WORDS = (
+    "this mechanism keeps known words as they are, and would so keep the known word that an unknown one is "
+    "spelt most like; "
+    "choose perturb (the default), redact, drop or error"
+)
+_NOT_A_MECHANISM = (
+    "is no mechanism; for an ε write Privatizer(Multivariate(Embedding.open(), epsilon=6)), "
+    "or Release(epsilon=6).make() for a release"
+)
+_WORDS_AT_ONCE = 16_384
+_TEXTS_AT_ONCE = 4_096
+_NAMES_TWO = "names two texts; give each its own id, or use Keyed(…, consistent=True) with users' ids"
+
+
+class Privatizer:
+    """Replaces every word of a text by a word drawn by a mechanism.
+
+    >>> from deniable import Embedding, Multivariate, Privatizer
+    >>> private = Privatizer(Multivariate(Embedding.open(), epsilon=6))
+    >>> text = private("the quick brown fox")          # str -> str
+    >>> texts = private.many(["one text", "another"])  # list -> list, the fast path
+    >>> lazily = private.stream(line for line in ["a", "b"])  # any iterable -> iterator
+
+    The noise comes from a cryptographic source unless another one is given. With a ``Keyed`` source every
+    call takes ``record_ids``, one for each text, and gives the same words whenever it is given the same ids
+    and texts. The counts for ``receipt`` add up over all calls. A privatizer may be used from several
+    threads; it cannot be pickled, so make one per process.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        unknown: UnknownPolicy = "perturb",
+        punctuation: PunctuationPolicy = "drop",
+        case: CasePolicy = "drop",
+        keep_words: Collection[str] = (),
+        never_release: GivenList = None,
+        record_epsilon: float | None = None,
+        risk: str | float | None = None,
+        randomness: Randomness | Keyed | None = None,
+    ) -> None:
+        """Prepare a privatizer; see ``TextPolicy`` for the policies.
+
+        ``record_epsilon`` is a budget per text, divided by its number of words. The mechanism's ε stays the
+        most that a word gets, so that short texts are not released as they are: ε per word is the smaller of
+        the two. ``never_release`` is a public list of words that never come out (see ``NeverRelease.of``):
+        the mechanism is made anew over the embedding without them. ``risk`` is the level that ε was chosen
+        by, for the card and the receipt; ``Release`` chooses it.
+
+        :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed, or an entry of
+            ``keep_words`` is not one word, or unknown words would go in as known ones that the mechanism
+            keeps, or there is a budget per record and a key that draws the words of a user once, or
+            ``never_release`` leaves no word or is given with a mechanism of your own.
+        :raises MalformedEmbedding: if there is a key, and the embedding is not what its fingerprint says.
+        """
+        if isinstance(mechanism, int | float | str):
+            raise InvalidParameter("mechanism", mechanism, _NOT_A_MECHANISM)
+        mechanism = (
+            mechanism if never_release is None else _without_words(mechanism, NeverRelease.of(never_release))
+        )
+        self.mechanism: Mechanism
+        self.policy: TextPolicy
+        self.record_epsilon: float | None
+        settings = vars(self)  # past __setattr__, which lets nobody change them afterwards
+        settings["mechanism"] = mechanism
+        settings["policy"] = TextPolicy(
+            unknown=unknown, punctuation=punctuation, case=case, keep_words=keep_words
+        )
+        settings["record_epsilon"] = (
+            None if record_epsilon is None else validated_epsilon(record_epsilon, "record_epsilon")
+        )
+        self._risk = None if risk is None else _share_of(risk)
+        self._randomness: Randomness | Keyed = SecureRandomness() if randomness is None else randomness
+        if self.record_epsilon is not None and self.keyed is not None and self.keyed.consistent:
+            raise InvalidParameter("record_epsilon", record_epsilon, _NOT_CONSISTENT)
+        if self.policy.unknown == "subwords" and mechanism.guarantee.keeps_words:
+            raise InvalidParameter("unknown", unknown, _KEEPS_WORDS)
+        if (
+            self.keyed is not None or mechanism.embedding.is_received
+        ):  # keyed noise is drawn from the fingerprint
+            mechanism.embedding.check_content()
+        if self.record_epsilon is None and mechanism.embedding.is_received:
+            quote_calibration(mechanism)  # what its folder says is checked before anything is released
+        self._drafter = Drafter(mechanism.embedding, self.policy)
+        self._vocabulary = mechanism.embedding.words
+        self._tally = Tally()
+        self._repeats = Repeats() if self.keyed is None else None  # with a key, nothing more is spent
+        self._lock = threading.Lock()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse to change a setting: the receipt describes all texts released so far.
+
+        :raises AttributeError: if the attribute is public.
+        """
+        if not name.startswith("_"):
+            raise AttributeError(_unchangeable(name))
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """Refuse to remove a setting, as ``__setattr__`` refuses to change it."""
+        if not name.startswith("_"):
+            raise AttributeError(_unchangeable(name))
+        super().__delattr__(name)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled or copied: a copy would repeat the noise.
+
+        :raises TypeError: always.
+        """
+        raise TypeError(
+            "a Privatizer cannot be pickled or copied: send its Release, and call release.make() in each "
+            "process"
+        )
+
+    def remember_nothing(self) -> None:
+        """Keep nothing of the words of a text once it is released, for who releases texts of people who must
+        not learn of one another.
+
+        Some mechanisms, and the policy "subwords", are faster for a word that they had before: who measures
+        time could ask which these are. Texts that are released again are not recognised either.
+        """
+        self._repeats = None
+        self._drafter.remember_nothing()
+        if isinstance(self.mechanism, DrawsByParts):
+            self.mechanism.remember_nothing()
+
+    @property
+    def keyed(self) -> Keyed | None:
+        """The key of the noise; None if the noise is fresh."""
+        return self._randomness if isinstance(self._randomness, Keyed) else None
+
+    @cached_property
+    def settings(self) -> ReleaseSettings:
+        """How text is released here, as receipts and jobs describe it."""
+        randomness = {**self._randomness.describe(), "class": type(self._randomness).__qualname__}
+        if draws_on_card(self.mechanism, self._randomness):
+            randomness["generator"] = "ChaCha20 on a GPU, keyed by the operating system"
+        if self.keyed is not None and self.record_epsilon is not None:
+            randomness["repeated"] += _WITH_A_BUDGET
+        return ReleaseSettings(
+            mechanism=self.mechanism,
+            policy=self.policy,
+            record_epsilon=self.record_epsilon,
+            randomness=randomness,
+            risk=self._risk,
+        )
+
+    def __call__(self, text: str, *, record_id: RecordId | None = None) -> str:
+        """Return one text with every word replaced.
+
+        :raises InvalidParameter: if it is not text, or there is a key and no id, or an id and no key.
+        """
+        if not isinstance(text, str):
+            raise InvalidParameter(
+                "text", type(text).__name__, "is not text; for lists there is many(), for columns column()"
+            )
+        return cast(str, self.many([text], record_ids=None if record_id is None else [record_id])[0])
+
+    def many(
+        self,
+        texts: Sequence[str | None],
+        *,
+        record_ids: Sequence[RecordId] | None = None,
+        rows: Sequence[int] | None = None,
+        people: Sequence[RecordId] | None = None,
+    ) -> list[str | None]:
+        """Return the texts with every word replaced, in order; None and NaN become None.
+
+        ``rows`` says how many texts each row of a table has, one row after the other, so that the receipt
+        adds up what is spent on a row. ``people`` says of each text whose it is, so that the receipt adds up
+        what is spent on a person; nothing is drawn by it.
+
+        :raises InvalidParameter: if something is neither text nor None, people do not fit the texts, or there
+            is a key and not one id for each text; nothing is released then.
+        :raises UnknownWord: if the policy is to stop at unknown words.
+        """
+        return self._many(texts, record_ids, rows, self._call(), people)
+
+    def _many(
+        self,
+        texts: Sequence[str | None],
+        record_ids: Sequence[RecordId] | None,
+        rows: Sequence[int] | None,
+        call: Call | None,
+        people: Sequence[RecordId] | None = None,
+    ) -> list[str | None]:
+        tally = Tally()
+        whose = None if people is None else self._encoded(people, len(texts))
+        if record_ids is not None and len(record_ids) != len(texts):
+            raise InvalidParameter(
+                "record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {len(texts):,} texts"
+            )
+        tally.place_in_rows(_check_rows(rows, len(texts)))
+        if record_ids is not None and self.keyed is not None and not self.keyed.consistent:
+            _check_different(record_ids)
+        released = [text for batch in self._release(texts, record_ids, tally, call, whose) for text in batch]
+        self._count(tally, call)
+        return released
+
+    def stream(
+        self,
+        texts: Iterable[str | None],
+        *,
+        record_ids: Iterable[RecordId] | None = None,
+        rows: Iterable[int] | None = None,
+    ) -> Iterator[str | None]:
+        """Yield the texts of any iterable with every word replaced, reading a few thousand words ahead;
+        ``rows`` as in ``many``.
+
+        :raises InvalidParameter: as ``many``; an id that comes again after more than 65,536 others is noticed
+            at the end only.
+        """
+        tally = Tally()
+        tally.place_in_rows(rows)
+        seen = UniqueIds() if self.keyed is not None and not self.keyed.consistent else None
+        ids = (
+            record_ids
+            if seen is None or record_ids is None or isinstance(record_ids, str)
+            else _remember_ids(record_ids, seen)
+        )
+        call = self._call()
+        for released in self._release(texts, ids, tally, call):
+            self._count(tally, call)
+            tally.clear()
+            yield from released
+        if seen is not None and (repeated := seen.repeated()) is not None:
+            raise InvalidParameter("record_ids", f"of texts {repeated[0]:,} and {repeated[1]:,}", _NAMES_TWO)
+
+    def column(self, column: Any, *, record_ids: Sequence[RecordId] | None = None) -> pyarrow.ChunkedArray:
+        """Return a column of texts with every word replaced, as an Arrow array with the same nulls.
+
+        Takes anything that speaks the Arrow interface: a pandas, Polars or DuckDB column or an Arrow array.
+
+        :raises InvalidParameter: if the column does not hold text, or there is a key and not one id for each
+            text.
+        """
+        from deniable.release.columns import as_text_column, map_column
+
+        texts = as_text_column(column)
+        if record_ids is None:
+            call = self._call()
+            return map_column(texts, lambda part: self._many(part, None, None, call))
+        if len(record_ids) != len(texts):
+            raise InvalidParameter(
+                "record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {len(texts):,} texts"
+            )
+        if self.keyed is not None and not self.keyed.consistent:
+            _check_different(record_ids)  # over all parts of the column, each of which is released by itself
+        ids = iter(record_ids)
+        return map_column(texts, lambda part: self.many(part, record_ids=list(islice(ids, len(part)))))
+
+    @cached_property
+    def card(self) -> Card:
+        """What is public about the release and needed to decode it, to be handed over with the text; see
+        ``Card``.
+
+        It says nothing about the texts, so it is the same before and after they are released.
+        """
+        from deniable.release.card import Card  # it loads what a release does not need
+
+        return Card.of(self.settings)
+
+    def receipt(self) -> Receipt:
+        """Return what was promised and spent so far."""
+        with self._lock:
+            tally = Tally.from_dict(self._tally.to_dict())
+        return self.receipt_for(tally)
+
+    def receipt_for(self, tally: Tally) -> Receipt:
+        """Return the receipt for counts kept elsewhere, such as those of a resumed job."""
+        return self.settings.receipt(tally)
+
+    def take_tally(self) -> Tally:
+        """Return the counts so far and start again from zero: for jobs that keep their own books."""
+        with self._lock:
+            tally, self._tally = self._tally, Tally()
+            if self._repeats is not None:
+                self._repeats.forget()
+        return tally
+
+    def count(
+        self,
+        texts: Sequence[str | None],
+        *,
+        record_ids: Sequence[RecordId] | None = None,
+        rows: Sequence[int] | None = None,
+    ) -> Tally:
+        """Return the counts that releasing the texts with ``many`` would add to the receipt; nothing is drawn
+        and nothing is released.
+
+        :raises InvalidParameter: if something is neither text nor None, or ids or rows do not fit the texts.
+        :raises UnknownWord: if the policy is to stop at unknown words.
+        """
+        tally = Tally()
+        tally.place_in_rows(_check_rows(rows, len(texts)))
+        names = None if record_ids is None else list(record_ids)
+        self._add(tally, self._drafts(texts), names, 0)
+        return tally
+
+    def _call(self) -> Call | None:
+        return None if self._repeats is None else self._repeats.call()
+
+    def _count(self, tally: Tally, call: Call | None) -> None:
+        with self._lock:
+            self._tally.add(tally)
+            if call is not None and self._repeats is not None:
+                self._repeats.count(call, self._tally)
+
+    def _release(
+        self,
+        texts: Iterable[str | None],
+        record_ids: Iterable[RecordId] | None,
+        tally: Tally,
+        call: Call | None,
+        whose: list[bytes] | None = None,
+    ) -> Iterator[list[str | None]]:
+        if isinstance(texts, str):
+            raise InvalidParameter(
+                "texts", "a single str", "call the privatizer itself for one text: private(text)"
+            )
+        if isinstance(record_ids, str):
+            raise InvalidParameter("record_ids", "a single str", "must be one id for each text")
+        if self.keyed is not None and record_ids is None:
+            raise InvalidParameter(
+                "record_ids",
+                None,
+                "a keyed release needs an id for each text that names it and no other: record_ids=[…]",
+            )
+        if self.keyed is None and record_ids is not None:
+            raise InvalidParameter(
+                "record_ids",
+                "given",
+                "mean something only with a key: Privatizer(…, randomness=Keyed.from_file(…))",
+            )
+        ids = None if record_ids is None else iter(record_ids)
+        start = 0
+        for drafts in _blocks(self._drafts(texts, call)):
+            names = None if ids is None else list(islice(ids, len(drafts)))
+            yield self._release_block(drafts, names, start, tally, whose)
+            start += len(drafts)
+
+    def _release_block(
+        self,
+        drafts: list[Draft | None],
+        record_ids: list[RecordId] | None,
+        start: int,
+        tally: Tally,
+        whose: list[bytes] | None,
+    ) -> list[str | None]:
+        words = self._draw(drafts, record_ids, start)
+        self._add(tally, drafts, record_ids, start, whose)
+        released: list[str | None] = []
+        position = 0
+        for draft in drafts:
+            if draft is None:
+                released.append(None)
+                continue
+            drawn = len(draft.drawn)
+            released.append(draft.assemble(words[position : position + drawn]))
+            position += drawn
+        return released
+
+    def _drafts(self, texts: Iterable[str | None], call: Call | None = None) -> Iterator[Draft | None]:
+        for record, text in enumerate(texts, 1):
+            check_interrupt()
+            if text is None or (
+                isinstance(text, float) and math.isnan(text)
+            ):  # what is missing is NaN in many tables
+                yield None
+            elif isinstance(text, str):
+                draft = self._drafter.draft(text, record=record)
+                if call is not None:
+                    call.add(text, len(draft.drawn))
+                yield draft
+            else:
+                raise InvalidParameter(
+                    "texts", type(text).__name__, f"record {record:,} is not text; give str or None"
+                )
+
+    def _draw(self, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int) -> list[str]:
+        lengths = [0 if draft is None else len(draft.drawn) for draft in drafts]
+        ids = np.array(
+            [word_id for draft in drafts if draft is not None for word_id in draft.drawn], dtype=np.int64
+        )
+        epsilon = None
+        if self.record_epsilon is not None:
+            epsilon = np.repeat(
+                np.minimum(self.mechanism.epsilon, self.record_epsilon / np.maximum(lengths, 1)), lengths
+            )
+        randomness = self._noise_for(ids, drafts, record_ids, lengths, epsilon, start)
+        if not len(ids):
+            return []
+        vocabulary = self._vocabulary
+        return [
+            vocabulary[word_id]
+            for word_id in self.mechanism.perturb(ids, randomness, epsilon=epsilon).tolist()
+        ]
+
+    def _noise_for(
+        self,
+        ids: Ids,
+        drafts: list[Draft | None],
+        record_ids: list[RecordId] | None,
+        lengths: list[int],
+        epsilon: Floats | None,
+        start: int,
+    ) -> Randomness:
+        if not isinstance(self._randomness, Keyed):
+            return self._randomness
+        positions = np.array(
+            [place for draft in drafts if draft is not None for place in draft.positions], dtype=np.int64
+        )
+        return self._randomness.bind(
+            self.mechanism,
+            ids,
+            positions=positions,
+            record_ids=record_ids or [],
+            lengths=lengths,
+            epsilon=epsilon,
+            first=start + 1,
+        )
+
+    def _encoded(self, people: Sequence[RecordId], texts: int) -> list[bytes]:
+        if self.keyed is not None:
+            raise InvalidParameter(
+                "people",
+                "given",
+                "are for releases without a key; Keyed(…, consistent=True) adds up users by its ids",
+            )
+        if isinstance(people, str) or len(people) != texts:
+            raise InvalidParameter(
+                "people", f"{len(people):,} ids", f"must be one for each of the {texts:,} texts"
+            )
+        return [encode_id(person, place) for place, person in enumerate(people, 1)]
+
+    def _add(
+        self,
+        tally: Tally,
+        drafts: Iterable[Draft | None],
+        record_ids: list[RecordId] | None,
+        start: int,
+        whose: list[bytes] | None = None,
+    ) -> None:
+        by_user = record_ids is not None and self.keyed is not None and self.keyed.consistent
+        for place, draft in enumerate(drafts):
+            if draft is None:
+                tally.count_missing()
+                continue
+            user = None if whose is None else whose[start + place]
+            if by_user and record_ids is not None:
+                user = encode_id(record_ids[place], start + place + 1)
+            tally.count(
+                words=draft.words,
+                unknown=draft.unknown,
+                spent=len(draft.drawn),
+                protected=draft.protected,
+                user=user,
+            )
+
+
+def _share_of(risk: str | float) -> float:
+    from deniable.measures.risk import share_of
+
+    return share_of(risk)
+
+
+def _unchangeable(name: str) -> str:
+    return (
+        f"cannot change {name}: the settings of a Privatizer are fixed; make a new Privatizer with the "
+        "settings you want"
+    )
+
+
+def _without_words(mechanism: Mechanism, listed: NeverRelease) -> Mechanism:
+    """Return the mechanism over its embedding without the listed words.
+
+    :raises InvalidParameter: if no word is left, or it is not known how the mechanism is made.
+    """
+    embedding = leave_out(mechanism.embedding, listed)
+    if embedding is mechanism.embedding:
+        return mechanism
+    chosen = chosen_as(mechanism)
+    if chosen is None:
+        problem = (
+            f"{type(mechanism).__name__} is a mechanism of your own: make it over "
+            "leave_out(embedding, NeverRelease.of(…))"
+        )
+        raise InvalidParameter("never_release", "given", problem)
+    return chosen(embedding, epsilon=mechanism.epsilon)
+
+
+def _check_rows(rows: Sequence[int] | None, texts: int) -> Sequence[int] | None:
+    """Return the rows if all texts belong to them.
+
+    :raises InvalidParameter: if not.
+    """
+    if rows is not None and (sum(rows) != texts or min(rows, default=0) < 0):
+        raise InvalidParameter(
+            "rows", f"{len(rows):,} rows", f"must say for each row how many of the {texts:,} texts it has"
+        )
+    return rows
+
+
+def _check_different(record_ids: Sequence[RecordId]) -> None:
+    """Do nothing if all ids differ: two texts under one id share their noise, and their releases show where
+    they agree.
+
+    :raises InvalidParameter: if two are the same.
+    """
+    seen: dict[bytes, int] = {}
+    for record, one in enumerate(record_ids, 1):
+        earlier = seen.setdefault(encode_id(one, record), record)
+        if earlier != record:  # an id can be a name, so no message shows it
+            raise InvalidParameter("record_ids", f"of texts {earlier:,} and {record:,}", _NAMES_TWO)
+
+
+def _remember_ids(record_ids: Iterable[RecordId], seen: UniqueIds) -> Iterator[RecordId]:
+    for record, one in enumerate(record_ids, 1):
+        if not seen.add(encode_id(one, record), record):
+            raise InvalidParameter("record_ids", f"of text {record:,} and of an earlier one", _NAMES_TWO)
+        yield one
+
+
+def _blocks(drafts: Iterable[Draft | None]) -> Iterator[list[Draft | None]]:
+    """Yield drafts in lists of bounded size, whose words are drawn together.
+
+    With a seed the words depend on which are drawn together. So the lists end by the number of texts and by
+    what drafts hold, which is public, and never by the length of private text; a draft holds nothing of that,
+    so memory stays bounded all the same.
+    """
+    block: list[Draft | None] = []
+    size = 0
+    for draft in drafts:
+        block.append(draft)
+        size += 0 if draft is None else draft.size
+        if size >= _WORDS_AT_ONCE or len(block) >= _TEXTS_AT_ONCE:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
