@@ -13,7 +13,7 @@ from deniable.channel.making import make_channel
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.decoder import UNKNOWN, Decoder
 from deniable.decoding.ngrams import Bigrams, count_bigrams
-from deniable.decoding.released import ReleasedWords
+from deniable.words.released import ReleasedWords
 from tests.support.strategies import random_embedding
 
 WORDS = 12

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, Keyed, MalformedCard, Multivariate, Privatizer
-from deniable.decoding.released import ReleasedWords
 from deniable.embeddings import store
 from deniable.release.card import parse_card
 from deniable.words.cutter import RULES, Cutter
 from deniable.words.languages import LANGUAGE_RULES
+from deniable.words.released import ReleasedWords
 from tests.support.made_languages import TEXTS, VOCABULARIES, made_embedding
 
 KEY = bytes(range(32))

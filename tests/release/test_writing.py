@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, Keyed, Multivariate, Privatizer
-from deniable.decoding.released import ReleasedWords
 from deniable.release.policies import PUBLIC_PUNCTUATION
 from deniable.release.writing import REDACTED, Shape, Writer, shape_of
 from deniable.words.cutter import CLITICS
+from deniable.words.released import ReleasedWords
 from tests.support.made_languages import VOCABULARIES
 
 ALL_CLITICS = sorted(CLITICS)

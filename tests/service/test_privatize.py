@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deniable import Keyed, Multivariate, Privatizer, Release
-from deniable.decoding.released import ReleasedWords
 from deniable.embeddings.embedding import Embedding
 from deniable.noise.encoding import RecordId
 from deniable.noise.key_file import write_new_key
@@ -24,6 +23,7 @@ from deniable.service import batching
 from deniable.service.app import Service
 from deniable.service.messages import PrivatizeRequest
 from deniable.service.settings import Allowed, Limits
+from deniable.words.released import ReleasedWords
 from tests.service.running import JSON, NDJSON, Client, make_settings, running
 
 PRIVATE = "zorblattsecret"

@@ -22,7 +22,6 @@ from deniable.channel.rows import shares_points
 from deniable.decoding.decoder import Decoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.decoding.priors import BY_RANK, SUPPORT, known_before, most_frequent
-from deniable.decoding.released import ReleasedCounts, ReleasedWords
 from deniable.decoding.shares import LearntShares
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MalformedCard, NotThisRelease
@@ -32,6 +31,7 @@ from deniable.records.labelled import ReadingOptions
 from deniable.release.card import Card
 from deniable.release.writing import marks_of
 from deniable.words.cutter import Lookup
+from deniable.words.released import ReleasedCounts, ReleasedWords
 
 _MOST_STRANGE = 0.02
 """The share of words that are not in the embedding from which on a text cannot be a release; some files hold

@@ -17,10 +17,10 @@ from deniable.channel.channel import Channel
 from deniable.decoding.context import ContextDecoder, PlaceCandidates
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.posterior import MOST_CANDIDATES, Posterior, make_posterior
-from deniable.decoding.released import ReleasedCounts, ReleasedWords
 from deniable.decoding.shares import MOST_STEPS, LearntShares, learn_shares
 from deniable.errors import InvalidParameter
 from deniable.progress import Report
+from deniable.words.released import ReleasedCounts, ReleasedWords
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

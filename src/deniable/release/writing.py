@@ -15,10 +15,10 @@ from functools import cached_property
 
 import regex
 
-from deniable.decoding.released import ReleasedWords
 from deniable.embeddings.embedding import Embedding
 from deniable.progress import check_interrupt
 from deniable.words.cutter import CLITICS
+from deniable.words.released import ReleasedWords
 
 REDACTED = "[redacted]"
 _WORDS_AT_ONCE = 1 << 12

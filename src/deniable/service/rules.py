@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from deniable.decoding.released import ReleasedWords
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.leaving_out import leave_out
 from deniable.errors import InvalidParameter, TargetsNotMet
@@ -24,6 +23,7 @@ from deniable.release.release import Release
 from deniable.release.writing import REDACTED, marks_of
 from deniable.service.messages import Choice, Refused, refusal_of
 from deniable.service.settings import Settings
+from deniable.words.released import ReleasedWords
 
 _MOST_PRIVATIZERS = 64
 _MOST_KEPT_WORDS = 10_000

@@ -19,12 +19,12 @@ from deniable.channel.channel import Channel
 from deniable.channel.making import DIRECTIONS, make_channel, make_channels
 from deniable.decoding.decoder import Decoder
 from deniable.decoding.priors import SUPPORT, first_shares
-from deniable.decoding.released import ReleasedWords
 from deniable.embeddings.embedding import Embedding
 from deniable.learning.version import Version
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count
 from deniable.progress import Report
+from deniable.words.released import ReleasedWords
 
 _STEPS = 60
 """How often the shares of words are improved at most. Many releases are decoded here; later steps do not

@@ -28,7 +28,7 @@ Chosen by measurement: benchmarks/tokenisers.py, scripts/languages/measure.py.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Generator, Iterator, Mapping
+from collections.abc import Container, Generator, Iterator, Mapping, Sequence
 from itertools import pairwise, repeat
 from typing import Protocol
 
@@ -287,6 +287,11 @@ def words_of(text: str) -> list[str]:
 
 class Vocabulary(Protocol):
     """What the cutter has to know of an embedding: its words, and whether their case counts."""
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The words, by their ids."""
+        ...
 
     @property
     def index(self) -> Mapping[str, int]:

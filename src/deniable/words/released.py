@@ -10,8 +10,7 @@ import numpy as np
 import regex
 
 from deniable.arrays import Floats, Ids
-from deniable.embeddings.embedding import Embedding
-from deniable.words.cutter import CLITICS, Cutter, Lookup
+from deniable.words.cutter import CLITICS, Cutter, Lookup, Vocabulary
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -51,14 +50,18 @@ class ReleasedWords:
 
     What stands between two spaces is read by itself. It is a word of the vocabulary; or one, or a mark that
     stands for no word, with clitics written to it; or that between punctuation marks that were kept; or else
-    what the cutter makes of it. The writer (``text.writing``) leaves a space wherever this would give other
-    words than those that it writes.
+    what the cutter makes of it. The writer (``release.writing``) leaves a space wherever this would give
+    other words than those that it writes.
     """
 
-    def __init__(self, embedding: Embedding, marks: Iterable[str] = ()) -> None:
+    def __init__(self, embedding: Vocabulary, marks: Iterable[str] = ()) -> None:
         self.lookup = Lookup(embedding)
         self.marks = frozenset(marks)
-        self._cutter, self._unknown, self._outputs = Cutter(embedding), embedding.unknown_id, len(embedding)
+        self._cutter, self._unknown, self._outputs = (
+            Cutter(embedding),
+            embedding.unknown_id,
+            len(embedding.words),
+        )
         self._embedding = embedding
 
     def ids(self, texts: Iterable[str | None]) -> Iterator[Ids]:
