@@ -81,7 +81,12 @@ def check_content(source: Path, native: Path, plain: Path) -> None:
     with tarfile.open(source) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
     demand(
-        {"CMakeLists.txt", "LICENSE", "src/deniable/neighbours/native/module.cpp", "tests/noise/test_noise.py"}
+        {
+            "CMakeLists.txt",
+            "LICENSE",
+            "src/deniable/neighbours/native/module.cpp",
+            "tests/noise/test_noise.py",
+        }
         <= names,
         "the source lacks files",
     )
