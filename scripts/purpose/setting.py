@@ -14,13 +14,14 @@ from scipy.sparse import coo_array
 from deniable import Embedding
 from deniable.arrays import Ids
 from deniable.decoding.ngrams import Bigrams
-from deniable.decoding.priors import SUPPORT, shares_of_all
+from deniable.decoding.priors import SUPPORT
 from deniable.learning.passages import Passages
 from deniable.learning.perturbation import draw
 from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.neighbours.threads import threads
 from deniable.purposes.directions import PENALTY
 from deniable.utility.measurement import stratified_split
+from deniable.words.frequency import shares_of_all
 from scripts.gpu.draws import Drawing, typical_scale
 from scripts.gpu.models import Split, mean_vectors
 from scripts.gpu.points import Effort
@@ -219,7 +220,9 @@ class SettingOnCard:
             np.append(np.arange(min(SUPPORT, len(self.embedding))), len(self.embedding)),
         )
         rows = chances[torch.tensor(inputs, device=self.device)]
-        receiver = Receiver(rows, inputs, shares_of_all(self.embedding, bigrams)[inputs], len(self.embedding))
+        receiver = Receiver(
+            rows, inputs, shares_of_all(self.embedding, bigrams.counts)[inputs], len(self.embedding)
+        )
         shares, _ = receiver.learn_shares(counts, weight=0.0 if self.drawing.exact else WEIGHT)
         return InContext(inputs, shares.float(), bigrams, self.texts).expected(rows, released)
 

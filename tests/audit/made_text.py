@@ -23,9 +23,10 @@ from deniable.audit.inversion.text_attack import make_truth
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
 from deniable.decoding.ngrams import Bigrams, count_bigrams
-from deniable.decoding.priors import first_shares, shares_of_all
+from deniable.decoding.priors import first_shares
 from deniable.interfaces import Mechanism, Randomness
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.words.frequency import shares_of_all
 
 
 def follow_one_another(words: int, documents: int, length: int, *, seed: int) -> list[Ids]:
@@ -90,7 +91,7 @@ class Attack:
 
     def judge(self, mechanism: Mechanism, attacker: Attacker, *, seed: int = 3) -> AttackerFinding:
         """Return what an attacker reaches on a release of the text."""
-        truth = make_truth(self.embedding, self.text, shares_of_all(self.embedding, self.model))
+        truth = make_truth(self.embedding, self.text, shares_of_all(self.embedding, self.model.counts))
         return judge(attacker, release_text(mechanism, self.text, seed=seed), truth)
 
     @property

@@ -22,11 +22,12 @@ from deniable.calibration.protection import protect
 from deniable.channel.columns import Columns, columns_of
 from deniable.channel.points import SharedPoints, draw_points
 from deniable.decoding.posterior import BayesAdversary
-from deniable.decoding.priors import by_rank, from_corpus, from_table
+from deniable.decoding.priors import from_corpus, from_table
 from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
 from deniable.interfaces import Randomness
 from deniable.mechanisms import RandomizedResponse, Vickrey
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.words.frequency import by_rank
 from tests.audit.wrong import never_changes
 from tests.support.strategies import line_embedding, random_embedding
 

@@ -15,9 +15,9 @@ from deniable.audit.inversion.audit import audit_inversion
 from deniable.audit.inversion.drawn_words import InversionEffort, invert, proved_bound
 from deniable.audit.report.inversion import inversion_tables
 from deniable.audit.saved import read_result
-from deniable.decoding.priors import by_rank
 from deniable.measures.capacity import capacity
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.words.frequency import by_rank
 from tests.audit.test_inversion import SimulatedOnly
 from tests.support.strategies import random_embedding
 

@@ -19,9 +19,9 @@ from deniable.channel.columns import Columns, PointColumns, columns_of
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_rows
 from deniable.channel.points import SharedPoints
-from deniable.decoding.priors import by_rank
 from deniable.mechanisms.base import NearestWord
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.words.frequency import by_rank
 from tests.support.strategies import random_embedding
 
 WORDS, DIMENSION, EPSILON = 250, 10, 3.0

@@ -10,7 +10,6 @@ import pytest
 from deniable import Embedding
 from deniable.arrays import Ids
 from deniable.channel.making import make_channel
-from deniable.decoding.kinds import Kinds, make_kinds, most_frequent_words
 from deniable.decoding.posterior import make_posterior
 from deniable.decoding.reading import (
     NOT_AMONG_THEM,
@@ -22,6 +21,7 @@ from deniable.decoding.reading import (
     share_of_kinds,
 )
 from deniable.embeddings import store
+from deniable.embeddings.kinds import Kinds, make_kinds, most_frequent_words
 from deniable.errors import InvalidParameter
 from deniable.purposes import install_reduced, reduce
 from tests.channel.test_channel import dense

@@ -21,13 +21,13 @@ from deniable import (
 )
 from deniable.arrays import Floats
 from deniable.calibration.protection import protect
-from deniable.decoding.kinds import Kinds
-from deniable.decoding.priors import in_english
+from deniable.embeddings.kinds import Kinds
 from deniable.interfaces import Mechanism
 from deniable.measures.bayes_bound import Words, bayes_bound, largest_epsilon
 from deniable.measures.estimate import Estimate
 from deniable.mechanisms.base import ExactSums
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.words.frequency import in_english
 
 SPREAD = np.array([[2.0, 0.0], [0.0, 0.4]])
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from deniable.channel.columns import columns_of
-from deniable.decoding.priors import by_rank
 from deniable.embeddings import store
 from deniable.interfaces import Mechanism
 from deniable.purposes import install_shaped
@@ -20,6 +19,7 @@ from deniable.service.messages import Choice
 from deniable.service.rules import Rules
 from deniable.service.settings import Allowed
 from deniable.words.cutter import Lookup
+from deniable.words.frequency import by_rank
 from deniable.words.never_release import NeverRelease
 from tests.service.running import make_settings, running
 from tests.support.made_purpose import made_embedding, public_texts

@@ -10,8 +10,8 @@ import pytest
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
-from deniable.decoding.kinds import make_kinds
 from deniable.decoding.ngrams import count_bigrams
+from deniable.embeddings.kinds import make_kinds
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.noise.randomness import InsecureSeededRandomness
 from deniable.tuning.attacker import Attacker, NamedShares

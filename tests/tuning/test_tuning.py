@@ -16,9 +16,9 @@ from deniable import Embedding, InvalidParameter
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channels
 from deniable.cli.app import app
-from deniable.decoding.kinds import make_kinds
 from deniable.decoding.ngrams import count_bigrams
 from deniable.embeddings import store
+from deniable.embeddings.kinds import make_kinds
 from deniable.errors import TargetsNotMet, TaskDataError
 from deniable.learning.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism

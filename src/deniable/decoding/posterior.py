@@ -29,6 +29,7 @@ prior."""
 
 _COLUMNS_AT_ONCE = 256
 _EVERYWHERE = 20
+_WORDS_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +92,14 @@ class Posterior:
             self.rest[outputs], self.unlisted @ of_inputs
         )
         return expected
+
+    def likeliest_kinds(self, of_inputs: Floats) -> Ids:
+        """Return the kind that is likeliest behind each released word; ``of_inputs[x, k]`` is how often the
+        input x is a word of kind k."""
+        parts = range(0, len(self.rest), _WORDS_AT_ONCE)
+        return np.concatenate(
+            [self.expect(of_inputs, slice(start, start + _WORDS_AT_ONCE)).argmax(axis=1) for start in parts]
+        )
 
 
 def make_posterior(channel: Channel, prior: Floats, *, candidates: int = MOST_CANDIDATES) -> Posterior:

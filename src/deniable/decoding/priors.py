@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import lzma
 from collections import Counter
-from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +15,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.readers.corpus import Corpus
 from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
 from deniable.words.cutter import Cutter
+from deniable.words.frequency import FROM_RANKS, UNKNOWN_SHARE, as_shares, shares_of_all
 
 SUPPORT = 20_000
 """How many words of the embedding may have gone in, unless told otherwise: the most frequent ones, which
@@ -26,64 +24,7 @@ public files list first."""
 BY_RANK, UNIFORM = "rank", "uniform"
 """What may be known of words before a release is read, beside a file of counts."""
 
-_MANDELBROT = 2.7
-
 _LONGEST = 1 << 27
-
-_UNKNOWN_SHARE = 0.02
-"""The share of unknown words to begin with; the release corrects it."""
-
-_FROM_RANKS = 0.05
-"""How much of the first shares comes from ranks where a public text or a file of counts is given: it does not
-have every word."""
-
-
-def by_rank(embedding: Embedding) -> Floats:
-    """Return 1/(rank + 2.7), scaled to sum 1 (Zipf's law as Mandelbrot wrote it); public embeddings list
-    frequent words first."""
-    return _scaled(1.0 / (np.arange(1, len(embedding) + 1, dtype=np.float64) + _MANDELBROT))
-
-
-def shares_of_all(embedding: Embedding, context: Bigrams | None = None) -> Floats:
-    """Return the shares of all words and ⊥ to begin with: by rank, or as a public text has them, with a
-    little of the ranks."""
-    ranks: Floats = np.append((1.0 - _UNKNOWN_SHARE) * by_rank(embedding), _UNKNOWN_SHARE)
-    if context is None:
-        return ranks
-    mixed: Floats = (1.0 - _FROM_RANKS) * context.counts / context.counts.sum() + _FROM_RANKS * ranks
-    return mixed
-
-
-_BEYOND_THE_COUNTS = 0.08
-"""The share of all known words that the built-in counts do not list: they end after the most frequent
-11,547."""
-
-_LEAST_COVERED = 0.5
-
-
-def in_english(embedding: Embedding) -> Floats | None:
-    """Return the shares of all words and ⊥ in running English text, by the built-in counts
-    (``words/data/README.md``).
-
-    None if the embedding does not know the words of half of such a text: it is of another language, or a
-    special vocabulary.
-    """
-    counts = _english_counts()
-    listed = np.array([counts.get(word, 0) for word in embedding.words], dtype=np.float64)
-    if listed.sum() < _LEAST_COVERED * sum(counts.values()):
-        return None
-    beyond = np.where(listed > 0.0, 0.0, by_rank(embedding))
-    known = (1.0 - _BEYOND_THE_COUNTS) * _scaled(listed)
-    if beyond.any():
-        known += _BEYOND_THE_COUNTS * _scaled(beyond)
-    return np.append((1.0 - _UNKNOWN_SHARE) * _scaled(known), _UNKNOWN_SHARE)
-
-
-@lru_cache(maxsize=1)
-def _english_counts() -> dict[str, int]:
-    packed = (resources.files("deniable.words") / "data" / "english-counts.txt.xz").read_bytes()
-    lines = lzma.decompress(packed).decode("utf-8").split("\n")[:-1]
-    return {word: int(count) for word, _, count in (line.partition("\t") for line in lines)}
 
 
 def known_before(embedding: Embedding, prior: str | Path, context: Bigrams | None = None) -> Floats:
@@ -97,21 +38,23 @@ def known_before(embedding: Embedding, prior: str | Path, context: Bigrams | Non
     :raises UnusableAuditData: if the file holds no known word.
     """
     if prior == BY_RANK:
-        return shares_of_all(embedding, context)
+        return shares_of_all(embedding, None if context is None else context.counts)
     if prior == UNIFORM:
-        return _scaled(np.ones(len(embedding) + 1))
+        return as_shares(np.ones(len(embedding) + 1))
     if not Path(prior).is_file():
         raise InvalidParameter(
             "prior", str(prior), 'must be "rank", "uniform" or a file with a word and its count on each line'
         )
-    listed = np.append((1.0 - _UNKNOWN_SHARE) * from_table(embedding, Path(prior)), _UNKNOWN_SHARE)
-    mixed: Floats = (1.0 - _FROM_RANKS) * listed + _FROM_RANKS * shares_of_all(embedding)
+    listed = np.append((1.0 - UNKNOWN_SHARE) * from_table(embedding, Path(prior)), UNKNOWN_SHARE)
+    mixed: Floats = (1.0 - FROM_RANKS) * listed + FROM_RANKS * shares_of_all(embedding)
     return mixed
 
 
 def first_shares(channel: Channel, context: Bigrams | None = None) -> Floats:
     """Return the shares of a channel's input words to begin with, as ``shares_of_all`` has them."""
-    return _scaled(shares_of_all(channel.embedding, context)[channel.inputs])
+    return as_shares(
+        shares_of_all(channel.embedding, None if context is None else context.counts)[channel.inputs]
+    )
 
 
 def most_frequent(embedding: Embedding, context: Bigrams | None, support: int) -> Ids:
@@ -166,9 +109,4 @@ def _known(embedding: Embedding, counts: Counter[str], path: Path) -> Floats:
         raise UnusableAuditData(path, "its counts are too large to be added up")
     if not values.sum() > 0.0:
         raise UnusableAuditData(path, f"none of its words is in the embedding {embedding.name!r}")
-    return _scaled(values)
-
-
-def _scaled(values: Floats) -> Floats:
-    shares: Floats = values / values.sum()
-    return shares
+    return as_shares(values)

@@ -15,8 +15,8 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.decoding.context import ContextDecoder
-from deniable.decoding.kinds import Kinds
 from deniable.decoding.posterior import Posterior
+from deniable.embeddings.kinds import Kinds
 
 NOT_AMONG_THEM = 1 << 30
 """The rank of a word that is no candidate."""

@@ -43,8 +43,8 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.decoding.kinds import Kinds
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.kinds import Kinds
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
 from deniable.measures.estimate import Estimate, ends_of_mean, solve

@@ -13,11 +13,11 @@ from typing import cast
 import numpy as np
 
 from deniable.arrays import Ids
-from deniable.decoding.priors import in_english
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.measures.bayes_bound import Words, largest_epsilon
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.words.frequency import in_english
 
 LEVELS = {"low": 0.08, "medium": 0.17, "high": 0.33}
 """The shares that the names of levels stand for; blind guessing names 5.6 %."""

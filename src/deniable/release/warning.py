@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.decoding.priors import in_english, shares_of_all
 from deniable.interfaces import Mechanism
 from deniable.measures.bayes_bound import Words, bayes_bound, behind
 from deniable.mechanisms.catalogue import chosen_as
 from deniable.noise.randomness import SecureRandomness
 from deniable.parameters import STARTING_EPSILON
 from deniable.report.wording import percent
+from deniable.words.frequency import in_english, shares_of_all
 
 _TOO_MANY = 0.75
 """If more than this share of the words is released unchanged, a release hardly changes anything."""

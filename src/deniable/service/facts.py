@@ -24,7 +24,6 @@ from deniable.channel.explanation import Explanation, explain_word
 from deniable.channel.rays.rays import RadialRays
 from deniable.channel.rays.statistics import length_function, unchanged
 from deniable.decoding.posterior import BayesAdversary
-from deniable.decoding.priors import by_rank
 from deniable.errors import DeniableError
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import radial_noise
@@ -49,6 +48,7 @@ from deniable.service.messages import (
 from deniable.service.releases import choice_from_query, json_reply, read_body
 from deniable.service.rules import Rules
 from deniable.words.cutter import Cutter, Lookup
+from deniable.words.frequency import by_rank
 
 _RAYS = 200
 _DRAWS = 300

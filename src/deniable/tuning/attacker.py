@@ -21,9 +21,9 @@ from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.distribution import binomial_error
 from deniable.decoding.context import ContextDecoder
-from deniable.decoding.kinds import Kinds, likeliest_kinds
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.posterior import make_posterior
+from deniable.embeddings.kinds import Kinds
 
 OfAllWords = Literal["named", "context", "kinds"]
 """What an attacker over all words may be asked for: words alone, words in context, or kinds of words."""
@@ -169,7 +169,7 @@ class Attacker:
         of_inputs = np.zeros((len(kinds), self.kinds.count))
         words = np.flatnonzero(kinds >= 0)
         of_inputs[words, kinds[words]] = 1.0
-        guesses = likeliest_kinds(make_posterior(channel, prior), of_inputs)
+        guesses = make_posterior(channel, prior).likeliest_kinds(of_inputs)
         right = guesses[released[judged]] == self.kinds.of[self.ids[judged]]
         return float(right.mean())
 

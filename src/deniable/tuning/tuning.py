@@ -13,9 +13,9 @@ import numpy as np
 
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
-from deniable.decoding.kinds import make_kinds, most_frequent_words
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.kinds import make_kinds, most_frequent_words
 from deniable.errors import InvalidParameter
 from deniable.learning.scores import sklearn
 from deniable.learning.summary import MeasuredEmbedding

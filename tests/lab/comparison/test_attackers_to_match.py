@@ -19,9 +19,9 @@ from deniable.arrays import Ids
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
 from deniable.cli.app import app
-from deniable.decoding.kinds import Kinds
 from deniable.decoding.ngrams import count_bigrams
 from deniable.embeddings import store
+from deniable.embeddings.kinds import Kinds
 from deniable.errors import UnusableAuditData
 from deniable.lab.comparison import (
     ComparisonResult,

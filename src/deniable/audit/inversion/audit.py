@@ -19,6 +19,7 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
+from deniable.words.frequency import by_rank
 
 
 def audit_inversion(
@@ -104,7 +105,7 @@ def _prior(
     if corpus is not None:
         return priors.from_corpus(embedding, corpus)
     if read is None:
-        return priors.by_rank(embedding)
+        return by_rank(embedding)
     shares = read.shares[:-1]
     known: Floats = shares / shares.sum()
     return known

@@ -20,8 +20,8 @@ from deniable.audit.inversion.attackers import Attacker
 from deniable.audit.inversion.results import AttackerFinding, GroupFinding, ListFinding, Success
 from deniable.audit.inversion.text import GROUPS, AttackedText
 from deniable.channel.draws import Draws
-from deniable.decoding.kinds import Kinds
 from deniable.decoding.reading import NOT_AMONG_THEM, Reading
+from deniable.embeddings.kinds import Kinds
 from deniable.interfaces import Mechanism
 
 

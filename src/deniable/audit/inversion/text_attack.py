@@ -33,13 +33,14 @@ from deniable.audit.inversion.text import (
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
 from deniable.decoding import priors
-from deniable.decoding.kinds import make_kinds
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.kinds import make_kinds
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report
 from deniable.words.cutter import Lookup
+from deniable.words.frequency import shares_of_all
 from deniable.words.word_list import read_word_list
 
 _WORDS_TO_CHOOSE_BY = 3_000
@@ -94,7 +95,7 @@ class TextAttack:
             )
         attacked = held if attacked is None else attacked
         assert attacked is not None  # noqa: S101 - one of the two
-        shares = priors.shares_of_all(embedding, read.bigrams)
+        shares = shares_of_all(embedding, None if read.bigrams is None else read.bigrams.counts)
         truth = make_truth(embedding, attacked, shares, lists)
         return cls(
             embedding=embedding, public=read, truth=truth, effort=effort, shares=shares, further=further

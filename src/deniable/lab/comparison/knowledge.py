@@ -17,9 +17,9 @@ import numpy as np
 
 from deniable.arrays import Ids
 from deniable.audit.inversion.text import digest_of
-from deniable.decoding.kinds import Kinds, make_kinds, most_frequent_words
 from deniable.decoding.ngrams import Bigrams, PairCounts
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.kinds import Kinds, make_kinds, most_frequent_words
 from deniable.errors import UnusableAuditData
 from deniable.words.cutter import Cutter, Lookup
 from deniable.words.public_text import read_documents

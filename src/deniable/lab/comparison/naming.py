@@ -29,7 +29,6 @@ from deniable.channel.distribution import binomial_error
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
 from deniable.decoding.context import ContextDecoder
-from deniable.decoding.kinds import likeliest_kinds
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.posterior import make_posterior
 from deniable.embeddings.embedding import Embedding
@@ -187,7 +186,7 @@ class NamingAttacker:
             return np.zeros(len(self.embedding), dtype=np.int64)
         behind = make_posterior(channel, self.counts[channel.inputs] * having)
         of_inputs /= np.maximum(having, 1e-300)[:, None]
-        return likeliest_kinds(behind, of_inputs)
+        return behind.likeliest_kinds(of_inputs)
 
     def _words_alone(self, channel: Channel) -> Ids:
         """Return the word that is likeliest behind each released word."""

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
-from deniable.decoding.posterior import Posterior
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import find_by_fingerprint
 from deniable.errors import EmbeddingNotFound, MalformedEmbedding
@@ -61,15 +60,6 @@ class Kinds:
         of = self.of.copy()
         of[ids] = self.count
         return Kinds(of=of, count=self.count + 1, mapped=self.mapped)
-
-
-def likeliest_kinds(behind: Posterior, of_inputs: Floats) -> Ids:
-    """Return the kind that is likeliest behind each released word; ``of_inputs[x, k]`` is how often the input
-    x is a word of kind k."""
-    parts = range(0, len(behind.rest), _WORDS_AT_ONCE)
-    return np.concatenate(
-        [behind.expect(of_inputs, slice(start, start + _WORDS_AT_ONCE)).argmax(axis=1) for start in parts]
-    )
 
 
 def make_kinds(
