@@ -18,8 +18,8 @@ UNKNOWN_SHARE = 0.02
 """The share of unknown words before a release is read."""
 
 FROM_RANKS = 0.05
-"""The part of the shares that comes from ranks where a public text or a file of counts is given, since neither
-has every word."""
+"""The part of the shares that comes from ranks where a public text or a file of counts is given: neither has
+every word."""
 
 _MANDELBROT = 2.7
 _BEYOND_THE_COUNTS = 0.08
