@@ -80,7 +80,15 @@ def test_nothing_that_releases_text_imports_the_audits() -> None:
         for path in source.rglob("*.py")
         if "deniable.audit" in path.read_text(encoding="utf-8")
     }
-    allowed = ("audit/", "cli/audit/", "lab/")
+    allowed = (
+        "audit/",
+        "utility/",
+        "tuning/",
+        "measures/catalogue.py",
+        "cli/audit/",
+        "cli/measuring/",
+        "lab/",
+    )
     assert {name for name in importers if not name.startswith(allowed)} == set()
     for module in ("deniable.audit", "deniable.channel.draws"):
         reached = (

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
+from deniable.audit.named import Named
 from deniable.embeddings import store
-from deniable.lab.comparison.naming import make_attacker
-from deniable.lab.comparison.texts import cut_texts
+from deniable.lab.comparison.readings import read_named
 from deniable.learning.passages import passages_of
+from deniable.measures.texts import cut_texts
 from deniable.mechanisms.catalogue import parse_mechanism
-from deniable.records.labelled import LabelledTexts
 from deniable.release.policies import TextPolicy
 from tests.audit.made_text import follow_one_another
 from tests.support.strategies import random_embedding
@@ -37,9 +37,9 @@ def test_epsilon_is_where_the_attacker_names_the_wanted_share(
     ]
     found = epsilons_where(embedding, mechanism, passages_of(texts, embedding, TextPolicy()), [0.4, 1e-9])
     assert [wanted for wanted, _ in found] == [0.4], "the other is out of reach"
-    labelled = LabelledTexts(source="made", people=["a"] * len(texts), texts=texts)
-    attacker = make_attacker(embedding, [cut_texts(labelled, embedding, longest=None)])
-    share = attacker.attack(mechanism, epsilon=found[0][1], directions=300, seed=2).share
+    attacker = Named.by_spelling(cut_texts(texts, embedding), embedding)
+    epsilon = found[0][1]
+    share = read_named(attacker, embedding, mechanism, "named", epsilon=epsilon, directions=300, seed=2).share
     assert share == pytest.approx(
         0.4, abs=0.1
     )  # it bends between two ε of the grid: 0.04 below for a softmax, and 0.01 by chance

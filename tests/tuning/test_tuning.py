@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from deniable import Embedding, InvalidParameter
+from deniable.audit.named import Named, Way
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channels
 from deniable.cli.app import app
@@ -20,10 +21,9 @@ from deniable.decoding.ngrams import count_bigrams
 from deniable.embeddings import store
 from deniable.embeddings.kinds import make_kinds
 from deniable.errors import TargetsNotMet, TaskDataError
-from deniable.learning.texts import Texts
+from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tuning import TuningFindings, TuningSettings, tune
-from deniable.tuning.attacker import Attacker, OfAllWords
 from deniable.tuning.search import Search, Trial
 from deniable.tuning.spaces import Space, make_spaces
 from deniable.tuning.texts import (
@@ -318,7 +318,7 @@ def test_labels_of_judged_texts_have_no_say(public: Path) -> None:
             (2,),
             (3.0,),
         )[1]
-        for labels in (cut.labels, wrong)
+        for labels in (list(cut.labels), wrong)
     ]
     assert spaces[0].embedding.fingerprint == spaces[1].embedding.fingerprint
     assert take_texts(cut, parts.learn).labels == take_texts(replace(cut, labels=wrong), parts.learn).labels
@@ -331,13 +331,9 @@ def cut_public(texts: int) -> Texts:
     )[1]
 
 
-def make_search(target: float, reading: OfAllWords = "named") -> Search:
+def make_search(target: float, reading: Way = "named") -> Search:
     cut = cut_public(300)
-    attacker = Attacker(
-        ids=cut.ids,
-        lengths=[len(words) for words in cut.words],
-        kinds=make_kinds(made_embedding(), clusters=10),
-    )
+    attacker = Named.by_ids(cut, make_kinds(made_embedding(), clusters=10))
     half = np.arange(150)
     learn, choose = take_texts(cut, half), take_texts(cut, half + 150)
     return Search(
@@ -360,7 +356,7 @@ def test_a_search_finds_the_same_epsilon_again_and_the_attacker_stays_within_the
     search = make_search(0.2)
     channel = search.match(trials[0])
     cut = cut_public(300)
-    attacker = Attacker(ids=cut.ids, lengths=[len(cut.ids)], kinds=make_kinds(made_embedding(), clusters=10))
+    attacker = Named.by_ids(cut, make_kinds(made_embedding(), clusters=10))
     named = attacker.alone(channel, search.draw(space, channel.epsilon, cut.ids, seed=9))
     assert 0.13 < named.words < 0.2 + 4 * named.words_error
 
@@ -372,10 +368,14 @@ def test_an_attacker_in_context_is_brought_to_the_target_too() -> None:
     texts[:, 0] = rng.integers(0, 250, 300)
     for place in range(1, 12):
         texts[:, place] = (2 * texts[:, place - 1] + rng.integers(0, 2, 300)) % 250
-    words = [[embedding.words[i] for i in text] for text in texts]
-    cut = Texts(words=words, labels=["odd" if text[0] % 2 else "even" for text in texts], ids=texts.ravel())
-    alone = Attacker(ids=cut.ids, lengths=[12] * 300, kinds=make_kinds(embedding, clusters=10))
-    both = replace(alone, model=count_bigrams(texts, 251))
+    cut = Texts(
+        ids=texts.ravel(),
+        offsets=np.arange(0, 3_601, 12),
+        spelled=[embedding.words[i] for i in texts.ravel().tolist()],
+        labels=["odd" if text[0] % 2 else "even" for text in texts],
+    )
+    alone = Named.by_ids(cut, make_kinds(embedding, clusters=10))
+    both = replace(alone, context=count_bigrams(texts, 251))
     half, space = np.arange(150), Space(embedding=embedding)
     found = []
     for attacker in (alone, both):
@@ -405,8 +405,8 @@ def test_an_attacker_in_context_is_brought_to_the_target_too() -> None:
 def test_kinds_are_brought_to_the_target_and_words_are_not() -> None:
     (_, space) = make_spaces(made_embedding(), public_texts(300), (3,), (2.0,))
     cut, kinds = cut_public(300), make_kinds(made_embedding(), clusters=10)
-    attacker, found = Attacker(ids=cut.ids, lengths=[len(cut.ids)], kinds=kinds), {}
-    target = attacker.blind().kinds + 0.15
+    attacker, found = Named.by_ids(cut, kinds), {}
+    target = attacker.blind.kinds + 0.15
     for reading in ("named", "kinds"):
         search = make_search(target, reading)
         channel = search.match(search.look(space))
@@ -437,10 +437,10 @@ def test_a_public_text_goes_to_the_attacker_that_epsilon_is_matched_to(
     few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "corpus.txt").write_text("\n".join(public_texts(50, seed=9).texts))
-    attackers: list[Attacker] = []
+    attackers: list[Named] = []
 
     def stop(*given: object, **_: object) -> None:
-        attackers.extend(each for each in given if isinstance(each, Attacker))
+        attackers.extend(each for each in given if isinstance(each, Named))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Search, "__init__", stop)
@@ -454,7 +454,7 @@ def test_a_public_text_goes_to_the_attacker_that_epsilon_is_matched_to(
                 settings=SETTINGS,
                 public=corpus,
             )
-    assert [attacker.model is None for attacker in attackers] == [False, True]
+    assert [attacker.context is None for attacker in attackers] == [False, True]
 
 
 def test_a_target_below_a_blind_guess_is_refused() -> None:

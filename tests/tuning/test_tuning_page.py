@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from deniable.audit.named import NamedShares
 from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.tuning.attacker import NamedShares
 from deniable.tuning.findings import (
     AttackFinding,
     AttributeFinding,

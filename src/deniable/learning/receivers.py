@@ -4,6 +4,7 @@ vectors."""
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from deniable.learning.word_classifier import CountClassifier, WordClassifier
 _STRENGTH, _ROUNDS = 1.0, 200
 
 
-def learn_words(texts: list[list[str]], labels: list[str]) -> WordClassifier:
+def learn_words(texts: list[list[str]], labels: Sequence[str]) -> WordClassifier:
     """Return TF-IDF and logistic regression that learnt from the words of texts.
 
     :raises MissingExtra: if scikit-learn is not installed.
@@ -28,7 +29,7 @@ def learn_words(texts: list[list[str]], labels: list[str]) -> WordClassifier:
         return WordClassifier(strength=_STRENGTH, rounds=_ROUNDS).fit(texts, labels)
 
 
-def learn_counts(counts: Any, labels: list[str]) -> CountClassifier:
+def learn_counts(counts: Any, labels: Sequence[str]) -> CountClassifier:
     """Return the same that learnt from counts of words, which need not be whole."""
     return CountClassifier(strength=_STRENGTH, rounds=_ROUNDS).fit(counts, labels)
 
@@ -42,7 +43,7 @@ def mean_vectors(counts: Any, embedding: Embedding) -> Floats:
     return means
 
 
-def learn_vectors(vectors: Floats, labels: list[str]) -> Any:
+def learn_vectors(vectors: Floats, labels: Sequence[str]) -> Any:
     """Return a logistic regression that learnt from mean vectors, each coordinate brought to the same
     spread."""
     scaler, linear, pipeline = (

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from deniable.audit.named import NamedShares, Way
 from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.tuning.attacker import NamedShares, OfAllWords
 from deniable.tuning.receiver import ReadAs
 from deniable.tuning.search import Point, Trial
 from deniable.tuning.spaces import Space
@@ -149,7 +149,7 @@ class TuningFindings:
     public: str | None
     mechanism: ChosenMechanism
     embedding: MeasuredEmbedding
-    reading: OfAllWords
+    reading: Way
     target: float
     space: Space
     epsilon: float

@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +19,7 @@ from deniable.channel.channel import Channel
 from deniable.embeddings.embedding import Embedding
 from deniable.learning.receivers import learn_counts, learn_words, mean_vectors
 from deniable.learning.scores import sklearn
-from deniable.learning.texts import Texts
+from deniable.measures.texts import Texts
 from deniable.utility.receiver import expected_counts, whole_counts
 
 ReadAs = Literal["as released", "decoded", "mean vectors"]
@@ -100,8 +99,8 @@ class _Released:
         if reading == "mean vectors":
             return _by_mean_vectors(embedding, (self.learn, self.ids[0]), (self.judge, self.ids[1]))
         learn, judge = (
-            self.learn.with_words(embedding, self.ids[0]),
-            self.judge.with_words(embedding, self.ids[1]),
+            texts.released(ids, embedding).words
+            for texts, ids in ((self.learn, self.ids[0]), (self.judge, self.ids[1]))
         )
         if reading == "as released":
             return _share_right(learn_words(learn, labels).predict(judge), self.judge.labels)
@@ -123,10 +122,8 @@ def _by_mean_vectors(embedding: Embedding, learn: tuple[Texts, Ids], judge: tupl
 
 
 def _mean_vectors(embedding: Embedding, texts: Texts, ids: Ids) -> Floats:
-    lengths = [len(words) for words in texts.words]
-    counts = whole_counts(ids, np.array([0, *accumulate(lengths)], dtype=np.int64), embedding)
-    return mean_vectors(counts, embedding)
+    return mean_vectors(whole_counts(ids, texts.offsets, embedding), embedding)
 
 
-def _share_right(found: Sequence[str], labels: list[str]) -> float:
+def _share_right(found: Sequence[str], labels: Sequence[str]) -> float:
     return float((np.array(found) == np.array(labels)).mean())

@@ -20,16 +20,16 @@ from typing import Self
 import numpy as np
 
 from deniable.arrays import Floats, Ids
+from deniable.audit.named import Named, Way
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channels
 from deniable.embeddings.places import work_folder
 from deniable.errors import DeniableError, TargetsNotMet
 from deniable.interfaces import Mechanism
-from deniable.learning.texts import Texts
+from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report, part_of
-from deniable.tuning.attacker import Attacker, OfAllWords
 from deniable.tuning.receiver import Told, tell_labels
 from deniable.tuning.spaces import Space
 from deniable.utility.receiver import DecodingEffort
@@ -88,11 +88,11 @@ class Search:
     def __init__(
         self,
         mechanism: ChosenMechanism,
-        attacker: Attacker,
+        attacker: Named,
         learn: Texts,
         choose: Texts,
         *,
-        reading: OfAllWords,
+        reading: Way,
         target: float,
         quick: DecodingEffort,
         thorough: DecodingEffort,
@@ -103,7 +103,7 @@ class Search:
         :raises TargetsNotMet: if the attacker names as many without seeing anything, or there is nothing to
             name.
         """
-        blind, what = attacker.blind(), "kinds" if reading == "kinds" else "words"
+        blind, what = attacker.blind, "kinds" if reading == "kinds" else "words"
         if reading == "kinds" and not blind.judged_kinds:
             raise TargetsNotMet("kinds: no word of these texts has a kind; match on words instead")
         if target <= blind.share_of(reading):
@@ -212,7 +212,7 @@ class Search:
         # Kinds it also names blindly.
         share = self._target
         if self._reading == "kinds":
-            blind = self._attacker.blind().kinds
+            blind = self._attacker.blind.kinds
             share = (share - blind) / (1.0 - blind)
         epsilons = self._between(space, 0.2 * share, min(1.6 * share, (1.0 + share) / 2.0))
         for _ in range(_ROUNDS):
@@ -228,7 +228,7 @@ class Search:
 
     def _between(self, space: Space, least: float, most: float) -> list[float]:
         """Return values of ε between those that leave these shares of the words unchanged."""
-        ids = self._attacker.ids[:_WORDS_TO_BRACKET]
+        ids = self._attacker.texts.ids[:_WORDS_TO_BRACKET]
 
         def find(share: float) -> float:
             low, high = math.log(_LEAST), math.log(_MOST)
@@ -262,10 +262,11 @@ class Search:
         )
 
     def _read(self, space: Space, channel: Channel, *, in_context: int | None = None) -> Point:
-        ids = self._attacker.ids
+        ids = self._attacker.texts.ids
         released = self.draw(space, channel.epsilon, ids, seed=1)
         unchanged = float((released == ids).mean())
-        named = self._attacker.success(self._reading, channel, released, in_context=in_context)
+        texts = None if in_context is None else self._attacker.first_texts(in_context)
+        named = self._attacker.success(self._reading, channel, released, texts=texts).share_of(self._reading)
         return Point(epsilon=channel.epsilon, attacker=named, unchanged=unchanged, told=None)
 
     def _used(self, space: Space, point: Point, channel: Channel) -> Point:

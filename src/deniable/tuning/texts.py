@@ -14,7 +14,7 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, TaskDataError
-from deniable.learning.texts import Texts
+from deniable.measures.texts import Texts, cut_texts
 from deniable.parameters import validated_count
 from deniable.purposes.public_texts import (
     PublicTexts,
@@ -26,7 +26,6 @@ from deniable.purposes.public_texts import (
 )
 from deniable.records.labelled import ReadingOptions, labelled_records
 from deniable.utility.measurement import stratified_split
-from deniable.words.cutter import Cutter, Lookup
 
 FEWEST_TEXTS = 200
 SHARES = (0.4, 0.3, 0.15)
@@ -141,12 +140,8 @@ def known_texts(found: PublicAttributes, embedding: Embedding) -> tuple[PublicAt
 
     :raises TaskDataError: if too few are left, or hardly one of a class.
     """
-    cutter, lookup = Cutter(embedding), Lookup(embedding)
-    words = [cutter.words(text) for text in found.public.texts]
-    ids = [np.array(lookup.ids(each, folded=cutter.folds), dtype=np.int64) for each in words]
-    known = np.array(
-        [i for i, each in enumerate(ids) if (each != embedding.unknown_id).any()], dtype=np.int64
-    )
+    cut = cut_texts(found.public.texts, embedding, labels=found.public.labels)
+    known = np.unique(np.repeat(np.arange(len(cut)), cut.lengths)[cut.ids != embedding.unknown_id])
     if len(known) < FEWEST_TEXTS:
         raise TaskDataError(
             found.public.source,
@@ -154,11 +149,7 @@ def known_texts(found: PublicAttributes, embedding: Embedding) -> tuple[PublicAt
         )
     left = _taken(found, known)
     check_learnable(left.public)
-    return left, Texts(
-        words=[words[i] for i in known],
-        labels=left.public.labels,
-        ids=np.concatenate([ids[i] for i in known]),
-    )
+    return left, cut.take(known)
 
 
 def split_parts(labels: Sequence[str], *, seed: int = SEED) -> Parts:
@@ -179,15 +170,10 @@ def split_parts(labels: Sequence[str], *, seed: int = SEED) -> Parts:
 def take_texts(texts: Texts, places: Ids, labels: Sequence[str] | None = None) -> Texts:
     """Return some of the texts, with other labels than their own if ``labels`` are given for all texts; those
     without one are left out."""
-    lengths = np.array([len(words) for words in texts.words])
-    ends = np.cumsum(lengths)
-    wanted = [i for i in places.tolist() if labels is None or labels[i]]
-    ids = [texts.ids[ends[i] - lengths[i] : ends[i]] for i in wanted]
-    return Texts(
-        words=[texts.words[i] for i in wanted],
-        labels=[(texts.labels if labels is None else labels)[i] for i in wanted],
-        ids=np.concatenate(ids) if ids else np.zeros(0, dtype=np.int64),
-    )
+    if labels is None:
+        return texts.take(places)
+    having = np.array([i for i in places.tolist() if labels[i]], dtype=np.int64)
+    return replace(texts, labels=labels).take(having)
 
 
 def take_public(found: PublicTexts, places: Ids) -> PublicTexts:

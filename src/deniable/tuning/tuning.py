@@ -12,14 +12,15 @@ from typing import Unpack
 import numpy as np
 
 from deniable.arrays import Ids
+from deniable.audit.named import WAYS, Named, Way
 from deniable.channel.channel import Channel
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.kinds import make_kinds, most_frequent_words
+from deniable.embeddings.kinds import Kinds, make_kinds, most_frequent_words
 from deniable.errors import InvalidParameter
 from deniable.learning.scores import sklearn
 from deniable.learning.summary import MeasuredEmbedding
-from deniable.learning.texts import Texts
+from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.noise.randomness import SecureRandomness
 from deniable.parameters import validated_count, validated_share
@@ -28,7 +29,6 @@ from deniable.purposes.label_check import label_warnings
 from deniable.purposes.shaping import validated_strength
 from deniable.records.labelled import ReadingOptions
 from deniable.report.wording import percent
-from deniable.tuning.attacker import OF_ALL_WORDS, Attacker, OfAllWords
 from deniable.tuning.findings import (
     AttackFinding,
     AttributeFinding,
@@ -74,7 +74,7 @@ class TuningSettings:
     """
 
     attacker: float = 0.1
-    reading: OfAllWords | None = None
+    reading: Way | None = None
     dimensions: tuple[int, ...] = DIMENSIONS
     strengths: tuple[float, ...] = STRENGTHS
     runs: int = 2
@@ -89,8 +89,8 @@ class TuningSettings:
         """
         if not validated_share(self.attacker, "attacker", below_one=True) > 0.0:
             raise InvalidParameter("attacker", self.attacker, "must be greater than 0, such as 0.1")
-        if self.reading not in (None, *OF_ALL_WORDS):
-            raise InvalidParameter("reading", self.reading, f"must be one of: {', '.join(OF_ALL_WORDS)}")
+        if self.reading not in (None, *WAYS):
+            raise InvalidParameter("reading", self.reading, f"must be one of: {', '.join(WAYS)}")
         if not self.dimensions or not self.strengths:
             raise InvalidParameter("dimensions", "none", "give at least one number of axes and one strength")
         for dimension in self.dimensions:
@@ -160,7 +160,7 @@ def tune(
         space, take_public(found.public, parts.shape), settings.dimensions, settings.strengths
     )
     model = None if public is None else read_bigrams(space, public)
-    attacker = _make_attacker(space, cut, parts, settings.attacked_words, model)
+    attacker, kinds = _make_attacker(space, cut, parts, settings.attacked_words, model)
     learn, choose = take_texts(cut, parts.learn), take_texts(cut, parts.choose)
     quick, thorough = settings.quick, settings.thorough
     search = Search(
@@ -203,21 +203,21 @@ def tune(
         epsilon_as_it_is=matched[plain.space].epsilon,
         label=label,
         others=tuple(others),
-        kinds=attacker.kinds.in_words(),
-        blind=attacker.blind(),
+        kinds=kinds.in_words(),
+        blind=attacker.blind,
         shaped=attacks[best.space],
         as_it_is=attacks[plain.space],
         tried=tuple(Tried.of(drawn.get(trial.space, trial)) for trial in (plain, reduced, *shaped)),
         samples=samples,
         counts=Counts(
-            texts=len(cut.labels),
-            left_out=given - len(cut.labels),
+            texts=len(cut),
+            left_out=given - len(cut),
             shape=len(parts.shape),
             learn=len(parts.learn),
             choose=len(parts.choose),
             judge=len(parts.judge),
-            attacked_words=len(attacker.ids),
-            unknown=float((attacker.ids == space.unknown_id).mean()),
+            attacked_words=len(attacker.texts.ids),
+            unknown=float((attacker.texts.ids == space.unknown_id).mean()),
         ),
         quick=quick,
         thorough=thorough,
@@ -229,12 +229,12 @@ def tune(
 class _Measurement:
     """Measures matched spaces on the texts that had no say in the choice."""
 
-    def __init__(self, search: Search, attacker: Attacker, cut: Texts, parts: Parts, runs: int) -> None:
+    def __init__(self, search: Search, attacker: Named, cut: Texts, parts: Parts, runs: int) -> None:
         self._search, self._attacker, self._cut, self._parts, self._runs = search, attacker, cut, parts, runs
 
     def attack(self, space: Space, channel: Channel, told: Callable[[], None]) -> AttackFinding:
         """Return what the attacker names in a release of all texts but those that the space was shaped by."""
-        released = self._search.draw(space, channel.epsilon, self._attacker.ids, seed=2)
+        released = self._search.draw(space, channel.epsilon, self._attacker.texts.ids, seed=2)
         found = AttackFinding(
             alone=self._attacker.alone(channel, released),
             in_context=self._attacker.in_context(channel, released),
@@ -306,16 +306,16 @@ class _Measurement:
 
     def samples(self, best: Space, plain: Space, matched: dict[Space, Channel]) -> tuple[Sample, ...]:
         """Return some public texts with what they became."""
-        short = [i for i in self._parts.judge.tolist() if 5 <= len(self._cut.words[i]) <= _LONGEST_SAMPLE]
+        short = [i for i in self._parts.judge.tolist() if 5 <= self._cut.lengths[i] <= _LONGEST_SAMPLE]
         texts = take_texts(self._cut, np.array(short[:_SAMPLES], dtype=np.int64))
 
         def became(space: Space) -> list[str]:
             mechanism = self._search.release(space, matched[space].epsilon)
             return [
                 " ".join(words)
-                for words in texts.with_words(
-                    space.embedding, mechanism.perturb(texts.ids, SecureRandomness())
-                )
+                for words in texts.released(
+                    mechanism.perturb(texts.ids, SecureRandomness()), space.embedding
+                ).words
             ]
 
         shown = zip(texts.words, became(best), became(plain), strict=True)
@@ -342,18 +342,19 @@ def _can_choose(smaller: tuple[Texts, ...]) -> bool:
     return len(set(smaller[0].labels)) > 1 and bool(smaller[1].labels)
 
 
-def _make_attacker(space: Embedding, cut: Texts, parts: Parts, most: int, model: Bigrams | None) -> Attacker:
+def _make_attacker(
+    space: Embedding, cut: Texts, parts: Parts, most: int, model: Bigrams | None
+) -> tuple[Named, Kinds]:
     """Return the attacker of a release of all texts but those that spaces are shaped by, up to a number of
     words."""
     places: Ids = np.random.Generator(np.random.PCG64(1)).permutation(
         np.concatenate([parts.learn, parts.choose, parts.judge])
     )
-    lengths = np.array([len(cut.words[i]) for i in places.tolist()])
-    count = max(1, int(np.searchsorted(np.cumsum(lengths), most)))
-    texts = take_texts(cut, places[:count])
+    count = max(1, int(np.searchsorted(np.cumsum(cut.lengths[places]), most)))
+    texts = cut.take(places[:count])
     counts = np.bincount(texts.ids, minlength=len(space) + 1)[:-1].astype(np.float64)
     kinds = make_kinds(space, frequent=most_frequent_words(counts))
-    return Attacker(ids=texts.ids, lengths=[len(words) for words in texts.words], kinds=kinds, model=model)
+    return Named.by_ids(texts, kinds, context=model), kinds
 
 
 def _parts_of(report: Report | None, rows: Sequence[int]) -> Iterator[Report | None]:

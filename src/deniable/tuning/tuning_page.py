@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
+from deniable.audit.named import NamedShares
 from deniable.records.formats.layout import number_of
 from deniable.report import palette
 from deniable.report.figure import apply_style, new_figure
 from deniable.report.markup import code, phrase
 from deniable.report.page import Page
 from deniable.report.wording import percent, percent_fixed
-from deniable.tuning.attacker import NamedShares
 from deniable.tuning.findings import AttributeFinding, AttributeReading, Tried, TuningFindings
 from deniable.tuning.installing import Isolated
 

@@ -7,7 +7,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.lab.comparison.probe import Probe, make_probe
-from deniable.learning.texts import Texts
+from deniable.measures.texts import Texts
 
 SHARES = np.array([0.4, 0.2, 0.2, 0.1, 0.1])
 
@@ -34,5 +34,9 @@ def task(embedding: Embedding, texts: int = 60, seed: int = 0) -> Texts:
     generator = np.random.default_rng(seed)
     labels = [str(i % 2) for i in range(texts)]
     ids = np.concatenate([generator.integers(0, 5, 6) + 20 * int(label) for label in labels])
-    words = [[f"w{i}" for i in part] for part in ids.reshape(texts, 6).tolist()]
-    return Texts(words=words, labels=labels, ids=ids)
+    return Texts(
+        ids=ids,
+        offsets=np.arange(0, 6 * texts + 1, 6),
+        spelled=[f"w{i}" for i in ids.tolist()],
+        labels=labels,
+    )

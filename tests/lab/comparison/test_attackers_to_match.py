@@ -16,8 +16,7 @@ from typer.testing import CliRunner
 
 from deniable import Embedding, InvalidParameter
 from deniable.arrays import Ids
-from deniable.channel.draws import Draws
-from deniable.channel.making import make_channel
+from deniable.audit.named import Named, Way
 from deniable.cli.app import app
 from deniable.decoding.ngrams import count_bigrams
 from deniable.embeddings import store
@@ -29,18 +28,15 @@ from deniable.lab.comparison import (
     Target,
     compare_mechanisms,
     read_comparison,
+    readings,
 )
 from deniable.lab.comparison.knowledge import WordKinds, make_word_kinds, read_context
-from deniable.lab.comparison.naming import NamingAttacker, make_attacker
-from deniable.lab.comparison.readings import ReadingEffort
+from deniable.lab.comparison.readings import ReadingEffort, read_named
 from deniable.lab.comparison.report.comparison_page import comparison_page, privacy_utility_figure
 from deniable.lab.comparison.report.words import legend_of, target_name
-from deniable.lab.comparison.texts import cut_texts
-from deniable.learning.texts import Texts
+from deniable.measures.texts import cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.records.labelled import LabelledTexts
-from deniable.tuning.attacker import Attacker as TuningAttacker
-from deniable.tuning.attacker import OfAllWords
 
 WORDS = 60
 SANTEXT = ChosenMechanism(name="santext")
@@ -55,15 +51,7 @@ def as_texts(documents: list[Ids]) -> list[str]:
     return [" ".join(f"w{i}" for i in document) for document in documents]
 
 
-def texts_of(embedding: Embedding, texts: list[str]) -> Texts:
-    return cut_texts(
-        LabelledTexts(source="made", people=["a"] * len(texts), texts=texts), embedding, longest=None
-    )
-
-
-def attacker_of(
-    documents: list[Ids], public: list[Ids] | None, *, clusters: int | None = None
-) -> NamingAttacker:
+def attacker_of(documents: list[Ids], public: list[Ids] | None, *, clusters: int | None = None) -> Named:
     embedding = spaces()
     kinds = None
     if clusters is not None:
@@ -71,11 +59,12 @@ def attacker_of(
         of[:6] = -1  # these stand apart
         kinds = WordKinds(embedding=embedding, kinds=Kinds(of=of, count=clusters))
     context = None if public is None else count_bigrams(public, WORDS + 1)
-    return make_attacker(embedding, [texts_of(embedding, as_texts(documents))], context=context, kinds=kinds)
+    texts = cut_texts(as_texts(documents), embedding)
+    return Named.by_spelling(texts, embedding, context=context, kinds_of=None if kinds is None else kinds.of)
 
 
-def read(attacker: NamingAttacker, reading: OfAllWords, *, epsilon: float = 2.0) -> float:
-    return attacker.attack(SANTEXT, reading, epsilon=epsilon, directions=60, seed=1).share
+def read(attacker: Named, way: Way, *, epsilon: float = 2.0) -> float:
+    return read_named(attacker, spaces(), SANTEXT, way, epsilon=epsilon, directions=60, seed=1).share
 
 
 def test_in_context_more_is_named_of_a_text_whose_words_follow_from_one_another() -> None:
@@ -90,56 +79,26 @@ def test_in_context_no_more_is_named_of_words_in_any_order() -> None:
     assert read(attacker, "context") == pytest.approx(read(attacker, "named"), abs=0.03)
 
 
-@pytest.mark.parametrize("with_public", [False, True])
-def test_words_and_kinds_are_those_that_tuning_counts(with_public: bool) -> None:
-    """Both are the Bayes rule with the text's own frequencies, written twice."""
-    documents = follow_one_another(WORDS, 450, 20, seed=2)
-    public = follow_one_another(WORDS, 400, 20, seed=1) if with_public else None
-    ours = attacker_of(documents, public, clusters=5)
-    assert ours.kinds is not None
-    channel = make_channel(
-        spaces(), SANTEXT, epsilon=2.0, inputs=np.unique(ours.ids), directions=60, keep=False
-    )
-    of = np.append(np.arange(WORDS) % 5, -1)
-    of[:6] = -1
-    kinds, lengths = Kinds(of=of, count=5), [len(document) for document in documents]
-    theirs = TuningAttacker(
-        ids=ours.ids,
-        lengths=lengths,
-        kinds=kinds,
-        model=None if public is None else count_bigrams(public, WORDS + 1),
-    )
-    released = Draws(SANTEXT(spaces(), epsilon=2.0), seed=5).of_each(ours.ids)
-    alone, context = theirs.alone(channel, released), theirs.in_context(channel, released)
-    best = alone.kinds if context is None else max(alone.kinds, context.kinds)
-    assert read(ours, "named") == pytest.approx(alone.words, abs=0.025)
-    assert read(ours, "kinds") == pytest.approx(best, abs=0.025)
-    if context is not None:
-        assert read(ours, "context") == pytest.approx(context.words, abs=0.025)
-        assert context.words > alone.words + 0.1
-    assert best > alone.words + 0.1, "a kind is told more easily than a word"
-
-
 def test_kinds_are_judged_at_words_that_have_one() -> None:
     attacker = attacker_of(follow_one_another(WORDS, 50, 20, seed=2), None, clusters=2)
     assert attacker.kinds is not None
-    judged = attacker.kinds[attacker.spelt]
-    assert attacker.blind_kinds == pytest.approx(max(np.bincount(judged[judged >= 0])) / (judged >= 0).sum())
-    assert read(attacker, "kinds", epsilon=1e-6) == pytest.approx(attacker.blind_kinds, abs=0.02)
+    judged = attacker.kinds
+    assert attacker.blind.kinds == pytest.approx(max(np.bincount(judged[judged >= 0])) / (judged >= 0).sum())
+    assert read(attacker, "kinds", epsilon=1e-6) == pytest.approx(attacker.blind.kinds, abs=0.02)
     assert read(attacker, "kinds", epsilon=1e4) == 1.0
 
 
 def test_what_an_attacker_does_not_know_it_is_not_asked() -> None:
     attacker = attacker_of(follow_one_another(WORDS, 10, 20, seed=2), None)
-    for reading in ("context", "kinds"):
-        with pytest.raises(ValueError, match=reading):
-            attacker.attack(SANTEXT, reading, epsilon=1.0, directions=10, seed=0)
+    with pytest.raises(ValueError, match="kinds"):
+        read(attacker, "kinds")
 
 
 def test_whole_texts_are_read_until_there_are_enough_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deniable.lab.comparison.naming.MOST_IN_CONTEXT", 90)
+    monkeypatch.setattr(readings, "MOST_IN_CONTEXT", 90)
     documents, public = follow_one_another(WORDS, 50, 20, seed=2), follow_one_another(WORDS, 200, 20, seed=1)
-    found = attacker_of(documents, public).attack(SANTEXT, "context", epsilon=2.0, directions=60, seed=1)
+    attacker = attacker_of(documents, public)
+    found = read_named(attacker, spaces(), SANTEXT, "context", epsilon=2.0, directions=60, seed=1)
     assert found.error == pytest.approx(np.sqrt(found.share * (1 - found.share) / 100), rel=0.1), (
         "five texts of 20 words"
     )
@@ -150,11 +109,10 @@ def test_kinds_of_all_embeddings_are_those_of_the_first() -> None:
     kinds = make_word_kinds(whole, np.arange(40))
     half = Embedding([whole.words[i] for i in range(0, 40, 2)], whole.vectors[::2], name="half")
     texts = ["w4 w5 w39 elsewhere W6"]
-    both = [make_attacker(each, [texts_of(each, texts)], kinds=kinds) for each in (whole, half)]
+    both = [Named.by_spelling(cut_texts(texts, each), each, kinds_of=kinds.of) for each in (whole, half)]
     for attacker in both:
         assert attacker.kinds is not None
-        found = attacker.kinds[attacker.spelt].tolist()
-        assert found == [*kinds.kinds.of[[4, 5, 39]], -1, kinds.kinds.of[6]]
+        assert attacker.kinds.tolist() == [*kinds.kinds.of[[4, 5, 39]], -1, kinds.kinds.of[6]]
 
 
 def test_what_is_compared_is_not_read_in_the_public_text(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_texts_are_cut_and_released_as_a_privatizer_does_it(words: list[str]) ->
     embedding = made(words)
     texts = cut_texts(data(), embedding, longest=None)
     mechanism = Multivariate(embedding, epsilon=0.2)
-    released = texts.with_words(embedding, Draws(mechanism, seed=3).of_each(texts.ids))
+    released = texts.released(Draws(mechanism, seed=3).of_each(texts.ids), embedding).words
     private = Privatizer(mechanism, randomness=InsecureSeededRandomness(insecure_seed=3))
     assert [" ".join(text) for text in released] == private.many(data().texts)
 

@@ -9,6 +9,7 @@ import pytest
 from tests.lab.comparison.compared import ring, task
 from typer.testing import CliRunner
 
+from deniable.audit.named import Way
 from deniable.audit.results import EmbeddingSummary
 from deniable.cli.app import app
 from deniable.embeddings import store
@@ -35,7 +36,6 @@ from deniable.lab.comparison.space import Comparison, name_of
 from deniable.lab.comparison.texts import TextCounts
 from deniable.mechanisms.catalogue import ChosenMechanism, parse_mechanism
 from deniable.records.labelled import LabelledTexts
-from deniable.tuning.attacker import OfAllWords
 
 run = CliRunner()
 SETTINGS = ComparisonSettings(
@@ -218,7 +218,7 @@ def test_the_table_has_the_front_marked_and_misses_said() -> None:
 
 
 def test_rows_are_marked_within_their_table_by_the_attacker_that_was_matched() -> None:
-    def at(reading: OfAllWords, mechanism: str, reached: float, adversary: float, accuracy: float) -> Row:
+    def at(reading: Way, mechanism: str, reached: float, adversary: float, accuracy: float) -> Row:
         row = made_row(mechanism, adversary, accuracy)
         worth = worth_of(row)
         readings = replace(

@@ -24,7 +24,7 @@ from deniable.lab.comparison.report.comparison_page import comparison_page, priv
 from deniable.lab.comparison.report.words import columns_of, finding, legend_of, places_table, table
 from deniable.lab.comparison.results import ByPlace, MeanAndSpread, ReceiverAccuracies, Row
 from deniable.lab.comparison.space import Comparison
-from deniable.learning.texts import Texts
+from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.mechanisms.santext import SanText
 from deniable.utility.receiver import DecodingEffort, open_channels
@@ -35,7 +35,12 @@ EFFORT = DecodingEffort(support=1_000, directions=50)
 def sided_texts(embedding: Embedding, count: int) -> Texts:
     rows = sided_rows(count)
     ids = np.array([embedding.index[text] for _, text in rows], dtype=np.int64)
-    return Texts(words=[[text] for _, text in rows], labels=[label for label, _ in rows], ids=ids)
+    return Texts(
+        ids=ids,
+        offsets=np.arange(len(rows) + 1),
+        spelled=[text for _, text in rows],
+        labels=[label for label, _ in rows],
+    )
 
 
 def test_decoding_helps_where_released_forms_mix() -> None:

@@ -14,20 +14,19 @@ from tests.support.strategies import random_embedding
 from typer.testing import CliRunner
 
 from deniable import Embedding, InvalidParameter
+from deniable.audit.named import Named
 from deniable.channel.draws import Draws
 from deniable.cli.app import app
 from deniable.embeddings import store
-from deniable.lab.comparison import ComparisonSettings, Target, compare_mechanisms, read_comparison
-from deniable.lab.comparison.naming import make_attacker
-from deniable.lab.comparison.readings import ReadingEffort
+from deniable.lab.comparison import ComparisonSettings, Target, compare_mechanisms, read_comparison, readings
+from deniable.lab.comparison.readings import ReadingEffort, read_named
 from deniable.lab.comparison.received import ReceivedTask
 from deniable.lab.comparison.report.comparison_page import comparison_page, privacy_utility_figure
 from deniable.lab.comparison.report.words import columns_of, finding, places_table, spaces_table, table
 from deniable.lab.comparison.results import ComparisonResult
 from deniable.lab.comparison.settings import ATTACKERS, TARGETS
-from deniable.lab.comparison.texts import cut_texts
 from deniable.learning.receivers import mean_vectors
-from deniable.learning.texts import Texts
+from deniable.measures.texts import cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.mechanisms.santext import SanText
 from deniable.records.labelled import LabelledTexts
@@ -51,15 +50,9 @@ def ring_without(known: list[int]) -> Embedding:
     return Embedding([whole.words[i] for i in known], whole.vectors[known], name="half")
 
 
-def texts_of(embedding: Embedding, texts: list[str]) -> Texts:
-    return cut_texts(
-        LabelledTexts(source="made", people=["a"] * len(texts), texts=list(texts)), embedding, longest=None
-    )
-
-
 def share_named(embedding: Embedding, texts: list[str], epsilon: float) -> float:
-    attacker = make_attacker(embedding, [texts_of(embedding, texts)])
-    return attacker.attack(SANTEXT, epsilon=epsilon, directions=10, seed=1).share
+    attacker = Named.by_spelling(cut_texts(texts, embedding), embedding)
+    return read_named(attacker, embedding, SANTEXT, "named", epsilon=epsilon, directions=10, seed=1).share
 
 
 def exactly(embedding: Embedding, counts: dict[str, int], epsilon: float) -> float:
@@ -95,11 +88,10 @@ def test_each_word_is_as_frequent_for_the_attacker_as_it_is_however_the_channel_
     embedding = random_embedding(300, 3)
     words = np.random.default_rng(5).permutation(300)
     counts = {f"w{word}": 1 + int(2_000 / (1 + place) ** 1.5) for place, word in enumerate(words.tolist())}
-    attacker = make_attacker(
-        embedding, [texts_of(embedding, [" ".join([word] * count) for word, count in counts.items()])]
-    )
+    texts = cut_texts([" ".join([word] * count) for word, count in counts.items()], embedding)
+    attacker = Named.by_spelling(texts, embedding)
     mechanism, epsilon = ChosenMechanism(name=name), 2.0
-    found = attacker.attack(mechanism, epsilon=epsilon, directions=300, seed=1)
+    found = read_named(attacker, embedding, mechanism, "named", epsilon=epsilon, directions=300, seed=1)
     released = (
         Draws(mechanism(embedding, epsilon=epsilon), seed=7)
         .of_each(np.repeat(np.arange(300), 1_000))
@@ -108,14 +100,13 @@ def test_each_word_is_as_frequent_for_the_attacker_as_it_is_however_the_channel_
     chances = np.stack([np.bincount(row, minlength=300) for row in released]) / 1_000
     prior = np.array([counts[word] for word in embedding.words]) / sum(counts.values())
     assert found.share == pytest.approx(float((prior[:, None] * chances).max(axis=0).sum()), abs=0.05)
-    assert found.share > attacker.blind + 0.02
+    assert found.share > attacker.blind.words + 0.02
 
 
 def test_of_words_that_an_embedding_does_not_know_only_the_most_frequent_one_is_named() -> None:
     nothing_known = Embedding(["x", "y", "z"], np.eye(3), name="nothing")
-    attacker = make_attacker(nothing_known, [texts_of(nothing_known, TEXT)])
-    assert attacker.unknown == 1.0
-    assert attacker.blind == 1_200 / 4_000
+    attacker = Named.by_spelling(cut_texts(TEXT, nothing_known), nothing_known)
+    assert attacker.blind.words == 1_200 / 4_000
     assert share_named(nothing_known, TEXT, 100.0) == 1_200 / 4_000
     assert share_named(ring(), TEXT, 100.0) == 1.0
 
@@ -138,23 +129,23 @@ def test_upper_and_lower_case_are_one_word() -> None:
     cased = Embedding(["The", "the", "cat", "dog"], 10 * np.eye(4), name="cased")
     texts = ["The cat the dog"] * 50
     assert cased.cased
-    attacker = make_attacker(cased, [texts_of(cased, texts)])
-    assert attacker.blind == 0.5
-    assert attacker.attack(SANTEXT, epsilon=1e-6, directions=10, seed=0).share == pytest.approx(0.5, abs=0.01)
+    assert Named.by_spelling(cut_texts(texts, cased), cased).blind.words == 0.5
+    assert share_named(cased, texts, 1e-6) == pytest.approx(0.5, abs=0.01)
 
 
 def test_more_words_than_are_judged_are_still_all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deniable.lab.comparison.naming.MOST_JUDGED", 500)
-    found = make_attacker(ring(), [texts_of(ring(), TEXT)]).attack(
-        SANTEXT, epsilon=5.0, directions=10, seed=1
-    )
+    monkeypatch.setattr(readings, "MOST_JUDGED", 500)
+    attacker = Named.by_spelling(cut_texts(TEXT, ring()), ring())
+    found = read_named(attacker, ring(), SANTEXT, "named", epsilon=5.0, directions=10, seed=1)
     assert found.share == pytest.approx(exactly(ring(), COUNTS, 5.0), abs=5 * found.error)
     assert found.error > 1e-3
 
 
 def labelled(texts: int = 80) -> LabelledTexts:
     made = task(ring(), texts=texts)
-    return LabelledTexts(source="made", people=made.labels, texts=[" ".join(words) for words in made.words])
+    return LabelledTexts(
+        source="made", people=list(made.labels), texts=[" ".join(words) for words in made.words]
+    )
 
 
 @pytest.fixture(scope="module")

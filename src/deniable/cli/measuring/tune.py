@@ -16,7 +16,7 @@ from deniable.errors import printable
 from deniable.report.wording import percent, percent_fixed
 
 if TYPE_CHECKING:
-    from deniable.tuning.attacker import NamedShares
+    from deniable.audit.named import NamedShares
     from deniable.tuning.findings import TuningFindings
     from deniable.tuning.tuning import TuningSettings
 
@@ -74,9 +74,9 @@ class TuningOptions:
 
         :raises InvalidParameter: if a number is not allowed.
         """
+        from deniable.audit.named import WAYS
         from deniable.errors import InvalidParameter
         from deniable.parameters import validated_count
-        from deniable.tuning.attacker import OF_ALL_WORDS
         from deniable.tuning.tuning import DIMENSIONS, STRENGTHS, TuningSettings
         from deniable.utility.receiver import DecodingEffort
 
@@ -84,7 +84,7 @@ class TuningOptions:
             raise InvalidParameter("--target", self.target, "says what --attacker says: give one of them")
         share: dict[str, Any] = {} if self.attacker is None else {"attacker": self.attacker}
         if self.target is not None:
-            share["reading"], share["attacker"] = parse_reading(self.target, OF_ALL_WORDS)
+            share["reading"], share["attacker"] = parse_reading(self.target, WAYS)
         words = validated_count(self.words, "--words")
         validated_count(self.rays, "--rays", at_least=0)
         return TuningSettings(

@@ -50,7 +50,7 @@ def compare_mechanisms(
     goes on from there after it was stopped.
 
     With several embeddings every mechanism takes part in each of them. Unless ``settings`` say otherwise they
-    are brought to an equal attacker over all words of the text (``comparison.naming``): what a word of it is
+    are brought to an equal attacker over all words of the text (``audit.named``): what a word of it is
     does not depend on the embedding, nor does how many are judged. An attacker in context reads
     ``settings.public``, without documents that are among these texts. Kinds of words are those of the first
     embedding.

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ from deniable.channel.rows import shares_points
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
 from deniable.learning.receivers import learn_counts, learn_vectors, learn_words, mean_vectors
-from deniable.learning.texts import Texts
 from deniable.learning.word_classifier import CountClassifier, WordClassifier
+from deniable.measures.texts import Texts
 from deniable.mechanisms.base import method_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.noise.randomness import SecureRandomness
@@ -63,7 +62,8 @@ class ReceivedTask:
         randomness = SecureRandomness()
         ids = [mechanism.perturb(part.ids, randomness) for part in (learn, test)]
         released = [
-            part.with_words(self._embedding, found) for part, found in zip((learn, test), ids, strict=True)
+            part.released(found, self._embedding).words
+            for part, found in zip((learn, test), ids, strict=True)
         ]
         # The shares of words behind the release are learnt from all of it, without a label.
         expected = expected_counts([*released[0], *released[1]], channel)
@@ -99,8 +99,7 @@ class ReceivedTask:
 
     def _counts(self, texts: Texts, ids: Ids | None = None) -> Any:
         """Return counts of the words of the texts, or of these in place of them."""
-        starts: Ids = np.array([0, *accumulate(len(words) for words in texts.words)], dtype=np.int64)
-        return whole_counts(texts.ids if ids is None else ids, starts, self._embedding)
+        return whole_counts(texts.ids if ids is None else ids, texts.offsets, self._embedding)
 
     def _share_right(self, found: Any) -> float:
         return float((found == np.array(self._test.labels)).mean())

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from deniable.atomic import read_plain_file
+from deniable.audit.named import Way
 from deniable.audit.results import EmbeddingSummary
 from deniable.errors import RecordError
 from deniable.lab.comparison.knowledge import PublicSummary
@@ -20,7 +21,6 @@ from deniable.lab.comparison.probe import SampleCounts
 from deniable.lab.comparison.readings import Name, PrivacyReadings
 from deniable.lab.comparison.received import ReceivedAccuracy
 from deniable.lab.comparison.texts import TextCounts
-from deniable.tuning.attacker import OfAllWords
 from deniable.utility.receiver import DecodingEffort
 
 
@@ -278,7 +278,7 @@ class ComparisonResult(ComparisonSetup):
         """The attacker that rows are compared by: the strongest over all words that was read for every row,
         else that of a sample."""
         read = [worth.reached for _, worth in self.matched()]
-        of_all: tuple[OfAllWords, ...] = ("context", "named", "kinds")
+        of_all: tuple[Way, ...] = ("context", "named", "kinds")
         known = (name for name in of_all if read and all(getattr(each, name) is not None for each in read))
         return next(known, "adversary")
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
 from deniable.arrays import Ids
+from deniable.audit.named import WAYS, Named, Way
 from deniable.audit.results import summarise_embedding
 from deniable.channel.channel import Channel
 from deniable.embeddings.embedding import Embedding
@@ -17,9 +18,15 @@ from deniable.interfaces import Mechanism
 from deniable.lab.comparison.knowledge import NOTHING_KNOWN, Knowledge
 from deniable.lab.comparison.matching import Match, Matcher
 from deniable.lab.comparison.measurements import NOTHING_SAVED, SavedMeasurements
-from deniable.lab.comparison.naming import NamingAttacker, make_attacker
 from deniable.lab.comparison.probe import Probe, make_probe
-from deniable.lab.comparison.readings import Name, Named, PrivacyReadings, ReadingEffort, read_privacy
+from deniable.lab.comparison.readings import (
+    Name,
+    NamedReading,
+    PrivacyReadings,
+    ReadingEffort,
+    read_named,
+    read_privacy,
+)
 from deniable.lab.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of
 from deniable.lab.comparison.results import (
     ByPlace,
@@ -31,13 +38,13 @@ from deniable.lab.comparison.results import (
     Worth,
 )
 from deniable.lab.comparison.settings import ComparisonSettings
+from deniable.lab.comparison.texts import digest_of
 from deniable.learning.receivers import learn_words
-from deniable.learning.texts import Texts
 from deniable.learning.word_classifier import WordClassifier
+from deniable.measures.texts import Texts, join_texts
 from deniable.mechanisms.catalogue import ChosenMechanism, checked_options, entry_of
 from deniable.noise.randomness import SecureRandomness
 from deniable.progress import Report
-from deniable.tuning.attacker import OF_ALL_WORDS, OfAllWords
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,23 +91,23 @@ class Comparison:
             dimension=self._embedding.dimension,
             vocabulary=len(self._embedding),
             words=len(self.learn.ids) + len(self.test.ids),
-            unknown=self._attacker.unknown,
-            blind=self._attacker.blind,
+            unknown=float((self._attacker.texts.ids == self._embedding.unknown_id).mean()),
+            blind=self._attacker.blind.words,
             original=self.original(),
             original_on_vectors=None
             if self._settings.decoding is None
             else self._received.original_on_vectors(),
-            blind_kinds=self._attacker.blind_kinds,
+            blind_kinds=None if self.knowledge.kinds is None else self._attacker.blind.kinds,
         )
 
     @cached_property
-    def _attacker(self) -> NamingAttacker:
+    def _attacker(self) -> Named:
         public, kinds = self.knowledge.public, self.knowledge.kinds
-        return make_attacker(
+        return Named.by_spelling(
+            join_texts(self.learn, self.test),
             self._embedding,
-            [self.learn, self.test],
             context=None if public is None else public.bigrams,
-            kinds=kinds,
+            kinds_of=None if kinds is None else kinds.of,
         )
 
     def original(self) -> float:
@@ -120,13 +127,13 @@ class Comparison:
         matcher = Matcher(self._reader(compared, quick, seed + 1), full)
         # An attacker who knows P(y | x) from few directions is weaker by more than draws scatter: hence the
         # larger nudge.
-        of_all_words: dict[Name, Matcher[Named]] = {
+        of_all_words: dict[Name, Matcher[NamedReading]] = {
             reading: Matcher(
                 partial(self._named, compared, reading, quick, seed + 1),
                 partial(self._named, compared, reading, thorough, seed + 2),
                 nudge=0.03,
             )
-            for reading in OF_ALL_WORDS
+            for reading in WAYS
         }
         matches = [
             matcher.match(target) if named is None else _with_all_readings(named.match(target), full)
@@ -181,7 +188,7 @@ class Comparison:
     def _accuracies(
         self, compared: _Compared, epsilon: float, channel: Callable[[float], Channel], run: int
     ) -> ReceivedAccuracy:
-        texts = {"learn": self.learn.digest, "test": self.test.digest}
+        texts = {"learn": digest_of(self.learn), "test": digest_of(self.test)}
         how = None if self._settings.decoding is None else asdict(self._settings.decoding)
         key = {
             **self._key(compared, epsilon),
@@ -198,8 +205,8 @@ class Comparison:
         key = {
             **self._key(compared, epsilon),
             "what": "utility, on released text too",
-            "learn": self.learn.digest,
-            "test": self.test.digest,
+            "learn": digest_of(self.learn),
+            "test": digest_of(self.test),
             "run": run,
         }
         return self._saved.get(key, Utility, lambda: self._measure(compared.make(epsilon)))
@@ -213,8 +220,8 @@ class Comparison:
         started = time.perf_counter()
         released = mechanism.perturb(learn.ids, randomness)
         seconds = time.perf_counter() - started
-        model = learn_words(learn.with_words(self._embedding, released), learn.labels)
-        judged = test.with_words(self._embedding, mechanism.perturb(test.ids, randomness))
+        model = learn_words(learn.released(released, self._embedding).words, learn.labels)
+        judged = test.released(mechanism.perturb(test.ids, randomness), self._embedding).words
         return Utility(
             accuracy=share_right(model, test.words, test.labels),
             on_released=share_right(model, judged, test.labels),
@@ -227,7 +234,11 @@ class Comparison:
         self, compared: _Compared, effort: ReadingEffort, seed: int
     ) -> Callable[[float], PrivacyReadings]:
         def read(epsilon: float) -> PrivacyReadings:
-            sample = {"words": self._settings.words, "seed": self._settings.seed, "text": self.learn.digest}
+            sample = {
+                "words": self._settings.words,
+                "seed": self._settings.seed,
+                "text": digest_of(self.learn),
+            }
             how = {"draws": effort.draws, "judged": effort.judged, "seed": seed}
             key = {**self._key(compared, epsilon), "what": "privacy", "sample": sample, "effort": how}
             return self._saved.get(
@@ -239,11 +250,11 @@ class Comparison:
         return read
 
     def _named(
-        self, compared: _Compared, reading: OfAllWords, effort: ReadingEffort, seed: int, epsilon: float
-    ) -> Named:
+        self, compared: _Compared, reading: Way, effort: ReadingEffort, seed: int, epsilon: float
+    ) -> NamedReading:
         """Return how often the attacker over all words names a word, or its kind."""
         texts, how = (
-            {"learn": self.learn.digest, "test": self.test.digest},
+            {"learn": digest_of(self.learn), "test": digest_of(self.test)},
             {"directions": effort.directions, "seed": seed},
         )
         public, kinds = self.knowledge.public, self.knowledge.kinds
@@ -254,21 +265,23 @@ class Comparison:
             known["kinds"] = kinds.digest
         key = {**self._key(compared, epsilon), "what": reading, **texts, **known, "effort": how}
         attack = partial(
-            self._attacker.attack,
+            read_named,
+            self._attacker,
+            self._embedding,
             compared.chosen,
             reading,
             epsilon=epsilon,
             directions=effort.directions,
             seed=seed,
         )
-        return self._saved.get(key, Named, attack)
+        return self._saved.get(key, NamedReading, attack)
 
     def _key(self, compared: _Compared, epsilon: float) -> dict[str, object]:
         return {"embedding": self._embedding.fingerprint, "mechanism": compared.identity, "epsilon": epsilon}
 
 
 def _with_all_readings(
-    match: Match[Named], read: Callable[[float], PrivacyReadings]
+    match: Match[NamedReading], read: Callable[[float], PrivacyReadings]
 ) -> Match[PrivacyReadings]:
     """Return where the attacker over all words is met, with all that is read there."""
     named = match.reached
@@ -298,7 +311,7 @@ class _Compared:
         )
 
 
-def share_right(model: WordClassifier, texts: list[list[str]], truth: list[str]) -> float:
+def share_right(model: WordClassifier, texts: list[list[str]], truth: Sequence[str]) -> float:
     """Return for which share of the texts a classifier is right."""
     return float((model.predict(texts) == np.array(truth)).mean())
 

@@ -3,16 +3,17 @@ on."""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
-from deniable.learning.texts import Texts
+from deniable.measures.texts import Texts
+from deniable.measures.texts import cut_texts as cut
 from deniable.purposes.public_texts import are_numbers
 from deniable.records.labelled import LabelledTexts
-from deniable.words.cutter import Cutter, Lookup
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,20 +30,19 @@ def cut_texts(found: LabelledTexts, embedding: Embedding, *, longest: int | None
 
     :raises UnusableAuditData: if no text holds a word.
     """
-    cutter, lookup = Cutter(embedding), Lookup(embedding)
-    words, labels = [], []
-    for label, text in zip(found.people, found.texts, strict=True):
-        cut = cutter.words(text)[:longest]
-        if cut:
-            words.append(cut)
-            labels.append(label)
-    if not words:
+    texts = cut(found.texts, embedding, labels=found.people, longest=longest)
+    some = np.flatnonzero(texts.lengths)
+    if not len(some):
         raise UnusableAuditData(found.source, "none of its texts holds a word")
-    return Texts(
-        words=words,
-        labels=labels,
-        ids=np.array(lookup.ids([word for text in words for word in text]), dtype=np.int64),
-    )
+    return texts.take(some)
+
+
+def digest_of(texts: Texts) -> str:
+    """Return a digest of labels and words, to know saved measurements by."""
+    whole = hashlib.blake2b(digest_size=16)
+    for label, words in zip(texts.labels, texts.words, strict=True):
+        whole.update(f"{label}\t{' '.join(words)}\n".encode())
+    return whole.hexdigest()
 
 
 def split_texts(

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from deniable.lab.comparison.naming import MOST_IN_CONTEXT, MOST_JUDGED
+from deniable.audit.named import WAYS
+from deniable.lab.comparison.readings import MOST_IN_CONTEXT, MOST_JUDGED
 from deniable.lab.comparison.report.words import (
     REACHED_LEGEND,
     READINGS,
@@ -27,7 +28,6 @@ from deniable.report.figure import apply_style, drawable, new_figure
 from deniable.report.page import Page
 from deniable.report.palette import INK, MUTED, SERIES
 from deniable.report.wording import percent_fixed
-from deniable.tuning.attacker import OF_ALL_WORDS
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 _NARROWEST = 0.05
@@ -197,7 +197,7 @@ def _add_method(page: Page, result: ComparisonResult) -> None:
 def _naming(result: ComparisonResult) -> Iterator[str]:
     """Yield what the attacker over all words knows and does, for each way in which it was asked."""
     asked = {target.reading for target in result.targets}
-    if not asked & set(OF_ALL_WORDS):
+    if not asked & set(WAYS):
         return
     blind = ", ".join(sorted({percent_fixed(space.blind) for space in result.spaces}))
     yield (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from deniable.audit.named import WAYS
 from deniable.lab.comparison.matching import Target
 from deniable.lab.comparison.readings import Name
 from deniable.lab.comparison.results import ComparisonResult, MeanAndSpread, Row, Worth, pareto_front
 from deniable.report.wording import percent_fixed
-from deniable.tuning.attacker import OF_ALL_WORDS
 
 READINGS = {
     "average": "average N_w",
@@ -181,7 +181,7 @@ def _unbeaten(
     The attacker is the one that was matched. Where N_w was, it is the adversary, whose success stands beside
     it; not so with several embeddings, where that is not shown.
     """
-    matched = result.several or target.reading in ("adversary", *OF_ALL_WORDS)
+    matched = result.several or target.reading in ("adversary", *WAYS)
     attacker: Name = target.reading if matched else "adversary"
     digits = 3 if matched else 2
     found = [(row, worth) for row, worth in result.matched() if _is_at(row, target)]

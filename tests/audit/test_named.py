@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from deniable.arrays import Floats, Ids
+from deniable.audit.named import Named
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
-from deniable.decoding.ngrams import count_bigrams
+from deniable.decoding.ngrams import Bigrams, count_bigrams
 from deniable.embeddings.kinds import make_kinds
+from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.noise.randomness import InsecureSeededRandomness
-from deniable.tuning.attacker import Attacker, NamedShares
 from tests.support.strategies import random_embedding
 
 SPACE = random_embedding(300, 4, seed=3)
@@ -37,23 +38,28 @@ def exact_matrix(channel: Channel) -> Floats:
     return matrix
 
 
+def attacker_of(ids: Ids, length: int = 0, **known: Bigrams) -> Named:
+    offsets = np.arange(0, len(ids) + 1, length or len(ids))
+    return Named.by_ids(Texts(ids=ids, offsets=offsets), make_kinds(SPACE, clusters=10), **known)
+
+
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])
 def test_words_are_named_as_often_as_the_exact_rule_names_them(epsilon: float) -> None:
     ids = text()
-    attacker = Attacker(ids=ids, lengths=[len(ids)], kinds=make_kinds(SPACE, clusters=10))
+    attacker = attacker_of(ids)
     channel = make_channel(SPACE, EXACT, epsilon=epsilon, keep=False)
-    matrix, prior = exact_matrix(channel), np.append(attacker.counts, 0.0)[channel.inputs]
+    matrix, prior = exact_matrix(channel), attacker.counts[channel.inputs]
     best = float((matrix * (prior / prior.sum())[:, None]).max(axis=0).sum())
     found = attacker.alone(channel, released(EXACT, ids, epsilon))
     assert found.words == pytest.approx(best, abs=4 * found.words_error)
-    assert found.words >= attacker.blind().words - 4 * found.words_error
+    assert found.words >= attacker.blind.words - 4 * found.words_error
 
 
 def test_kinds_are_named_as_often_as_the_exact_rule_names_them() -> None:
     ids, kinds = text(), make_kinds(SPACE, clusters=10)
-    attacker = Attacker(ids=ids, lengths=[len(ids)], kinds=kinds)
+    attacker = attacker_of(ids)
     channel = make_channel(SPACE, EXACT, epsilon=4.0, keep=False)
-    prior = np.append(attacker.content, 0.0)[channel.inputs]
+    prior = np.where(kinds.of >= 0, attacker.counts, 0.0)[channel.inputs]
     joint = exact_matrix(channel) * (prior / prior.sum())[:, None]
     by_kind = np.stack(
         [
@@ -63,14 +69,14 @@ def test_kinds_are_named_as_often_as_the_exact_rule_names_them() -> None:
     )
     found = attacker.alone(channel, released(EXACT, ids, 4.0))
     assert found.kinds == pytest.approx(float(by_kind.max(axis=0).sum()), abs=4 * found.kinds_error)
-    assert found.kinds > attacker.blind().kinds + 0.05
+    assert found.kinds > attacker.blind.kinds + 0.05
     assert found.judged_kinds == int((kinds.of[ids] >= 0).sum()) < 50_000
 
 
 def test_unknown_words_are_neither_named_nor_counted() -> None:
     ids = text(20_000)
     ids[::2] = SPACE.unknown_id
-    attacker = Attacker(ids=ids, lengths=[len(ids)], kinds=make_kinds(SPACE, clusters=10))
+    attacker = attacker_of(ids)
     channel = make_channel(SPACE, EXACT, epsilon=50.0, inputs=attacker.inputs(300), keep=False)
     found = attacker.alone(channel, released(EXACT, ids, 50.0))
     assert found.judged == 10_000
@@ -86,36 +92,23 @@ def test_an_attacker_in_context_names_more_where_words_follow_one_another() -> N
         ids[place] = (2 * ids[place - 1] + rng.integers(0, 2)) % 300
     model = count_bigrams(ids.reshape(1_000, 20), 301)
     assert model is not None
-    attacker = Attacker(ids=ids, lengths=[20] * 1_000, kinds=make_kinds(SPACE, clusters=10), model=model)
+    attacker = attacker_of(ids, 20, context=model)
     mechanism = ChosenMechanism()
     channel = make_channel(SPACE, mechanism, epsilon=3.0, directions=200, keep=False)
     seen = released(mechanism, ids, 3.0)
     alone, context = attacker.alone(channel, seen), attacker.in_context(channel, seen)
     assert context is not None
-    assert attacker.success("named", channel, seen) == alone.words
-    assert attacker.success("context", channel, seen) == context.words
-    assert attacker.success("kinds", channel, seen) == context.kinds
-    some = attacker.in_context(channel, seen, most=5_000)
+    assert attacker.success("named", channel, seen).words == alone.words
+    assert attacker.success("context", channel, seen).words == context.words
+    assert attacker.success("kinds", channel, seen).kinds == context.kinds
+    some = attacker.in_context(channel, seen[:5_000], texts=attacker.first_texts(5_000))
     assert some is not None
     assert some.judged == 5_000
     assert some.words == pytest.approx(context.words, abs=4 * some.words_error)
-    without = replace(attacker, model=None)
+    without = replace(attacker, context=None)
     assert without.in_context(channel, seen) is None
-    assert without.success("context", channel, seen) == alone.words
-    assert without.success("kinds", channel, seen) == alone.kinds
+    assert without.success("context", channel, seen).words == alone.words
+    assert without.success("kinds", channel, seen).kinds == alone.kinds
     assert context.words > alone.words + 0.2
     assert context.kinds > alone.kinds + 0.1
     assert (context.judged, context.judged_kinds) == (alone.judged, alone.judged_kinds)
-
-
-def test_a_share_of_nothing_is_no_share() -> None:
-    from deniable.tuning.tuning_page import _named_row
-
-    without_kinds = NamedShares(words=0.25, kinds=0.0, judged=100, judged_kinds=0)
-    assert _named_row("sees nothing", without_kinds, without_kinds) == [
-        "sees nothing",
-        "25.0 % ± 4.3",
-        "–",
-        "25.0 % ± 4.3",
-        "–",
-    ]
