@@ -19,7 +19,7 @@ from deniable.arrays import Floats, Ids
 from deniable.mechanisms.grid import Grid
 from deniable.mechanisms.softmax import Softmax
 from deniable.noise.key_file import write_new_key
-from deniable.service.batching import _Lane
+from deniable.service.batching import Batcher
 from deniable.service.job_folder import JobFolder, State, StateFile
 from deniable.service.jobs import JobStore
 from deniable.service.messages import Choice
@@ -42,7 +42,7 @@ from tests.support.private_pairs import (
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
 
 
-TAKE = _Lane._take
+TAKE = Batcher.take
 HTTP_POLICIES = {name: policy for name, policy in POLICIES.items() if name not in ("error", "never release")}
 """A list of words that never come out is the operator's, and no client's choice."""
 
@@ -180,9 +180,9 @@ def test_long_words_do_not_show_over_http(served: Client) -> None:
 
 
 async def lines_as_they_arrived(self: Releases, request: Any, prepared: Prepared) -> AsyncIterator[bytes]:
-    async for lines in self._groups(request):
+    async for lines in self.groups(request):
         read = [json.loads(line) for _, line in lines]
-        released = await self._release(prepared, [one["text"] for one in read], [one["id"] for one in read])
+        released = await self.release(prepared, [one["text"] for one in read], [one["id"] for one in read])
         yield b"".join(json.dumps({"text": text}).encode() + b"\n" for text in released)
 
 
@@ -190,17 +190,17 @@ def end_with_the_size(self: JobStore, job: JobFolder, state: State, error: str |
     job.note(StateFile(state=state, error=error, done=job.input(job.asked).stat().st_size, ended=1.0))
 
 
-def take_and_count_searches(self: _Lane) -> list[Any]:
-    taken = TAKE(self)
-    if taken and self._shared is not None:
-        self._shared(1)
+def take_and_count_searches(self: Batcher, queue: Any) -> Any:
+    taken = TAKE(self, queue)
+    if taken and self.shared is not None:
+        self.shared(1)
     return taken
 
 
 HTTP_MUTANTS: dict[str, tuple[Any, str, Any]] = {
-    "how many searches were made": (_Lane, "_take", take_and_count_searches),
-    "lines that are sent as they arrived": (Releases, "_lines", lines_as_they_arrived),
-    "the size of the input of a job that is done": (JobStore, "_end", end_with_the_size),
+    "how many searches were made": (Batcher, "take", take_and_count_searches),
+    "lines that are sent as they arrived": (Releases, "lines", lines_as_they_arrived),
+    "the size of the input of a job that is done": (JobStore, "end", end_with_the_size),
 }
 
 

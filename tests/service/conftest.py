@@ -17,7 +17,7 @@ from tests.service.running import Client, make_settings, running
 def _jobs_are_looked_at_often() -> Iterator[None]:
     """A service in a thread of the test does not let it wait a second for what it does once in a second."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(jobs, "_SECONDS_BETWEEN_LOOKS", 0.05)
+        patched.setattr(jobs, "SECONDS_BETWEEN_LOOKS", 0.05)
         yield
 
 

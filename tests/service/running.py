@@ -125,7 +125,7 @@ def settings_with_token(folder: Path, token: str) -> Settings:
 @contextmanager
 def running(settings: Settings, service: Service | None = None) -> Iterator[Client]:
     """Serve in a thread until the block ends."""
-    longest, files._LONGEST_WAIT = files._LONGEST_WAIT, 600.0
+    longest, files.LONGEST_WAIT = files.LONGEST_WAIT, 600.0
     server = make_server(settings, Service(settings) if service is None else service)
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
@@ -141,7 +141,7 @@ def running(settings: Settings, service: Service | None = None) -> Iterator[Clie
         server.should_exit = True
         thread.join(600)
         listening.close()
-        files._LONGEST_WAIT = longest
+        files.LONGEST_WAIT = longest
         assert not thread.is_alive()
 
 

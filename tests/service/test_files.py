@@ -205,8 +205,8 @@ def test_the_input_is_deleted_at_once_when_the_work_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str
 ) -> None:
     """Not only when the job is looked at again."""
-    monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_LOOKS", 3_600.0)
-    monkeypatch.setattr(jobs.JobStore, "_delete_if_over", lambda *_: None)
+    monkeypatch.setattr(jobs, "SECONDS_BETWEEN_LOOKS", 3_600.0)
+    monkeypatch.setattr(jobs.JobStore, "delete_if_over", lambda *_: None)
     with running(make_settings(tmp_path)) as opened:
         job = opened.upload(as_csv(), name="rows.csv", column=column).json()["id"]
         opened.wait_for(job)
@@ -227,7 +227,7 @@ def test_a_full_disk_is_said_and_nothing_is_left(tmp_path: Path, monkeypatch: py
 
     with running(make_settings(tmp_path)) as opened:
         with monkeypatch.context() as patched:
-            patched.setattr(files.Files, "_receive", full)
+            patched.setattr(files.Files, "receive", full)
             assert opened.upload(as_csv(), name="rows.csv", column="text").status == 503
             assert list((tmp_path / "jobs").iterdir()) == []
         with monkeypatch.context() as patched:
@@ -243,7 +243,7 @@ def test_a_full_disk_is_said_and_nothing_is_left(tmp_path: Path, monkeypatch: py
 
 
 def test_too_many_jobs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs.JobStore, "_try", lambda *_: None)
+    monkeypatch.setattr(jobs.JobStore, "attempt", lambda *_: None)
     with running(make_settings(tmp_path, limits=Limits(jobs=2))) as opened:
         assert [opened.upload(as_csv(), name="rows.csv", column="text").status for _ in range(3)] == [
             202,

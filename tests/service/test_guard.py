@@ -19,6 +19,7 @@ from cryptography.x509.oid import NameOID
 from starlette.types import Message, Receive, Scope, Send
 
 from deniable.errors import InvalidParameter
+from deniable.release.fields import FIELDS
 from deniable.service import guard, server
 from deniable.service.messages import Choice
 from deniable.service.metrics import Metrics
@@ -220,6 +221,10 @@ def test_the_description_names_every_route(local: Client) -> None:
         assert (method, path) in named
     for path in re.findall(r'"#/components/schemas/(\w+)"', local.get("/openapi.json").body.decode()):
         assert path in told["components"]["schemas"]
+
+
+def test_a_request_may_set_the_fields_of_a_release_that_are_a_clients() -> None:
+    assert set(Choice.__struct_fields__) == {field.name for field in FIELDS.values() if field.by_client}
 
 
 def test_metrics_count_routes_and_hold_no_words(local: Client) -> None:

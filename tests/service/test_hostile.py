@@ -22,7 +22,7 @@ from starlette.responses import FileResponse
 from deniable.records.formats.layout import TO_SEE_THE_NAMES
 from deniable.service import facts, guard, jobs
 from deniable.service.app import Service
-from deniable.service.messages import DecodeReply, without_options
+from deniable.service.messages import without_options
 from deniable.service.settings import Limits
 from tests.service.running import (
     JSON,
@@ -245,10 +245,10 @@ def test_who_sends_far_too_much_is_told_so(client: Client) -> None:
 
 
 def test_a_body_that_nobody_wants_is_not_waited_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "_SECONDS_IN_VAIN", 0.5)
+    monkeypatch.setattr(guard, "SECONDS_IN_VAIN", 0.5)
     made = answer_to(client, b"POST /nothing HTTP/1.1\r\n" + HOST + b"Content-Length: 1000\r\n\r\n{")
     assert made.startswith(b"HTTP/1.1 404 ")
-    monkeypatch.setattr(guard, "_SECONDS_IN_VAIN", 3600.0)
+    monkeypatch.setattr(guard, "SECONDS_IN_VAIN", 3600.0)
     assert client.post("/privatize").status == 422, "a body that has come is not waited for"
 
 
@@ -256,7 +256,7 @@ def test_no_program_is_handed_a_core_either() -> None:
     """Where the system has a program take cores, the limit of their size does not hold; that a process cannot
     be dumped does."""
     asked = (
-        "import ctypes; from deniable.service import server; server._prepare_process(); "
+        "import ctypes; from deniable.service import server; server.prepare_process(); "
         "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
     )
     done = subprocess.run(
@@ -289,7 +289,7 @@ def test_what_a_killed_process_had_received_is_deleted_soon(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Long before jobs are that have ended, as it holds the place of a job and nobody can ask for it."""
-    monkeypatch.setattr(jobs, "_SECONDS_TO_COME", 0.5)
+    monkeypatch.setattr(jobs, "SECONDS_TO_COME", 0.5)
     left = tmp_path / "jobs" / ("A" * 22 + ".upload")
     left.mkdir(parents=True, mode=0o700)
     left.parent.chmod(0o700)
@@ -307,15 +307,15 @@ def test_texts_that_are_read_slowly_keep_nobody_from_asking_about_words(
 
     def slow(*_: Any) -> Any:
         assert go_on.wait(600)
-        return DecodeReply(guesses=[], by="")
+        return {"guesses": [], "by": ""}
 
-    monkeypatch.setattr(facts, "_guesses", slow)
+    monkeypatch.setattr(facts, "guesses", slow)
     settings = make_settings(tmp_path)
     service = Service(settings)
     asked = service.facts
-    with running(settings, service) as opened, ThreadPoolExecutor(facts._MOST_WAITING) as pool:
-        waiting = [pool.submit(opened.post, "/decode", text="fox") for _ in range(facts._MOST_WAITING)]
-        wait_until(lambda: asked._waiting[asked._decode_thread] == facts._MOST_WAITING)
+    with running(settings, service) as opened, ThreadPoolExecutor(facts.MOST_WAITING) as pool:
+        waiting = [pool.submit(opened.post, "/decode", text="fox") for _ in range(facts.MOST_WAITING)]
+        wait_until(lambda: asked.waiting["decode"] == facts.MOST_WAITING)
         assert opened.post("/decode", text="fox").status == 503
         assert opened.post("/words", text="fox").status == 200
         go_on.set()

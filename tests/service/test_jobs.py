@@ -63,7 +63,7 @@ def test_a_job_that_ends_its_process_again_and_again_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
         with running(make_settings(tmp_path)) as opened:
             job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
     (tmp_path / "jobs" / job / "state.json").write_bytes(
@@ -79,7 +79,7 @@ def test_a_job_that_the_operator_does_not_allow_any_more_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
         with running(make_settings(tmp_path)) as opened:
             job = opened.upload(as_csv(), name="rows.csv", column="text", epsilon=9).json()["id"]
     with running(make_settings(tmp_path, release=Allowed(max_epsilon=7))) as opened:
@@ -117,7 +117,7 @@ def test_a_waiting_job_is_not_released_by_other_settings(
         return Allowed(**values)
 
     with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
         with running(make_settings(tmp_path, release=release(then))) as opened:
             job = opened.upload(b"the doctor xqzzy\n", name="a.txt").json()["id"]
     with running(make_settings(tmp_path, release=release(now))) as opened:
@@ -134,7 +134,7 @@ def test_a_waiting_job_is_released_when_its_own_settings_stayed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
         with running(make_settings(tmp_path, release=Allowed(epsilon=3))) as opened:
             job = opened.upload(as_csv(), name="rows.csv", column="text", epsilon=5, unknown="redact").json()[
                 "id"
@@ -150,10 +150,10 @@ def test_a_job_that_waited_and_one_that_arrives_are_worked_on_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
         with running(make_settings(tmp_path)) as opened:
             job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
-    monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_LOOKS", 300.0)
+    monkeypatch.setattr(jobs, "SECONDS_BETWEEN_LOOKS", 300.0)
     with running(make_settings(tmp_path)) as opened:
         assert opened.wait_for(job)["state"] == "done"
         assert opened.upload(as_csv(), name="rows.csv", column="text", wait=600).status == 200
@@ -163,7 +163,7 @@ def test_a_job_that_does_not_say_its_settings_is_not_released(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
         with running(make_settings(tmp_path)) as opened:
             job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
     asked = tmp_path / "jobs" / job / "job.json"
@@ -188,7 +188,7 @@ def test_a_job_that_cannot_be_read_stops_no_other_and_loses_its_input(
     broken = tmp_path / "jobs" / ("A" * 22)
     with running(make_settings(tmp_path)) as opened:
         with monkeypatch.context() as patched:
-            patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
+            patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
             job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
             (tmp_path / "jobs" / job).rename(broken)
             (broken / note).unlink(missing_ok=True)
@@ -285,17 +285,17 @@ MANY_ROWS = b"id,text\n" + b"".join(
 def test_a_job_that_is_worked_on_can_be_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: float, status: int
 ) -> None:
-    monkeypatch.setattr(jobs, "_SECONDS_TO_LET_GO", patience)
+    monkeypatch.setattr(jobs, "SECONDS_TO_LET_GO", patience)
     if not patience:
-        monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_TRIES", 0.0)
+        monkeypatch.setattr(jobs, "SECONDS_TO_LET_GO", 0.0)
     ended: list[str] = []
-    end = jobs.JobStore._end
+    end = jobs.JobStore.end
 
     def end_and_tell(store: jobs.JobStore, job: JobFolder, state: State, error: str | None = None) -> None:
         ended.append(state)
         end(store, job, state, error)
 
-    monkeypatch.setattr(jobs.JobStore, "_end", end_and_tell)
+    monkeypatch.setattr(jobs.JobStore, "end", end_and_tell)
     with running(make_settings(tmp_path)) as opened:
         job = opened.upload(MANY_ROWS, name="rows.csv", column="text").json()["id"]
         wait_until(lambda: opened.get(f"/jobs/{job}").json()["done"] > 0)
@@ -311,7 +311,7 @@ def test_a_job_that_was_to_be_deleted_is_not_released_after_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
+        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
         with running(make_settings(tmp_path)) as opened:
             job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
     JobFolder(tmp_path / "jobs" / job).cancel()
@@ -326,7 +326,7 @@ def test_a_job_that_works_for_too_long_fails(
 ) -> None:
     limit = 999.0 if worked else 0.2
     with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
+        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
         with running(make_settings(tmp_path)) as opened:
             job = opened.upload(MANY_ROWS, name="rows.csv", column="text").json()["id"]
     folder = JobFolder(tmp_path / "jobs" / job)
@@ -347,7 +347,7 @@ def on_drawing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]]
     drawn."""
     draw, drawn = Multivariate.draw, list[int]()
     monkeypatch.setattr(NearestWord, "_tokens_at_once", lambda *_: 1_000)
-    monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_CHECKS", 0.0)
+    monkeypatch.setattr(jobs, "SECONDS_BETWEEN_CHECKS", 0.0)
 
     def happens(happen: Callable[[], None]) -> list[int]:
         def counted(self: Multivariate, ids: Any, source: Any, epsilon: Any) -> Any:
@@ -388,14 +388,14 @@ OnDrawing = Callable[[Callable[[], None]], list[int]]
 
 def test_a_long_text_is_drawn_in_parts(waiting: Waiting, on_drawing: OnDrawing) -> None:
     drawn = on_drawing(lambda: None)
-    waiting[0]._try(waiting[1])
+    waiting[0].attempt(waiting[1])
     assert (waiting[1].state.state, len(drawn)) == ("done", PARTS_OF_IT)
 
 
 def test_a_job_is_deleted_inside_a_text(waiting: Waiting, on_drawing: OnDrawing) -> None:
     store, job = waiting
     drawn = on_drawing(job.cancel)
-    store._try(job)
+    store.attempt(job)
     assert not job.path.exists()
     assert len(drawn) == 1
 
@@ -410,7 +410,7 @@ def test_a_job_that_works_for_too_long_fails_inside_a_text(
             jobs, "time", SimpleNamespace(monotonic=lambda: now + 4_000.0, time=time.time)
         )
     )
-    store._try(job)
+    store.attempt(job)
     assert (job.state.state, "longer than the operator allows, 3600 seconds" in str(job.state.error)) == (
         "failed",
         True,
@@ -423,9 +423,9 @@ def test_a_service_that_ends_does_not_wait_for_the_end_of_a_text(
     waiting: Waiting, on_drawing: OnDrawing
 ) -> None:
     store, job = waiting
-    drawn = on_drawing(store._stopping.set)
-    with pytest.raises(jobs._Stopped):
-        store._try(job)
+    drawn = on_drawing(store.stopping.set)
+    with pytest.raises(jobs.CutOff):
+        store.attempt(job)
     assert len(drawn) == 1
     assert (job.state.state, job.state.attempts) == ("working", 0), (
         "it goes on when the service is started again"
@@ -455,7 +455,7 @@ def test_all_jobs_take_no_more_than_their_room(tmp_path: Path) -> None:
 def test_a_file_without_a_length_cannot_fill_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "_BYTES_BETWEEN_LOOKS", 1_000)
+    monkeypatch.setattr(files, "BYTES_BETWEEN_LOOKS", 1_000)
     head = b"POST /files?name=a.txt HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
     head += b"Transfer-Encoding: chunked\r\n\r\n"
     usage = shutil.disk_usage(tmp_path)
@@ -471,7 +471,7 @@ def test_a_file_without_a_length_cannot_fill_the_disk(
 
 
 def test_a_release_that_outgrows_its_room_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_MEASURES", 0.0)
+    monkeypatch.setattr(jobs, "SECONDS_BETWEEN_MEASURES", 0.0)
     small = gzip.compress(MANY_ROWS[:1_000] * 3_000)
     with running(make_settings(tmp_path, limits=Limits(kept_bytes=4 * len(small)))) as opened:
         reply = opened.upload(small, name="a.txt.gz")

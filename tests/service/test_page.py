@@ -106,7 +106,7 @@ def test_a_text_that_is_too_long_for_figures_has_none_of_the_text_before_it(
 def test_an_attacker_who_is_refused_is_not_waited_for(
     opened: Any, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(facts, "_MOST_DECODED", 3)
+    monkeypatch.setattr(facts, "MOST_DECODED", 3)
     load(opened, client)
     until(lambda: "at most 3 words" in text_of(opened, "fact-attacker-says"))
     assert text_of(opened, "fact-attacker") == "–"
@@ -122,13 +122,13 @@ def test_figures_of_another_word_are_dimmed_until_its_own_are_there(
         return str(opened.execute_script("return document.getElementById('word-panel').ariaBusy"))
 
     until(lambda: busy() == "false" and text_of(opened, "word-name") != "…")
-    go_on, explained = threading.Event(), facts._explained
+    go_on, explained = threading.Event(), facts.explained
 
     def slow(*given: Any) -> Any:
         assert go_on.wait(600)
         return explained(*given)
 
-    monkeypatch.setattr(facts, "_explained", slow)
+    monkeypatch.setattr(facts, "explained", slow)
     slide(opened, 3)
     until(lambda: busy() == "true")
     go_on.set()

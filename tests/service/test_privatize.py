@@ -19,8 +19,8 @@ from deniable import Keyed, Multivariate, Privatizer, Release
 from deniable.embeddings.embedding import Embedding
 from deniable.noise.encoding import RecordId
 from deniable.noise.key_file import write_new_key
-from deniable.service import batching
 from deniable.service.app import Service
+from deniable.service.batching import Batcher
 from deniable.service.messages import PrivatizeRequest
 from deniable.service.settings import Allowed, Limits
 from deniable.words.released import ReleasedWords
@@ -219,13 +219,13 @@ def test_many_at_once_share_searches_and_get_their_own_texts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: list[int] = []
-    as_one = batching._release_as_one
+    search = Batcher.search
 
-    def counted(batch: Any) -> Any:
+    def counted(self: Batcher, batch: Any) -> Any:
         sizes.append(len(batch))
-        return as_one(batch)
+        return search(self, batch)
 
-    monkeypatch.setattr(batching, "_release_as_one", counted)
+    monkeypatch.setattr(Batcher, "search", counted)
     with running(make_settings(tmp_path)) as opened, ThreadPoolExecutor(24) as pool:
         lengths = [1 + i % 17 for i in range(300)]
         replies = list(
@@ -237,14 +237,14 @@ def test_many_at_once_share_searches_and_get_their_own_texts(
 
 def test_overload_is_answered_with_503_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     go_on, begun = threading.Event(), threading.Event()
-    real = batching._release_together
+    search = Batcher.search
 
-    def slow(batch: Any) -> Any:
+    def slow(self: Batcher, batch: Any) -> Any:
         begun.set()
         assert go_on.wait(600)
-        return real(batch)
+        return search(self, batch)
 
-    monkeypatch.setattr(batching, "_release_together", slow)
+    monkeypatch.setattr(Batcher, "search", slow)
     with running(make_settings(tmp_path, limits=Limits(requests=3))) as opened, ThreadPoolExecutor(8) as pool:
         waiting = [pool.submit(opened.post, "/privatize", text="fox") for _ in range(3)]
         assert begun.wait(600)

@@ -64,6 +64,11 @@ class Entry:
         """The name of the class of the mechanisms that it makes, as cards and receipts have it."""
         return self.make.__name__ if isinstance(self.make, type) else RankSmoothing.__name__
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry as JSON data, without its code."""
+        options = [{"name": one.name, "default": one.default, "help": one.help} for one in self.options]
+        return {"name": self.name, "summary": self.summary, "options": options}
+
 
 def _smoothed(
     embedding: Embedding, *, epsilon: float, over: str = "multivariate", c: float = 0.04, **options: Any

@@ -17,23 +17,19 @@ from starlette.types import ASGIApp
 
 from deniable.service.batching import Batcher
 from deniable.service.facts import Facts
-from deniable.service.files import Files
+from deniable.service.files import QUERY, Files
 from deniable.service.guard import Guard
 from deniable.service.jobs import JobStore
 from deniable.service.messages import (
     Choice,
-    DecodeReply,
-    DecodeRequest,
     ErrorReply,
-    ExplainReply,
     ExplainRequest,
     JobReply,
     PrivatizeReply,
     PrivatizeRequest,
     Refused,
     StreamLine,
-    WordsReply,
-    WordsRequest,
+    TextRequest,
 )
 from deniable.service.metrics import Metrics
 from deniable.service.releases import NDJSON, Releases, json_reply
@@ -44,36 +40,38 @@ from deniable.version import __version__
 Handler = Callable[[Request], Awaitable[Response]]
 
 _JSON = "application/json"
-_OCTETS = "application/octet-stream"
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+_CHOICE = Choice.__struct_fields__
+_UPLOADED = tuple(name for name in QUERY if name not in ("drop", "keep", "keep_sheet"))
+_ABOUT = {
+    "title": "deniable",
+    "version": __version__,
+    "description": "Plausible deniability for text. Words are replaced by near ones.",
+}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Endpoint:
-    """One thing that can be asked for. ``takes`` are the content types of its body, ``body`` and ``reply``
-    what they hold as JSON."""
+    """One thing that can be asked for, by its method and path. ``body`` and ``reply`` are what these hold as
+    JSON, and ``takes`` are the content types of the body."""
 
-    method: str
-    path: str
+    name: str
     serve: Handler
     summary: str
-    takes: tuple[str, ...] = ()
     body: type | None = None
     reply: type | None = None
     query: tuple[str, ...] = ()
+    takes: tuple[str, ...] = (_JSON,)
 
+    @property
+    def method(self) -> str:
+        """The method of HTTP."""
+        return self.name.partition(" ")[0]
 
-def _get(
-    path: str, serve: Handler, summary: str, *, reply: type | None = None, query: tuple[str, ...] = ()
-) -> Endpoint:
-    return Endpoint(method="GET", path=path, serve=serve, summary=summary, reply=reply, query=query)
-
-
-def _post(path: str, serve: Handler, summary: str, body: type, reply: type) -> Endpoint:
-    """Return an endpoint with JSON in and JSON out."""
-    return Endpoint(
-        method="POST", path=path, serve=serve, summary=summary, takes=(_JSON,), body=body, reply=reply
-    )
+    @property
+    def path(self) -> str:
+        """The path, with names in braces."""
+        return self.name.partition(" ")[2]
 
 
 class Service:
@@ -93,17 +91,12 @@ class Service:
 
     def app(self) -> ASGIApp:
         """Return the application, guarded."""
-        pages = [Route(path, _asset(name), methods=["GET"]) for path, name in _page_files().items()]
+        files = _page_files()
+        pages = [Route(path, _asset(name), methods=["GET"]) for path, name in files.items()]
         routes = [Route(each.path, _typed(each), methods=[each.method]) for each in self.endpoints]
         inner = Router(routes=[*pages, *routes], redirect_slashes=False, lifespan=self._lifespan)
-        pages_only = frozenset(_page_files())
-        return Guard(
-            inner,
-            settings=self.settings,
-            token=self.settings.token(),
-            public=pages_only,
-            metrics=self.metrics,
-        )
+        settings, public = self.settings, frozenset(files)
+        return Guard(inner, settings=settings, token=settings.token(), public=public, metrics=self.metrics)
 
     @asynccontextmanager
     async def _lifespan(self, _app: object) -> AsyncIterator[None]:
@@ -118,84 +111,39 @@ class Service:
 
     def _endpoints(self) -> list[Endpoint]:
         releases, files, facts = Releases(self.rules, self.batcher), Files(self.rules, self.store), self.facts
-        choice = Choice.__struct_fields__
-        by_epsilon = "How often words stay unchanged, by ε, over all words of an embedding."
-        of_file = ("name", "column", "record_id", "delimiter", "header", "encoding", "wait")
+        lines = 'Release lines as they come: {"text": …} in, {"text": …} out, in order. An error is the last.'
+        upload = (
+            "Release a file. The reply names a job, or is the released file if `wait` seconds are enough."
+        )
+        shares = "How often words stay unchanged, by ε, over all words of an embedding."
+        words = "How often each word of a text is released unchanged, at any ε."
+        decode = "What a stranger who knows the method reads in a released text."
+        one = "Release one text or a list of texts."
+        binary = ("application/octet-stream", "text/csv")
         return [
-            _post(
-                "/privatize",
-                releases.privatize,
-                "Release one text or a list of texts.",
-                PrivatizeRequest,
-                PrivatizeReply,
-            ),
+            Endpoint("POST /privatize", releases.privatize, one, PrivatizeRequest, PrivatizeReply),
+            Endpoint("POST /privatize/stream", releases.stream, lines, StreamLine, None, _CHOICE, (NDJSON,)),
+            Endpoint("POST /files", files.upload, upload, bytes, JobReply, (*_UPLOADED, *_CHOICE), binary),
+            Endpoint("GET /jobs/{id}", files.job, "The state of a job.", reply=JobReply),
+            Endpoint("DELETE /jobs/{id}", files.delete, "Delete a job and all that belongs to it."),
+            Endpoint("GET /jobs/{id}/output", files.output, "The released file."),
+            Endpoint("GET /jobs/{id}/card", files.card, "Its card, to be handed over with it."),
             Endpoint(
-                method="POST",
-                path="/privatize/stream",
-                serve=releases.stream,
-                summary='Release lines as they arrive: {"text": …} in, {"text": …} out, in order. An error '
-                "is the last line.",
-                takes=(NDJSON,),
-                body=StreamLine,
-                query=choice,
+                "GET /jobs/{id}/receipt", files.receipt, "Its receipt: counts of private text, to be kept."
             ),
-            Endpoint(
-                method="POST",
-                path="/files",
-                serve=files.upload,
-                summary="Release a file. The reply names a job, or is the released file if `wait` seconds "
-                "are enough.",
-                takes=(_OCTETS, "text/csv"),
-                reply=JobReply,
-                query=(*of_file, *choice),
-            ),
-            _get("/jobs/{id}", files.job, "How far a job is.", reply=JobReply),
-            Endpoint(
-                method="DELETE",
-                path="/jobs/{id}",
-                serve=files.delete,
-                summary="Delete a job and all that belongs to it.",
-            ),
-            _get("/jobs/{id}/output", files.output, "The released file."),
-            _get("/jobs/{id}/card", files.card, "Its card, to be handed over with it."),
-            _get("/jobs/{id}/receipt", files.receipt, "Its receipt: counts of private text, to be kept."),
-            _get(
-                "/explain/{word}",
-                facts.explain_named,
-                "What a word becomes.",
-                reply=ExplainReply,
-                query=choice,
-            ),
-            _post(
-                "/explain",
-                facts.explain,
-                "What a word becomes; the word stands in no address.",
-                ExplainRequest,
-                ExplainReply,
-            ),
-            _post(
-                "/words",
-                facts.words,
-                "How often each word of a text is released unchanged, at any ε.",
-                WordsRequest,
-                WordsReply,
-            ),
-            _post(
-                "/decode",
-                facts.decode,
-                "What a stranger who knows the method reads in a released text.",
-                DecodeRequest,
-                DecodeReply,
-            ),
-            _get("/allowed", facts.allowed, "What the operator allows."),
-            _get("/embeddings", facts.embeddings, "The embeddings."),
-            _get("/mechanisms", facts.mechanisms, "The mechanisms and their options."),
-            _get("/calibration/{embedding}", facts.calibration, by_epsilon, query=("mechanism",)),
-            _get("/card", facts.card, "The card of releases with these settings.", query=choice),
-            _get("/health", _healthy, "Whether the process answers."),
-            _get("/ready", _healthy, "Whether text can be released: the embeddings are open."),
-            _get("/metrics", self._show_metrics, "Numbers for Prometheus."),
-            _get("/openapi.json", self._describe, "This description."),
+            Endpoint("GET /explain/{word}", facts.explain_named, "What a word becomes.", query=_CHOICE),
+            Endpoint("POST /explain", facts.explain, "What a word in no address becomes.", ExplainRequest),
+            Endpoint("POST /words", facts.words, words, TextRequest),
+            Endpoint("POST /decode", facts.decode, decode, TextRequest),
+            Endpoint("GET /allowed", facts.allowed, "What the operator allows."),
+            Endpoint("GET /embeddings", facts.embeddings, "The embeddings."),
+            Endpoint("GET /mechanisms", facts.mechanisms, "The mechanisms and their options."),
+            Endpoint("GET /calibration/{embedding}", facts.calibration, shares, query=("mechanism",)),
+            Endpoint("GET /card", facts.card, "The card of releases with these settings.", query=_CHOICE),
+            Endpoint("GET /health", _healthy, "Whether the process answers."),
+            Endpoint("GET /ready", _healthy, "Whether text can be released: the embeddings are open."),
+            Endpoint("GET /metrics", self._show_metrics, "Numbers for Prometheus."),
+            Endpoint("GET /openapi.json", self._describe, "This description."),
         ]
 
     async def _show_metrics(self, _: Request) -> Response:
@@ -207,45 +155,32 @@ class Service:
 
 def describe(endpoints: list[Endpoint]) -> dict[str, Any]:
     """Return the OpenAPI description of the endpoints."""
-    kinds = list(
-        dict.fromkeys(kind for each in endpoints for kind in (each.body, each.reply) if kind is not None)
-    )
-    known, parts = msgspec.json.schema_components(
-        [*kinds, ErrorReply], ref_template="#/components/schemas/{name}"
-    )
-    schemas = dict(zip([*kinds, ErrorReply], known, strict=True))
+    kinds = [kind for each in endpoints for kind in (each.body, each.reply) if kind not in (None, bytes)]
+    kinds = list(dict.fromkeys([*kinds, ErrorReply]))
+    known, parts = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
+    schemas = dict(zip(kinds, known, strict=True)) | {bytes: {"type": "string", "format": "binary"}}
+
+    def content(kind: type, types: tuple[str, ...] = (_JSON,)) -> dict[str, Any]:
+        return {each: {"schema": schemas[kind]} for each in types}
+
+    wrong = {"description": "Refused; the body says why.", "content": content(ErrorReply)}
     paths: dict[str, Any] = {}
     for each in endpoints:
-        wrong = {
-            "description": "Refused; the body says why.",
-            "content": {_JSON: {"schema": schemas[ErrorReply]}},
-        }
         good: dict[str, Any] = {"description": "Done."}
         if each.reply is not None:
-            good["content"] = {_JSON: {"schema": schemas[each.reply]}}
-        told: dict[str, Any] = {"summary": each.summary, "responses": {"200": good, "default": wrong}}
+            good["content"] = content(each.reply)
         in_path = [part[1:-1] for part in each.path.split("/") if part.startswith("{")]
-        told["parameters"] = [
-            *(
-                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-                for name in in_path
-            ),
-            *({"name": name, "in": "query", "schema": {"type": "string"}} for name in each.query),
-        ]
-        if each.takes:
-            schema = (
-                {"schema": schemas[each.body]}
-                if each.body is not None
-                else {"schema": {"type": "string", "format": "binary"}}
-            )
-            told["requestBody"] = {"required": True, "content": dict.fromkeys(each.takes, schema)}
-        paths.setdefault(each.path, {})[each.method.lower()] = told
-    about = {
-        "title": "deniable",
-        "version": __version__,
-        "description": "Plausible deniability for text. Words are replaced by near ones.",
-    }
-    return {"openapi": "3.1.0", "info": about, "paths": paths, "components": {"schemas": parts}}
+        parameters = [{"name": name, "in": "path", "required": True} for name in in_path]
+        parameters += [{"name": name, "in": "query"} for name in each.query]
+        operation: dict[str, Any] = {
+            "summary": each.summary,
+            "responses": {"200": good, "default": wrong},
+            "parameters": [{**parameter, "schema": {"type": "string"}} for parameter in parameters],
+        }
+        if each.body is not None:
+            operation["requestBody"] = {"required": True, "content": content(each.body, each.takes)}
+        paths.setdefault(each.path, {})[each.method.lower()] = operation
+    return {"openapi": "3.1.0", "info": _ABOUT, "paths": paths, "components": {"schemas": parts}}
 
 
 def _typed(endpoint: Endpoint) -> Handler:
@@ -255,16 +190,14 @@ def _typed(endpoint: Endpoint) -> Handler:
     """
 
     async def serve(request: Request) -> Response:
-        if endpoint.takes:
+        if endpoint.body is not None:
             kind, _, parameters = request.headers.get("content-type", "").partition(";")
             charset = parameters.strip().lower().removeprefix("charset=").strip('"')
             if kind.strip().lower() not in endpoint.takes or charset not in ("", "utf-8"):
                 raise Refused(415, f"the content type must be {' or '.join(endpoint.takes)}")
             if request.headers.get("content-encoding", "identity") != "identity":
-                raise Refused(
-                    415,
-                    "the body must not be compressed on its way; a compressed file has its ending in its name",  # noqa: E501
-                )
+                problem = "the body must not be compressed on its way; a compressed file says so in its name"
+                raise Refused(415, problem)
         return await endpoint.serve(request)
 
     return serve
@@ -276,11 +209,8 @@ async def _healthy(_: Request) -> Response:
 
 def _page_files() -> dict[str, str]:
     """Return the files of the page by their paths; the page itself is at the root."""
-    names = sorted(
-        file.name
-        for file in resources.files("deniable.service").joinpath("page").iterdir()
-        if "." in file.name
-    )
+    folder = resources.files("deniable.service").joinpath("page")
+    names = sorted(file.name for file in folder.iterdir() if "." in file.name)
     return {"/" if name == "index.html" else f"/page/{name}": name for name in names}
 
 

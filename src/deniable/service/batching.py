@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from deniable.errors import UnknownWord
 from deniable.progress import interrupted_by
-from deniable.service.messages import RecordName
+from deniable.service.messages import RecordName, Refused
 from deniable.service.rules import Prepared
 
 _PIECE = 1 << 14
@@ -26,21 +26,12 @@ _BATCH = 1 << 16
 
 Texts = Sequence[str | None]
 Names = Sequence[RecordName] | None
-
-
-class NotInTime(Exception):
-    """A release that took too long; ``begun`` says whether its own length is the reason, and not only others
-    before it."""
-
-    def __init__(self, *, begun: bool) -> None:
-        super().__init__("begun" if begun else "not begun")
-        self.begun = begun
+Answer = list[str | None] | Exception
 
 
 @dataclass(kw_only=True, eq=False)
-class _Waiting:
-    """A request that waits for the search; ``ends`` are where its pieces end that are still to be
-    searched."""
+class Waiting:
+    """A request that waits for the search. ``ends`` are where its pieces end that are still to be taken."""
 
     prepared: Prepared
     texts: Texts = field(repr=False)
@@ -50,95 +41,22 @@ class _Waiting:
     released: list[str | None] = field(default_factory=list, repr=False)
     begun: bool = False
 
-    @property
-    def dropped(self) -> bool:
-        """Whether nobody waits for it any more: it took too long, or whoever asked is gone."""
-        return self.answer.done()
-
-    def next_piece(self) -> _Piece:
-        start, end = len(self.released), self.ends[0]
-        names = None if self.names is None else self.names[start:end]
-        return _Piece(request=self, prepared=self.prepared, texts=self.texts[start:end], names=names)
-
-
-@dataclass(kw_only=True, eq=False)
-class _Piece:
-    """Some texts of a request, searched at once."""
-
-    request: _Waiting
-    prepared: Prepared
-    texts: Texts = field(repr=False)
-    names: Names = field(repr=False)
-
-    @property
-    def size(self) -> int:
-        return sum(map(_size, self.texts))
+    def take(self, answer: Answer) -> None:
+        """Take the answer for one piece."""
+        if self.answer.done():
+            return
+        if isinstance(answer, UnknownWord):  # counted from the first text of its piece
+            answer = UnknownWord(record=len(self.released) + answer.record, position=answer.position)
+        if isinstance(answer, Exception):
+            self.answer.set_exception(answer)
+            return
+        self.released += answer
+        if len(self.released) == len(self.texts):
+            self.answer.set_result(self.released)
 
 
-class _Lane:
-    """Releases texts in one thread, those of several requests together."""
-
-    def __init__(self, name: str, *, together: bool, shared: Callable[[int], None] | None) -> None:
-        self.waiting: deque[_Waiting] = deque()
-        self._arrived = asyncio.Event()
-        self._search = ThreadPoolExecutor(1, thread_name_prefix=name)
-        self._task: asyncio.Task[None] | None = None
-        self._together = together
-        self._shared = shared
-
-    def start(self) -> None:
-        self._task = asyncio.get_running_loop().create_task(self._serve())
-
-    async def stop(self) -> None:
-        while self.waiting:
-            await asyncio.sleep(0.01)
-        if self._task is not None:
-            self._task.cancel()
-        await asyncio.to_thread(self._search.shutdown)
-
-    def add(self, one: _Waiting) -> None:
-        self.waiting.append(one)
-        self._arrived.set()
-
-    async def _serve(self) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            await self._arrived.wait()
-            batch = self._take()
-            if batch:
-                answers = await loop.run_in_executor(self._search, _release_together, batch)
-                for piece, answer in zip(batch, answers, strict=True):
-                    _give(piece.request, answer)
-            if not self.waiting:
-                self._arrived.clear()
-
-    def _take(self) -> list[_Piece]:
-        """Return what is searched next: a piece of the request whose turn it is, and one of each other with
-        the same settings that fits."""
-        batch: list[_Piece] = []
-        passed: list[_Waiting] = []
-        begun: list[_Waiting] = []
-        size = new = 0
-        while self.waiting:
-            one = self.waiting.popleft()
-            if one.dropped:
-                continue
-            piece = one.next_piece()
-            if batch and not (
-                self._together and one.prepared is batch[0].prepared and size + piece.size <= _BATCH
-            ):
-                passed.append(one)
-                continue
-            batch.append(piece)
-            size += piece.size
-            new += not one.begun
-            one.begun = True
-            one.ends.popleft()
-            begun += [one] if one.ends else []
-        self.waiting.extend([*passed, *begun])
-        if self._shared is not None and len(batch) > 1:
-            self._shared(new)
-        return batch
+Batch = list[tuple[Waiting, slice]]
+"""Requests, each with the piece of its texts that is searched now."""
 
 
 class Batcher:
@@ -149,18 +67,28 @@ class Batcher:
     """
 
     def __init__(self, *, together: bool = True, shared: Callable[[int], None] | None = None) -> None:
-        self._short = _Lane("search", together=together, shared=shared)
-        self._long = _Lane("search-long", together=together, shared=shared)
+        self._together, self.shared = together, shared
+        # One queue and one thread for short texts, and one for long ones.
+        self._queues: list[deque[Waiting]] = [deque(), deque()]
+        self._arrived = [asyncio.Event() for _ in self._queues]
+        self._searches = [
+            ThreadPoolExecutor(1, thread_name_prefix=name) for name in ("search", "search-long")
+        ]
+        self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         """Begin to serve, in the running event loop."""
-        self._short.start()
-        self._long.start()
+        loop = asyncio.get_running_loop()
+        self._tasks = [loop.create_task(self._serve(lane)) for lane in range(len(self._queues))]
 
     async def stop(self) -> None:
         """Finish what waits, and end."""
-        await self._short.stop()
-        await self._long.stop()
+        while any(self._queues):
+            await asyncio.sleep(0.01)
+        for task in self._tasks:
+            task.cancel()
+        for search in self._searches:
+            await asyncio.to_thread(search.shutdown)
 
     async def release(
         self, prepared: Prepared, texts: Texts, names: Names, *, seconds: float | None = None
@@ -168,17 +96,80 @@ class Batcher:
         """Return the texts with every word replaced, in order; all names must differ where they have to.
 
         :raises DeniableError: if they cannot be released; others in the same batch are.
-        :raises NotInTime: if they are not released within ``seconds``.
+        :raises Refused: if they are not released within ``seconds``; it says whether their own length is the
+            reason, or only others before them.
         """
         answer: asyncio.Future[list[str | None]] = asyncio.get_running_loop().create_future()
-        one = _Waiting(prepared=prepared, texts=texts, names=names, answer=answer, ends=_ends(texts))
-        lane = self._long if any(_size(text) > _PIECE for text in texts) else self._short
-        lane.add(one)
+        one = Waiting(prepared=prepared, texts=texts, names=names, answer=answer, ends=_ends(texts))
+        lane = int(any(_size(text) > _PIECE for text in texts))
+        self._queues[lane].append(one)
+        self._arrived[lane].set()
         try:
             async with asyncio.timeout(seconds):
                 return await answer
         except TimeoutError:
-            raise NotInTime(begun=one.begun) from None
+            problem = "the service is busy; try again in a moment"
+            problem = "the release took too long; send less at once" if one.begun else problem
+            raise Refused(503, problem, retry=5) from None
+
+    async def _serve(self, lane: int) -> None:
+        queue, arrived, loop = self._queues[lane], self._arrived[lane], asyncio.get_running_loop()
+        while True:
+            await arrived.wait()
+            if batch := self.take(queue):
+                answers = await loop.run_in_executor(self._searches[lane], self.search, batch)
+                for (one, _), answer in zip(batch, answers, strict=True):
+                    one.take(answer)
+            if not queue:
+                arrived.clear()
+
+    def take(self, queue: deque[Waiting]) -> Batch:
+        """Return what is searched next: a piece of the request whose turn it is, and one of each other with
+        the same settings that fits."""
+        batch: Batch = []
+        passed: list[Waiting] = []
+        begun: list[Waiting] = []
+        size = new = 0
+        while queue:
+            one = queue.popleft()
+            if one.answer.done():  # nobody waits for it any more: it took too long, or whoever asked is gone
+                continue
+            piece = slice(len(one.released), one.ends[0])
+            more = sum(map(_size, one.texts[piece]))
+            fits = self._together and size + more <= _BATCH
+            if batch and not (fits and one.prepared is batch[0][0].prepared):
+                passed.append(one)
+                continue
+            batch.append((one, piece))
+            size += more
+            new += not one.begun
+            one.begun = True
+            one.ends.popleft()
+            begun += [one] if one.ends else []
+        queue.extend([*passed, *begun])
+        if self.shared is not None and len(batch) > 1:
+            self.shared(new)
+        return batch
+
+    def search(self, batch: Batch) -> list[Answer]:
+        """Return the answer for each piece, in the thread of the search."""
+
+        def check() -> None:
+            if all(one.answer.done() for one, _ in batch):
+                raise Refused(503, "nobody waits for it any more")
+
+        prepared = batch[0][0].prepared
+        pieces = [(one.texts[piece], one.names and one.names[piece]) for one, piece in batch]
+        with interrupted_by(check):
+            if len(batch) > 1:
+                texts = [text for part, _ in pieces for text in part]
+                names = [name for _, part in pieces for name in part or ()]
+                released = _release(prepared, texts, None if batch[0][0].names is None else names)
+                if not isinstance(released, Exception):
+                    rest = iter(released)
+                    return [[next(rest) for _ in part] for part, _ in pieces]
+            # An error is of one of them, or of two that share an id: each is tried by itself.
+            return [_release(prepared, *piece) for piece in pieces]
 
 
 def _size(text: str | None) -> int:
@@ -198,61 +189,10 @@ def _ends(texts: Texts) -> deque[int]:
     return ends
 
 
-def _give(one: _Waiting, answer: list[str | None] | Exception) -> None:
-    if one.answer.done():
-        return
-    if isinstance(answer, UnknownWord):  # counted from the first text of its piece
-        one.answer.set_exception(
-            UnknownWord(record=len(one.released) + answer.record, position=answer.position)
-        )
-    elif isinstance(answer, Exception):
-        one.answer.set_exception(answer)
-    else:
-        one.released += answer
-        if len(one.released) == len(one.texts):
-            one.answer.set_result(one.released)
-
-
-class _Dropped(Exception):
-    """Nobody waits for the texts any more."""
-
-
-def _release_together(batch: list[_Piece]) -> list[list[str | None] | Exception]:
-    def check() -> None:
-        if all(piece.request.dropped for piece in batch):
-            raise _Dropped
-
-    with interrupted_by(check):
-        return _released(batch)
-
-
-def _released(batch: list[_Piece]) -> list[list[str | None] | Exception]:
-    if len(batch) > 1:
-        try:
-            return _release_as_one(batch)
-        except Exception:  # noqa: S110 - of one of them, or of two that share an id: each is tried by itself, and gets its error
-            pass
-    return [_release_alone(one) for one in batch]
-
-
-def _release_as_one(batch: list[_Piece]) -> list[list[str | None] | Exception]:
-    texts = [text for one in batch for text in one.texts]
-    names = None if batch[0].names is None else [name for one in batch for name in one.names or ()]
-    private = batch[0].prepared.private
-    released = private.many(texts, record_ids=names)
-    private.take_tally()  # a service keeps no counts of what went through it
-    answers: list[list[str | None] | Exception] = []
-    start = 0
-    for one in batch:
-        answers.append(released[start : start + len(one.texts)])
-        start += len(one.texts)
-    return answers
-
-
-def _release_alone(one: _Piece) -> list[str | None] | Exception:
+def _release(prepared: Prepared, texts: Texts, names: Names) -> Answer:
     try:
-        released = one.prepared.private.many(one.texts, record_ids=one.names)
-        one.prepared.private.take_tally()
+        released = prepared.private.many(texts, record_ids=names)
+        prepared.private.take_tally()  # a service keeps no counts of what went through it
     except Exception as error:
         return error
     return released

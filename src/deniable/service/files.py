@@ -1,4 +1,4 @@
-"""POST /files and what belongs to a job: how far it is, its output, its card, its receipt."""
+"""POST /files and what belongs to a job: its state, its output, its card, its receipt."""
 
 from __future__ import annotations
 
@@ -24,15 +24,26 @@ from deniable.service.messages import Refused, refusal_of
 from deniable.service.releases import choice_from_query, json_reply, next_chunk
 from deniable.service.rules import Rules
 
-_NAME = re.compile(r"[\w][\w .()+-]{0,119}")
-_OWN = frozenset(
-    {"name", "column", "drop", "keep", "keep_sheet", "record_id", "delimiter", "header", "encoding", "wait"}
+LONGEST_WAIT = 25.0
+BYTES_BETWEEN_LOOKS = 4 << 20
+QUERY = (
+    "name",
+    "column",
+    "drop",
+    "keep",
+    "keep_sheet",
+    "record_id",
+    "delimiter",
+    "header",
+    "encoding",
+    "wait",
 )
-_LONGEST_WAIT = 25.0
-_GONE = "there is no such job, or it was deleted"
+"""The names in the query of an upload, beside those of a release."""
+
+_NAME = re.compile(r"[\w][\w .()+-]{0,119}")
 _SECONDS_BETWEEN_LOOKS = 0.05
-_BYTES_BETWEEN_LOOKS = 4 << 20
 _LEAST_BYTES = 1 << 15
+_ENDINGS = ".txt, .csv, .tsv, .jsonl, .json, .parquet, .xlsx or .ods; all but the last three perhaps with .gz"
 
 
 class Files:
@@ -46,11 +57,10 @@ class Files:
         in that time."""
         asked, wait = self._asked(request)
         self._rules.prepare(self._rules.release(asked.choice))
-        length = request.headers.get("content-length")
-        size = 0 if length is None else int(length)
+        size = int(request.headers.get("content-length", "0"))
         job = self._store.begin(size)
         try:
-            await self._receive(request, job.input(asked), size)
+            await self.receive(request, job.input(asked), size)
             job = self._store.submit(job, asked)
         except BaseException as error:
             shutil.rmtree(job.path, ignore_errors=True)
@@ -60,31 +70,22 @@ class Files:
         return await self._reply(job, wait)
 
     async def job(self, request: Request) -> Response:
-        """Tell how far a job is."""
+        """Return the state of a job."""
         return json_reply(self._store.describe(self._store.find(request.path_params["id"])))
 
     async def output(self, request: Request) -> Response:
-        """Give the released file."""
-        job = self._done(request)
-        return _file(job.output(job.asked), f"released-{released_name(job.asked.name)}")
+        """Return the released file."""
+        return _output(self._done(request))
 
     async def card(self, request: Request) -> Response:
-        """Give the card, to be handed over with the released file."""
+        """Return the card, to be handed over with the released file."""
         job = self._done(request)
-        return _file(
-            beside(job.output(job.asked), CARD),
-            f"released-{released_name(job.asked.name)}{CARD}",
-            "application/json",
-        )
+        return _file(beside(job.output(job.asked), CARD), f"released-{released_name(job.asked.name)}{CARD}")
 
     async def receipt(self, request: Request) -> Response:
-        """Give the receipt, whose counts come from the private text: to be kept."""
+        """Return the receipt, whose counts come from the private text: to be kept."""
         job = self._done(request)
-        return _file(
-            beside(job.output(job.asked), ".receipt.json"),
-            f"{job.asked.name}.receipt.json",
-            "application/json",
-        )
+        return _file(beside(job.output(job.asked), ".receipt.json"), f"{job.asked.name}.receipt.json")
 
     async def delete(self, request: Request) -> Response:
         """Delete a job with all that belongs to it; one that is worked on stops first, and 202 says that it
@@ -96,43 +97,33 @@ class Files:
 
     def _asked(self, request: Request) -> tuple[JobFile, float]:
         query = request.query_params
-        name = query.get("name", "")
+        name, header, columns = query.get("name", ""), query.get("header", "true"), query.getlist("column")
         if not _NAME.fullmatch(name):
-            raise Refused(
-                422,
-                "name: must be the file's name, of letters, digits and . _ - ( ), so that its ending tells "
-                "the format",
+            problem = (
+                "must be the file's name, of letters, digits and . _ - ( ), whose ending tells the format"
             )
+            raise Refused(422, f"name: {problem}")
         if (kind := format_of(Path(name))) is None or "." not in name:
-            raise Refused(
-                422,
-                "name: its ending must tell the format: .txt, .csv, .tsv, .jsonl, .json, .parquet, .xlsx or "
-                ".ods; all but the last three "
-                "perhaps with .gz, .xz, .bz2 or .zst",
-            )
-        header = query.get("header", "true")
+            raise Refused(422, f"name: its ending must tell the format: {_ENDINGS}, .xz, .bz2 or .zst")
         if header not in ("true", "false"):
             raise Refused(422, "header: must be true or false")
         try:
             wait = float(query.get("wait", "0"))
         except ValueError:
             wait = -1.0
-        if not 0.0 <= wait <= _LONGEST_WAIT:
-            raise Refused(422, f"wait: must be a number of seconds from 0 to {_LONGEST_WAIT:g}")
-        columns = tuple(query.getlist("column"))
+        if not 0.0 <= wait <= LONGEST_WAIT:
+            raise Refused(422, f"wait: must be a number of seconds from 0 to {LONGEST_WAIT:g}")
         if kind != "text" and not columns:
-            raise Refused(
-                422,
-                "column: say which column holds private text; drop and keep say what becomes of the others",
-            )
-        suffixes = Path(name).suffixes
+            problem = "say which column holds private text; drop and keep say what becomes of the others"
+            raise Refused(422, f"column: {problem}")
+        suffixes = Path(name).suffixes[-2:]
         asked = JobFile(
             name=name,
             ending="".join(
-                suffixes[-2:] if suffixes[-1].lower() in COMPRESSION_ENDINGS else suffixes[-1:]
+                suffixes if suffixes[-1].lower() in COMPRESSION_ENDINGS else suffixes[-1:]
             ).lower(),
-            choice=choice_from_query(request, _OWN),
-            columns=columns,
+            choice=choice_from_query(request, frozenset(QUERY)),
+            columns=tuple(columns),
             drop=tuple(query.getlist("drop")),
             keep=tuple(query.getlist("keep")),
             keep_sheets=tuple(query.getlist("keep_sheet")),
@@ -150,7 +141,7 @@ class Files:
             raise refusal_of(error) from None
         return asked, wait
 
-    async def _receive(self, request: Request, path: Path, size: int) -> None:
+    async def receive(self, request: Request, path: Path, size: int) -> None:
         """Write the body to a file that only its owner can read; it never lies anywhere else.
 
         Whether there is room is looked at again while it comes: others are received too, and not every length
@@ -158,16 +149,13 @@ class Files:
         """
         body, now, seconds = aiter(request.stream()), asyncio.get_running_loop().time, self._limits.seconds
         received = looked_at = in_time = 0
-        due = now() + seconds
-        with path.open(
-            "xb", buffering=0
-        ) as file:  # so that when it was last written to tells whether it still comes
+        due, late = now() + seconds, f"less than {_LEAST_BYTES:,} bytes came in {seconds:g} seconds"
+        # Without a buffer, so that when it was last written to tells whether it still comes.
+        with path.open("xb", buffering=0) as file:
             path.chmod(0o600)
             while True:
                 try:
-                    chunk = await next_chunk(
-                        body, due=due, late=f"less than {_LEAST_BYTES:,} bytes came in {seconds:g} seconds"
-                    )
+                    chunk = await next_chunk(body, due=due, late=late)
                 except ClientDisconnect:
                     raise Refused(400, "the file ends before its length") from None
                 if chunk is None:
@@ -176,39 +164,39 @@ class Files:
                 received += len(chunk)
                 if received - in_time >= _LEAST_BYTES:  # a byte now and then does not hold the place of a job
                     in_time, due = received, now() + seconds
-                if received - looked_at >= _BYTES_BETWEEN_LOOKS:
+                if received - looked_at >= BYTES_BETWEEN_LOOKS:
                     looked_at = received
                     await asyncio.to_thread(self._store.check_room, size, received)
 
     async def _reply(self, job: JobFolder, wait: float) -> Response:
-        until = time.monotonic() + wait
-        while (told := self._store.describe(job)).state not in (
-            "done",
-            "failed",
+        until, headers = time.monotonic() + wait, {"Location": f"/jobs/{job.id}"}
+        while (reply := self._store.describe(job)).state in (
+            "waiting",
+            "working",
         ) and time.monotonic() < until:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
-        where = {"Location": f"/jobs/{job.id}"}
-        if wait and told.state == "failed":
-            raise Refused(422, told.error or "the file could not be released", headers=where)
-        if wait and told.state == "done":
-            return _file(job.output(job.asked), f"released-{released_name(job.asked.name)}", headers=where)
-        return json_reply(told, status=202, headers=where)
+        if wait and reply.state == "failed":
+            raise Refused(422, reply.error or "the file could not be released", headers=headers)
+        if wait and reply.state == "done":
+            return _output(job, headers)
+        return json_reply(reply, status=202, headers=headers)
 
     def _done(self, request: Request) -> JobFolder:
         job = self._store.find(request.path_params["id"])
-        told = self._store.describe(job)
-        if told.state == "failed":
-            raise Refused(422, told.error or "the file could not be released")
-        if told.state != "done":
-            raise Refused(409, "the job is not done yet", headers={"Retry-After": "1"})
+        reply = self._store.describe(job)
+        if reply.state == "failed":
+            raise Refused(422, reply.error or "the file could not be released")
+        if reply.state != "done":
+            raise Refused(409, "the job is not done yet", retry=1)
         return job
 
 
-def _file(
-    path: Path, name: str, kind: str = "application/octet-stream", headers: dict[str, str] | None = None
-) -> Response:
-    if not path.is_file():
-        raise Refused(404, _GONE)
+def _output(job: JobFolder, headers: dict[str, str] | None = None) -> Response:
+    return _file(job.output(job.asked), f"released-{released_name(job.asked.name)}", headers)
+
+
+def _file(path: Path, name: str, headers: dict[str, str] | None = None) -> Response:
+    kind = "application/json" if name.endswith((CARD, ".receipt.json")) else "application/octet-stream"
     return _FileThatMayGo(path, filename=name, media_type=kind, headers=headers)
 
 
@@ -221,4 +209,4 @@ class _FileThatMayGo(FileResponse):
         except (RuntimeError, FileNotFoundError):
             if Path(self.path).is_file():
                 raise
-            raise Refused(404, _GONE) from None
+            raise Refused(404, "there is no such job, or it was deleted") from None

@@ -15,13 +15,11 @@ from collections.abc import MutableMapping
 from contextlib import suppress
 from typing import Any
 
-import msgspec
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from deniable.service.faults import log_without_text
-from deniable.service.messages import ErrorReply, Refused
+from deniable.service.messages import LOGGED, Refused, log_without_text
 from deniable.service.metrics import Metrics
 from deniable.service.settings import Settings
 
@@ -48,15 +46,9 @@ PROBES = frozenset({"/health", "/ready"})
 _ALWAYS_ANSWERED = {*PROBES, "/metrics"}
 _UNBOUNDED = {"/privatize/stream"}
 _FILES = "/files"
-_SECONDS_IN_VAIN = 3.0
-_SAID_ONCE = (
-    b"host",
-    b"origin",
-    b"authorization",
-    b"content-type",
-    b"content-encoding",
-    b"transfer-encoding",
-    b"sec-fetch-site",
+SECONDS_IN_VAIN = 3.0
+_SAID_ONCE = frozenset(
+    b"host origin authorization content-type content-encoding transfer-encoding sec-fetch-site".split()
 )
 _MOST_DIGITS = 20  # of a length that fits into 64 bits
 _BY_ROUTER = {
@@ -83,54 +75,47 @@ class Guard:
                 await self._app(scope, receive, send)
             return
         scope["app"] = self._app  # the router then raises what it cannot serve, and leaves the words to us
-        started, answered = time.perf_counter(), _Answered(send, self._settings.limits.seconds)
-        body = _Body(receive, self._most_bytes(scope["path"]))
+        started = time.perf_counter()
+        exchange = _Exchange(receive, send, self._most_bytes(scope["path"]), self._settings.limits.seconds)
         try:
-            refused = await self._serve(scope, body, answered)
-            if (
-                refused is not None
-            ):  # out of the exception's reach, so that no later one carries its text along
-                await answered.refuse(refused, body)
+            refused = await self._serve(scope, exchange)
+            # Out of the exception's reach, so that no later one carries its text along.
+            if refused is not None:
+                await exchange.refuse(refused)
         finally:
             route = getattr(scope.get("route"), "path", "other")
-            self._metrics.served(scope["method"], route, answered.status, time.perf_counter() - started)
+            self._metrics.served(scope["method"], route, exchange.status, time.perf_counter() - started)
 
-    async def _serve(self, scope: Scope, body: _Body, answered: _Answered) -> Refused | None:
+    async def _serve(self, scope: Scope, exchange: _Exchange) -> Refused | None:
         """Serve a request and return None, or return why it is not served."""
         counted = scope["path"] not in _ALWAYS_ANSWERED
         try:
             self._check(scope, Headers(scope=scope))
             if counted and self._running >= self._settings.limits.requests:
-                return Refused(
-                    503, "the service is busy; try again in a moment", headers={"Retry-After": "1"}
-                )
+                return Refused(503, "the service is busy; try again in a moment", retry=1)
             self._running += counted
             try:
-                await self._app(scope, body, answered)
+                await self._app(scope, exchange.receive, exchange.send)
             finally:
                 self._running -= counted
         except Refused as refused:
             return refused
-        except _NotRead:
-            raise ConnectionAbortedError("a reply was not read in time") from None
         except HTTPException as error:
-            return Refused(
-                error.status_code,
-                _BY_ROUTER.get(error.status_code, "this is not served"),
-                headers=dict(error.headers or {}),
-            )
+            said = _BY_ROUTER.get(error.status_code, "this is not served")
+            return Refused(error.status_code, said, headers=dict(error.headers or {}))
         except Exception as error:
+            if exchange.unread:
+                raise ConnectionAbortedError("a reply was not read in time") from None
             log_without_text(error)
-            return Refused(500, "something went wrong here; the operator finds the place in the log")
+            return Refused(500, LOGGED)
         return None
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         names = [name for name, _ in headers.raw]
         if any(names.count(name) > 1 for name in _SAID_ONCE):  # a proxy in front may go by the other one
             raise Refused(400, "a header stands twice that may stand once")
-        if (
-            headers.get("transfer-encoding", "chunked").strip().lower() != "chunked"
-        ):  # only the chunks would be undone
+        # Only the chunks would be undone.
+        if headers.get("transfer-encoding", "chunked").strip().lower() != "chunked":
             raise Refused(400, "the only Transfer-Encoding that is served is chunked")
         length = headers.get("content-length", "0")
         if len(length) > _MOST_DIGITS:  # Python refuses to read thousands of digits
@@ -138,27 +123,19 @@ class Guard:
         host = headers.get("host", "")
         if scope["path"] not in PROBES and not self._is_ours(host):
             raise Refused(400, "the request is for another host than this service is called by")
-        origin = headers.get("origin")
         # Browsers leave the origin out of a GET and say where it comes from in a header of its own. A link to
         # the page may stand anywhere.
-        elsewhere = (
-            headers.get("sec-fetch-site", "none") not in _OWN_SITE and scope["path"] not in self._public
-        )
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
+        elsewhere = site not in _OWN_SITE and scope["path"] not in self._public
         if elsewhere or (origin is not None and origin.partition("://")[2] != host):
             raise Refused(403, "requests from pages of other sites are not served")
         if self._token is not None and scope["path"] not in self._public | PROBES:
-            given = headers.get("authorization", "")
-            kind, _, token = given.partition(" ")
+            kind, _, token = headers.get("authorization", "").partition(" ")
             # Digests have one length, so the comparison takes the same time whatever is given.
-            same = hmac.compare_digest(
-                hashlib.sha256(token.strip().encode("utf-8", "replace")).digest(), self._token
-            )
-            if not (same and kind.lower() == "bearer"):
-                raise Refused(
-                    401,
-                    "a token is needed: Authorization: Bearer TOKEN",
-                    headers={"WWW-Authenticate": "Bearer"},
-                )
+            digest = hashlib.sha256(token.strip().encode("utf-8", "replace")).digest()
+            if not (hmac.compare_digest(digest, self._token) and kind.lower() == "bearer"):
+                problem = "a token is needed: Authorization: Bearer TOKEN"
+                raise Refused(401, problem, headers={"WWW-Authenticate": "Bearer"})
         if int(length) > self._most_bytes(scope["path"]):
             raise Refused(413, f"the body is larger than {self._most_bytes(scope['path']):,} bytes")
 
@@ -178,15 +155,20 @@ class Guard:
         return limits.file_bytes if path == _FILES else limits.request_bytes
 
 
-class _Body:
-    """Reads the body of a request, and refuses it as soon as it is too large, whatever length it was said to
-    have."""
+class _Exchange:
+    """One request and its reply: reads the body and refuses it as soon as it is too large, whatever length it
+    was said to have; sends the reply with the headers that all have.
 
-    def __init__(self, receive: Receive, most: float) -> None:
-        self._receive, self._most, self._read = receive, most, 0
-        self._ended = False
+    A part that cannot be sent within ``seconds``, because those before it are not read, is the last one:
+    nobody holds a place for ever.
+    """
 
-    async def __call__(self) -> Message:
+    def __init__(self, receive: Receive, send: Send, most: float, seconds: float) -> None:
+        self._receive, self._send, self._most, self._seconds = receive, send, most, seconds
+        self._read, self._ended, self.status, self.unread = 0, False, 0, False
+
+    async def receive(self) -> Message:
+        """Return the next message of the request."""
         message = await self._receive()
         self._ended = not message.get("more_body", False)
         self._read += len(message.get("body", b""))
@@ -194,30 +176,8 @@ class _Body:
             raise Refused(413, f"the body is larger than {self._most:,} bytes")
         return message
 
-    async def read_in_vain(self) -> None:
-        """Take the rest of a body that is not wanted, for a while: a connection that is closed over it would
-        take the reply along."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_SECONDS_IN_VAIN):
-                while not self._ended:
-                    self._ended = not (await self._receive()).get("more_body", False)
-
-
-class _NotRead(Exception):
-    """The client does not read its reply."""
-
-
-class _Answered:
-    """Sends a reply with the headers that all have, and knows whether it has begun.
-
-    A part that cannot be sent within ``seconds``, because those before it are not read, is the last one:
-    nobody holds a place for ever.
-    """
-
-    def __init__(self, send: Send, seconds: float) -> None:
-        self._send, self._seconds, self.status = send, seconds, 0
-
-    async def __call__(self, message: MutableMapping[str, Any]) -> None:
+    async def send(self, message: MutableMapping[str, Any]) -> None:
+        """Send a message of the reply."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             message["headers"] = [*message.get("headers", ()), *RAW_HEADERS]
@@ -225,27 +185,29 @@ class _Answered:
             async with asyncio.timeout(self._seconds):
                 await self._send(message)
         except TimeoutError:
-            raise _NotRead from None
+            self.unread = True
+            raise ConnectionAbortedError("a reply was not read in time") from None
 
-    async def refuse(self, refused: Refused, body: _Body) -> None:
+    async def refuse(self, refused: Refused) -> None:
         """Say why nothing comes; if something came already, nothing can be said, and the connection ends
         without its end."""
         if self.status:
             raise ConnectionAbortedError("a reply that had begun could not be finished")
         headers, content = error_reply(refused)
-        await self({"type": "http.response.start", "status": refused.status, "headers": headers})
-        await self({"type": "http.response.body", "body": content, "more_body": True})
-        await body.read_in_vain()
-        await self({"type": "http.response.body", "body": b""})
+        await self.send({"type": "http.response.start", "status": refused.status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": content, "more_body": True})
+        # The rest of a body that is not wanted is taken for a while: a connection that is closed over it
+        # would take the reply along.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SECONDS_IN_VAIN):
+                while not self._ended:
+                    self._ended = not (await self._receive()).get("more_body", False)
+        await self.send({"type": "http.response.body", "body": b""})
 
 
 def error_reply(refused: Refused) -> tuple[list[tuple[bytes, bytes]], bytes]:
     """Return the headers and the body of a reply that says why a request is refused."""
-    body = msgspec.json.encode(ErrorReply(error=refused.message))
-    headers = {
-        "Content-Type": "application/json",
-        "Content-Length": str(len(body)),
-        "Connection": "close",
-        **(refused.headers or {}),
-    }
-    return [(name.lower().encode(), value.encode()) for name, value in headers.items()], body
+    body = refused.body
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close"}
+    both = {**headers, **refused.headers}
+    return [(name.lower().encode(), value.encode()) for name, value in both.items()], body

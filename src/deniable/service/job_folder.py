@@ -21,7 +21,7 @@ import msgspec
 from deniable.atomic import lock, write_whole
 from deniable.records.formats.layout import Layout, make_layout, released_name
 from deniable.records.formats.roles import Roles
-from deniable.service.messages import Choice
+from deniable.service.messages import Choice, Refused
 
 State = Literal["waiting", "working", "done", "failed"]
 Noted = TypeVar("Noted")
@@ -34,10 +34,6 @@ TIMES_THE_INPUT = 3
 """The input, its release, and the copy in which a compressed release gets its final form."""
 
 UNREADABLE = "what was noted about this job cannot be read; send the file again"
-
-
-class UnreadableNote(Exception):
-    """What was written down about a job is not what this program writes."""
 
 
 class JobFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,7 +107,7 @@ class JobFolder:
     def asked(self) -> JobFile:
         """What was asked for.
 
-        :raises UnreadableNote: if it cannot be told any more.
+        :raises Refused: if it cannot be read any more.
         """
         return _read(self.path / "job.json", JobFile)
 
@@ -124,7 +120,7 @@ class JobFolder:
             return _read(path, StateFile)
         except FileNotFoundError:
             return StateFile()
-        except UnreadableNote:
+        except Refused:
             return StateFile(state="failed", error=UNREADABLE, ended=path.lstat().st_mtime)
 
     @property
@@ -170,13 +166,13 @@ def _read(path: Path, kind: type[Noted]) -> Noted:
     """Return what a file says. That there is none, or that the system cannot open it just now, is an error of
     its own.
 
-    :raises UnreadableNote: if it says nothing that can be understood, now or later.
+    :raises Refused: if it says nothing that can be understood, now or later.
     """
     try:
         with path.open("rb") as file:
             return msgspec.json.decode(file.read(_LONGEST_NOTE), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, IsADirectoryError, PermissionError):
-        raise UnreadableNote from None
+        raise Refused(422, UNREADABLE) from None
 
 
 @contextmanager

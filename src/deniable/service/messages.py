@@ -1,22 +1,29 @@
-"""What clients send and get, as typed values: the schema of the API is made from these.
+"""Requests and replies as typed values, from which the schema of the API is made, and refusals.
 
 No message of an error holds a value that a client sent: errors are shown, kept and forwarded by programs in
-between.
+between. For the same reason an exception is logged by its kind and its place, never by its text.
 """
 
 from __future__ import annotations
 
+import logging
 import re
-from typing import Any, Literal, TypeVar
+import traceback
+from typing import Literal, TypeVar
 
 import msgspec
 
 from deniable.errors import DeniableError, InvalidParameter, UnknownWord
 from deniable.records.formats.layout import TO_SEE_THE_NAMES
 from deniable.release.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
-from deniable.service.faults import log_without_text
+
+log = logging.getLogger("deniable.service")
 
 RecordName = str | int
+Wanted = TypeVar("Wanted")
+
+LOGGED = "something went wrong here; the operator finds the place in the log"
+_MOST_PLACES = 6
 _OPTION = re.compile(r"--(column|drop|keep|keep-sheet|delimiter|encoding|record-id|no-header)\b(?: (?='))?")
 _FOR_A_TERMINAL = {
     f"; {TO_SEE_THE_NAMES}": "",
@@ -24,20 +31,10 @@ _FOR_A_TERMINAL = {
     ", for another sheet --sheet": "",
     "say --format jsonl": "give the file a name that ends in .jsonl",
 }
-Wanted = TypeVar("Wanted")
-
-
-class Refused(Exception):
-    """A request that is not served; ``status`` is that of HTTP, and ``message`` says why and what to do."""
-
-    def __init__(self, status: int, message: str, *, headers: dict[str, str] | None = None) -> None:
-        super().__init__(message)
-        self.status, self.message, self.headers = status, message, headers
 
 
 class Choice(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How text is to be released, within what the operator allows. What is left out is as the operator set
-    it.
+    """Settings of a release, within what the operator allows. What is left out is as the operator set it.
 
     ``risk`` stands for the ``epsilon`` at which a reader of single words names at most 8, 17 or 33 % of the
     words of English text.
@@ -55,8 +52,7 @@ class Choice(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defa
 
 
 class PrivatizeRequest(Choice):
-    """One ``text`` or a list of ``texts``. With a key of the operator's, ``ids`` name the texts: one for
-    each.
+    """One ``text`` or a list of ``texts``. With a key of the operator's, ``ids`` name them, one for each.
 
     ``words`` asks for the released words one by one, beside the text.
     """
@@ -69,8 +65,8 @@ class PrivatizeRequest(Choice):
 
 
 class PrivatizeReply(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The released ``text`` or ``texts``, the ε that was spent on each at most, summed over its words, and
-    the card to hand over."""
+    """The released ``text`` or ``texts``, the most ε that was spent on each, summed over its words, and the
+    card to hand over."""
 
     text: str | None = None
     texts: list[str | None] | None = None
@@ -79,23 +75,17 @@ class PrivatizeReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     card: msgspec.Raw
 
 
-class StreamLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """One line of a stream: a text, with its id where the operator has a key."""
+class StreamLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One line of a stream: a text, with its id where the operator has a key; or a released text."""
 
     text: str | None
     id: RecordName | None = None
 
 
-class ReleasedLine(msgspec.Struct, kw_only=True):
-    """One released text of a stream."""
+class TextRequest(Choice):
+    """A text whose words are asked about: private text for /words, released text for /decode."""
 
-    text: str | None
-
-
-class ErrorReply(msgspec.Struct, kw_only=True):
-    """Why a request was not served."""
-
-    error: str
+    text: str
 
 
 class ExplainRequest(Choice):
@@ -105,71 +95,9 @@ class ExplainRequest(Choice):
     top: int = 12
 
 
-class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """A near word in a picture of two axes, and how likely it is to be released."""
-
-    word: str
-    x: float
-    y: float
-    probability: float
-
-
-class ExplainReply(msgspec.Struct, kw_only=True):
-    """What a word becomes. ``noise`` is the radius in the picture that half of the noise stays within; None
-    where it is not round."""
-
-    explanation: dict[str, Any]
-    points: list[Point]
-    noise: float | None
-
-
-class WordsRequest(Choice):
-    """Text or a list of words, to be told how each word fares."""
-
-    text: str
-
-
-class WordFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """A word of the text, whether the vocabulary has it, and its place among the ``rows`` of figures; None
-    for an unknown word."""
-
-    word: str
-    known: bool
-    row: int | None
-
-
-class WordsReply(msgspec.Struct, kw_only=True):
-    """The words in order. ``rows`` hold how often each distinct word is released unchanged, at each of
-    ``epsilons``."""
-
-    words: list[WordFigures]
-    epsilons: list[float]
-    rows: list[list[float]] | None
-
-
-class DecodeRequest(Choice):
-    """A text that was released, to be read as a stranger who knows the method would."""
-
-    text: str
-
-
-class Guess(msgspec.Struct, frozen=True, kw_only=True):
-    """A released word, and the word that is likeliest behind it."""
-
-    released: str
-    guess: str
-
-
-class DecodeReply(msgspec.Struct, kw_only=True):
-    """The guesses, word by word, and what they rest on."""
-
-    guesses: list[Guess]
-    by: str
-
-
 class JobReply(msgspec.Struct, kw_only=True):
-    """Where a job is. ``state`` is waiting, working, done or failed; ``deleted_at`` is when all of it is
-    deleted, in seconds since 1970."""
+    """The state of a job: waiting, working, done or failed. All of it is deleted at ``deleted_at``, in
+    seconds since 1970."""
 
     id: str
     state: str
@@ -179,6 +107,31 @@ class JobReply(msgspec.Struct, kw_only=True):
     error: str | None = None
     name: str = ""
     deleted_at: int | None = None
+
+
+class ErrorReply(msgspec.Struct, kw_only=True):
+    """Why a request was not served."""
+
+    error: str
+
+
+class Refused(Exception):
+    """A request that is not served, with its status of HTTP and a message that says why and what to do.
+
+    ``retry`` is after how many seconds it may be sent again.
+    """
+
+    def __init__(
+        self, status: int, message: str, *, retry: int | None = None, headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
+        self.headers = dict(headers or {}) | ({} if retry is None else {"Retry-After": str(retry)})
+
+    @property
+    def body(self) -> bytes:
+        """The body of the reply."""
+        return msgspec.json.encode(ErrorReply(error=self.message))
 
 
 def decode(content: bytes, kind: type[Wanted]) -> Wanted:
@@ -206,8 +159,7 @@ def _without_values(problem: str, kind: type) -> str:
 
 
 def refusal_of(error: DeniableError) -> Refused:
-    """Return how a request is refused that could not be served for this reason; no value that was given is in
-    the message.
+    """Return how a request is refused for this error, without a value that was given.
 
     Where the message points to the log, the kind and the place of the error are logged.
     """
@@ -215,23 +167,28 @@ def refusal_of(error: DeniableError) -> Refused:
         return Refused(422, str(error))
     if not isinstance(error, InvalidParameter):
         log_without_text(error)
-        return Refused(
-            503,
-            "the text could not be released; the operator finds the reason in the log",
-            headers={"Retry-After": "5"},
-        )
-    if error.name == "keep_words":
-        return Refused(422, "keep_words: every entry must be one word as a text has it")
-    if error.name == "word":
-        return Refused(422, "word: must be one word as a text has it")
+        problem = "the text could not be released; the operator finds the reason in the log"
+        return Refused(503, problem, retry=5)
+    if error.name in ("keep_words", "word"):
+        every = "every entry " if error.name == "keep_words" else ""
+        return Refused(422, f"{error.name}: {every}must be one word as a text has it")
     return Refused(422, without_options(f"{error.name}: {error.problem}"))
 
 
 def without_options(said: str) -> str:
-    """Return what is wrong with a file in the terms of a request: what the command has as options stands in
-    its query."""
+    """Return a message about a file in the terms of a request: options of the command stand in its query."""
     for words, instead in _FOR_A_TERMINAL.items():
         said = said.replace(words, instead)
     return _OPTION.sub(
         lambda option: "header=false" if option[1] == "no-header" else f"{option[1].replace('-', '_')}=", said
     )
+
+
+def log_without_text(error: BaseException) -> None:
+    """Log the kind of an exception and the lines it came through, and those of the one that caused it: its
+    text may quote what was asked."""
+    for each, role in ((error, ""), (error.__cause__, " was the cause")):
+        if each is not None:
+            frames = traceback.extract_tb(each.__traceback__)[-_MOST_PLACES:]
+            places = " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames))
+            log.error("%s at %s%s", type(each).__name__, places, role)

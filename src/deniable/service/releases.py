@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from deniable.errors import DeniableError, InvalidParameter, UnknownWord
 from deniable.noise.encoding import encode_id
 from deniable.noise.unique import UniqueIds
-from deniable.service.batching import Batcher, NotInTime
+from deniable.service.batching import Batcher
 from deniable.service.messages import (
     Choice,
     ErrorReply,
@@ -21,7 +21,6 @@ from deniable.service.messages import (
     PrivatizeRequest,
     RecordName,
     Refused,
-    ReleasedLine,
     StreamLine,
     decode,
     refusal_of,
@@ -33,8 +32,7 @@ _LINES_AT_ONCE = 512
 _NAMES_TWO = "the id names two texts, and equal words of both would come out equal; give each text its own id"
 _UNKNOWN = (
     "unknown to the embedding, and unknown=error says to stop; neither this line nor any after it was "
-    "released. "
-    "Choose another policy (perturb, redact, drop) or another embedding"
+    "released. Choose another policy (perturb, redact, drop) or another embedding"
 )
 Line = tuple[int, bytes]
 """A line of a stream, after its number from 1."""
@@ -100,7 +98,7 @@ class Releases:
         prepared = self._rules.prepare(self._rules.release(asked))
         _check_different(prepared, names or [])
         try:
-            released = await self._release(prepared, texts, names)
+            released = await self.release(prepared, texts, names)
         except UnknownWord as error:
             raise refusal_of(error) from None
         reply = PrivatizeReply(
@@ -118,13 +116,14 @@ class Releases:
         """Release lines as they arrive. What is not read by the client is not read from it either."""
         choice = choice_from_query(request)
         prepared = self._rules.prepare(self._rules.release(choice))
-        return _BothWays(self._lines(request, prepared), media_type=NDJSON)
+        return _BothWays(self.lines(request, prepared), media_type=NDJSON)
 
-    async def _lines(self, request: Request, prepared: Prepared) -> AsyncIterator[bytes]:
+    async def lines(self, request: Request, prepared: Prepared) -> AsyncIterator[bytes]:
+        """Yield the lines of the reply to a stream."""
         keyed = prepared.private.keyed
         ids = None if keyed is None or keyed.consistent else UniqueIds()
         try:
-            async for lines in self._groups(request):
+            async for lines in self.groups(request):
                 taken, problem = self._read(lines, ids)
                 # Lines before a wrong one are released, however they were put together.
                 try:
@@ -133,10 +132,9 @@ class Releases:
                     number = taken[error.record - 1][0]
                     problem = Refused(422, f"line {number:,}, word {error.position:,}: {_UNKNOWN}")
                     released = await self._release_lines(prepared, taken[: error.record - 1])
-                for text in (
-                    released
-                ):  # one by one: which lines arrived together depends on how long the private ones were
-                    yield msgspec.json.encode(ReleasedLine(text=text)) + b"\n"
+                # One by one: which lines arrived together depends on how long the private ones were.
+                for text in released:
+                    yield msgspec.json.encode(StreamLine(text=text)) + b"\n"
                 if problem is not None:
                     raise problem
             # Of ids that are far apart, a repetition is noticed at the end only: memory stays bounded.
@@ -164,7 +162,7 @@ class Releases:
             taken.append((number, one))
         return taken, None
 
-    async def _groups(self, request: Request) -> AsyncIterator[list[Line]]:
+    async def groups(self, request: Request) -> AsyncIterator[list[Line]]:
         """Yield the lines that have arrived with their numbers, some at a time; empty ones are counted and
         left out.
 
@@ -172,12 +170,10 @@ class Releases:
         """
         rest, number = b"", 0
         body, now = aiter(request.stream()), asyncio.get_running_loop().time
-        due = now() + self._limits.seconds
+        due, late = now() + self._limits.seconds, f"no whole line came for {self._limits.seconds:g} seconds"
         while True:
             try:
-                chunk = await next_chunk(
-                    body, due=due, late=f"no whole line came for {self._limits.seconds:g} seconds"
-                )
+                chunk = await next_chunk(body, due=due, late=late)
             except ClientDisconnect:
                 return
             if chunk is None:
@@ -199,24 +195,20 @@ class Releases:
     ) -> list[str | None]:
         if not lines:
             return []
-        names = [one.id for _, one in lines if one.id is not None]
-        return await self._release(
-            prepared, [one.text for _, one in lines], names if self._rules.keyed else None
-        )
+        names = [one.id for _, one in lines if one.id is not None] if self._rules.keyed else None
+        return await self.release(prepared, [one.text for _, one in lines], names)
 
-    async def _release(
+    async def release(
         self, prepared: Prepared, texts: list[str | None], names: list[RecordName] | None
     ) -> list[str | None]:
+        """Return the texts released.
+
+        :raises UnknownWord: if the policy is to stop at one; the caller knows what its record stands for.
+        :raises Refused: if they cannot be released, or not in time.
+        """
         try:
             return await self._batcher.release(prepared, texts, names, seconds=self._limits.seconds)
-        except NotInTime as late:
-            problem = (
-                "the release took too long; send less at once"
-                if late.begun
-                else "the service is busy; try again in a moment"
-            )
-            raise Refused(503, problem, headers={"Retry-After": "5"}) from None
-        except UnknownWord:  # the caller knows what the number of its record stands for
+        except UnknownWord:
             raise
         except DeniableError as error:
             raise refusal_of(error) from None
@@ -225,9 +217,8 @@ class Releases:
         if (asked.text is None) == (asked.texts is None):
             raise Refused(422, "give one of text and texts")
         if asked.texts is not None and len(asked.texts) > self._limits.texts:
-            raise Refused(
-                413, f"texts: at most {self._limits.texts:,} in one request; use /privatize/stream or /files"
-            )
+            problem = f"at most {self._limits.texts:,} in one request; use /privatize/stream or /files"
+            raise Refused(413, f"texts: {problem}")
         return [asked.text] if asked.texts is None else asked.texts
 
     def _names(self, asked: PrivatizeRequest) -> list[RecordName] | None:
@@ -241,10 +232,8 @@ class Releases:
 
     def _check_named(self, named: bool) -> None:
         if self._rules.keyed and not named:
-            raise Refused(
-                422,
-                "ids: this service draws from a key, so every text needs an id that names it and no other",
-            )
+            problem = "this service draws from a key, so every text needs an id that names it and no other"
+            raise Refused(422, f"ids: {problem}")
         if named and not self._rules.keyed:
             raise Refused(422, "ids: mean something only where the service draws from a key")
 

@@ -40,12 +40,8 @@ class Prepared:
 
     def words(self, text: str | None) -> list[str]:
         """Return the words of a released text."""
-        ids = next(self._reader.ids([text])).tolist()
-        vocabulary, unknown = (
-            self.private.mechanism.embedding.words,
-            self.private.mechanism.embedding.unknown_id,
-        )
-        return [REDACTED if i == unknown else vocabulary[i] for i in ids]
+        ids, embedding = next(self._reader.ids([text])).tolist(), self.private.mechanism.embedding
+        return [REDACTED if i == embedding.unknown_id else embedding.words[i] for i in ids]
 
     def spent(self, text: str | None) -> float:
         """Return the most that was spent on a text, summed over its words, as anybody can tell from the
@@ -88,18 +84,18 @@ class Rules:
         :raises Refused: if it is more than the operator allows, or not allowed anywhere.
         """
         allowed = self._release
-        mechanism = self._one_of("mechanism", choice.mechanism, allowed.mechanisms)
-        embedding = self._one_of("embedding", choice.embedding, allowed.embeddings)
-        asked = choice.epsilon if choice.risk is None else self._epsilon_of_risk(choice, mechanism, embedding)
-        epsilon = self._at_most("epsilon", asked, default=allowed.epsilon, most=allowed.max_epsilon)
-        record_epsilon, most = choice.record_epsilon, allowed.record_epsilon
-        if record_epsilon is not None or most is not None:
-            record_epsilon = self._at_most("record_epsilon", record_epsilon, default=most, most=most)
+        mechanism = _one_of("mechanism", choice.mechanism, allowed.mechanisms)
+        embedding = _one_of("embedding", choice.embedding, allowed.embeddings)
         policies = self._policies(choice)
+        epsilon = choice.epsilon
+        if choice.risk is not None:
+            epsilon = self._epsilon_of_risk(choice, mechanism, embedding, policies)
         try:
             return Release(
-                epsilon=epsilon,
-                record_epsilon=record_epsilon,
+                epsilon=_at_most("epsilon", epsilon, allowed.epsilon, allowed.max_epsilon),
+                record_epsilon=_at_most(
+                    "record_epsilon", choice.record_epsilon, allowed.record_epsilon, allowed.record_epsilon
+                ),
                 embedding=embedding,
                 mechanism=mechanism,
                 mechanism_options=allowed.options.get(mechanism, {}),
@@ -123,66 +119,62 @@ class Rules:
                 self._prepared.move_to_end(release)
                 return self._prepared[release]
         try:
-            made = Prepared(release, release.make(embedding=self.embeddings[str(release.embedding)]))
+            prepared = Prepared(release, release.make(embedding=self.embeddings[str(release.embedding)]))
         except InvalidParameter as error:
             raise refusal_of(error) from None
         with self._lock:
-            self._prepared[release] = made
+            self._prepared[release] = prepared
             while len(self._prepared) > _MOST_PRIVATIZERS:
                 self._prepared.popitem(last=False)
-        return made
+        return prepared
 
-    def _epsilon_of_risk(self, choice: Choice, mechanism: str, embedding: str) -> float:
+    def _epsilon_of_risk(
+        self, choice: Choice, mechanism: str, embedding: str, policies: dict[str, Any]
+    ) -> float:
         """Return the ε of a level of risk: found once for each level, mechanism, embedding and treatment of
         unknown words."""
         from deniable.measures.risk import epsilon_of_risk
 
-        assert choice.risk is not None  # noqa: S101 - said by the caller
         if choice.epsilon is not None:
             raise Refused(422, "risk: gives epsilon; send one of the two")
-        policies = self._policies(choice)
         if policies.get("keep_words"):
             raise Refused(422, "risk: does not go with words that are released as they are; send epsilon")
+        opened = self.embeddings[embedding]
+        shown = [opened.unknown_id] if policies.get("unknown") in ("redact", "drop") else []
+        chosen = ChosenMechanism(name=mechanism, options=self._release.options.get(mechanism, {}))
         try:
-            opened = self.embeddings[embedding]
-            shown = [opened.unknown_id] if policies.get("unknown") in ("redact", "drop") else []
-            made = ChosenMechanism(name=mechanism, options=self._release.options.get(mechanism, {}))
-            return epsilon_of_risk(made, opened, choice.risk, revealed=np.array(shown, dtype=np.int64))
+            return epsilon_of_risk(chosen, opened, choice.risk, revealed=np.array(shown, dtype=np.int64))
         except (InvalidParameter, TargetsNotMet) as error:
             raise Refused(422, str(error)) from None
 
-    def _at_most(self, name: str, asked: float | None, *, default: float | None, most: float | None) -> float:
-        value = default if asked is None else asked
-        if value is None or not (math.isfinite(value) and value > 0.0):
-            raise Refused(422, f"{name}: must be a number greater than 0")
-        if most is not None and value > most:
-            raise Refused(422, f"{name}: the operator of this service allows at most {most:g}")
-        return value
-
-    def _one_of(self, name: str, asked: str | None, allowed: tuple[str, ...]) -> str:
-        if asked is None:
-            return allowed[0]
-        if asked not in allowed:
-            raise Refused(422, f"{name}: the operator of this service allows {', '.join(allowed)}")
-        return asked
-
     def _policies(self, choice: Choice) -> dict[str, Any]:
         """Return the policies: what the operator set, and the client's choice where nothing is set."""
-        found: dict[str, Any] = {}
+        policies: dict[str, Any] = {}
         for name in POLICIES:
             fixed, asked = getattr(self._release, name), getattr(choice, name)
             if fixed is not None and asked not in (None, fixed):
                 raise Refused(422, f"{name}: the operator of this service has set it to {fixed}")
-            if fixed is not None or asked is not None:
-                found[name] = asked if fixed is None else fixed
-        asked_words = None if choice.keep_words is None else frozenset(choice.keep_words)
-        if asked_words not in (None, self._kept_words) and not (
-            self._release.client_keep_words and self._kept_words is None
-        ):
-            raise Refused(
-                422, "keep_words: the operator of this service does not let clients choose the list"
-            )
-        if asked_words is not None and len(asked_words) > _MOST_KEPT_WORDS:
+            policies[name] = asked if fixed is None else fixed
+        words = None if choice.keep_words is None else frozenset(choice.keep_words)
+        if words not in (None, self._kept_words) and not self._release.client_keep_words:
+            problem = "the operator of this service does not let clients choose the list"
+            raise Refused(422, f"keep_words: {problem}")
+        if words is not None and len(words) > _MOST_KEPT_WORDS:
             raise Refused(422, f"keep_words: at most {_MOST_KEPT_WORDS:,} words")
-        words = asked_words if self._kept_words is None else self._kept_words
-        return found if words is None else {**found, "keep_words": words}
+        policies["keep_words"] = words if self._kept_words is None else self._kept_words
+        return {name: value for name, value in policies.items() if value is not None}
+
+
+def _at_most(name: str, asked: float | None, default: float | None, most: float | None) -> float | None:
+    value = default if asked is None else asked
+    if value is not None and not (math.isfinite(value) and value > 0.0):
+        raise Refused(422, f"{name}: must be a number greater than 0")
+    if value is not None and most is not None and value > most:
+        raise Refused(422, f"{name}: the operator of this service allows at most {most:g}")
+    return value
+
+
+def _one_of(name: str, asked: str | None, allowed: tuple[str, ...]) -> str:
+    if asked is not None and asked not in allowed:
+        raise Refused(422, f"{name}: the operator of this service allows {', '.join(allowed)}")
+    return allowed[0] if asked is None else asked

@@ -29,8 +29,8 @@ import uvicorn
 
 from deniable.errors import DeniableError, InvalidParameter, WorkerLost
 from deniable.service.app import Service
-from deniable.service.faults import log_without_text
 from deniable.service.jobs import prepare_folder
+from deniable.service.messages import log_without_text
 from deniable.service.metrics import SEVERAL
 from deniable.service.protocol import BoundedProtocol
 from deniable.service.rules import Rules
@@ -81,7 +81,7 @@ def serve(settings: Settings, *, say: Say) -> None:
     :raises InvalidParameter: if nothing can listen on the address, or the certificate does not fit its key.
     :raises WorkerLost: if the processes that are to serve end before they do.
     """
-    _prepare_process()
+    prepare_process()
     _check_certificate(settings)
     prepare_folder(settings.jobs_folder)
     listening = _listen(settings)
@@ -91,10 +91,8 @@ def serve(settings: Settings, *, say: Say) -> None:
     scheme = "http" if settings.server.certificate is None else "https"
     say(f"deniable: the page and the API are at {scheme}://{shown}:{port}/ (Ctrl-C ends it)")
     if not settings.server.on_loopback and settings.server.certificate is None:
-        say(
-            "deniable: warning: texts and the token travel unencrypted; set certificate and private_key, or "
-            "put a proxy with TLS in front"
-        )
+        advice = "set certificate and private_key, or put a proxy with TLS in front"
+        say(f"deniable: warning: texts and the token travel unencrypted; {advice}")
     if settings.server.workers == 1:
         _run(settings, rules, listening)
     else:
@@ -176,9 +174,7 @@ def _run_several(settings: Settings, rules: Rules, listening: socket.socket) -> 
                 continue
             in_vain = 0 if served_by_it[0] else in_vain + 1
             if in_vain >= _MOST_IN_VAIN:
-                log.error(
-                    "a worker ended (status %d) before it served, as others did; the service ends", status
-                )
+                log.error("a worker ended (status %d) before it served, as others did", status)
                 end()
                 continue
             log.error("a worker ended (status %d); another one is started", status)
@@ -199,10 +195,8 @@ def _fork(settings: Settings, rules: Rules, listening: socket.socket, served: mm
         _run(settings, rules, listening, lambda: served.__setitem__(0, 1))
         status = 0
     except BaseException as error:
-        if isinstance(error, DeniableError) and not served[0]:
-            log.error(
-                "a worker could not serve: %s", error
-            )  # it has seen no text yet: this is about the settings
+        if isinstance(error, DeniableError) and not served[0]:  # no text was seen: this is about the settings
+            log.error("a worker could not serve: %s", error)
         log_without_text(error)
     finally:
         sys.stdout.flush()
@@ -216,14 +210,12 @@ def _signal(process: int, number: int) -> None:
 
 def _listen(settings: Settings) -> socket.socket:
     host, port = settings.server.host, settings.server.port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=_BACKLOG
-        )
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
-        raise InvalidParameter(
-            "server", f"{host}:{port}", f"nothing can listen there: {error.strerror or error}"
-        ) from None
+        problem = f"nothing can listen there: {error.strerror or error}"
+        raise InvalidParameter("server", f"{host}:{port}", problem) from None
 
 
 def _check_certificate(settings: Settings) -> None:
@@ -235,26 +227,22 @@ def _check_certificate(settings: Settings) -> None:
         # all of them.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, private_key, password="")
     except OSError as error:  # which errors of TLS are as well
-        problem = (
-            f"cannot be used with its private_key, {private_key}: {error.strerror or error}; the key "
-            "must not be encrypted"
-        )
+        problem = f"cannot be used with its private_key, {private_key}: {error.strerror or error}"
+        problem += "; the key must not be encrypted"
         raise InvalidParameter("server.certificate", certificate, problem) from None
 
 
-def _prepare_process() -> None:
+def prepare_process() -> None:
     """No core dump may hold private text, and idle connections must not use up the files that a process may
     open."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if (
-        sys.platform == "linux"
-    ):  # which hands a core to a program, where one is named to take it, whatever the limit is
+    # Linux hands a core to a program, where one is named to take it, whatever the limit is.
+    if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _OPEN_FILES if most == resource.RLIM_INFINITY else min(_OPEN_FILES, most)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s: %(message)s")
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # its messages quote what they are about
-    logging.getLogger("uvicorn.error").setLevel(
-        logging.CRITICAL
-    )  # its tracebacks may quote texts; the guard logs without them
+    # Their messages and tracebacks may quote texts; the guard logs without them.
+    for name in ("asyncio", "uvicorn.error"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -11,14 +11,13 @@ import re
 import stat
 import tomllib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import platformdirs
 
 from deniable.atomic import read_plain_file
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.catalogue import checked_options, entry_of
 from deniable.parameters import STARTING_EPSILON, validated_epsilon
 from deniable.release.policies import POLICIES, CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.release.release import Release
@@ -133,11 +132,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
         :raises InvalidParameter: if their file cannot be read.
         """
-        return (
-            None
-            if self.release.keep_words is None
-            else frozenset(read_word_list(self.release.keep_words, name="keep_words"))
-        )
+        listed = self.release.keep_words
+        return None if listed is None else frozenset(read_word_list(listed, name="keep_words"))
 
     def never_released(self) -> NeverRelease:
         """Return the words that never come out.
@@ -161,18 +157,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 content = file.read(_LONGEST_TOKEN_FILE)
         except OSError as error:
             raise InvalidParameter("token_file", str(path), f"cannot be read: {error.strerror}") from None
+        problem = ""
         if mode & _OTHERS:
-            raise InvalidParameter(
-                "token_file",
-                str(path),
-                f"others than its owner have access to it (mode {mode & 0o777:04o}): chmod 600",
-            )
+            problem = f"others than its owner have access to it (mode {mode & 0o777:04o}): chmod 600"
         lines = content.split()
         if len(lines) != 1 or len(lines[0]) < _SHORTEST_TOKEN or not re.fullmatch(rb"[!-~]+", lines[0]):
-            problem = (
-                f"must hold one line of at least {_SHORTEST_TOKEN} letters, digits and signs; make "
-                "one: openssl rand -hex 32"
-            )
+            line = f"one line of at least {_SHORTEST_TOKEN} letters, digits and signs"
+            problem = problem or f"must hold {line}; make one: openssl rand -hex 32"
+        if problem:
             raise InvalidParameter("token_file", str(path), problem)
         return lines[0].decode("ascii")
 
@@ -181,93 +173,77 @@ def _unreadable(path: Path, problem: str) -> InvalidParameter:
     return InvalidParameter("settings", str(path), f"cannot be read: {problem}")
 
 
-def read_settings(
-    path: Path | None, *, host: str | None = None, port: int | None = None, workers: int | None = None
-) -> Settings:
-    """Return the settings of a file, or the defaults; what is given beside it takes the place of what the
-    file says.
+def read_settings(path: Path | None, **server: Any) -> Settings:
+    """Return the settings of a file, or the defaults; ``host``, ``port`` and ``workers`` take the place of
+    what the file says.
 
     Paths in the file are relative to its folder.
 
     :raises InvalidParameter: if the file cannot be read, a key is unknown, or a value is not allowed.
     """
-    given = {
-        name: value
-        for name, value in (("host", host), ("port", port), ("workers", workers))
-        if value is not None
-    }
-    content: dict[str, object] = {}
+    content: dict[str, Any] = {}
     if path is not None:
+        what = "file of settings"
         try:
             written = read_plain_file(
-                path, longest=_LONGEST_SETTINGS, what="file of settings", error=_unreadable, pipe=True
+                path, longest=_LONGEST_SETTINGS, what=what, error=_unreadable, pipe=True
             )
             content = tomllib.loads(written.decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InvalidParameter("settings", str(path), f"is not TOML: {error}") from None
-    server = content.get("server", {})
-    if isinstance(server, dict):
-        content["server"] = {**server, **given}
+    if isinstance(content.setdefault("server", {}), dict):
+        content["server"] |= {name: value for name, value in server.items() if value is not None}
     try:
-        made = msgspec.convert(content, Settings, strict=True)
+        settings = msgspec.convert(content, Settings, strict=True)
     except msgspec.ValidationError as error:
         where = "the options" if path is None else str(path)
         raise InvalidParameter("settings", where, _in_words(str(error))) from None
-    made = made if path is None else _with_whole_paths(made, path.absolute().parent)
-    check_settings(made)
-    return made
+    if path is not None:
+        settings = _with_whole_paths(settings, path.absolute().parent)
+    check_settings(settings)
+    return settings
 
 
 def check_settings(settings: Settings) -> None:
-    """Do nothing if the settings go together.
+    """Check that the settings go together.
 
     :raises InvalidParameter: if not.
     """
     server, release = settings.server, settings.release
-    validated_epsilon(release.epsilon, "release.epsilon")
-    validated_epsilon(release.max_epsilon, "release.max_epsilon")
-    if release.record_epsilon is not None:
-        validated_epsilon(release.record_epsilon, "release.record_epsilon")
+    for name in ("epsilon", "max_epsilon", "record_epsilon"):
+        if getattr(release, name) is not None:
+            validated_epsilon(getattr(release, name), f"release.{name}")
     if release.epsilon > release.max_epsilon:
-        raise InvalidParameter(
-            "release.epsilon", release.epsilon, f"is more than max_epsilon, {release.max_epsilon:g}"
-        )
-    for mechanism in release.mechanisms:
-        checked_options(entry_of(mechanism), release.options.get(mechanism, {}))
+        problem = f"is more than max_epsilon, {release.max_epsilon:g}"
+        raise InvalidParameter("release.epsilon", release.epsilon, problem)
     if unused := set(release.options) - set(release.mechanisms):
-        raise InvalidParameter(
-            "release.options", sorted(unused), "these mechanisms are not allowed; name them under mechanisms"
-        )
+        problem = "these mechanisms are not allowed; name them under mechanisms"
+        raise InvalidParameter("release.options", sorted(unused), problem)
     if release.client_keep_words and release.keep_words is not None:
-        raise InvalidParameter(
-            "release.client_keep_words", True, "does not go with keep_words, which sets the list"
-        )
-    if release.consistent and release.key_file is None:
-        raise InvalidParameter("release.consistent", True, "means something only with a key_file")
+        problem = "does not go with keep_words, which sets the list"
+        raise InvalidParameter("release.client_keep_words", True, problem)
     if release.consistent and release.record_epsilon is not None:
-        raise InvalidParameter(
-            "release.record_epsilon", release.record_epsilon, "does not go with a consistent key"
-        )
+        problem = "does not go with a consistent key"
+        raise InvalidParameter("release.record_epsilon", release.record_epsilon, problem)
     if (server.certificate is None) != (server.private_key is None):
-        raise InvalidParameter(
-            "server.certificate", server.certificate, "needs a private_key, and the other way round"
-        )
+        problem = "needs a private_key, and the other way round"
+        raise InvalidParameter("server.certificate", server.certificate, problem)
     if not server.on_loopback and server.token_file is None:
-        problem = (
-            "can be reached from other machines, so a token is needed: put one in a file and name it "
-            "under [server] as token_file"
-        )
+        problem = "can be reached from other machines, so it needs a token: name its file as token_file"
         raise InvalidParameter("server.host", server.host, problem)
     settings.token()
-    fixed = {**{name: getattr(release, name) for name in POLICIES}, "keep_words": settings.kept_words()}
-    Release(
-        epsilon=release.epsilon,
-        embedding=release.embeddings[0],
-        key_file=release.key_file,
-        consistent=release.consistent,
-        never_release=settings.never_released(),
-        **{name: value for name, value in fixed.items() if value is not None},
-    )
+    fixed = {name: getattr(release, name) for name in POLICIES} | {"keep_words": settings.kept_words()}
+    for mechanism in release.mechanisms:
+        Release(
+            epsilon=release.epsilon,
+            embedding=release.embeddings[0],
+            mechanism=mechanism,
+            mechanism_options=release.options.get(mechanism),
+            key_file=release.key_file,
+            consistent=release.consistent,
+            never_release=settings.never_released(),
+            **{name: value for name, value in fixed.items() if value is not None},
+        )
 
 
 def _in_words(problem: str) -> str:
@@ -279,26 +255,15 @@ def _in_words(problem: str) -> str:
 
 
 def _with_whole_paths(settings: Settings, folder: Path) -> Settings:
-    def whole(path: str | None) -> str | None:
-        return None if path is None else str(folder / path)
+    def whole(part: Any, *names: str) -> Any:
+        paths = {name: value for name in names if (value := getattr(part, name)) is not None}
+        return msgspec.structs.replace(part, **{name: str(folder / path) for name, path in paths.items()})
 
-    server, release, jobs = settings.server, settings.release, settings.jobs
-    replace = msgspec.structs.replace
-    return replace(
+    release = whole(settings.release, "keep_words", "key_file")
+    lists = [name if name in BUILT_IN else str(folder / name) for name in release.never_release]
+    return msgspec.structs.replace(
         settings,
-        server=replace(
-            server,
-            token_file=whole(server.token_file),
-            certificate=whole(server.certificate),
-            private_key=whole(server.private_key),
-        ),
-        release=replace(
-            release,
-            keep_words=whole(release.keep_words),
-            key_file=whole(release.key_file),
-            never_release=tuple(
-                name if name in BUILT_IN else str(folder / name) for name in release.never_release
-            ),
-        ),
-        jobs=replace(jobs, folder=whole(jobs.folder)),
+        server=whole(settings.server, "token_file", "certificate", "private_key"),
+        release=msgspec.structs.replace(release, never_release=tuple(lists)),
+        jobs=whole(settings.jobs, "folder"),
     )
