@@ -241,6 +241,29 @@ def test_names_of_people_are_told_by_what_they_are(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "kind"),
+    [
+        ("seen by", ["Dr. Müller", "Prof. Anna Weber", "Herr Karl von Berg", "John Smith Jr."], "person"),
+        ("фамилия", ["Петров", "Смирнова", "Иванов", "Попов"], "person"),
+        ("患者", ["山田太郎", "佐藤花子"], "person"),
+        ("contact", ["mail: a@example.org", "b@example.org; c@example.org", "none"], "e-mail"),
+        ("geboren", ["1971-02-03", "1980-04-05"], "birth date"),
+        ("birthday", ["3 May 1971", "April 5, 1980"], "birth date"),
+        ("nacimiento", ["3 de mayo de 1971", "5 de abril de 1980"], "birth date"),
+        ("Geburtsjahr", [1971, 1980], "birth date"),
+        ("born in", ["Berlin", "Paris"], "category"),
+        ("visit", ["3 May 1971", "5. März 1980"], "date"),
+    ],
+)
+def test_what_must_be_named_is_known_in_other_forms_and_languages(
+    tmp_path: Path, name: str, values: list[object], kind: str
+) -> None:
+    lines = [json.dumps({name: values[i % len(values)], "note": NOTES[i % 3]}) for i in range(20)]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    assert kinds(checked(tmp_path / "in.jsonl"))[name] == kind
+
+
 def test_the_languages_of_a_column_are_told_if_it_has_several(tmp_path: Path) -> None:
     german = "der Arzt hat gesagt dass die Bahn nicht kommt und sie mit dem Auto fahren"
     (tmp_path / "in.txt").write_text("\n".join([*NOTES * 6, *[german] * 9]), encoding="utf-8")

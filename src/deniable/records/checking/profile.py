@@ -38,6 +38,12 @@ MOST_COLUMNS = 1_000
 _MOST_SEEN = 200_000
 _FEW = 30
 _LONGEST_NAME = 4
+_BESIDE_NAMES = re.compile(
+    r"dr|mr|mrs|ms|miss|prof|professor|med|phd|md|sir|jr|sr|ii|iii|herr|frau|hr|fr|mme|mlle|madame|monsieur|sra|senora?"
+    r"|dott|signora?|don|dona|von|van|der|den|de|la|le|du|del|di|da|dos|bin|ibn|al|el|zu|af"
+)
+"""Titles and particles that stand beside names, without accents."""
+
 _LONG = 4
 """From this many words on a text is long."""
 
@@ -47,8 +53,15 @@ holds."""
 
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?[\d.,]*\d[\d.,]*(?:[eE][-+]?\d+)?%?")
-_DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}(?: .*)?")
-_E_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_MONTH = (
+    r"(?:jan|ene|gen|f[eé]b|fev|f[eé]v|m[aä]r|apr|abr|avr|ma[iyg]|jui?n|giu|jui?l|lug|a[uo][gû]|sep|set|o[ckut]t|out|nov|d[eéi][czs])"
+    r"[^\W\d_]{0,7}\.?"
+)
+_DATE = re.compile(
+    r"\d{4}[-/]\d\d?[-/]\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}(?: .*)?"
+    rf"|(?i:\d\d?\.?(?: de )?[ -]?{_MONTH},?(?: de )?[ -]?\d{{2,4}}|{_MONTH} \d\d?,? \d{{4}})"
+)
+_E_MAIL = re.compile(r"[^@\s]@[^@\s]+\.[^@\s]")
 _PHONE = re.compile(r"\+?[\d ()/.-]{7,20}")
 _PHONE_NAME = re.compile(
     r"(?i)(?:^|[^a-z])(?:tel|(?:tele)?phone|telefon|tel[eé]fono|mobile?|cell|fax|handy)[._\s-]?(?:no|nr|num|number|nummer)?(?:$|[^a-z])"
@@ -58,15 +71,20 @@ _INSIDE_CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _PERSON = re.compile(
     r"(?i)(?:^|[._\s\[\]-])(?:user|author|patient|customer|client|person|employee|member|name|surname|nurse|doctor"
     r"|nachname|vorname|pr[eé]nom|nom|apellidos?|nombre|paciente|cognome|nome)(?:$|[._\s\[\]-]|name|id)"
+    r"|(?:^|[\W_])(?:имя|фамилия|отчество|фио|пациент|клиент|όνομα|επώνυμο|ім'я|прізвище)(?:$|[\W_])"
+    r"|姓名|氏名|名前|患者|이름|성명|الاسم|שם"
 )
 _PERSON_NUMBER = re.compile(
     r"(?i)(?:^|.*[._\s\[\]-])(?:user|author|patient|customer|client|person|employee|member|student|subject)[._\s-]?(?:id|key|number|num|no|nr)?$"
 )
-_BIRTH = re.compile(
-    r"(?i)birth|geburt|naissance|nacimiento|nascita|nascimento|(?:^|[^a-z])(?:dob|geb|born)(?:$|[^a-z])"
+_BORN = (
+    r"birth|geb(?:oren|urt)|naissance|nacimiento|fecha.?nac|nascita|nascimento|urodz|narozen|syntym|f[oö]dsel|fødsel|doğum|рожд|生年|出生|생년"
+    r"|(?:^|[^a-z])(?:[dy]ob|geb|born)(?:$|[^a-z])"
 )
+_BIRTH = re.compile(rf"(?i){_BORN}")
 _BIRTH_YEAR = re.compile(
-    r"(?i)birth.?(?:year|date|day)|(?:year|date|day).?of.?birth|geburts.?(?:jahr|datum|tag)|(?:^|[^a-z])(?:yob|dob)$"
+    r"(?i)birth.?(?:year|date|day)|(?:year|date|day).?of.?birth|geb(?:urts|oren)?.?(?:jahr|datum|tag|year)"
+    r"|(?:ann[eé]e|a[nñ]o|anno).*(?:naiss|naci|nasc)|год.*рожд|(?:^|[^a-z])(?:[dy]ob|born|geboren)$"
 )
 _ID = re.compile(r"(?i)(?:^|[._\s\[\]-])(?:id|key|uuid|guid|number|no|nr|ssn|mrn|iban)$")
 
@@ -164,7 +182,7 @@ class Gathering:
             return
         look, words = _look_of(text.strip()), cutter.words(text)
         self.looks[look] += 1
-        if look == "text" and len(words) >= _LONG and len(self.long) < _MOST_SEEN:
+        if look in ("text", "e-mail") and len(words) >= _LONG and len(self.long) < _MOST_SEEN:
             self.long[digest] += 1
         self.words += len(words)
         self.lengths[len(words)] += 1
@@ -242,13 +260,11 @@ class Gathering:
 
 
 def _is_name(words: list[str]) -> bool:
-    """Return whether a text is the name of a person: a few words of the built-in list, with initials among
-    them or without."""
-    if not 1 <= len(words) <= _LONGEST_NAME:
-        return False
-    plain = [without_accents(fold(word)) for word in words]
-    told = [word for word in plain if len(word) > 1]
-    return bool(told) and built_in_words(BUILT_IN["names"]).issuperset(told)
+    """Return whether a text is the name of a person: a few words of the built-in list, with or without
+    initials, titles and particles."""
+    plain = [without_accents(fold(word)).rstrip(".") for word in words if len(word) > 1]
+    names = [word for word in plain if not _BESIDE_NAMES.fullmatch(word)]
+    return 1 <= len(names) <= _LONGEST_NAME and built_in_words(BUILT_IN["names"]).issuperset(names)
 
 
 def _look_of(text: str) -> str:
@@ -256,12 +272,11 @@ def _look_of(text: str) -> str:
         ("identifier", _IP),
         ("date", _DATE),
         ("number", _NUMBER),
-        ("e-mail", _E_MAIL),
         ("phone", _PHONE),
     ):
         if pattern.fullmatch(text):
             return look
-    return "text"
+    return "e-mail" if _E_MAIL.search(text) else "text"
 
 
 class Columns:
