@@ -10,7 +10,7 @@ import pytest
 
 from deniable import Embedding, InsecureSeededRandomness
 from deniable.analysis import frequencies
-from deniable.analysis.frequencies import FrequencyEstimator
+from deniable.analysis.frequencies import Frequencies, FrequencyEstimator
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
@@ -110,6 +110,20 @@ def test_intervals_hold_the_truth_too_often_rather_than_too_rarely_where_a_relea
 @pytest.mark.slow
 def test_intervals_that_are_a_fifth_too_narrow_are_noticed() -> None:
     assert max(covered_as_received(6.0, 300, narrower=0.8)) < 0.93
+
+
+def test_a_wide_interval_says_nothing_of_a_word() -> None:
+    errors, before = np.array([0.01, 0.5, 0.01]), np.array([0.05, 5.0, 0.01])
+    found = Frequencies(
+        words=np.arange(3),
+        shares=np.full(3, 0.04),
+        errors=errors,
+        expected=errors,
+        before=before,
+        total=9,
+        records=3,
+    )
+    assert found.informed.tolist() == [True, False, False]
 
 
 def test_groups_are_estimated_as_each_by_itself() -> None:

@@ -46,6 +46,9 @@ LIMIT = 1.959964
 
 _NUMBERS_AT_ONCE = 1 << 24
 _WORDS_AT_ONCE = 256
+_TELLS_NOTHING = 0.25
+"""An interval a quarter of all words wide says nothing of a word, whatever was thought before."""
+
 _SPREAD = 2.0
 """The error that expected shares may have, as a multiple of themselves."""
 
@@ -81,9 +84,9 @@ class Frequencies:
 
     @property
     def informed(self) -> Any:
-        """Whether the release says something of each word: its interval is narrower than what was thought
-        possible before."""
-        return self.errors < 0.9 * self.before
+        """Whether the release says something of each word: its interval is narrow, and narrower than what was
+        thought possible before."""
+        return (self.errors < 0.9 * self.before) & (self.upper - self.lower < _TELLS_NOTHING)
 
 
 class FrequencyEstimator:
