@@ -24,9 +24,9 @@ import numpy as np
 
 from benchmarks.machine import busy, machine, processor_seconds
 from deniable import Embedding, Multivariate, Privatizer
-from deniable.analysis.decoded_files import decode_file
-from deniable.analysis.receiving import open_channel
-from deniable.analysis.word_use import measure_word_use
+from deniable.decoding.files import decode_file
+from deniable.decoding.received import open_channel
+from deniable.decoding.word_use import measure_word_use
 from deniable.neighbours.threads import set_threads
 from deniable.records import privatize_file
 from deniable.release.card import read_card

@@ -38,7 +38,6 @@ ROOMS = (
     "learning",
     "purposes",
     "audit",
-    "analysis",
     "utility",
     "tuning",
     "service",

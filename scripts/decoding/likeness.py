@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from deniable import Embedding
-from deniable.analysis.likeness import MOST_EVIDENCE, evidence_against
-from deniable.analysis.receiving import open_channel
 from deniable.arrays import Ids
 from deniable.channel.draws import Draws
 from deniable.channel.making import DIRECTIONS
+from deniable.decoding.likeness import MOST_EVIDENCE, evidence_against
 from deniable.decoding.priors import SUPPORT
+from deniable.decoding.received import open_channel
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.release.release import Release
 from deniable.words.cutter import Cutter, Lookup

@@ -34,7 +34,7 @@ from deniable import Embedding
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channels
-from deniable.decoding.decoder import Decoder
+from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.decoding.posterior import make_posterior
 from deniable.decoding.priors import SUPPORT, first_shares
@@ -345,14 +345,14 @@ def _versions(
     as_text = [
         " ".join(words[i] for i in released.ids[a:b].tolist()) for a, b in pairwise(released.offsets.tolist())
     ]
-    decoder, learnt = Decoder.learn(channel, as_text, start=first_shares(channel))
+    decoder = ChannelDecoder.learn_from(channel, as_text, start=first_shares(channel))
     estimated = np.zeros(len(embedding) + 1)
-    estimated[channel.inputs] = learnt.shares
+    estimated[decoder.inputs] = decoder.shares
     found |= {
         "named": named_share(passages, released, channel, shares),
         "named_by_receiver": float((decoder.bayes.best[released.ids] == passages.ids).mean()),
         "changed": changed_share(passages, released),
-        "steps": learnt.steps,
+        "steps": decoder.learnt.steps,
         "frequencies": {
             "released": 0.5 * float(np.abs(shares_of(released, embedding) - shares).sum()),
             "decoded": 0.5 * float(np.abs(estimated - shares).sum()),
@@ -361,7 +361,7 @@ def _versions(
     yield "released", dict(_as_it_stands(released, embedding))
     yield "decoded", _decoded(decoder, as_text)
     if context is not None:
-        in_context, learnt = Decoder.learn(
+        in_context = ChannelDecoder.learn_from(
             channel, as_text, start=first_shares(channel, context), context=context
         )
         guesses = np.concatenate(list(in_context.likeliest(as_text)))
@@ -369,11 +369,11 @@ def _versions(
         yield "context", _decoded(in_context, as_text)
 
 
-def _decoded(decoder: Decoder, released: list[str]) -> dict[str, Any]:
+def _decoded(decoder: ChannelDecoder, released: list[str]) -> dict[str, Any]:
     expected = decoder.expected_counts(released)
-    columns = decoder.channel.inputs[expected.indices]
+    columns = decoder.inputs[expected.indices]
     placed = csr_array(
-        (expected.data, columns, expected.indptr), shape=(len(released), len(decoder.channel.embedding) + 1)
+        (expected.data, columns, expected.indptr), shape=(len(released), len(decoder.embedding) + 1)
     )
     return {"words": placed, "vectors": decoder.expected_vectors(released)}
 

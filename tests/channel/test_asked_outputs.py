@@ -15,7 +15,7 @@ from deniable.channel.allocation import draws_for_outputs, draws_of_inputs
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
-from deniable.decoding.decoder import Decoder
+from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.embeddings.places import work_folder
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.base import radial_noise
@@ -104,12 +104,12 @@ def test_it_stays_off_the_disk_and_many_outputs_get_the_whole_channel() -> None:
 
 
 def test_a_decoder_refuses_words_that_were_not_asked_for() -> None:
-    decoder = Decoder(make_channel(EMBEDDING, epsilon=EPSILON, outputs=ASKED))
+    decoder = ChannelDecoder(make_channel(EMBEDDING, epsilon=EPSILON, outputs=ASKED))
     known, other = EMBEDDING.words[17], EMBEDDING.words[18]
     assert decoder(known)
     for ask in (
         decoder,
-        decoder.posterior,
+        decoder.candidates,
         lambda text: decoder.expected_counts([text]),
         lambda text: decoder.expected_vectors([text]),
     ):

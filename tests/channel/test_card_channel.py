@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, Multivariate, Privatizer
-from deniable.analysis.receiving import open_channel, open_channel_of_inputs
 from deniable.arrays import Floats
 from deniable.calibration.protection import protect
 from deniable.channel.columns import columns_of
 from deniable.channel.making import make_channel, make_channels
+from deniable.decoding.received import open_channel, open_channel_of_inputs
 from deniable.embeddings.places import work_folder
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import set_device

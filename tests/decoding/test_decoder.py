@@ -10,8 +10,8 @@ from deniable import Embedding, InvalidParameter, Multivariate
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
+from deniable.decoding.channel_decoder import UNKNOWN, ChannelDecoder
 from deniable.decoding.context import ContextDecoder
-from deniable.decoding.decoder import UNKNOWN, Decoder
 from deniable.decoding.ngrams import Bigrams, count_bigrams
 from deniable.words.released import ReleasedWords
 from tests.support.strategies import random_embedding
@@ -67,10 +67,10 @@ def test_drawn_words_are_those_that_have_an_id(text: str | None) -> None:
 
 
 def test_texts_are_decoded_word_by_word(channel: Channel) -> None:
-    decoder = Decoder(channel)
-    best = [decoder.posterior(f"w{i}")[0].word for i in range(WORDS)]
+    decoder = ChannelDecoder(channel)
+    best = [decoder.candidates(f"w{i}")[0].word for i in range(WORDS)]
     assert decoder("w1 w2 w3") == " ".join(best[1:4])
-    assert decoder.many(TEXTS) == [
+    assert decoder.decode(TEXTS) == [
         " ".join(best[i] for i in (1, 2, 3)),
         best[4],
         "",
@@ -79,13 +79,13 @@ def test_texts_are_decoded_word_by_word(channel: Channel) -> None:
     ]
     assert decoder("w1 strange w2") == f"{best[1]} {UNKNOWN} {best[2]}"
     with pytest.raises(InvalidParameter, match="cannot have been released"):
-        decoder.posterior("strange")
+        decoder.candidates("strange")
 
 
 def test_candidates_are_those_of_the_posterior_in_order(channel: Channel) -> None:
-    decoder = Decoder(channel)
-    ((first, second),) = decoder.candidates(["w1 strange"], top=4)
-    assert first == ("w1", decoder.posterior("w1", top=4))
+    decoder = ChannelDecoder(channel)
+    ((first, second),) = decoder.candidates_in(["w1 strange"], top=4)
+    assert first == ("w1", decoder.candidates("w1", top=4))
     assert second == (UNKNOWN, [])
     chances = [candidate.probability for candidate in first[1]]
     assert len(chances) == 4
@@ -96,24 +96,24 @@ def test_candidates_are_those_of_the_posterior_in_order(channel: Channel) -> Non
 def test_expected_counts_and_vectors_are_sums_over_candidates(
     channel: Channel, model: Bigrams, in_context: bool
 ) -> None:
-    decoder = Decoder(channel, context=model if in_context else None)
+    decoder = ChannelDecoder(channel, context=model if in_context else None)
     counts = decoder.expected_counts(TEXTS, least=0.0).toarray()
-    at = {word: int(channel.places(np.array([i]))[0]) for i, word in enumerate([*EMBEDDING.words, UNKNOWN])}
+    at = {word: place for place, word in enumerate(decoder.input_words)}
     expected = np.zeros_like(counts)
-    for row, words in enumerate(decoder.candidates(TEXTS, top=WORDS + 1)):
+    for row, words in enumerate(decoder.candidates_in(TEXTS, top=WORDS + 1)):
         for _, candidates in words:
             for candidate in candidates:
                 expected[row, at[candidate.word]] += candidate.probability
     assert counts == pytest.approx(expected)
     assert counts.sum(axis=1) == pytest.approx([3, 1, 0, 5, 0], rel=1e-2)
-    vectors = EMBEDDING.rows(channel.inputs)
+    vectors = EMBEDDING.rows(decoder.inputs)
     means = decoder.expected_vectors(TEXTS)
     assert means[3] == pytest.approx(counts[3] @ vectors / 5, abs=0.05)
     assert not means[[2, 4]].any()
 
 
 def test_small_counts_are_left_out_and_only_those(channel: Channel) -> None:
-    decoder = Decoder(channel)
+    decoder = ChannelDecoder(channel)
     everything, cut = (
         decoder.expected_counts(TEXTS, least=0.0).toarray(),
         decoder.expected_counts(TEXTS, least=0.2).toarray(),
@@ -124,21 +124,25 @@ def test_small_counts_are_left_out_and_only_those(channel: Channel) -> None:
 
 def test_in_context_it_is_the_forward_backward_algorithm(channel: Channel, model: Bigrams) -> None:
     prior = np.random.default_rng(2).dirichlet(np.ones(len(channel)))
-    decoder = Decoder(channel, prior, context=model)
+    decoder = ChannelDecoder(channel, prior, context=model)
     places = next(ContextDecoder(channel, model, prior).decode([np.array([5, 1, 1, 0, 11])]))
     words = [*EMBEDDING.words, UNKNOWN]
     assert decoder("w5 w1 w1 w0 w11").split() == [words[i] for i in places.likeliest]
-    alone = Decoder(channel, prior)
+    alone = ChannelDecoder(channel, prior)
     assert any(decoder(text) != alone(text) for text in ("w5 w1 w1 w0 w11", "w1 w2 w3 w4 w6 w7 w8"))
 
 
 def test_a_prior_learnt_from_the_release_is_the_one_that_decodes(channel: Channel) -> None:
     texts = ["w1 w1 w2", "w1 w3", "w2 w1", "w1", "w1 w5"] * 4
-    decoder, learnt = Decoder.learn(channel, texts)
+    decoder = ChannelDecoder.learn_from(channel, texts)
+    learnt = decoder.learnt
     assert decoder.prior == pytest.approx(learnt.shares)
-    assert int(channel.inputs[int(np.argmax(learnt.shares))]) in (1, int(Decoder(channel).bayes.best[1]))
+    assert int(channel.inputs[int(np.argmax(learnt.shares))]) in (
+        1,
+        int(ChannelDecoder(channel).bayes.best[1]),
+    )
     with pytest.raises(InvalidParameter, match="no word of the embedding"):
-        Decoder.learn(channel, ["strange", None])
+        ChannelDecoder.learn_from(channel, ["strange", None])
 
 
 def test_errors_of_an_estimated_channel_are_not_learnt() -> None:
@@ -153,7 +157,7 @@ def test_errors_of_an_estimated_channel_are_not_learnt() -> None:
     start = np.append(true, 0.01)[rough.inputs] * rng.uniform(0.5, 1.5, 201)
 
     def off(weight: float | None) -> float:
-        _, found = Decoder.learn(rough, texts, start=start, weight=weight)
+        found = ChannelDecoder.learn_from(rough, texts, start=start, weight=weight).learnt
         shares = np.zeros(201)
         shares[rough.inputs] = found.shares
         return float(np.abs(shares[:200] - true).sum())

@@ -10,8 +10,7 @@ from deniable.arrays import Floats
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
 from deniable.decoding.posterior import make_posterior
-from deniable.decoding.seen import select_seen
-from deniable.decoding.shares import learn_shares, mean_log_likelihood, update
+from deniable.decoding.shares import learn_shares, mean_log_likelihood, select_seen, update
 from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.channel.test_channel import dense
 from tests.decoding import direct
@@ -187,7 +186,7 @@ def test_what_was_not_released_has_no_say(channel: Channel, monkeypatch: pytest.
     assert seen.tolist() == [2, 3, 8, 17]
     assert part.output_shares(start) == pytest.approx(channel.output_shares(start)[seen], rel=1e-12)
     few = learn_shares(channel, learn, held_out=hold, start=start)
-    monkeypatch.setattr("deniable.decoding.seen._NUMBERS_TO_HOLD", 0)
+    monkeypatch.setattr("deniable.decoding.shares._NUMBERS_TO_HOLD", 0)
     assert select_seen(channel, learn + hold)[0] is channel
     whole = learn_shares(channel, learn, held_out=hold, start=start)
     assert few.shares == pytest.approx(whole.shares, rel=1e-9)

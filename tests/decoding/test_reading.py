@@ -14,7 +14,6 @@ from deniable.decoding.posterior import make_posterior
 from deniable.decoding.reading import (
     NOT_AMONG_THEM,
     Reading,
-    read_alone,
     read_as_released,
     read_blindly,
     share_named,
@@ -90,7 +89,7 @@ def test_reading_alone_is_bayes_rule_for_words_and_for_kinds() -> None:
     channel = make_channel(embedding, epsilon=1.0, directions=300)
     prior = np.random.default_rng(0).dirichlet(np.ones(41))
     released = np.array([3, 17, 3, 39])
-    found = read_alone(make_posterior(channel, prior[channel.inputs], candidates=6), released)
+    found = make_posterior(channel, prior[channel.inputs], candidates=6).read(released)
     exact = prior[:, None] * dense(channel)
     exact = (exact / exact.sum(axis=0)).T[released]
     best = np.argsort(-exact, axis=1)[:, :6]

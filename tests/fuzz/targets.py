@@ -423,12 +423,12 @@ def read_key_file(folder: Path, _source: random.Random) -> None:
 @functools.cache
 def decoder_files() -> list[Files]:
     from deniable import Privatizer
-    from deniable.analysis.decoder_state import DecoderState
+    from deniable.decoding.decoder_file import DecoderFile, pack_decoder
 
     card = Privatizer(Multivariate(Embedding(WORDS, vectors(), name="tiny"), epsilon=2.0)).card
     prior = np.arange(1.0, len(WORDS) + 2.0)
-    state = DecoderState(card=card, inputs=np.arange(len(WORDS) + 1), prior=prior / prior.sum(), directions=9)
-    return [{"learnt.npz": state.to_bytes()}]
+    about = DecoderFile(card=card.to_json(), directions=9, embedding=None, public=None, public_digest=None)
+    return [{"learnt.npz": pack_decoder(about, np.arange(len(WORDS) + 1), prior / prior.sum())}]
 
 
 def repack_decoder(files: Files, source: random.Random) -> Files:
@@ -447,12 +447,12 @@ def repack_decoder(files: Files, source: random.Random) -> Files:
 
 
 def read_decoder(folder: Path, _source: random.Random) -> None:
-    from deniable.analysis.decoder_state import DecoderState
+    from deniable.decoding.decoder import Decoder
 
-    state = DecoderState.load(folder / "learnt.npz")
-    assert state.prior.sum() > 0.99
-    assert len(state.inputs) == len(state.prior)
-    assert DecoderState.load(folder / "learnt.npz").to_bytes() == state.to_bytes()
+    decoder = Decoder.load(folder / "learnt.npz")
+    assert decoder.shares.sum() > 0.99
+    assert len(decoder.inputs) == len(decoder.shares)
+    assert Decoder.load(folder / "learnt.npz").to_bytes() == decoder.to_bytes()
 
 
 TARGETS: dict[str, Target] = {

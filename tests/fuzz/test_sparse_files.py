@@ -6,12 +6,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
-from deniable.analysis.decoder_state import DecoderState
+from deniable.decoding.decoder import Decoder
+from deniable.decoding.decoder_file import pack_decoder, unpack_decoder
 from deniable.errors import DamagedDecoder, InvalidParameter
 from deniable.service.settings import read_settings
 from deniable.words.word_list import read_word_list
@@ -80,9 +81,12 @@ def test_a_huge_list_or_settings_file_is_refused(read: Callable[[Path], object],
 
 def test_a_decoder_that_asks_for_more_directions_than_it_is_worth_is_refused(tmp_path: Path) -> None:
     files = TARGETS["decoder"].seeds()[0]
-    about = DecoderState.from_bytes(files["learnt.npz"])
-    (tmp_path / "learnt.npz").write_bytes(replace(about, directions=100_000).to_bytes())
+    about, inputs, shares = unpack_decoder(files["learnt.npz"], "learnt.npz")
+    forged = pack_decoder(structs.replace(about, directions=100_000), inputs, shares)
+    (tmp_path / "learnt.npz").write_bytes(forged)
     with pytest.raises(DamagedDecoder):
-        DecoderState.load(tmp_path / "learnt.npz")
+        Decoder.load(tmp_path / "learnt.npz")
+    decoder = Decoder.from_bytes(files["learnt.npz"])
+    decoder.directions = 100_000
     with pytest.raises(InvalidParameter):
-        DecoderState.learn(about.card, ["the king"], directions=100_000)
+        decoder.save(tmp_path / "again.npz")

@@ -7,8 +7,7 @@ import pytest
 
 import deniable.integrations.pandas  # noqa: F401 - registers the accessor
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, Release
-from deniable.analysis.decoder_state import DecoderState
-from deniable.analysis.features import count_words, counted_words
+from deniable.decoding.decoder import Decoder
 from deniable.errors import NotThisRelease
 from tests.support.made_release import DIRECTIONS, MadeRelease, release
 
@@ -82,9 +81,9 @@ def test_a_released_column_is_decoded_by_its_card_and_keeps_index_name_and_nulls
     texts = [None, *release.texts[1:]]
     index = [7, *range(len(texts) - 1)]
     series: Any = pandas.Series(texts, index=index, name="review", dtype=dtype)
-    state, decoder = DecoderState.learn(release.card, texts, directions=DIRECTIONS)
-    expected = decoder.many(texts)
-    for given, settings in ((release.card, {"directions": DIRECTIONS}), (decoder, {}), (state, {})):
+    decoder = Decoder.learn(release.card, texts, directions=DIRECTIONS, every_word=True)
+    expected = decoder.decode(texts)
+    for given, settings in ((release.card, {"directions": DIRECTIONS}), (decoder, {})):
         decoded = series.deniable.decode(given, **settings)
         assert [None if pandas.isna(text) else text for text in decoded] == expected
         assert decoded.name == "review"
@@ -95,11 +94,11 @@ def test_a_released_column_is_decoded_by_its_card_and_keeps_index_name_and_nulls
 def test_expected_counts_are_a_sparse_frame_of_words(release: MadeRelease) -> None:
     texts = [None, *release.texts[1:]]
     series: Any = pandas.Series(texts, index=range(100, 100 + len(texts)), name="review")
-    decoder = DecoderState.learn(release.card, texts, directions=DIRECTIONS)[1]
+    decoder = Decoder.learn(release.card, texts, directions=DIRECTIONS, every_word=True)
     found = series.deniable.expected_counts(decoder, least=0.01)
     assert found.index.equals(series.index)
-    assert list(found.columns) == counted_words(decoder)
-    assert (found.sparse.to_coo() != count_words(decoder, texts, least=0.01)).nnz == 0
+    assert list(found.columns) == decoder.input_words
+    assert (found.sparse.to_coo() != decoder.expected_counts(texts, least=0.01)).nnz == 0
     assert found.loc[100].sum() == 0.0
 
 

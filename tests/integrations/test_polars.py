@@ -7,8 +7,7 @@ import pytest
 
 import deniable.integrations.polars  # noqa: F401 - registers the namespace
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, Release
-from deniable.analysis.decoder_state import DecoderState
-from deniable.analysis.features import list_words
+from deniable.decoding.decoder import Decoder
 from deniable.errors import NotThisRelease
 from tests.support.made_release import DIRECTIONS, MadeRelease, release
 
@@ -89,21 +88,21 @@ def test_a_released_column_is_decoded_by_its_card_and_keeps_name_and_nulls(
 ) -> None:
     texts = [None, *release.texts[1:]]
     series: Any = polars.Series("review", texts, dtype=dtype)
-    state, decoder = DecoderState.learn(release.card, texts, directions=DIRECTIONS)
-    for given, settings in ((release.card, {"directions": DIRECTIONS}), (decoder, {}), (state, {})):
+    decoder = Decoder.learn(release.card, texts, directions=DIRECTIONS, every_word=True)
+    for given, settings in ((release.card, {"directions": DIRECTIONS}), (decoder, {})):
         decoded = series.deniable.decode(given, **settings)
-        assert decoded.to_list() == decoder.many(texts)
+        assert decoded.to_list() == decoder.decode(texts)
         assert (decoded.name, decoded.dtype) == ("review", polars.String)
 
 
 def test_expected_counts_are_lists_of_words_which_unfold_to_a_table(release: MadeRelease) -> None:
     texts = [None, *release.texts[1:]]
     series: Any = polars.Series("review", texts)
-    decoder = DecoderState.learn(release.card, texts, directions=DIRECTIONS)[1]
+    decoder = Decoder.learn(release.card, texts, directions=DIRECTIONS, every_word=True)
     found = series.deniable.expected_counts(decoder, least=0.01)
     assert found.name == "review"
     rows = [None if row is None else {each["word"]: each["count"] for each in row} for row in found.to_list()]
-    assert rows == list(list_words(decoder, texts, least=0.01))
+    assert rows == list(decoder.expected_words(texts, least=0.01))
     table = found.drop_nulls().explode().struct.unnest()
     assert table.columns == ["word", "count"]
     assert table["count"].min() >= 0.01

@@ -26,7 +26,7 @@ from deniable import (
     Privatizer,
     Vickrey,
 )
-from deniable.analysis.decoder_state import DecoderState
+from deniable.decoding.decoder import Decoder
 from deniable.embeddings import store
 from deniable.integrations.spark import decoded, learn_decoder, privatize, privatized, receipt, ship_embedding
 from deniable.noise.key_file import write_new_key
@@ -328,7 +328,7 @@ def test_a_shaped_space_is_sent_released_noted_and_decoded_as_on_one_machine(pla
     rows = wanted.collect()
     assert {row.id: row.text for row in rows} == expected
     folder = (place.folder / "shaped moved away").rename(folder)
-    _, decoder = DecoderState.learn(card, [*expected.values()], directions=60)
-    assert [read for _, read in sorted((row.id, row.read) for row in rows)] == decoder.many(
+    decoder = Decoder.learn(card, [*expected.values()], directions=60, every_word=True)
+    assert [read for _, read in sorted((row.id, row.read) for row in rows)] == decoder.decode(
         [*expected.values()]
     )

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from deniable import InvalidParameter
-from deniable.analysis.decoder_state import DecoderState
-from deniable.analysis.features import list_words
+from deniable.decoding.decoder import Decoder
 from deniable.errors import NotThisRelease
 from deniable.integrations.spark import (
     decoded,
@@ -35,19 +34,19 @@ def frame_of(place: Place, release: MadeRelease) -> Any:
 def test_columns_are_decoded_as_on_one_machine(place: Place, release: MadeRelease) -> None:
     frame, texts = frame_of(place, release), [*release.texts, None]
     learnt = learn_decoder(frame, "released.text", release.card, directions=DIRECTIONS)
-    state, decoder = DecoderState.learn(release.card, release.texts, directions=DIRECTIONS)
-    np.testing.assert_array_equal(learnt.inputs, state.inputs)
+    decoder = Decoder.learn(release.card, release.texts, directions=DIRECTIONS, every_word=True)
+    np.testing.assert_array_equal(learnt.inputs, decoder.inputs)
     column = "released.text"
     rows = frame.select(
         "id",
-        decoded(column, state).alias("words"),
-        expected_counts(column, state, least=0.01).alias("counts"),
-        expected_vectors(column, state).alias("vector"),
+        decoded(column, decoder).alias("words"),
+        expected_counts(column, decoder, least=0.01).alias("counts"),
+        expected_vectors(column, decoder).alias("vector"),
     ).collect()
     found = {row.id: row for row in rows}
-    assert [found[i].words for i in range(len(texts))] == decoder.many(texts)
+    assert [found[i].words for i in range(len(texts))] == decoder.decode(texts)
     vectors = decoder.expected_vectors(texts)
-    for record, expected in enumerate(list_words(decoder, texts, least=0.01)):
+    for record, expected in enumerate(decoder.expected_words(texts, least=0.01)):
         if expected is None:
             assert (found[record].counts, found[record].vector) == (None, None)
             continue
@@ -67,14 +66,14 @@ def test_an_embedding_that_was_sent_is_used_and_the_channel_is_made_there(place:
     folder = place.install("decoding")
     release = make_release("decoding", records=60)
     frame = frame_of(place, release)
-    state, decoder = DecoderState.learn(release.card, release.texts, directions=DIRECTIONS)
-    column = decoded("released.text", state)
+    decoder = Decoder.learn(release.card, release.texts, directions=DIRECTIONS, every_word=True)
+    column = decoded("released.text", decoder)
     ship_embedding(place.spark, "decoding")
     folder.rename(place.folder / "decoding moved away")
     rows = frame.select("id", column.alias("words")).collect()
     assert [
         words for _, words in sorted((row.id, row.words) for row in rows if row.words is not None)
-    ] == decoder.many(release.texts)
+    ] == decoder.decode(release.texts)
 
 
 def test_what_cannot_be_decoded_is_refused(place: Place, release: MadeRelease) -> None:
@@ -84,12 +83,12 @@ def test_what_cannot_be_decoded_is_refused(place: Place, release: MadeRelease) -
             learn_decoder(frame, column, release.card)
     with pytest.raises(InvalidParameter, match=r"^records = 0"):
         learn_decoder(frame, "released.text", release.card, records=0)
-    state, _ = DecoderState.learn(release.card, release.texts, directions=DIRECTIONS)
+    decoder = Decoder.learn(release.card, release.texts, directions=DIRECTIONS, every_word=True)
     with pytest.raises(InvalidParameter, match=r"^least = 7"):
-        expected_counts("text", state, least=7)
+        expected_counts("text", decoder, least=7)
     original = place.spark.createDataFrame([(1, text) for text in release.originals], "id long, text string")
     with pytest.raises(NotThisRelease, match="not as Multivariate"):
         learn_decoder(original, "text", release.card, directions=DIRECTIONS)
     strange = place.spark.createDataFrame([(1, "The soup was cold")], "id long, text string").coalesce(1)
     with pytest.raises(Exception, match="are not in the embedding"):
-        strange.select(decoded("text", state)).collect()
+        strange.select(decoded("text", decoder)).collect()

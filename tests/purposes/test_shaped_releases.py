@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, InsecureSeededRandomness, Keyed, MalformedCard, Multivariate, Privatizer
-from deniable.analysis import receive
 from deniable.arrays import Ids
 from deniable.calibration import Protection, Targets, calibrate
 from deniable.channel.outputs import output_distributions
+from deniable.decoding.decoder import Decoder
 from deniable.embeddings import store
 from deniable.mechanisms.catalogue import CATALOGUE, make_mechanism
 from deniable.purposes import install_shaped
@@ -152,10 +152,9 @@ def test_a_receiver_decodes_with_the_card_if_the_shaped_space_was_handed_over() 
     shares = 1.0 / np.arange(1, 251)
     texts = [" ".join(rng.choice(made_embedding().words, 20, p=shares / shares.sum())) for _ in range(150)]
     released = [text or "" for text in private.many(texts)]
-    received = receive(private.card, released, directions=200)
+    decoder = Decoder.learn(private.card, released, directions=200)
     said, heard, decoded = (
-        np.array(" ".join(each).split())
-        for each in (texts, released, [received.decoder(text) for text in released])
+        np.array(" ".join(each).split()) for each in (texts, released, [decoder(text) for text in released])
     )
     assert (decoded == said).mean() > (heard == said).mean()
     store.remove("shaped")

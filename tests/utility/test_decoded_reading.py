@@ -13,7 +13,7 @@ import pytest
 from deniable import Embedding
 from deniable.arrays import Ids
 from deniable.channel.draws import Draws
-from deniable.decoding.decoder import Decoder
+from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.decoding.priors import first_shares
 from deniable.interfaces import Mechanism
 from deniable.learning.summary import Outcome, points_of
@@ -76,7 +76,7 @@ def test_expected_counts_are_those_of_the_definition() -> None:
         row[outputs] = chances
     counts = np.array([[words.count(word) for word in "abcdef"] for words in released], dtype=float)
     start = first_shares(channel)
-    prior, steps = start, Decoder.learn(channel, texts, start=start, most_steps=60)[1].steps
+    prior, steps = start, ChannelDecoder.learn_from(channel, texts, start=start, most_steps=60).learnt.steps
     for _ in range(steps):
         prior = updated(matrix, prior, counts.sum(axis=0))
     wanted = np.zeros((200, 7))

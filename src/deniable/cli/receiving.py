@@ -13,8 +13,8 @@ from deniable.cli.terminal import make_table, open_console, print_json
 from deniable.report.wording import percent_fixed, percent_signed
 
 if TYPE_CHECKING:
-    from deniable.analysis.receiving import DecodingOptions
-    from deniable.analysis.word_use import WordUse, WordUseFindings
+    from deniable.decoding.files import LearningOptions
+    from deniable.decoding.word_use import WordUse, WordUseFindings
     from deniable.release.card import Card
 
 ReleasedFile = Annotated[
@@ -99,8 +99,8 @@ class ReceivingOptions:
     ] = True
     device: Device = "cpu"
 
-    def options(self) -> DecodingOptions:
-        """Return what decodes the text, by the names that ``receive`` has for it.
+    def options(self) -> LearningOptions:
+        """Return what decodes the text, by the names that ``Decoder.learn`` has for it.
 
         :raises InvalidParameter: if no word may have gone in.
         """
@@ -215,7 +215,7 @@ def decode(
     It is an estimate, not the original: at a private ε most single words are wrong, and sums over many texts
     are right. It costs no privacy: whoever has the release can do it.
     """
-    from deniable.analysis.decoded_files import decode_file
+    from deniable.decoding.files import decode_file
     from deniable.progress import Progress
 
     card = receiving.open_card(released)
@@ -224,7 +224,7 @@ def decode(
         Progress("making the channel", unit="words") as channel,
         Progress("decoding", unit="bytes" if top is None else "records") as shown,
     ):
-        done = decode_file(
+        decoder = decode_file(
             released,
             output,
             card,
@@ -236,10 +236,11 @@ def decode(
             **receiving.options(),
             **reading.reading(),
         )
-    _say_if_unchanged(done.unchanged, card.kind, card.epsilon)
+    _say_if_unchanged(decoder.unchanged, card.kind, card.epsilon)
+    counts = decoder.counts
     where = "in context" if receiving.public is not None else "each by itself"
     typer.echo(
-        f"{_read(done.counts.words, done.counts.records)} {'was' if done.counts.words == 1 else 'were'} "
+        f"{_read(counts.words, counts.records)} {'was' if counts.words == 1 else 'were'} "
         f"decoded, {where}.\n"
         f"An estimate, not the original: {output}"
     )
@@ -271,8 +272,8 @@ def frequencies(
 
     Words are decoded by the card of the release. Where the release says nothing of a word, it is said so.
     """
-    from deniable.analysis.word_use import measure_word_use
     from deniable.atomic import check_place
+    from deniable.decoding.word_use import measure_word_use
     from deniable.errors import InvalidParameter, RecordError
     from deniable.progress import Progress
 
@@ -303,7 +304,7 @@ def frequencies(
     if output is not None:
         found.write_csv(output)
     if report is not None:
-        from deniable.analysis.word_use_page import word_use_page
+        from deniable.decoding.word_use_page import word_use_page
 
         word_use_page(found).write(report)
     if as_json:

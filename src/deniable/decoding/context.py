@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.posterior import make_posterior
+from deniable.decoding.reading import Reading
 from deniable.errors import InvalidParameter
 from deniable.neighbours.threads import threads
 from deniable.progress import Report
@@ -41,35 +41,6 @@ CANDIDATES = 64
 _PLACES_AT_ONCE = 2_000
 """This many go through together, and a longer text in parts: every thread holds 65 × 65 numbers for each
 place."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlaceCandidates:
-    """The words that may have stood at each place of one text: ids, and their probabilities given the whole
-    text, a row a place.
-
-    ``rest`` is how likely it is that another word stood there.
-    """
-
-    words: Ids = field(repr=False)
-    chances: Floats = field(repr=False)
-    rest: Floats = field(repr=False)
-
-    @property
-    def likeliest(self) -> Ids:
-        """The likeliest word of each place."""
-        return (
-            self.words[np.arange(len(self.words)), self.chances.argmax(axis=1)]
-            if len(self.words)
-            else np.zeros(0, dtype=np.int64)
-        )
-
-    def at(self, place: int) -> tuple[Ids, Floats]:
-        """Return the words that may have stood at a place, by falling probability, and their
-        probabilities."""
-        inside = np.flatnonzero(self.words[place] >= 0)
-        order = inside[np.argsort(-self.chances[place, inside], kind="stable")]
-        return self.words[place, order], self.chances[place, order]
 
 
 class ContextDecoder:
@@ -97,19 +68,11 @@ class ContextDecoder:
                 f"{len(model.alone):,} words",
                 f"must be one of the {len(channel.embedding):,} words and ⊥",
             )
-        found = make_posterior(channel, prior, candidates=candidates)
-        self.posterior = found
-        expected, lengths = channel.output_shares(found.prior), np.diff(found.starts)
-        outputs, width = len(channel.embedding), max(1, int(lengths.max(initial=1)))
-        inside = np.arange(width) < lengths[:, None]
-        at = np.where(inside, found.starts[:-1, None] + np.arange(width), 0)
-        rows = (
-            np.where(inside, found.rows[at], 0)
-            if len(found.rows)
-            else np.zeros((outputs, width), dtype=np.int64)
-        )
-        chances = np.where(inside, found.chances[at], 0.0) if len(found.rows) else np.zeros((outputs, width))
-        share = found.prior[rows]
+        self.posterior = make_posterior(channel, prior, candidates=candidates)
+        shares, outputs = self.posterior.prior, len(channel.embedding)
+        expected = channel.output_shares(shares)
+        inside, rows, chances = self.posterior.padded(np.arange(outputs))
+        share = shares[rows]
         with np.errstate(divide="ignore", invalid="ignore"):
             likelihoods = np.where(share > 0.0, chances * expected[:, None] / share, 0.0)
         # In the order of their ids, so that bigrams are looked up one after the other; where there is none
@@ -121,36 +84,37 @@ class ContextDecoder:
         others = expected * np.clip(1.0 - chances.sum(axis=1), 0.0, 1.0)
         self._likelihoods: Floats = np.column_stack([np.take_along_axis(likelihoods, order, axis=1), others])
         self._begin = np.zeros(outputs + 1)
-        self._begin[channel.inputs] = found.prior
+        self._begin[channel.inputs] = shares
         pairs = model.follows
         firsts = np.repeat(np.arange(outputs + 1, dtype=np.int64), np.diff(pairs.indptr))
         self._pairs, self._chances, self._model = firsts * (outputs + 1) + pairs.indices, pairs.data, model
         self.trust = trust
 
-    def decode(self, texts: Sequence[Ids], *, report: Report | None = None) -> Iterator[PlaceCandidates]:
+    def read(self, texts: Sequence[Ids]) -> Reading:
+        """Return the candidates of every place of the texts, one text after the other."""
+        parts = list(self.decode(texts))
+        return Reading.join(parts) if parts else self.posterior.read(np.zeros(0, dtype=np.int64))
+
+    def decode(self, texts: Sequence[Ids], *, report: Report | None = None) -> Iterator[Reading]:
         """Yield the candidates of every place of every text, in order; texts are ids of released words."""
         order = np.argsort([-len(text) for text in texts], kind="stable").tolist()
-        found: dict[int, PlaceCandidates] = {}
+        readings: dict[int, Reading] = {}
         with ThreadPoolExecutor(threads()) as pool:
-            for part, made in pool.map(
+            for part, read in pool.map(
                 lambda part: (part, self._together([np.asarray(texts[i]) for i in part])),
                 _batches(texts, order),
             ):
-                found.update(zip(part, made, strict=True))
+                readings.update(zip(part, read, strict=True))
                 if report is not None:
-                    report(len(found), len(order))
+                    report(len(readings), len(order))
         for place in range(len(texts)):
-            yield found.pop(place)
+            yield readings.pop(place)
 
-    def _together(self, texts: list[Ids]) -> list[PlaceCandidates]:
+    def _together(self, texts: list[Ids]) -> list[Reading]:
         if len(texts) == 1 and len(texts[0]) > _PLACES_AT_ONCE:
             starts = range(0, len(texts[0]), _PLACES_AT_ONCE)
             parts = [self._together([texts[0][start : start + _PLACES_AT_ONCE]])[0] for start in starts]
-            words, chances, rest = (
-                np.concatenate(each)
-                for each in zip(*((part.words, part.chances, part.rest) for part in parts), strict=True)
-            )
-            return [PlaceCandidates(words=words, chances=chances, rest=rest)]
+            return [Reading.join(parts)]
         lengths = np.array([len(text) for text in texts])
         longest = int(lengths.max(initial=0))
         padded = np.zeros((len(texts), longest), dtype=np.int64)
@@ -176,8 +140,11 @@ class ContextDecoder:
         chances = forward * backward
         chances /= np.maximum(chances.sum(axis=2, keepdims=True), 1e-300)
         return [
-            PlaceCandidates(
-                words=words[row, :length], chances=chances[row, :length, :-1], rest=chances[row, :length, -1]
+            Reading.of_candidates(
+                words[row, :length],
+                chances[row, :length, :-1],
+                chances[row, :length, -1],
+                self.posterior.elsewhere,
             )
             for row, length in enumerate(lengths.tolist())
         ]
@@ -189,18 +156,18 @@ class ContextDecoder:
         at = np.minimum(np.searchsorted(self._pairs, wanted.ravel()), len(self._pairs) - 1).reshape(
             wanted.shape
         )
-        found: Floats = np.where(self._pairs[at] == wanted, self._chances[at], 0.0)
-        found += self._model.backing_off[first][:, :, None] * self._model.alone[second][:, None, :]
+        follows: Floats = np.where(self._pairs[at] == wanted, self._chances[at], 0.0)
+        follows += self._model.backing_off[first][:, :, None] * self._model.alone[second][:, None, :]
         share = self._begin[second]
         if self.trust != 1.0:
             with np.errstate(divide="ignore", invalid="ignore"):
-                found = np.where(
+                follows = np.where(
                     share[:, None, :] > 0.0,
-                    share[:, None, :] * (found / share[:, None, :]) ** self.trust,
+                    share[:, None, :] * (follows / share[:, None, :]) ** self.trust,
                     0.0,
                 )
-        moves = np.ones((len(found), found.shape[1] + 1, found.shape[2] + 1))
-        moves[:, :-1, :-1], moves[:, -1, :-1] = found, share
+        moves = np.ones((len(follows), follows.shape[1] + 1, follows.shape[2] + 1))
+        moves[:, :-1, :-1], moves[:, -1, :-1] = follows, share
         return moves
 
 

@@ -1,272 +1,298 @@
-"""Released text in, an estimate of the text behind it out.
+"""The decoder of a release: learnt from the released text and its card, saved to a file, opened elsewhere.
 
-It is an estimate of words, not the words: at a private ε it is wrong for most places, and right in sums.
-Whoever holds a release and knows the mechanism can make it, so whatever it shows was released.
+Whoever holds a release and its card can make it, so whatever it shows was released.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import copy
+import hashlib
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 
-from deniable.arrays import Floats, Ids, Vectors
+from deniable.arrays import Floats
+from deniable.atomic import open_plain_file, whole_file
 from deniable.channel.channel import Channel
-from deniable.decoding.context import ContextDecoder, PlaceCandidates
-from deniable.decoding.ngrams import Bigrams
-from deniable.decoding.posterior import MOST_CANDIDATES, Posterior, make_posterior
-from deniable.decoding.shares import MOST_STEPS, LearntShares, learn_shares
-from deniable.errors import InvalidParameter
+from deniable.channel.making import DIRECTIONS
+from deniable.decoding.channel_decoder import ChannelDecoder
+from deniable.decoding.context import ContextDecoder
+from deniable.decoding.decoder_file import (
+    MOST_DIRECTIONS,
+    DecoderFile,
+    pack_decoder,
+    read_decoder_file,
+    unpack_decoder,
+)
+from deniable.decoding.ngrams import Bigrams, read_bigrams
+from deniable.decoding.priors import BY_RANK, SUPPORT, known_before
+from deniable.decoding.received import check_likeness, check_words, open_channel, open_channel_of_inputs
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import DamagedDecoder, InvalidParameter, MalformedCard, RecordError
 from deniable.progress import Report
-from deniable.words.released import ReleasedCounts, ReleasedWords
+from deniable.release.card import Card, GivenCard, card_from, parse_card
+from deniable.release.writing import marks_of
+from deniable.words.released import ReleasedWords, texts_in
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-UNKNOWN = "[unknown]"
-"""What stands for ⊥ in decoded text: some word that the embedding does not know."""
-
-LEAST_COUNT = 1e-3
-"""Expected counts below this are left out of features."""
+_BYTES_AT_ONCE = 1 << 20
 
 
-class Candidate(NamedTuple):
-    """A word that may have stood behind a released one, and how likely that is."""
+class Decoder(ChannelDecoder):
+    """Decodes a release, known by its card: each word by itself, or with a language model in its context.
 
-    word: str
-    probability: float
-
-
-class Decoder:
-    """Decodes text that was released through a channel: each word by itself, or with a language model in its
-    context.
-
-    >>> decoder = Decoder(channel, prior)                # doctest: +SKIP
+    >>> decoder = Decoder.learn("released.csv.card.json", released)       # doctest: +SKIP
     >>> decoder("released words")                        # the likeliest words    # doctest: +SKIP
-    >>> decoder.posterior("surgeon")                     # candidates with probabilities    # doctest: +SKIP
+    >>> decoder.candidates("surgeon")                    # candidates with probabilities    # doctest: +SKIP
+
+    A decoder that was learnt with ``every_word`` can be saved, pickled and sent to other processes. It then
+    travels as plain values: the card, the words that may have gone in and their shares, and where the
+    embedding and a public text are. Its channel, which may take gigabytes, is opened there when it is first
+    needed, from the disk, or made.
     """
 
-    def __init__(
-        self,
-        channel: Channel,
-        prior: Floats | None = None,
-        *,
-        context: Bigrams | None = None,
-        marks: Iterable[str] = (),
-        candidates: int = MOST_CANDIDATES,
-    ) -> None:
-        """Decode by Bayes' rule with a prior over the channel's inputs; even shares without one.
-
-        ``context`` are bigrams of public text over the same embedding. ``marks`` stand in released text for
-        no word.
-
-        :raises InvalidParameter: if the prior or the language model does not fit the channel.
-        """
-        self.channel, self.prior = (
-            channel,
-            np.ones(len(channel)) / len(channel) if prior is None else prior / prior.sum(),
-        )
-        self.reader = ReleasedWords(channel.embedding, marks)
-        self._words = [*channel.embedding.words, UNKNOWN]
-        self._candidates = candidates
-        self._context = None if context is None else ContextDecoder(channel, context, self.prior)
+    card: Card
+    directions: int
+    embedding_name: str | None = None
+    public: str | None = None
+    public_digest: str | None = None
 
     @classmethod
     def learn(
         cls,
-        channel: Channel,
-        released: Iterable[str | None] | ReleasedCounts,
+        card: GivenCard,
+        released: Iterable[str | None],
         *,
-        start: Floats | None = None,
-        weight: float | None = None,
-        context: Bigrams | None = None,
-        marks: Iterable[str] = (),
-        most_steps: int = MOST_STEPS,
+        embedding: Embedding | str | Path | None = None,
+        public: str | Path | None = None,
+        prior: str | Path = BY_RANK,
+        support: int = SUPPORT,
+        directions: int = DIRECTIONS,
+        context: bool = True,
+        every_word: bool = False,
+        check: bool = True,
         report: Report | None = None,
-    ) -> tuple[Decoder, LearntShares]:
-        """Return a decoder whose prior is learnt from the release itself, and how it was learnt.
+    ) -> Self:
+        """Return a decoder for a release: make or open its channel, and learn from the text how frequent
+        words are behind it.
 
-        ``start`` are shares of words known before. They count as ``weight`` words: a tenth of those released
-        where the channel comes from a few rays or draws, whose errors would be learnt otherwise, and none
-        where it is exact or comes from shared points. One record in five is held back to say when to stop,
-        after ``most_steps`` at the latest.
+        The texts are read once and not kept. ``embedding`` is needed where the card's is not found here by
+        its fingerprint. ``public`` is a text file, one document a line: its words say where the learning
+        begins, and with ``context`` its word pairs let the decoder read words in their context. ``prior`` is
+        where the learning begins instead: "uniform", or a file with a word and its count on each line;
+        without either, words are as frequent as their "rank" in the embedding says. ``support`` words may
+        have gone in. The decoder knows the words of these texts. With ``every_word`` it knows all that can be
+        released, which takes minutes more the first time, and it can be saved. Without ``check`` text is
+        decoded even if it does not look released. ``report`` is given the number of finished rows of the
+        channel, and of all.
 
-        :raises InvalidParameter: if the texts hold no word that the embedding has.
+        :raises InvalidParameter: if a value is not allowed, something is not text, the card is of a release
+            that cannot be decoded, or the prior is none.
+        :raises MalformedCard: if the card cannot be used, the embedding here is another one than the card's,
+            or its words ask for other rules to cut text.
+        :raises NotThisRelease: if the text was not released as the card says.
+        :raises RecordError: if the file of counts is none.
         """
-        counts = (
-            released
-            if isinstance(released, ReleasedCounts)
-            else ReleasedWords(channel.embedding, marks).count(released)
+        card = card_from(card)
+        space = (
+            card.without_words(embedding)
+            if isinstance(embedding, Embedding)
+            else card.open_embedding(embedding)
         )
-        if counts.words == counts.strange:
-            raise InvalidParameter(
-                "released",
-                f"{counts.records:,} texts",
-                "hold no word of the embedding: nothing can be decoded",
+        if space.fingerprint != card.fingerprint:
+            raise MalformedCard(
+                card.source, f"the embedding {space.name!r} is another one than the text was released with"
             )
-        if weight is None:
-            weight = 0.1 * counts.words if start is not None and channel.is_coarse else 0.0
-        found = learn_shares(
-            channel,
-            counts.learn,
-            held_out=counts.hold,
-            start=start,
-            weight=weight,
-            most_steps=most_steps,
+        space, marks = card.cut_as_released(space), marks_of(card.unknown)
+        path = Path(public) if public is not None else None
+        digest = _digest_of(path) if path is not None and context and every_word else None
+        counts = ReleasedWords(space, marks).count(texts_in(released))
+        check_words(space, counts)
+        bigrams = None if path is None else read_bigrams(space, path)
+        known = known_before(space, prior, bigrams)
+        channel = open_channel(
+            card,
+            space,
+            support=support,
+            outputs=None if every_word else np.flatnonzero(counts.learn + counts.hold),
+            directions=directions,
+            words=counts.words,
+            context=bigrams,
             report=report,
         )
-        return cls(channel, found.shares, context=context, marks=marks), found
+        if check:
+            check_likeness(card, channel, counts)
+        start = known[channel.inputs]
+        decoder = cls.learn_from(
+            channel,
+            counts,
+            start=start / start.sum(),
+            context=bigrams if context else None,
+            marks=marks,
+        )
+        decoder.card, decoder.directions = card, channel.directions or directions
+        if embedding is not None and not isinstance(embedding, Embedding):
+            decoder.embedding_name = str(embedding)
+        decoder.public, decoder.public_digest = None if digest is None else str(path), digest
+        return decoder
 
-    def __call__(self, text: str) -> str:
-        """Return the likeliest word for each word of a released text."""
-        return str(self.many([text])[0])
+    def __repr__(self) -> str:
+        """Return what is decoded: which release, and from how many words."""
+        release = f"{self.card.kind} at ε = {self.card.epsilon:g}"
+        return f"<Decoder of {release}: {len(self.inputs):,} words may have gone in>"
 
-    def many(self, texts: Sequence[str | None], *, report: Report | None = None) -> list[str | None]:
-        """Return the texts decoded, in order; None stays None."""
-        likeliest = self.likeliest(texts, report=report)
-        decoded = (" ".join(map(self._words.__getitem__, ids.tolist())) for ids in likeliest)
-        return [None if text is None else words for text, words in zip(texts, decoded, strict=True)]
+    def check(self, texts: Sequence[str | None]) -> None:
+        """Check that the words of these texts can have been released; texts without a word can.
 
-    def likeliest(self, texts: Sequence[str | None], *, report: Report | None = None) -> Iterator[Ids]:
-        """Yield for each text the id of the likeliest input word at each place; what cannot have been
-        released stays unknown."""
-        for ids, places in zip(self._ids(texts), self._places(texts, report), strict=True):
-            answer = np.full(len(ids), self.channel.embedding.unknown_id, dtype=np.int64)
-            known = ids != self.channel.embedding.unknown_id
-            answer[known] = self.bayes.best[ids[known]] if places is None else places.likeliest
-            yield answer
-
-    def posterior(self, word: str, *, top: int = 10) -> list[Candidate]:
-        """Return the words that are likeliest behind a released word by itself.
-
-        :raises InvalidParameter: if the embedding does not have the word, so that it cannot have been
-            released.
+        :raises NotThisRelease: if many of them are none of the embedding.
         """
-        output = int(self.reader.lookup.ids([word])[0])
-        if output == self.channel.embedding.unknown_id:
-            raise InvalidParameter(
-                "word",
-                word,
-                f"is not a word of {self.channel.embedding.name!r}, and cannot have been released",
-            )
-        self._check(np.array([output]))
-        return self._named(*self.bayes.of(output), top)
+        counts = self.reader.count(texts)
+        if counts.words:
+            check_words(self.embedding, counts)
 
-    def candidates(
-        self, texts: Sequence[str | None], *, top: int = 5, report: Report | None = None
-    ) -> Iterator[list[tuple[str, list[Candidate]]]]:
-        """Yield for each text its released words, each with the words that are likeliest behind it; none for
-        what was not released."""
-        for ids, places in zip(self._ids(texts), self._places(texts, report), strict=True):
-            found, place = [], 0
-            for output in ids.tolist():
-                if output == self.channel.embedding.unknown_id:
-                    found.append((UNKNOWN, list[Candidate]()))
-                    continue
-                behind = self.bayes.of(output) if places is None else places.at(place)
-                found.append((self._words[output], self._named(*behind, top)))
-                place += 1
-            yield found
+    def open(self, *, report: Report | None = None) -> Self:
+        """Open the embedding and the channel now rather than at the first use; return the decoder itself.
+
+        :raises EmbeddingNotFound: if the embedding is not here.
+        :raises MalformedCard: if the embedding here is another one.
+        :raises InvalidParameter: if the public text here is another one.
+        :raises DamagedDecoder: if the words are none of the embedding.
+        """
+        if "channel" not in self.__dict__:
+            self.channel = self._make_channel(report)
+        return self
+
+    def at(self, *, embedding: str | Path | None = None, public: str | Path | None = None) -> Self:
+        """Return the decoder for a machine where the embedding or the public text is elsewhere."""
+        moved = copy.copy(self)
+        moved.embedding_name = self.embedding_name if embedding is None else str(embedding)
+        moved.public = self.public if public is None or self.public is None else str(public)
+        return moved
+
+    def pin(self) -> Self:
+        """Return the decoder with absolute paths, for other processes.
+
+        :raises EmbeddingNotFound: if the embedding is not here.
+        """
+        space = self.card.open_embedding(self.embedding_name)
+        folder = space.folder if space.left_out is None else space.left_out.source.folder
+        return self.at(embedding=folder, public=None if self.public is None else Path(self.public).absolute())
+
+    def to_bytes(self) -> bytes:
+        """Return the decoder as a NumPy .npz file of plain numbers, without pickle; the same bytes for the
+        same decoder.
+
+        :raises InvalidParameter: if it does not know every word that can be released, or its channel is too
+            fine to be opened elsewhere.
+        """
+        self._check_saved()
+        about = DecoderFile(
+            card=self.card.to_json(),
+            directions=self.directions,
+            embedding=self.embedding_name,
+            public=self.public,
+            public_digest=self.public_digest,
+        )
+        return pack_decoder(about, self.inputs, self.shares)
+
+    def save(self, path: str | Path) -> None:
+        """Write the decoder to one file, whole or not at all.
+
+        :raises InvalidParameter: as ``to_bytes`` does.
+        :raises OSError: if it cannot be written.
+        """
+        content = self.to_bytes()
+        with whole_file(Path(path)) as file:
+            file.write(content)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Return the decoder that was saved to a file, checked.
+
+        :raises DamagedDecoder: if it cannot be read, or is not what ``save`` writes.
+        :raises MalformedCard: if the card in it cannot be used here.
+        """
+        return cls.from_bytes(read_decoder_file(Path(path)), str(path))
+
+    @classmethod
+    def from_bytes(cls, content: bytes, source: str = "given as bytes") -> Self:
+        """Return the decoder that ``to_bytes`` wrote, checked; ``source`` is where it comes from, for
+        messages.
+
+        :raises DamagedDecoder: if it is not what ``to_bytes`` writes.
+        :raises MalformedCard: if the card in it cannot be used here.
+        """
+        about, inputs, shares = unpack_decoder(content, source)
+        decoder = cls.__new__(cls)
+        decoder.card, decoder.inputs, decoder.shares = parse_card(about.card.encode(), source), inputs, shares
+        decoder.directions, decoder.marks = about.directions, marks_of(decoder.card.unknown)
+        decoder.embedding_name = about.embedding
+        decoder.public, decoder.public_digest = about.public, about.public_digest
+        return decoder
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes the decoder again from plain values: a channel is never pickled or copied."""
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def _check_saved(self) -> None:
+        """Check that this decoder can be made again elsewhere."""
+        if "channel" in self.__dict__ and self.channel.asked is not None:
+            problem = "knows only the words of its texts, and cannot be saved; learn it with every_word=True"
+            raise InvalidParameter("decoder", repr(self), problem)
+        if not 1 <= self.directions <= MOST_DIRECTIONS:
+            problem = f"must be at most {MOST_DIRECTIONS:,}: a decoder is opened again elsewhere"
+            raise InvalidParameter("directions", self.directions, problem)
 
     @cached_property
-    def bayes(self) -> Posterior:
-        """The posterior of every released word by itself."""
-        return make_posterior(self.channel, self.prior, candidates=self._candidates)
+    def embedding(self) -> Embedding:  # type: ignore[override]
+        """The embedding of the release."""
+        space = self.card.open_embedding(self.embedding_name)
+        if self.inputs[-1] > space.unknown_id:
+            problem = f"it names a word {self.inputs[-1]:,}, and {space.name!r} has {len(space):,}"
+            raise DamagedDecoder(self.card.source, problem)
+        return space
 
-    def expected_counts(
-        self, texts: Sequence[str | None], *, least: float = LEAST_COUNT, report: Report | None = None
-    ) -> csr_array:
-        """Return how often each input word is expected in each text: one row a text, one column for each row
-        of the channel.
+    @cached_property
+    def channel(self) -> Channel:  # type: ignore[override]
+        """What each input word becomes in the release."""
+        return self._make_channel(None)
 
-        Counts below ``least`` are left out: there are thousands in every text, and together they say next to
-        nothing.
-        """
-        from scipy.sparse import csr_array, vstack
+    @cached_property
+    def prior(self) -> Floats:  # type: ignore[override]
+        """The shares of the channel's inputs, in its order."""
+        shares: Floats = self.shares / self.shares.sum()
+        return shares[np.searchsorted(self.inputs, self.channel.inputs)]
 
-        blocks, at_once = [], 1_000
-        for start in range(0, len(texts), at_once):
-            part = texts[start : start + at_once]
-            counts = (
-                self._counts(part) @ self.bayes.matrix
-                if self._context is None
-                else self._counts_in_context(part)
-            )
-            counts.data[counts.data < least] = 0.0
-            counts.eliminate_zeros()
-            blocks.append(counts)
-            if report is not None:
-                report(min(start + at_once, len(texts)), len(texts))
-        return vstack(blocks, format="csr") if blocks else csr_array((0, len(self.channel)))
+    @cached_property
+    def context(self) -> ContextDecoder | None:  # type: ignore[override]
+        """What reads words in their context; None without a public text."""
+        if self._bigrams is None:
+            return None
+        return ContextDecoder(self.channel, self._bigrams, self.prior)
 
-    def expected_vectors(self, texts: Sequence[str | None], *, report: Report | None = None) -> Vectors:
-        """Return the mean vector that is expected of the words of each text; zeros for a text without a
-        word."""
-        vectors = self.channel.embedding.rows(self.channel.inputs).astype(np.float64)
-        if self._context is None:
-            counts = self._counts(texts)
-            seen = np.unique(counts.indices)  # a table of all released words would be large
-            lengths, sums = (
-                np.asarray(counts.sum(axis=1)).ravel(),
-                counts[:, seen] @ self.bayes.expect(vectors, seen),
-            )
-        else:
-            expected = self.expected_counts(texts, least=0.0, report=report)
-            lengths, sums = np.asarray(expected.sum(axis=1)).ravel(), expected @ vectors
-        means: Vectors = (sums / np.maximum(lengths, 1e-12)[:, None]).astype(np.float32)
-        return means
+    @cached_property
+    def _bigrams(self) -> Bigrams | None:
+        if self.public is None:
+            return None
+        if _digest_of(Path(self.public)) != self.public_digest:
+            problem = "is another text here than the decoder was learnt with"
+            raise InvalidParameter("public", self.public, problem)
+        return read_bigrams(self.embedding, Path(self.public))
 
-    def _ids(self, texts: Sequence[str | None]) -> Iterator[Ids]:
-        for ids in self.reader.ids(texts):
-            self._check(ids[ids != self.channel.embedding.unknown_id])
-            yield ids
+    def _make_channel(self, report: Report | None) -> Channel:
+        card, embedding = self.card, self.embedding
+        self._bigrams  # noqa: B018 - another public text is refused before long work
+        return open_channel_of_inputs(card, embedding, self.inputs, directions=self.directions, report=report)
 
-    def _counts(self, texts: Sequence[str | None]) -> csr_array:
-        counts = self.reader.counts(texts)
-        self._check(counts.indices)
-        return counts
 
-    def _check(self, outputs: Ids) -> None:
-        """Check that the channel knows these released words: of others the decoder would repeat the prior,
-        and nobody would see it."""
-        missing = outputs[~self.channel.knows(outputs)]
-        if len(missing):
-            word = self._words[int(missing[0])]
-            raise InvalidParameter(
-                "text",
-                word,
-                "was not in the texts that this decoder is for; receive them with every_word=True",
-            )
-
-    def _counts_in_context(self, texts: Sequence[str | None]) -> Any:
-        from scipy.sparse import csr_array
-
-        starts, columns, chances = [0], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
-        for places in self._places(texts, None):
-            assert places is not None  # noqa: S101 - there is a context
-            inside = places.words >= 0
-            columns.append(self.channel.places(places.words[inside]))
-            chances.append(places.chances[inside])
-            starts.append(starts[-1] + int(inside.sum()))
-        counts = csr_array(
-            (np.concatenate(chances), np.concatenate(columns), starts), shape=(len(texts), len(self.channel))
-        )
-        counts.sum_duplicates()
-        return counts
-
-    def _places(self, texts: Sequence[str | None], report: Report | None) -> Iterator[PlaceCandidates | None]:
-        """Yield the candidates of each text in context, at the places of released words; None where there is
-        no context."""
-        if self._context is None:
-            yield from (None for _ in texts)
-            return
-        unknown = self.channel.embedding.unknown_id
-        yield from self._context.decode([ids[ids != unknown] for ids in self._ids(texts)], report=report)
-
-    def _named(self, words: Ids, chances: Floats, top: int) -> list[Candidate]:
-        return [
-            Candidate(self._words[i], p)
-            for i, p in zip(words[:top].tolist(), chances[:top].tolist(), strict=True)
-        ]
+def _digest_of(path: Path) -> str:
+    try:
+        digest = hashlib.blake2b(digest_size=16)
+        with open_plain_file(path) as file:
+            while block := file.read(_BYTES_AT_ONCE):
+                digest.update(block)
+    except OSError as error:
+        raise RecordError(path, error.strerror or "cannot be read") from error
+    return digest.hexdigest()

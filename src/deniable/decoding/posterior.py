@@ -17,6 +17,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.columns import Columns
+from deniable.decoding.reading import Reading
 from deniable.errors import InvalidParameter
 from deniable.neighbours.threads import threads
 
@@ -92,6 +93,49 @@ class Posterior:
             self.rest[outputs], self.unlisted @ of_inputs
         )
         return expected
+
+    def read(self, released: Ids) -> Reading:
+        """Return what Bayes' rule says of each released word by itself."""
+        outputs, where = np.unique(released, return_inverse=True)
+        inside, rows, chances = self.padded(outputs)
+        return Reading(
+            words=np.where(inside, self.channel.inputs[rows], -1)[where],
+            chances=chances[where],
+            rest=self.rest[released],
+            elsewhere=self.elsewhere,
+        )
+
+    def padded(self, outputs: Ids) -> tuple[Any, Ids, Floats]:
+        """Return the candidates of released words as tables of one width: which places hold one, the rows of
+        the channel, and the probabilities; 0 where there is none."""
+        lengths = np.diff(self.starts)[outputs]
+        width = max(1, int(lengths.max(initial=1)))
+        inside = np.arange(width) < lengths[:, None]
+        if not len(self.rows):
+            return inside, np.zeros(inside.shape, dtype=np.int64), np.zeros(inside.shape)
+        at = np.where(inside, self.starts[outputs][:, None] + np.arange(width), 0)
+        return inside, np.where(inside, self.rows[at], 0), np.where(inside, self.chances[at], 0.0)
+
+    @cached_property
+    def elsewhere(self) -> Floats:
+        """``unlisted`` as shares of all words and ⊥."""
+        shares = np.zeros(len(self.channel.embedding) + 1)
+        shares[self.channel.inputs] = self.unlisted
+        return shares
+
+    def share_unchanged(self, released: Floats) -> float:
+        """Return the share of released words, counted in ``released``, that are those that went in.
+
+        ⊥, which is no word, is left out. Where nearly all words are unchanged, there is nothing to decode.
+        """
+        channel, matrix, seen = self.channel, self.matrix, np.flatnonzero(released)
+        own, unknown = channel.places(seen), int(channel.places(np.array([channel.embedding.unknown_id]))[0])
+        same = np.where(own >= 0, np.asarray(matrix[seen, np.maximum(own, 0)]).ravel(), 0.0)
+        words = np.ones(len(seen))
+        if unknown >= 0:
+            words -= np.asarray(matrix[seen, np.full(len(seen), unknown)]).ravel()
+        known = float(released[seen] @ words)
+        return min(float(released[seen] @ same) / known, 1.0) if known > 0.0 else 0.0
 
     def likeliest_kinds(self, of_inputs: Floats) -> Ids:
         """Return the kind that is likeliest behind each released word; ``of_inputs[x, k]`` is how often the

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.decoding.context import ContextDecoder
-from deniable.decoding.posterior import Posterior
 from deniable.embeddings.kinds import Kinds
 
 NOT_AMONG_THEM = 1 << 30
@@ -39,9 +38,40 @@ class Reading:
     rest: Floats = field(repr=False)
     elsewhere: Floats = field(repr=False)
 
+    @classmethod
+    def of_candidates(cls, words: Ids, chances: Floats, rest: Floats, elsewhere: Floats) -> Self:
+        """Return the reading with these candidates in any order, -1 where there is none."""
+        order = np.argsort(-np.where(words >= 0, chances, -1.0), axis=1, kind="stable")
+        return cls(
+            words=np.take_along_axis(words, order, axis=1),
+            chances=np.take_along_axis(chances, order, axis=1),
+            rest=rest,
+            elsewhere=elsewhere,
+        )
+
+    @classmethod
+    def join(cls, parts: Sequence[Self]) -> Self:
+        """Return one reading of places that follow one another; all parts have the same ``elsewhere``."""
+        return cls(
+            words=np.concatenate([part.words for part in parts]),
+            chances=np.concatenate([part.chances for part in parts]),
+            rest=np.concatenate([part.rest for part in parts]),
+            elsewhere=parts[0].elsewhere,
+        )
+
     def __len__(self) -> int:
         """Return the number of places."""
         return len(self.words)
+
+    @property
+    def likeliest(self) -> Ids:
+        """The likeliest word of each place."""
+        return self.words[:, 0]
+
+    def at(self, place: int) -> tuple[Ids, Floats]:
+        """Return the candidates of one place, the likeliest first, and their probabilities."""
+        inside = self.words[place] >= 0
+        return self.words[place, inside], self.chances[place, inside]
 
     def ranks(self, truth: Ids) -> Ids:
         """Return the place of the true word among the candidates, 0 for the likeliest; a large number if it
@@ -126,44 +156,4 @@ def read_as_released(prior: Floats, released: Ids, *, candidates: int = 10) -> R
         chances=np.concatenate([np.full((len(released), 1), 2.0 / 3.0), chances / 3.0], axis=1),
         rest=blind.rest / 3.0,
         elsewhere=blind.elsewhere,
-    )
-
-
-def read_alone(posterior: Posterior, released: Ids) -> Reading:
-    """Return what Bayes' rule says of each released word by itself."""
-    channel = posterior.channel
-    outputs, where = np.unique(released, return_inverse=True)
-    starts, lengths = posterior.starts[outputs], np.diff(posterior.starts)[outputs]
-    width = max(1, int(lengths.max(initial=1)))
-    inside = np.arange(width) < lengths[:, None]
-    at = np.where(inside, starts[:, None] + np.arange(width), 0)
-    some = len(posterior.rows) > 0
-    words = np.where(inside, channel.inputs[posterior.rows[at]], -1) if some else np.full(inside.shape, -1)
-    chances = np.where(inside, posterior.chances[at], 0.0) if some else np.zeros(inside.shape)
-    elsewhere = np.zeros(len(channel.embedding) + 1)
-    elsewhere[channel.inputs] = posterior.unlisted
-    return Reading(
-        words=words[where], chances=chances[where], rest=posterior.rest[released], elsewhere=elsewhere
-    )
-
-
-def read_in_context(decoder: ContextDecoder, texts: Sequence[Ids], alone: Reading) -> Reading:
-    """Return what a chain of words says of each place of texts of released ids, one after the other.
-
-    ``alone`` is the reading of the same places by themselves. It says how likely a word is that the chain
-    does not follow.
-    """
-    parts = list(decoder.decode(texts))
-    if not len(alone):
-        return alone
-    words, chances, rest = (
-        np.concatenate(each)
-        for each in zip(*((part.words, part.chances, part.rest) for part in parts), strict=True)
-    )
-    order = np.argsort(-np.where(words >= 0, chances, -1.0), axis=1, kind="stable")
-    return Reading(
-        words=np.take_along_axis(words, order, axis=1),
-        chances=np.take_along_axis(chances, order, axis=1),
-        rest=rest,
-        elsewhere=alone.elsewhere,
     )

@@ -12,18 +12,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from deniable.arrays import Floats
+from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
-from deniable.decoding.seen import Outputs, select_seen
 from deniable.errors import InvalidParameter
 from deniable.parameters import validated_count
 from deniable.progress import Report
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 MOST_STEPS = 500
+_NUMBERS_TO_HOLD = 1 << 25
 _PATIENCE = 3
 _SETTLED = 1e-7
 """An update that raises the mean log-likelihood of a word by less than this has arrived."""
@@ -37,6 +40,39 @@ _IMPOSSIBLE = 1e-300
 error."""
 
 Stop = Literal["held-out records", "settled", "most steps"]
+
+
+class SeenOutputs:
+    """Some outputs of a channel, held in memory in float64: ``listed`` are the probabilities that its rows
+    list for them."""
+
+    def __init__(self, channel: Channel, outputs: Ids, listed: csr_array) -> None:
+        self._listed, self._rest, self._background = listed, channel.rest, channel.background[outputs]
+
+    def output_shares(self, prior: Floats) -> Floats:
+        """Return how likely each of the outputs is, if the input words have these shares."""
+        shares: Floats = self._listed.T @ prior + float(self._rest @ prior) * self._background
+        return shares
+
+    def pulled_back(self, weights: Floats) -> Floats:
+        """Return Σ_y P(y | x)·weight(y) over these outputs, for each input word."""
+        pulled: Floats = self._listed @ weights + self._rest * float(self._background @ weights)
+        return pulled
+
+
+def select_seen(channel: Channel, counts: Floats) -> tuple[Channel | SeenOutputs, Ids]:
+    """Return the outputs that were counted and their ids; where those list too many numbers to hold, the
+    channel and all ids."""
+    from scipy.sparse import vstack
+
+    seen = np.flatnonzero(counts)
+    held, numbers = [], 0
+    for _, block in channel.blocks():
+        held.append(block[:, seen])
+        numbers += held[-1].nnz
+        if numbers > _NUMBERS_TO_HOLD:
+            return channel, np.arange(len(counts))
+    return SeenOutputs(channel, seen, vstack(held, format="csr")), seen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +92,7 @@ class LearntShares:
 
 
 def update(
-    channel: Outputs,
+    channel: Channel | SeenOutputs,
     observed: Floats,
     shares: Floats,
     *,
@@ -143,7 +179,7 @@ def learn_shares(
     )
 
 
-def mean_log_likelihood(channel: Outputs, observed: Floats, shares: Floats) -> float:
+def mean_log_likelihood(channel: Channel | SeenOutputs, observed: Floats, shares: Floats) -> float:
     """Return the mean log-likelihood of released words, counts of the channel's outputs, if the input words
     have these shares."""
     return _likelihood(observed, channel.output_shares(shares))
@@ -155,7 +191,7 @@ def _likelihood(observed: Floats, expected: Floats) -> float:
 
 
 def _steps_that_help(
-    channel: Outputs,
+    channel: Channel | SeenOutputs,
     observed: Floats,
     held_out: Floats,
     begin: Floats,

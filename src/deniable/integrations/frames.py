@@ -13,14 +13,13 @@ from deniable.release.privatizer import Privatizer
 from deniable.release.release import Release, privatizer_from
 
 if TYPE_CHECKING:
-    from deniable.analysis.decoder_state import DecoderState
     from deniable.decoding.decoder import Decoder
     from deniable.noise.encoding import RecordId
     from deniable.release.card import GivenCard
 
 Frame = TypeVar("Frame")
 Column = TypeVar("Column")
-GivenDecoder: TypeAlias = "Decoder | DecoderState | GivenCard"
+GivenDecoder: TypeAlias = "Decoder | GivenCard"
 
 
 def privatize(
@@ -98,22 +97,29 @@ class TextColumn(Generic[Column]):
         stays so.
 
         It is an estimate. Takes a decoder, or the card of the release (its path, a ``Card``, or the data of
-        its JSON) with the settings of ``DecoderState.learn`` as keywords: how frequent words are is then
+        its JSON) with the settings of ``Decoder.learn`` as keywords: how frequent words are is then
         learnt from this column.
 
         :raises InvalidParameter: if a setting is not allowed, or a value is neither text nor missing.
         :raises NotThisRelease: if the column was not released as the card says.
         """
         opened, texts = self._open(decoder, settings)
-        decoded: Column = _like(self._series, opened.many(texts))
+        decoded: Column = _like(self._series, opened.decode(texts))
         return decoded
 
     def _open(self, decoder: GivenDecoder, settings: dict[str, Any]) -> tuple[Decoder, list[str | None]]:
         """Return the decoder that is meant, perhaps learnt from this column, and the texts of the column."""
-        from deniable.analysis.decoder_state import check_texts, decoder_from
+        from deniable.decoding.decoder import Decoder
+        from deniable.words.released import texts_in
 
-        texts = check_texts(_texts(self._series))
-        return decoder_from(decoder, texts, settings), texts
+        texts = list(texts_in(_texts(self._series)))
+        if not isinstance(decoder, Decoder):
+            return Decoder.learn(decoder, texts, **{"every_word": True, **settings}), texts
+        if settings:
+            problem = f"has its settings already; leave out {', '.join(sorted(settings))}"
+            raise InvalidParameter("decoder", repr(decoder), problem)
+        decoder.check(texts)
+        return decoder, texts
 
 
 def _release(

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable.decoding.decoder import LEAST_COUNT
+from deniable.decoding.channel_decoder import LEAST_COUNT
 from deniable.errors import MissingExtra
 from deniable.integrations.frames import GivenDecoder, TextColumn
 
@@ -45,10 +45,8 @@ class DeniableAccessor(TextColumn["pandas.Series"]):
         :raises InvalidParameter: if a setting is not allowed, or a value is neither text nor missing.
         :raises NotThisRelease: if the column was not released as the card says.
         """
-        from deniable.analysis.features import count_words, counted_words
-
         opened, texts = self._open(decoder, settings)
-        counts = count_words(opened, texts, least=least)
+        counts = opened.expected_counts(texts, least=least)
         return pandas.DataFrame.sparse.from_spmatrix(
-            counts, index=self._series.index, columns=counted_words(opened)
+            counts, index=self._series.index, columns=opened.input_words
         )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable.decoding.decoder import LEAST_COUNT
+from deniable.decoding.channel_decoder import LEAST_COUNT
 from deniable.errors import MissingExtra
 from deniable.integrations.frames import GivenDecoder, TextColumn
 
@@ -41,12 +41,10 @@ class DeniableNamespace(TextColumn["polars.Series"]):
         :raises InvalidParameter: if a setting is not allowed, or the column does not hold text.
         :raises NotThisRelease: if the column was not released as the card says.
         """
-        from deniable.analysis.features import list_words
-
-        found = list_words(*self._open(decoder, settings), least=least)
+        opened, texts = self._open(decoder, settings)
         rows = [
             None if each is None else [{"word": word, "count": count} for word, count in each.items()]
-            for each in found
+            for each in opened.expected_words(texts, least=least)
         ]
         return polars.Series(
             self._series.name,

@@ -14,7 +14,7 @@ from deniable.audit.draws import draw_texts
 from deniable.audit.intervals import share_by_cluster
 from deniable.audit.results import AdvisedResult, AtEpsilon, head_of, largest_acceptable, sorted_epsilons
 from deniable.audit.shares import Share
-from deniable.decoding.decoder import Decoder
+from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
@@ -169,7 +169,7 @@ def name_authors_at(epsilon: float, informed: AuthorClassifier, released: Split)
 
 
 def _decode_and_name(
-    found: AuthorshipFinding, decoder: Decoder, original: Split, released: Split
+    found: AuthorshipFinding, decoder: ChannelDecoder, original: Split, released: Split
 ) -> AuthorshipFinding:
     """Return the finding with what classifiers reach that also see how often each word is expected behind the
     released ones."""
@@ -191,16 +191,16 @@ def _decode_and_name(
     )
 
 
-def _counts(texts: Sequence[str], decoder: Decoder) -> Any:
-    """Return how often each input word of the decoder's channel stands in each original text; other words are
+def _counts(texts: Sequence[str], decoder: ChannelDecoder) -> Any:
+    """Return how often each input word of the decoder stands in each original text; other words are
     left out."""
     from scipy.sparse import csr_array
 
-    channel, lookup = decoder.channel, Lookup(decoder.channel.embedding)
-    rows = [channel.places(np.array(lookup.ids(text.split(" ")), dtype=np.int64)) for text in texts]
-    rows = [row[row >= 0] for row in rows]
+    lookup = Lookup(decoder.embedding)
+    rows = [np.array(lookup.ids(text.split(" ")), dtype=np.int64) for text in texts]
+    rows = [np.searchsorted(decoder.inputs, row[np.isin(row, decoder.inputs)]) for row in rows]
     starts, flat = np.cumsum([0, *map(len, rows)]), np.concatenate([*rows, np.zeros(0, dtype=np.int64)])
-    counts = csr_array((np.ones(len(flat)), flat, starts), shape=(len(rows), len(channel)))
+    counts = csr_array((np.ones(len(flat)), flat, starts), shape=(len(rows), len(decoder.inputs)))
     counts.sum_duplicates()
     return counts
 

@@ -16,7 +16,7 @@ import numpy as np
 from deniable.audit.draws import Users
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channels
-from deniable.decoding.decoder import UNKNOWN, Decoder
+from deniable.decoding.channel_decoder import UNKNOWN, ChannelDecoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.decoding.priors import SUPPORT, first_shares, most_frequent
 from deniable.embeddings.embedding import Embedding
@@ -78,15 +78,15 @@ class ReleaseDecoders:
         )
         self._channels: dict[float, Channel] = dict(zip(epsilons, made, strict=True))
 
-    def learn(self, epsilon: float, released: Sequence[str]) -> Decoder:
+    def learn(self, epsilon: float, released: Sequence[str]) -> ChannelDecoder:
         """Return a decoder that has learnt from a release at this ε how frequent words are behind it."""
         channel = self._channels[epsilon]
-        return Decoder.learn(
+        return ChannelDecoder.learn_from(
             channel, released, start=first_shares(channel, self._context), context=self._context
-        )[0]
+        )
 
 
-def decode_users(decoder: Decoder, users: Users) -> Users:
+def decode_users(decoder: ChannelDecoder, users: Users) -> Users:
     """Return users' released words decoded, each by the likeliest word behind it."""
     words = [*decoder.channel.embedding.words, UNKNOWN]
     decoded = decoder.likeliest([" ".join(text) for texts in users for text in texts])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
 from deniable.channel.making import DIRECTIONS, make_channel, make_channels
-from deniable.decoding.decoder import Decoder
+from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.decoding.priors import SUPPORT, first_shares
 from deniable.embeddings.embedding import Embedding
 from deniable.learning.version import Version
@@ -122,9 +122,9 @@ def expected_counts(released: Sequence[list[str]], channel: Channel) -> Any:
     from scipy.sparse import csr_array
 
     texts = [" ".join(words) for words in released]
-    decoder, _ = Decoder.learn(channel, texts, start=first_shares(channel), most_steps=_STEPS)
+    decoder = ChannelDecoder.learn_from(channel, texts, start=first_shares(channel), most_steps=_STEPS)
     expected = decoder.expected_counts(texts)
-    columns = channel.inputs[expected.indices]
+    columns = decoder.inputs[expected.indices]
     counts = csr_array(
         (expected.data, columns, expected.indptr), shape=(len(texts), len(channel.embedding) + 1)
     )

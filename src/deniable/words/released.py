@@ -10,6 +10,7 @@ import numpy as np
 import regex
 
 from deniable.arrays import Floats, Ids
+from deniable.errors import InvalidParameter
 from deniable.words.cutter import CLITICS, Cutter, Lookup, Vocabulary
 
 if TYPE_CHECKING:
@@ -42,6 +43,18 @@ class ReleasedCounts(NamedTuple):
     def words(self) -> int:
         """How many words were counted, strange ones too."""
         return int(self.learn.sum() + self.hold.sum()) + self.strange
+
+
+def texts_in(values: Iterable[object]) -> Iterator[str | None]:
+    """Yield the values, each a text or None.
+
+    :raises InvalidParameter: if a value is neither.
+    """
+    for record, text in enumerate(values, 1):
+        if text is not None and not isinstance(text, str):
+            problem = f"record {record:,} is not text; give str or None"
+            raise InvalidParameter("texts", type(text).__name__, problem)
+        yield text
 
 
 class ReleasedWords:

@@ -12,7 +12,7 @@ from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.results import ALONE, BLIND, NEAREST_WORD
 from deniable.channel.channel import Channel
 from deniable.decoding.posterior import make_posterior
-from deniable.decoding.reading import Reading, read_alone, read_as_released, read_blindly
+from deniable.decoding.reading import Reading, read_as_released, read_blindly
 
 _CANDIDATES_TO_SAY = 100
 
@@ -75,7 +75,7 @@ class WordByWord:
 
     def read(self, released: Sequence[Ids]) -> Reading:
         """Return the likeliest words behind each released word."""
-        return read_alone(self._posterior, _one_after_the_other(released))
+        return self._posterior.read(_one_after_the_other(released))
 
 
 def _shares_of_all(channel: Channel, prior: Floats) -> Floats:

@@ -11,15 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.results import IN_CONTEXT
 from deniable.audit.inversion.shadow import ReleasedShadow
 from deniable.channel.channel import Channel
 from deniable.decoding.context import CANDIDATES, ContextDecoder
 from deniable.decoding.ngrams import Bigrams
-from deniable.decoding.reading import Reading, read_alone, read_in_context
+from deniable.decoding.reading import Reading
 
 TRUSTS = (1.0, 0.75, 0.5, 0.25, 0.0)
 """How much bigrams may count; with 0 the attacker is the one who reads word by word."""
@@ -49,8 +47,7 @@ class InContext:
 
     def read(self, released: Sequence[Ids]) -> Reading:
         """Return the likeliest words at each place, given all released words of its text."""
-        alone = read_alone(self._decoder.posterior, np.concatenate([*released, np.zeros(0, dtype=np.int64)]))
-        return read_in_context(self._decoder, released, alone)
+        return self._decoder.read(released)
 
     def choose_trust(self, shadow: ReleasedShadow) -> float:
         """Return how much the bigrams are best trusted: as the true words of the shadow are likeliest. From

@@ -17,20 +17,18 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from deniable.analysis.decoder_state import DecoderState, check_released, check_texts
-from deniable.analysis.features import count_words, counted_words
 from deniable.arrays import Vectors
 from deniable.channel.making import DIRECTIONS
-from deniable.decoding.decoder import LEAST_COUNT, Decoder
+from deniable.decoding.channel_decoder import LEAST_COUNT
+from deniable.decoding.decoder import Decoder
 from deniable.decoding.priors import SUPPORT
 from deniable.integrations.sklearn.columns import tag_as_taking_texts, texts_of
 from deniable.parameters import validated_share
 from deniable.release.card import GivenCard, card_from
+from deniable.words.released import texts_in
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-_OPEN = "_open"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -62,27 +60,16 @@ class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             name: getattr(self, name) for name in ("embedding", "public", "support", "directions", "context")
         }
         self._check()
-        state, decoder = DecoderState.learn(card_from(self.card), texts_of(X), **settings)
-        self.state_ = state
-        self._open = (state, decoder)
+        self.decoder_ = Decoder.learn(card_from(self.card), texts_of(X), every_word=True, **settings)
         return self
-
-    @property
-    def decoder_(self) -> Decoder:
-        """The decoder that was learnt, opened again where this is a copy."""
-        check_is_fitted(self, "state_")
-        opened: tuple[DecoderState, Decoder] | None = self.__dict__.get(_OPEN)
-        if opened is None or opened[0] is not self.state_:
-            opened = self._open = (self.state_, self.state_.open())
-        return opened[1]
 
     def save(self, path: str | Path) -> None:
         """Write what was learnt to one file of plain numbers, a NumPy .npz without pickle.
 
         :raises OSError: if it cannot be written.
         """
-        check_is_fitted(self, "state_")
-        self.state_.save(path)
+        check_is_fitted(self, "decoder_")
+        self.decoder_.save(path)
 
     @classmethod
     def load(
@@ -93,40 +80,34 @@ class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         public: str | Path | None = None,
         **parameters: Any,
     ) -> Self:
-        """Return a fitted transformer from a file that ``save`` wrote, or ``DecoderState.save``.
+        """Return a fitted transformer from a file that ``save`` wrote, or ``Decoder.save``.
 
         ``embedding`` and ``public`` say where these lie, if not where they lay when it was learnt;
         ``parameters`` are for a later ``fit``.
 
         :raises DamagedDecoder: if the file cannot be read, or is not what was written.
         """
-        state = DecoderState.load(path).at(embedding=embedding, public=public)
+        decoder = Decoder.load(path).at(embedding=embedding, public=public)
         known = {
-            "card": state.card,
-            "embedding": state.embedding,
-            "public": state.public,
-            "directions": state.directions,
+            "card": decoder.card,
+            "embedding": decoder.embedding_name,
+            "public": decoder.public,
+            "directions": decoder.directions,
         }
-        made = cls(**{**known, **parameters})
-        made._check()
-        made.state_ = state
-        return made
+        transformer = cls(**{**known, **parameters})
+        transformer._check()
+        transformer.decoder_ = decoder
+        return transformer
 
     def _check(self) -> None:
         """Check the parameters that a decoder does not know."""
 
     def _read(self, values: Any) -> tuple[Decoder, list[str | None]]:
         """Return the decoder and the texts to transform."""
-        decoder = self.decoder_
-        texts = check_texts(texts_of(values))
-        check_released(decoder, texts)
-        return decoder, texts
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return {
-            name: value for name, value in state.items() if name != _OPEN
-        }  # a channel is opened from the disk, never pickled
+        check_is_fitted(self, "decoder_")
+        texts = list(texts_in(texts_of(values)))
+        self.decoder_.check(texts)
+        return self.decoder_, texts
 
     def __sklearn_tags__(self) -> Tags:
         return tag_as_taking_texts(super().__sklearn_tags__(), tables=False)
@@ -146,8 +127,8 @@ class ExpectedCounts(_Decoding):
     may have gone in, the most frequent ones. ``directions`` is how exactly the channel is estimated. Counts
     below ``least`` are left out.
 
-    ``state_`` is what was learnt, as plain values, and ``decoder_`` the decoder. Pickles and saved files hold
-    no channel.
+    ``decoder_`` is the decoder that was learnt. Pickles and saved files hold it as plain values, without its
+    channel.
     """
 
     least: float = LEAST_COUNT
@@ -161,14 +142,15 @@ class ExpectedCounts(_Decoding):
         :raises NotThisRelease: if the texts hold words that no release with this card holds.
         """
         decoder, texts = self._read(X)
-        return count_words(decoder, texts, least=self.least)
+        return decoder.expected_counts(texts, least=self.least)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002 - scikit-learn hands it on
         """Return the words of the columns.
 
         :raises NotFittedError: if nothing was learnt yet.
         """
-        return np.array(counted_words(self.decoder_), dtype=object)
+        check_is_fitted(self, "decoder_")
+        return np.array(self.decoder_.input_words, dtype=object)
 
     def _check(self) -> None:
         validated_share(self.least, "least")
@@ -196,6 +178,5 @@ class ExpectedVectors(_Decoding):
 
         :raises NotFittedError: if nothing was learnt yet.
         """
-        return np.array(
-            [f"vector{i}" for i in range(self.decoder_.channel.embedding.dimension)], dtype=object
-        )
+        check_is_fitted(self, "decoder_")
+        return np.array([f"vector{i}" for i in range(self.decoder_.embedding.dimension)], dtype=object)

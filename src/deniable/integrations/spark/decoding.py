@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas
 
-from deniable.analysis.decoder_state import DecoderState, check_released
-from deniable.analysis.features import list_words
-from deniable.decoding.decoder import LEAST_COUNT, Decoder
+from deniable.decoding.channel_decoder import LEAST_COUNT
+from deniable.decoding.decoder import Decoder
 from deniable.errors import InvalidParameter
 from deniable.integrations.spark.executor import embedding_here, quoted, take_only_own_threads
 from deniable.integrations.spark.frames import check_text_columns
@@ -33,11 +32,11 @@ _MORE = 1.2
 
 def learn_decoder(
     frame: DataFrame, column: str, card: GivenCard, *, records: int = RECORDS, seed: int = 0, **settings: Any
-) -> DecoderState:
+) -> Decoder:
     """Return what a column of released text tells about the words behind it, learnt on the driver from a
     sample of its records.
 
-    ``settings`` are those of ``DecoderState.learn``. An embedding or a public text that they name must lie
+    ``settings`` are those of ``Decoder.learn``. An embedding or a public text that they name must lie
     where executors see it too, or be sent to them (``ship_embedding``).
 
     :raises InvalidParameter: if there is no such column of text, the frame is a stream, or a setting is not
@@ -55,20 +54,21 @@ def learn_decoder(
     there = texts.count()
     if there > wanted:  # a sample of about that many: the first ones may be of one kind
         texts = texts.sample(fraction=min(1.0, _MORE * wanted / there), seed=seed).limit(wanted)
-    return DecoderState.learn(card, [row[0] for row in texts.collect()], **settings)[0].pin()
+    released = [row[0] for row in texts.collect()]
+    return Decoder.learn(card, released, every_word=True, **settings).pin()
 
 
-def decoded(column: str, decoder: DecoderState) -> Column:
+def decoded(column: str, decoder: Decoder) -> Column:
     """Return the likeliest words behind a column of released text, as an expression; nulls stay. It is an
     estimate.
 
     >>> learnt = learn_decoder(frame, "text", "released.card.json")  # doctest: +SKIP
     >>> frame.select("id", decoded("text", learnt).alias("decoded"))  # doctest: +SKIP
     """
-    return _expression(column, "string", decoder, lambda opened, texts: opened.many(texts))
+    return _expression(column, "string", decoder, lambda opened, texts: opened.decode(texts))
 
 
-def expected_counts(column: str, decoder: DecoderState, *, least: float = LEAST_COUNT) -> Column:
+def expected_counts(column: str, decoder: Decoder, *, least: float = LEAST_COUNT) -> Column:
     """Return how often words are expected behind a column of released text, as maps from words to counts;
     nulls stay.
 
@@ -79,11 +79,11 @@ def expected_counts(column: str, decoder: DecoderState, *, least: float = LEAST_
         column,
         "map<string,double>",
         decoder,
-        lambda opened, texts: list(list_words(opened, texts, least=least)),
+        lambda opened, texts: list(opened.expected_words(texts, least=least)),
     )
 
 
-def expected_vectors(column: str, decoder: DecoderState) -> Column:
+def expected_vectors(column: str, decoder: Decoder) -> Column:
     """Return the mean vectors that are expected of the words behind a column of released text; nulls stay."""
 
     def vectors(opened: Decoder, texts: list[str | None]) -> list[Any]:
@@ -94,7 +94,7 @@ def expected_vectors(column: str, decoder: DecoderState) -> Column:
 
 
 def _expression(
-    column: str, kind: str, decoder: DecoderState, compute: Callable[[Decoder, list[str | None]], list[Any]]
+    column: str, kind: str, decoder: Decoder, compute: Callable[[Decoder, list[str | None]], list[Any]]
 ) -> Column:
     from pyspark.sql.pandas import functions
 
@@ -105,7 +105,7 @@ def _expression(
     def computed(texts: pandas.Series) -> pandas.Series:
         given = texts.astype(object).where(texts.notna(), None).tolist()
         opened = _decoder_here(content)
-        check_released(opened, given)
+        opened.check(given)
         return pandas.Series(compute(opened, given), dtype=object)
 
     made: Column = computed(quoted(column))
@@ -120,5 +120,5 @@ def _decoder_here(content: bytes) -> Decoder:
     :raises EmbeddingError: if there is none.
     """
     take_only_own_threads()
-    state = DecoderState.from_bytes(content)
-    return state.at(embedding=embedding_here(state.embedding, state.card.whole_fingerprint)).open()
+    decoder = Decoder.from_bytes(content)
+    return decoder.at(embedding=embedding_here(decoder.embedding_name, decoder.card.whole_fingerprint))

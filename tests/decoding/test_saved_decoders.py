@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import pickle
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,35 +12,51 @@ import numpy as np
 import pytest
 
 from deniable import EmbeddingNotFound, InvalidParameter, MalformedCard, RecordError
-from deniable.analysis.decoder_state import DecoderState, check_released, decoder_from
-from deniable.analysis.features import count_words, counted_words, list_words
+from deniable.channel import rows
 from deniable.decoding.decoder import Decoder
+from deniable.decoding.decoder_file import pack_decoder, unpack_decoder
 from deniable.errors import DamagedDecoder, NotThisRelease
 from tests.support.made_release import DIRECTIONS, MadeRelease, release
 
 __all__ = ["release"]
 
-Learnt = tuple[DecoderState, Decoder]
+
+@pytest.fixture(autouse=True)
+def home() -> None:
+    """Leave the store of the release in place."""
 
 
 @pytest.fixture(scope="module")
-def learnt(release: MadeRelease) -> Learnt:
-    return DecoderState.learn(release.card, release.texts, directions=DIRECTIONS, support=120)
+def decoder(release: MadeRelease) -> Decoder:
+    return Decoder.learn(release.card, release.texts, directions=DIRECTIONS, support=120, every_word=True)
 
 
 def test_what_is_opened_again_decodes_as_what_was_learnt(
-    release: MadeRelease, learnt: Learnt, tmp_path: Path
+    release: MadeRelease, decoder: Decoder, tmp_path: Path
 ) -> None:
-    state, decoder = learnt
-    state.save(tmp_path / "learnt.npz")
-    copies = [pickle.loads(pickle.dumps(state)), DecoderState.load(tmp_path / "learnt.npz")]
-    assert [each.to_bytes() == state.to_bytes() for each in copies] == [True, True]
-    for again in (state, *copies, state.pin()):
-        opened = again.open()
-        assert opened.many(release.texts) == decoder.many(release.texts)
-        np.testing.assert_allclose(opened.prior, decoder.prior, rtol=1e-12)
-        np.testing.assert_array_equal(opened.channel.inputs, decoder.channel.inputs)
-    assert decoder.many(release.texts) != release.texts
+    decoder.save(tmp_path / "learnt.npz")
+    copies = [pickle.loads(pickle.dumps(decoder)), Decoder.load(tmp_path / "learnt.npz")]
+    assert [each.to_bytes() == decoder.to_bytes() for each in copies] == [True, True]
+    for again in (*copies, decoder.pin(), decoder.at()):
+        assert "channel" not in vars(again), "a channel is opened when it is needed"
+        assert again.decode(release.texts) == decoder.decode(release.texts)
+        np.testing.assert_allclose(again.prior, decoder.prior, rtol=1e-12)
+        np.testing.assert_array_equal(again.channel.inputs, decoder.channel.inputs)
+    assert decoder.decode(release.texts) != release.texts
+
+
+def test_a_decoder_of_some_words_or_of_too_fine_a_channel_is_not_saved(
+    release: MadeRelease, decoder: Decoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "FEWEST_INPUTS", 2)
+    some = Decoder.learn(release.card, release.texts[:3], directions=DIRECTIONS)
+    fine = decoder.at()
+    fine.directions = 100_000
+    for each, name in ((some, "decoder"), (fine, "directions")):
+        for pack in (each.to_bytes, lambda each=each: pickle.dumps(each)):
+            with pytest.raises(InvalidParameter) as error:
+                pack()
+            assert error.value.name == name
 
 
 def test_words_that_were_kept_and_marks_for_unknown_ones_are_known_again(release: MadeRelease) -> None:
@@ -55,83 +70,72 @@ def test_words_that_were_kept_and_marks_for_unknown_ones_are_known_again(release
         randomness=noise,
     )
     texts = private.many([f"{text} strange" for text in release.originals])
-    state, decoder = DecoderState.learn(private.card, texts, directions=DIRECTIONS)
-    assert counted_words(decoder)[-1] == "word299"
-    opened = state.open()
-    assert opened.many(texts) == decoder.many(texts)
-    assert len(opened.many(["word1 [redacted]"])[0].split()) == 1  # type: ignore[union-attr]
-    assert opened.posterior("word1")[0].word == "word1"
+    decoder = Decoder.learn(private.card, texts, directions=DIRECTIONS, every_word=True)
+    assert decoder.input_words[-1] == "word299"
+    opened = decoder.at().open()
+    assert opened.decode(texts) == decoder.decode(texts)
+    assert len(opened("word1 [redacted]").split()) == 1
+    assert opened.candidates("word1")[0].word == "word1"
 
 
 def test_a_public_text_must_be_the_same_where_the_decoder_is_opened(
     release: MadeRelease, tmp_path: Path
 ) -> None:
-    public = tmp_path / "public.txt"
+    public, texts = tmp_path / "public.txt", release.texts[:100]
     public.write_text("\n".join(release.originals))
-    state, decoder = DecoderState.learn(
-        release.card, release.texts[:100], public=public, directions=DIRECTIONS
-    )
-    assert state.open().many(release.texts[:5]) == decoder.many(release.texts[:5])
+    decoder = Decoder.learn(release.card, texts, public=public, directions=DIRECTIONS, every_word=True)
+    assert decoder.at().decode(texts[:5]) == decoder.decode(texts[:5])
     moved = tmp_path / "moved.txt"
     public.rename(moved)
-    with pytest.raises(RecordError, match=r"public\.txt: No such file"):
-        state.open()
-    assert state.at(public=moved).open().many(release.texts[:5]) == decoder.many(release.texts[:5])
+    with pytest.raises(RecordError, match=r"public\.txt"):
+        decoder.at().open()
+    assert decoder.at(public=moved).decode(texts[:5]) == decoder.decode(texts[:5])
     moved.write_text("word1 word2")
-    with pytest.raises(InvalidParameter, match="is another text here"):
-        state.at(public=moved).open()
-    unread, _ = DecoderState.learn(
-        release.card, release.texts[:100], public=moved, directions=DIRECTIONS, context=False
+    with pytest.raises(InvalidParameter) as error:
+        decoder.at(public=moved).open()
+    assert error.value.name == "public"
+    unread = Decoder.learn(
+        release.card, texts, public=moved, directions=DIRECTIONS, context=False, every_word=True
     )
-    assert unread.public is None
+    assert (unread.public, unread.context) == (None, None)
 
 
 def test_words_are_counted_in_order_and_listed_by_how_often_they_are_expected(
-    release: MadeRelease, learnt: Learnt
+    release: MadeRelease, decoder: Decoder
 ) -> None:
-    decoder = learnt[1]
-    counts, words = count_words(decoder, release.texts).toarray(), counted_words(decoder)
+    counts, words = decoder.expected_counts(release.texts).toarray(), decoder.input_words
     assert words == [*(f"word{i}" for i in range(120)), "[unknown]"]
-    first, gone, empty = list_words(decoder, [release.texts[0], None, ""])
+    first, gone, empty = decoder.expected_words([release.texts[0], None, ""])
     assert gone is None
     assert empty == {}
     assert first is not None
     assert list(first.values()) == sorted(first.values(), reverse=True)
     assert first == {word: count for word, count in zip(words, counts[0].tolist(), strict=True) if count}
     with pytest.raises(InvalidParameter, match=r"^least = 2"):
-        count_words(decoder, [], least=2)
+        decoder.expected_counts([], least=2)
 
 
-def test_a_decoder_is_taken_as_it_is_and_a_card_learns_from_the_texts(
-    release: MadeRelease, learnt: Learnt
+def test_texts_are_checked_before_they_are_learnt_from_or_decoded(
+    release: MadeRelease, decoder: Decoder
 ) -> None:
-    state, decoder = learnt
-    assert decoder_from(decoder, release.texts, {}) is decoder
-    assert decoder_from(state, release.texts, {}).many(release.texts) == decoder.many(release.texts)
-    made = decoder_from(release.card, release.texts, {"directions": DIRECTIONS, "support": 120})
-    np.testing.assert_array_equal(made.prior, decoder.prior)
-    for given in learnt:
-        with pytest.raises(InvalidParameter, match="has its settings already; leave out support"):
-            decoder_from(given, release.texts, {"support": 3})
-        with pytest.raises(NotThisRelease, match="not in the embedding"):
-            decoder_from(given, ["The soup was cold"], {})
-    with pytest.raises(InvalidParameter, match="record 2 is not text"):
-        decoder_from(release.card, ["word1", 3], {})  # type: ignore[list-item]
-    check_released(decoder, ["", None])
+    decoder.check([*release.texts, "", None])
+    with pytest.raises(NotThisRelease):
+        decoder.check(["The soup was cold"])
+    with pytest.raises(InvalidParameter, match="record 2 "):
+        Decoder.learn(release.card, ["word1", 3])  # type: ignore[list-item]
 
 
-def test_the_embedding_must_be_the_one_of_the_card(release: MadeRelease, learnt: Learnt) -> None:
-    state, _ = learnt
-    with pytest.raises(MalformedCard, match="another one"):
-        state.at(embedding="default").open()
-    with pytest.raises(EmbeddingNotFound):
-        state.at(embedding="elsewhere").open()
-    with pytest.raises(DamagedDecoder, match="names a word 301"):
-        replace(state, inputs=np.array([1, 301]), prior=np.array([0.5, 0.5])).open()
+def test_the_embedding_must_be_the_one_of_the_card(decoder: Decoder) -> None:
+    for name, error in (("default", MalformedCard), ("elsewhere", EmbeddingNotFound)):
+        with pytest.raises(error):
+            decoder.at(embedding=name).open()
+    about, _, _ = unpack_decoder(decoder.to_bytes(), "learnt.npz")
+    with pytest.raises(DamagedDecoder, match="301"):
+        Decoder.from_bytes(pack_decoder(about, np.array([1, 301]), np.array([0.5, 0.5]))).open()
 
 
-def packed(state: DecoderState, compression: int = zipfile.ZIP_STORED, **changed: Any) -> bytes:
-    with np.load(io.BytesIO(state.to_bytes()), allow_pickle=False) as arrays:
+def packed(decoder: Decoder, compression: int = zipfile.ZIP_STORED, **changed: Any) -> bytes:
+    with np.load(io.BytesIO(decoder.to_bytes()), allow_pickle=False) as arrays:
         held = {**arrays, **changed}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", compression) as archive:
@@ -168,20 +172,20 @@ def letters(text: str) -> Any:
     ],
 )
 def test_a_file_that_is_not_what_was_saved_is_refused(
-    learnt: Learnt, tmp_path: Path, changed: dict[str, Any], problem: str
+    decoder: Decoder, tmp_path: Path, changed: dict[str, Any], problem: str
 ) -> None:
     path = tmp_path / "learnt.npz"
-    path.write_bytes(packed(learnt[0]))
-    assert DecoderState.load(path).to_bytes() == learnt[0].to_bytes()
-    path.write_bytes(packed(learnt[0], **changed))
+    path.write_bytes(packed(decoder))
+    assert Decoder.load(path).to_bytes() == decoder.to_bytes()
+    path.write_bytes(packed(decoder, **changed))
     with pytest.raises(DamagedDecoder, match=problem):
-        DecoderState.load(path)
+        Decoder.load(path)
 
 
-def test_a_file_of_another_format_or_with_another_card_is_refused(learnt: Learnt, tmp_path: Path) -> None:
+def test_a_file_of_another_format_or_with_another_card_is_refused(decoder: Decoder, tmp_path: Path) -> None:
     path, content = (
         tmp_path / "learnt.npz",
-        np.load(io.BytesIO(learnt[0].to_bytes()))["about"].tobytes().decode(),
+        np.load(io.BytesIO(decoder.to_bytes()))["about"].tobytes().decode(),
     )
     for changed, error, problem in (
         (content.replace('"decoder":1', '"decoder":2'), DamagedDecoder, "format 2 is not known"),
@@ -194,17 +198,17 @@ def test_a_file_of_another_format_or_with_another_card_is_refused(learnt: Learnt
         (content.replace('\\"kind\\"', '\\"kinds\\"'), MalformedCard, "is no card"),
     ):
         assert changed != content
-        path.write_bytes(packed(learnt[0], about=letters(changed)))
+        path.write_bytes(packed(decoder, about=letters(changed)))
         with pytest.raises(error, match=problem):
-            DecoderState.load(path)
+            Decoder.load(path)
     for nothing in (tmp_path / "none.npz", tmp_path):
         with pytest.raises(DamagedDecoder, match="learn it again"):
-            DecoderState.load(nothing)
+            Decoder.load(nothing)
 
 
-def test_a_header_that_claims_more_than_is_there_reserves_nothing(learnt: Learnt, tmp_path: Path) -> None:
+def test_a_header_that_claims_more_than_is_there_reserves_nothing(decoder: Decoder, tmp_path: Path) -> None:
     path = tmp_path / "learnt.npz"
-    whole = packed(learnt[0])
+    whole = packed(decoder)
     forged = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(whole)) as archive, zipfile.ZipFile(forged, "w") as copy:
         for name in archive.namelist():
@@ -215,8 +219,8 @@ def test_a_header_that_claims_more_than_is_there_reserves_nothing(learnt: Learnt
             copy.writestr(name, larger)
     path.write_bytes(forged.getvalue())
     with pytest.raises(DamagedDecoder, match="another type or size"):
-        DecoderState.load(path)
+        Decoder.load(path)
     for end in (10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:end])
         with pytest.raises(DamagedDecoder):
-            DecoderState.load(path)
+            Decoder.load(path)

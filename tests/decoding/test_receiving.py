@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, Release
-from deniable.analysis.decoded_files import decode_file
-from deniable.analysis.receiving import open_channel, receive
-from deniable.analysis.word_use import measure_word_use, rehearse
 from deniable.channel import rows
+from deniable.decoding.decoder import Decoder
+from deniable.decoding.files import decode_file
+from deniable.decoding.received import open_channel
+from deniable.decoding.word_use import measure_word_use, rehearse
 from deniable.embeddings import store
 from deniable.errors import MalformedCard, NotThisRelease, RecordError
 from deniable.records import privatize_file
@@ -57,7 +58,7 @@ def released(records: int = 400, **settings: object) -> tuple[list[str | None], 
 
 def test_the_shares_that_are_learnt_are_nearer_to_the_truth_than_those_released() -> None:
     texts, card = released(1500)
-    received = receive(card, texts, directions=400)
+    decoder = Decoder.learn(card, texts, directions=400)
     true = np.bincount(
         [NAMES.index(word) for text in original(1500) for word in text.split()], minlength=WORDS
     ) / (1500 * 12)
@@ -65,9 +66,9 @@ def test_the_shares_that_are_learnt_are_nearer_to_the_truth_than_those_released(
         [NAMES.index(word) for text in texts for word in (text or "").split()], minlength=WORDS
     ) / (1500 * 12)
     learnt = np.zeros(WORDS + 1)
-    learnt[received.decoder.channel.inputs] = received.learnt.shares
+    learnt[decoder.inputs] = decoder.shares
     assert np.abs(learnt[:WORDS] - true).sum() < 0.65 * np.abs(out - true).sum()
-    assert received.counts.words == 1500 * 12
+    assert decoder.counts.words == 1500 * 12
 
 
 def test_the_same_card_gives_the_same_numbers_elsewhere(
@@ -76,34 +77,34 @@ def test_the_same_card_gives_the_same_numbers_elsewhere(
     texts, card = released()
     path = tmp_path / "card.json"
     card.write(path)
-    here = receive(card, texts, directions=100)
+    here = Decoder.learn(card, texts, directions=100)
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "another machine"))
     store.save(embedding_of(), "other-name")
-    there = receive(read_card(path), texts, directions=100)
+    there = Decoder.learn(read_card(path), texts, directions=100)
     assert (there.learnt.shares == here.learnt.shares).all()
-    assert there.decoder.many(texts) == here.decoder.many(texts)
+    assert there.decode(texts) == here.decode(texts)
 
 
 def test_text_that_was_not_released_is_refused() -> None:
     texts, card = released()
     with pytest.raises(NotThisRelease, match="not in the embedding"):
-        receive(card, ["some quite other text", *texts[:3]], directions=50)
+        Decoder.learn(card, ["some quite other text", *texts[:3]], directions=50)
     for empty in ([], [None, ""], ["..."]):
         with pytest.raises(NotThisRelease, match="hold no words"):
-            receive(card, empty, directions=50)
+            Decoder.learn(card, empty, directions=50)
     # The words of the embedding, but not as the mechanism releases them.
     with pytest.raises(NotThisRelease, match="not as Multivariate at ε = 4 releases them"):
-        receive(card, [" ".join([NAMES[0]] * 12)] * 400, directions=200)
+        Decoder.learn(card, [" ".join([NAMES[0]] * 12)] * 400, directions=200)
 
 
 def test_a_release_is_decoded_and_its_original_is_refused() -> None:
     texts, card = released(1000)
-    receive(card, texts, directions=400)
+    Decoder.learn(card, texts, directions=400)
     with pytest.raises(
         NotThisRelease, match="not as Multivariate at ε = 4 releases them: whatever text went in"
     ):
-        receive(card, original(1000), directions=400)
-    receive(card, original(1000), directions=400, check=False)
+        Decoder.learn(card, original(1000), directions=400)
+    Decoder.learn(card, original(1000), directions=400, check=False)
 
 
 def test_releases_of_a_few_answers_again_and_again_are_decoded() -> None:
@@ -112,51 +113,50 @@ def test_releases_of_a_few_answers_again_and_again_are_decoded() -> None:
     private = make_private()
     answers = [f"{NAMES[3]} {NAMES[20]}", f"{NAMES[7]}", f"{NAMES[11]} {NAMES[30]} {NAMES[3]}"]
     for _ in range(10):
-        receive(private.card, private.many(answers * 500), directions=50)
+        Decoder.learn(private.card, private.many(answers * 500), directions=50)
 
 
 def test_words_of_a_consistent_release_may_be_the_same_as_often_as_in_the_original() -> None:
     _, card = released(1)
-    receive(replace(card, consistent=True), original(1000), directions=400)
+    Decoder.learn(replace(card, consistent=True), original(1000), directions=400)
 
 
 def test_it_is_known_how_many_words_come_out_unchanged() -> None:
     texts, card = released(50)
-    assert receive(card, texts, directions=50).unchanged < 0.7
-    assert receive(replace(card, epsilon=900.0), texts, directions=50).unchanged == pytest.approx(1.0)
+    assert Decoder.learn(card, texts, directions=50).unchanged < 0.7
+    assert Decoder.learn(replace(card, epsilon=900.0), texts, directions=50).unchanged == pytest.approx(1.0)
 
 
 def test_another_embedding_is_refused() -> None:
     texts, card = released(20)
     with pytest.raises(MalformedCard, match="another"):
-        receive(card, texts, embedding=embedding_of(seed=5))
+        Decoder.learn(card, texts, embedding=embedding_of(seed=5))
     with pytest.raises(MalformedCard):
-        receive(replace(card, fingerprint="0" * 32), texts)
+        Decoder.learn(replace(card, fingerprint="0" * 32), texts)
 
 
 def test_a_budget_per_record_has_no_one_channel() -> None:
     texts, card = released(20, record_epsilon=10.0)
     with pytest.raises(InvalidParameter, match="only releases with one ε decode"):
-        receive(card, texts)
+        Decoder.learn(card, texts)
 
 
 def test_kept_and_redacted_words_are_read_as_the_policies_release_them() -> None:
     private = make_private(unknown="redact", keep_words=[NAMES[3]])
     texts = private.many([*original(300), f"{NAMES[3]} nobody knows this", None])
-    received = receive(private.card, texts, directions=200)
-    channel = received.decoder.channel
+    decoder = Decoder.learn(private.card, texts, directions=200)
+    channel = decoder.channel
     assert embedding_of().unknown_id not in channel.inputs
     assert channel.row(3)[0].tolist() == [3]
     assert channel.row(3)[1] == pytest.approx([1.0])
-    assert received.counts.strange == 0
+    assert decoder.counts.strange == 0
 
 
 def test_a_rehearsed_release_keeps_the_words_that_the_release_kept() -> None:
     texts, card = released(200, keep_words=[NAMES[1]])
-    received = receive(card, texts, directions=200)
+    decoder = Decoder.learn(card, texts, directions=200)
     kept, other = (
-        rehearse(received, (received.decoder.channel.inputs == word).astype(np.float64), words=10)
-        for word in (1, 2)
+        rehearse(decoder, (decoder.channel.inputs == word).astype(np.float64), words=10) for word in (1, 2)
     )
     assert kept[1] == kept.sum() > 0, "text of this word alone stays what it is"
     assert 0 < other[2] < other.sum()
@@ -173,7 +173,7 @@ def test_the_support_is_what_was_asked_for(tmp_path: Path) -> None:
     public = tmp_path / "public.txt"
     public.write_text(f"{NAMES[30]} {NAMES[31]} {NAMES[30]}\n{NAMES[31]} {NAMES[2]}\n")
     texts, card = released(100)
-    inputs = receive(card, texts, public=public, support=25, directions=50).decoder.channel.inputs
+    inputs = Decoder.learn(card, texts, public=public, support=25, directions=50).channel.inputs
     assert {2, 30, 31, space.unknown_id} <= set(inputs.tolist())
     assert len(inputs) == 26
 
@@ -218,7 +218,7 @@ def test_a_file_is_decoded_into_one_of_the_same_format(ending: str, tmp_path: Pa
     from deniable.records.rewriting import read_texts
 
     before, after = (list(read_texts(path, column="text")) for path in (out, decoded))
-    assert after == done.decoder.many(before)
+    assert after == done.decode(before)
     assert list(read_texts(decoded, column="text")) != before
     with pytest.raises(RecordError, match="exists already"):
         decode_file(out, decoded, card, column="text")
@@ -252,7 +252,7 @@ def test_a_target_of_another_format_is_refused_before_the_channel_is_made(
     out = tmp_path / "out.csv"
     out.write_text(f"text\n{NAMES[0]}\n")
     monkeypatch.setattr(
-        "deniable.analysis.decoded_files.receive", lambda *_, **__: pytest.fail("long work was begun")
+        "deniable.decoding.decoder.Decoder.learn", lambda *_, **__: pytest.fail("long work was begun")
     )
     with pytest.raises(InvalidParameter):
         decode_file(out, tmp_path / "decoded.parquet", card, column="text")
@@ -291,7 +291,7 @@ def test_word_use_is_written_as_csv_and_as_a_page(tmp_path: Path) -> None:
     lines = (tmp_path / "freq.csv").read_text().splitlines()
     assert lines[0].split(",")[:4] == ["word", "share", "share_low", "share_high"]
     assert len(lines) == WORDS + 2
-    from deniable.analysis.word_use_page import word_use_page
+    from deniable.decoding.word_use_page import word_use_page
 
     html = word_use_page(found).html()
     assert found.everything.uses[0].word in html
@@ -307,16 +307,16 @@ def test_an_embedding_in_memory_cuts_by_the_rules_that_the_card_names() -> None:
     plain.cut_plainly()
     before = Privatizer(Multivariate(plain, epsilon=EPSILON))
     texts = before.many(["猫 魚", "東京 タワー", "猫 東京タワー"] * 300)
-    received = receive(before.card, texts, embedding=embedding, directions=100)
-    assert received.decoder.channel.embedding.language_rules is None
+    decoder = Decoder.learn(before.card, texts, embedding=embedding, directions=100)
+    assert decoder.channel.embedding.language_rules is None
     assert embedding.language_rules is not None  # the caller's own is left as it is
-    now = receive(
+    now = Decoder.learn(
         Privatizer(Multivariate(embedding, epsilon=EPSILON)).card, texts, embedding=embedding, directions=100
     )
-    assert now.decoder.channel.embedding.language_rules is not None
+    assert now.channel.embedding.language_rules is not None
 
 
 def test_an_embedding_in_memory_that_asks_for_other_rules_is_refused() -> None:
     texts, card = released()
     with pytest.raises(MalformedCard, match="is cut by rules"):
-        receive(replace(card, rules=LANGUAGE_RULES), texts, embedding=embedding_of(), directions=100)
+        Decoder.learn(replace(card, rules=LANGUAGE_RULES), texts, embedding=embedding_of(), directions=100)

@@ -12,12 +12,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from deniable.analysis.frequencies import MOST_WORDS, Frequencies, FrequencyEstimator
-from deniable.analysis.receiving import Received, ReleasedFileOptions, kept_words, receive, split_options
 from deniable.arrays import Floats
 from deniable.atomic import whole_file
 from deniable.channel.draws import Draws
-from deniable.decoding.decoder import UNKNOWN
+from deniable.decoding.channel_decoder import UNKNOWN
+from deniable.decoding.decoder import Decoder
+from deniable.decoding.files import DecodingOptions, split_options
+from deniable.decoding.frequencies import MOST_WORDS, Frequencies, FrequencyEstimator
+from deniable.decoding.received import kept_words
 from deniable.errors import InvalidParameter
 from deniable.progress import Report
 from deniable.records.rewriting import read_grouped, read_texts
@@ -133,7 +135,7 @@ def measure_word_use(
     by: str | None = None,
     most: int = MOST_WORDS,
     report: Report | None = None,
-    **options: Unpack[ReleasedFileOptions],
+    **options: Unpack[DecodingOptions],
 ) -> WordUseFindings:
     """Estimate how often words are used behind the released texts of a file, with 95 % intervals.
 
@@ -146,7 +148,7 @@ def measure_word_use(
     :raises RecordError: if the file cannot be read.
     """
     source = Path(path)
-    decoding, reading = split_options(options)
+    learning, reading = split_options(options)
     groups: list[str] = []
 
     def texts() -> Iterator[str | None]:
@@ -166,9 +168,9 @@ def measure_word_use(
         raise InvalidParameter(
             "by", by, f"has {len(set(groups)):,} groups; at most {_MOST_GROUPS} can be compared"
         )
-    received = receive(card, released, every_word=True, report=report, **decoding)
+    decoder = Decoder.learn(card, released, every_word=True, report=report, **learning)
     return find_word_use(
-        received,
+        decoder,
         released,
         groups if by is not None else None,
         source=str(source),
@@ -179,7 +181,7 @@ def measure_word_use(
 
 
 def find_word_use(
-    received: Received,
+    decoder: Decoder,
     released: list[str | None],
     groups: list[str] | None = None,
     *,
@@ -189,14 +191,14 @@ def find_word_use(
     most: int = MOST_WORDS,
 ) -> WordUseFindings:
     """Return how often words are used behind released texts; ``groups`` names the group of each text."""
-    channel = received.decoder.channel
-    counts = received.decoder.reader.counts(released)
-    observed, expected = np.asarray(counts.sum(axis=0)).ravel(), received.learnt.shares
-    rehearsal = None if channel.is_exact else rehearse(received, expected, words=int(observed.sum()))
+    channel = decoder.channel
+    counts = decoder.reader.counts(released)
+    observed, expected = np.asarray(counts.sum(axis=0)).ravel(), decoder.learnt.shares
+    rehearsal = None if channel.is_exact else rehearse(decoder, expected, words=int(observed.sum()))
     estimator = FrequencyEstimator(channel, expected, observed=observed, rehearsal=rehearsal, most=most)
     words = [*channel.embedding.words, UNKNOWN]
     named = [words[i] for i in estimator.words.tolist()]
-    found, differences = [], list[Difference]()
+    uses, differences = [], list[Difference]()
     labels, held = np.array(groups if groups is not None else []), np.asarray(counts.sum(axis=1)).ravel()
     members = {name: np.flatnonzero(labels == name) for name in sorted(set(groups or ()))}
     # A group without a word, or beside which no word is left, is compared with nothing.
@@ -205,40 +207,38 @@ def find_word_use(
     # So that all intervals of differences hold at once.
     limit = NormalDist().inv_cdf(1.0 - _DOUBT / 2.0 / max(1, len(members) * len(named)))
     for name, use, elsewhere in zip(members, rest[: len(members)], rest[len(members) :], strict=True):
-        found.append(_group(name, named, use))
+        uses.append(_group(name, named, use))
         differences += _differences(name, named, use, elsewhere, limit)
     differences.sort(key=lambda each: -abs(each.difference) / (each.high - each.low))
     return WordUseFindings(
         source=source,
         column=column,
         by=by,
-        mechanism=received.card.kind,
-        epsilon=received.card.epsilon,
+        mechanism=decoder.card.kind,
+        epsilon=decoder.card.epsilon,
         embedding=channel.embedding.name,
         method=channel.method,
         directions=channel.directions,
         support=len(channel),
-        steps=received.learnt.steps,
+        steps=decoder.learnt.steps,
         everything=_group(None, named, everything),
-        groups=tuple(found),
-        compared=len(found) * len(named),
+        groups=tuple(uses),
+        compared=len(uses) * len(named),
         differences=tuple(differences),
-        consistent=received.card.consistent,
-        unchanged=received.unchanged,
+        consistent=decoder.card.consistent,
+        unchanged=decoder.unchanged,
     )
 
 
-def rehearse(received: Received, shares: Floats, *, words: int) -> Floats:
+def rehearse(decoder: Decoder, shares: Floats, *, words: int) -> Floats:
     """Return how often each word comes out of a release of text with these shares of words: counts of draws
     from a public seed."""
-    channel, number = (
-        received.decoder.channel,
-        min(max(_FEWEST_REHEARSED, _TIMES_REHEARSED * words), _MOST_REHEARSED),
-    )
+    channel = decoder.channel
+    number = min(max(_FEWEST_REHEARSED, _TIMES_REHEARSED * words), _MOST_REHEARSED)
     random = np.random.Generator(np.random.PCG64(_REHEARSAL))
     ids = np.repeat(channel.inputs, random.multinomial(number, shares / shares.sum()))
-    mechanism = received.card.make_mechanism(channel.embedding)
-    kept = np.isin(ids, kept_words(received.card, channel.embedding))
+    mechanism = decoder.card.make_mechanism(channel.embedding)
+    kept = np.isin(ids, kept_words(decoder.card, channel.embedding))
     released = np.concatenate([ids[kept], Draws(mechanism, seed=_REHEARSAL).of_each(ids[~kept])])
     counts: Floats = np.bincount(released, minlength=len(channel.embedding)).astype(np.float64)
     return counts

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deniable import Embedding, InsecureSeededRandomness
-from deniable.analysis import frequencies
-from deniable.analysis.frequencies import Frequencies, FrequencyEstimator
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
+from deniable.decoding import frequencies
+from deniable.decoding.frequencies import Frequencies, FrequencyEstimator
 from deniable.decoding.priors import first_shares
 from deniable.decoding.shares import learn_shares
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -22,11 +21,6 @@ from tests.support.strategies import random_embedding
 
 WORDS, RECORDS = 40, 300
 EMBEDDING = random_embedding(WORDS, 3)
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
 
 
 def covered(epsilon: float, releases: int, *, off: float = 1.0) -> tuple[Floats, Floats, Floats]:

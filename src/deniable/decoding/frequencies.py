@@ -13,7 +13,9 @@ that between records, which are the independent unit: words of one record are al
 wide as what was thought before, the release says nothing of the word, and it is said so.
 
 Learning may have taken a word for its neighbours, and then π₀ has nothing of it. So τ goes by how often the
-word can have been used at most (``share_bounds``), which asks nothing of what was learnt.
+word can have been used at most (``largest_shares``), which asks nothing of what was learnt: a word x with a
+share p of the text comes out among some outputs A in p·P(A | x) of all words, and others may come out there
+too, so p is at most Q(A)/P(A | x), Q being what was released.
 
 A channel that is known from draws is wrong by a little, and in a large text by more than chance. So what is
 expected under π₀ is not computed from the channel but counted in a ``rehearsal``: a release of text with
@@ -28,7 +30,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.analysis.share_bounds import largest_shares
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.errors import InvalidParameter
@@ -51,6 +52,13 @@ _TELLS_NOTHING = 0.25
 
 _SPREAD = 2.0
 """The error that expected shares may have, as a multiple of themselves."""
+
+_SIZES = (1, 3, 10, 30, 100, 300, 1_000)
+"""A is the likeliest outputs of a word, so many of them: chosen before anything was released, or chance would
+choose the smallest Q."""
+
+_SURELY = 2.0
+"""Standard errors that are allowed for, of what was released and of what is known of the channel."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,6 +231,26 @@ class FrequencyEstimator:
                 bias = counted - self._expected[self.rows[part]]
                 of_rehearsal = (shares @ np.square(weights) - np.square(counted)) / drawn
             yield part, weights, bias, np.sqrt(np.square(self._spread) @ np.square(reached) + of_rehearsal)
+
+
+def largest_shares(channel: Channel, observed: Floats) -> Floats:
+    """Return the largest share that each input word can have had, for counts of released words."""
+    words, draws = float(observed.sum()), channel.draws_behind
+    largest = np.ones(len(channel))
+    for rows, block in channel.blocks():
+        first, last = block.indptr[:-1].astype(np.int64), block.indptr[1:].astype(np.int64)
+        chances, seen = (
+            np.concatenate([[0.0], np.cumsum(each)]) for each in (block.data, observed[block.indices])
+        )
+        for size in _SIZES:
+            end = np.minimum(first + size, last)
+            within, there = chances[end] - chances[first], seen[end] - seen[first]
+            sure = within - _SURELY * np.sqrt(np.maximum(within * (1.0 - within), 0.0) / draws)
+            most = (there + _SURELY * np.sqrt(there) + _SURELY) / words
+            largest[rows] = np.minimum(
+                largest[rows], np.divide(most, sure, out=np.ones_like(most), where=sure > most)
+            )
+    return largest
 
 
 def _most_frequent(expected: Floats, largest: Floats, most: int) -> Ids:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
-from deniable.analysis import likeness
-from deniable.analysis.likeness import MOST_EVIDENCE, evidence_against
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
+from deniable.decoding import likeness
+from deniable.decoding.likeness import MOST_EVIDENCE, evidence_against
 from deniable.mechanisms.catalogue import ChosenMechanism
 
 WORDS = 600

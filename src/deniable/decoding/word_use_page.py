@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from deniable.analysis.word_use import Difference, GroupUse, WordUseFindings
-from deniable.decoding.decoder import UNKNOWN
+from deniable.decoding.channel_decoder import UNKNOWN
+from deniable.decoding.word_use import Difference, GroupUse, WordUseFindings
 from deniable.records.formats.layout import number_of
 from deniable.report.figure import apply_style, drawable, new_figure
 from deniable.report.page import Page
