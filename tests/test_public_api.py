@@ -119,7 +119,7 @@ def test_only_what_measures_draws_from_a_seed() -> None:
         *channels,
         "lab/",
         "calibration/table.py",
-        "analysis/word_use.py",
+        "decoding/word_use.py",
         "tuning/search.py",
     )
     assert {name for name in importers if not name.startswith(allowed)} == set()
