@@ -40,7 +40,7 @@ from deniable.channel.channel import Channel
 from deniable.lab.inversion.language_model import LanguageModelAttack
 from deniable.lab.inversion.learnt import LearntAttack
 from deniable.lab.inversion.local_model import open_language_model
-from deniable.learning.passages import passages_of
+from deniable.lab.passages import passages_of
 from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.release.policies import TextPolicy
 from deniable.words.cutter import Cutter

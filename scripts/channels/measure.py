@@ -26,7 +26,7 @@ import numpy as np
 from deniable import Embedding
 from deniable.arrays import Ids
 from deniable.channel.making import make_channel
-from deniable.learning.passages import passages_of
+from deniable.lab.passages import passages_of
 from deniable.neighbours import best_neighbours
 from deniable.release.policies import TextPolicy
 from deniable.words.cutter import Cutter

@@ -38,14 +38,14 @@ from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.decoding.posterior import make_posterior
 from deniable.decoding.priors import SUPPORT, first_shares
-from deniable.learning.passages import Passages, passages_of
-from deniable.learning.perturbation import changed_share, draw
-from deniable.learning.word_classifier import SoftTfidf
+from deniable.lab.passages import Passages, passages_of
+from deniable.lab.perturbation import changed_share, draw
+from deniable.learning.classifiers import SoftTfidf
 from deniable.mechanisms.catalogue import ChosenMechanism, parse_mechanism
 from deniable.neighbours.threads import threads
 from deniable.release.policies import TextPolicy
-from deniable.utility.measurement import stratified_split
-from deniable.utility.texts import read_classified
+from deniable.utility.accuracy import stratified_split
+from deniable.utility.measurement import read_classified
 from deniable.words.cutter import Cutter
 
 HELD_OUT = 0.25

@@ -35,12 +35,12 @@ from deniable import Embedding
 from deniable.decoding.ngrams import read_bigrams
 from deniable.embeddings import store
 from deniable.embeddings.mapping import map_embedding
-from deniable.learning.passages import passages_of
+from deniable.lab.passages import passages_of
 from deniable.purposes import read_public, reduce
 from deniable.purposes.directions import learn_directions
 from deniable.purposes.shaping import map_of_directions
 from deniable.release.policies import TextPolicy
-from deniable.utility.texts import read_classified
+from deniable.utility.measurement import read_classified
 from deniable.words.cutter import Cutter
 from scripts.purpose.data import prepare
 from scripts.purpose.results import KEPT, Result, merged, not_measured, read_results, write_results

@@ -15,12 +15,12 @@ from deniable import Embedding
 from deniable.arrays import Ids
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.priors import SUPPORT
-from deniable.learning.passages import Passages
-from deniable.learning.perturbation import draw
+from deniable.lab.passages import Passages
+from deniable.lab.perturbation import draw
 from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.neighbours.threads import threads
 from deniable.purposes.directions import PENALTY
-from deniable.utility.measurement import stratified_split
+from deniable.utility.accuracy import stratified_split
 from deniable.words.frequency import shares_of_all
 from scripts.gpu.draws import Drawing, typical_scale
 from scripts.gpu.models import Split, mean_vectors

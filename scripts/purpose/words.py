@@ -20,8 +20,8 @@ import numpy as np
 
 from deniable import Embedding, Multivariate, Privatizer
 from deniable.arrays import Floats
-from deniable.learning.passages import Passages
-from deniable.learning.perturbation import draw
+from deniable.lab.passages import Passages
+from deniable.lab.perturbation import draw
 from deniable.neighbours.threads import threads
 
 SPACES = {

@@ -20,10 +20,8 @@ import numpy as np
 from deniable.lab.tasks.data.examples import Classification, Task, fingerprint
 from deniable.lab.tasks.data.registry import TASKS
 from deniable.lab.tasks.experiment.reporting import baselines_of
-from deniable.learning.passages import Passages
+from deniable.learning.classifiers import WordClassifier
 from deniable.learning.scores import class_scores
-from deniable.learning.version import Version
-from deniable.learning.word_classifier import LinearLearner
 from deniable.words.cutter import words_of
 
 PLACE = Path(__file__).resolve().parents[2] / "docs" / "experiments" / "utility-baselines.json"
@@ -69,14 +67,10 @@ def baseline(task: Task) -> dict[str, Any]:
 def linear(task: Classification) -> dict[str, float]:
     """Return the scores of TF-IDF and logistic regression on the unperturbed texts."""
     words = [words_of(text) for part in (task.train, task.test) for text in part.texts]
-    nothing = Passages(
-        ids=np.array([], dtype=np.int32), offsets=np.zeros(1, dtype=np.int64), drawn=np.array([], dtype=bool)
-    )
-    version, labels = Version(words=words, passages=nothing), np.array(task.train.labels + task.test.labels)
-    learnt, judged = np.arange(len(task.train)), np.arange(len(task.train), len(words))
-    return class_scores(
-        LinearLearner().learn(version, learnt, labels, seed=0)(version, judged), labels[judged]
-    )
+    labels = np.array(task.train.labels + task.test.labels)
+    learnt = len(task.train)
+    model = WordClassifier(strength=10.0).fit(words[:learnt], labels[:learnt])
+    return class_scores(model.predict(words[learnt:]), labels[learnt:])
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from deniable.lab.neural import ranker as ranker_module
 from deniable.lab.neural.batches import DeviceTexts
 from deniable.lab.neural.encoded_task import EncodedTask
 from deniable.lab.neural.ranker import Pairs, Ranker, RankerSettings
-from deniable.learning.passages import Passages
+from deniable.lab.passages import Passages
 
 
 def encode_task(right: list[list[int]]) -> EncodedTask:

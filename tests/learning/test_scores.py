@@ -18,7 +18,7 @@ from deniable.learning.scores import (
     reciprocal_rank,
     sklearn,
 )
-from deniable.learning.word_classifier import LinearLearner
+from deniable.utility.accuracy import LinearLearner
 
 
 def test_accuracy_by_hand_and_by_scikit_learn() -> None:

@@ -15,7 +15,7 @@ from deniable import Embedding
 from deniable.audit.named import Named
 from deniable.embeddings import store
 from deniable.lab.comparison.readings import read_named
-from deniable.learning.passages import passages_of
+from deniable.lab.passages import passages_of
 from deniable.measures.texts import cut_texts
 from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.release.policies import TextPolicy

@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deniable.arrays import Ids
+from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.noise.randomness import InsecureSeededRandomness
 from deniable.purposes import shape
-from deniable.tuning.receiver import READINGS, Told, tell_labels, tell_labels_by, tell_original
+from deniable.tuning.receiver import OF_ORIGINAL, READINGS, best_reading, tell_labels
 from deniable.tuning.texts import PublicAttributes, known_texts, take_texts
+from deniable.utility.accuracy import Version
 from tests.support.made_purpose import made_embedding, public_texts
 
 
@@ -18,32 +18,16 @@ def test_mean_vectors_tell_what_a_space_was_shaped_for() -> None:
     # it.
     space = shape(made_embedding(), [public_texts(300, seed=8)], dimension=2, strength=4.0)
     cut = known_texts(PublicAttributes(label="mood", public=public_texts(800), others={}), space)[1]
-    learn, judge = take_texts(cut, np.arange(400)), take_texts(cut, np.arange(400, 800))
     channel = make_channel(space, epsilon=0.5, directions=60, keep=False)
-    mechanism, randomness = ChosenMechanism()(space, epsilon=0.5), InsecureSeededRandomness(insecure_seed=1)
-
-    def draw(ids: Ids) -> Ids:
-        return mechanism.perturb(ids, randomness)
-
-    found = tell_labels(draw, channel, learn, judge)
-    assert found.mean_vectors > found.as_released + 0.05
+    released = Draws(ChosenMechanism()(space, epsilon=0.5), seed=1).of_each(cut.ids)
+    version = Version(cut.released(released, space), space, channel)
+    shares = tell_labels(version, 400)
+    assert list(shares) == list(READINGS)
+    assert shares["mean vectors"] > shares["as released"] + 0.05
+    assert best_reading(shares) == max(shares, key=shares.__getitem__)
     for reading in READINGS:
-        randomness = InsecureSeededRandomness(insecure_seed=1)
-        assert tell_labels_by(reading, draw, channel, learn, judge) == found.by(reading)
-    original = tell_original(made_embedding(), learn, judge)
-    assert original.decoded is None
-    assert original.mean_vectors > 0.9
-
-
-def test_the_best_reading_is_the_one_with_the_largest_share() -> None:
-    told = Told(as_released=0.5, decoded=0.7, mean_vectors=0.6)
-    assert (told.best, told.by("as released"), told.by("decoded"), told.by("mean vectors")) == (
-        "decoded",
-        0.5,
-        0.7,
-        0.6,
-    )
-    assert Told(as_released=0.5, mean_vectors=0.6).best == "mean vectors"
+        assert tell_labels(version, 400, [reading]) == {reading: shares[reading]}
+    assert tell_labels(Version(cut, made_embedding()), 400, OF_ORIGINAL)["mean vectors"] > 0.9
 
 
 @pytest.mark.parametrize("labels", [["a", "b", "c"] * 100])
@@ -51,6 +35,5 @@ def test_labels_that_nothing_tells_are_told_by_chance(labels: list[str]) -> None
     cut = known_texts(PublicAttributes(label="mood", public=public_texts(300), others={}), made_embedding())[
         1
     ]
-    learn, judge = take_texts(cut, np.arange(150), labels), take_texts(cut, np.arange(150, 300), labels)
-    found = tell_original(made_embedding(), learn, judge)
-    assert max(found.as_released, found.mean_vectors) < 0.5
+    texts = take_texts(cut, np.arange(300), labels)
+    assert max(tell_labels(Version(texts, made_embedding()), 150, OF_ORIGINAL).values()) < 0.5

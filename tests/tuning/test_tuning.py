@@ -35,7 +35,7 @@ from deniable.tuning.texts import (
     take_texts,
 )
 from deniable.tuning.tuning_page import tuning_page
-from deniable.utility.receiver import DecodingEffort
+from deniable.utility.accuracy import DecodingEffort
 from tests.support.made_purpose import made_embedding, public_texts
 
 EFFORT = DecodingEffort(support=250, directions=60)
@@ -334,13 +334,11 @@ def cut_public(texts: int) -> Texts:
 def make_search(target: float, reading: Way = "named") -> Search:
     cut = cut_public(300)
     attacker = Named.by_ids(cut, make_kinds(made_embedding(), clusters=10))
-    half = np.arange(150)
-    learn, choose = take_texts(cut, half), take_texts(cut, half + 150)
     return Search(
         ChosenMechanism(),
         attacker,
-        learn,
-        choose,
+        cut,
+        150,
         reading=reading,
         target=target,
         quick=EFFORT,
@@ -376,15 +374,14 @@ def test_an_attacker_in_context_is_brought_to_the_target_too() -> None:
     )
     alone = Named.by_ids(cut, make_kinds(embedding, clusters=10))
     both = replace(alone, context=count_bigrams(texts, 251))
-    half, space = np.arange(150), Space(embedding=embedding)
+    space = Space(embedding=embedding)
     found = []
     for attacker in (alone, both):
-        learn, choose = take_texts(cut, half), take_texts(cut, half + 150)
         search = Search(
             ChosenMechanism(),
             attacker,
-            learn,
-            choose,
+            cut,
+            150,
             reading="context",
             target=0.3,
             quick=EFFORT,

@@ -20,11 +20,10 @@ from deniable.tuning.findings import (
     TuningFindings,
 )
 from deniable.tuning.installing import Isolated
-from deniable.tuning.receiver import Told
 from deniable.tuning.search import Point
 from deniable.tuning.spaces import Space
 from deniable.tuning.tuning_page import tuning_page
-from deniable.utility.receiver import DecodingEffort
+from deniable.utility.accuracy import DecodingEffort
 from tests.report.html_check import outline
 from tests.report.test_page import HOSTILE
 from tests.support.made_purpose import made_embedding
@@ -45,8 +44,8 @@ def attribute(name: str, shaped: float) -> AttributeFinding:
     return AttributeFinding(name=name, values=4, judged=300, told=accuracies)
 
 
-def told(share: float) -> Told:
-    return Told(as_released=share - 0.1, decoded=share - 0.05, mean_vectors=share)
+def told(share: float) -> dict[str, float]:
+    return {"as_released": share - 0.1, "decoded": share - 0.05, "mean_vectors": share}
 
 
 def tried(dimension: int | None, strength: float | None, accuracy: float) -> Tried:

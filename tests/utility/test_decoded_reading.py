@@ -17,15 +17,22 @@ from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.decoding.priors import first_shares
 from deniable.interfaces import Mechanism
 from deniable.learning.summary import Outcome, points_of
-from deniable.learning.version import Version, released_version
-from deniable.learning.word_classifier import LinearLearner
+from deniable.measures.texts import Texts
 from deniable.mechanisms.santext import SanText
 from deniable.utility import measurement
-from deniable.utility.findings import Findings
-from deniable.utility.measurement import measure, stratified_split
-from deniable.utility.readings import AS_RELEASED, DECODED, Choice, DecodedPoints, Measured, choose
-from deniable.utility.receiver import DecodingEffort, expected_counts, open_channels, whole_counts
-from deniable.utility.texts import ClassifiedTexts
+from deniable.utility.accuracy import (
+    AS_RELEASED,
+    DECODED,
+    DecodingEffort,
+    LinearLearner,
+    Version,
+    expected_counts,
+    open_channels,
+    stratified_split,
+    whole_counts,
+)
+from deniable.utility.findings import Choice, DecodedPoints, Findings
+from deniable.utility.measurement import ClassifiedTexts, Measured, choose, measure
 from deniable.utility.utility_page import utility_figure, utility_page
 from tests.decoding.direct import posterior, updated
 from tests.support.made_mixture import MIXING, SANTEXT, sided_rows, two_clouds
@@ -44,7 +51,7 @@ def classified(rows: list[tuple[str, str]]) -> ClassifiedTexts:
 def measured_in(
     rows: list[tuple[str, str]], embedding: Embedding, *epsilons: float, runs: int = 2
 ) -> Measured:
-    channels = open_channels(embedding, SANTEXT, epsilons, EFFORT, keep=False)
+    channels = open_channels(embedding, SANTEXT, epsilons, EFFORT)
     mechanisms: dict[float, Mechanism] = {
         epsilon: SanText(embedding, epsilon=epsilon) for epsilon in epsilons
     }
@@ -65,7 +72,7 @@ def accuracies(outcomes: list[Outcome], at: str) -> list[float]:
 def test_expected_counts_are_those_of_the_definition() -> None:
     vectors = np.random.default_rng(1).standard_normal((6, 2))
     embedding = Embedding(list("abcdef"), vectors, name="tiny")
-    channel = open_channels(embedding, SANTEXT, [3.0], EFFORT, keep=False)[3.0]
+    channel = open_channels(embedding, SANTEXT, [3.0], EFFORT)[3.0]
     rng = np.random.default_rng(2)
     released = [rng.choice(list("aabbbcdef"), 4).tolist() for _ in range(200)]
     texts = [" ".join(words) for words in released]
@@ -133,7 +140,7 @@ def test_decoding_cannot_help_where_the_output_says_nothing(two_kinds: Embedding
 def test_labels_of_judged_texts_have_no_say_in_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     embedding, data = two_clouds(30), classified(made_labels())
     mechanism = SanText(embedding, epsilon=MIXING)
-    channels = open_channels(embedding, SANTEXT, [MIXING], EFFORT, keep=False)
+    channels = open_channels(embedding, SANTEXT, [MIXING], EFFORT)
     learnt, judged = stratified_split(data.labels, 0.25, seed=1)
 
     def split(labels: Ids, held_out: float, *, seed: int) -> tuple[Ids, Ids]:
@@ -143,17 +150,11 @@ def test_labels_of_judged_texts_have_no_say_in_the_choice(monkeypatch: pytest.Mo
             else stratified_split(labels, held_out, seed=seed)
         )
 
-    def released(original: Version, mechanism: Mechanism, *, threads: int = 1) -> Version:
-        ids = Draws(mechanism, seed=5).of_each(original.passages.ids.astype(np.int64))
-        drawn = released_version(original, mechanism, threads=threads)
-        return replace(
-            drawn,
-            words=[[embedding.words[i]] for i in ids.tolist()],
-            passages=original.passages.with_words(ids),
-        )
+    def released(texts: Texts, mechanism: Mechanism, *, threads: int = 1) -> Version:
+        return Version(texts.released(Draws(mechanism, seed=5).of_each(texts.ids), embedding), embedding)
 
     monkeypatch.setattr(measurement, "stratified_split", split)
-    monkeypatch.setattr(measurement, "released_version", released)
+    monkeypatch.setattr(measurement, "release_texts", released)
 
     def found_with(changed: Ids) -> Measured:
         labels = data.labels.copy()

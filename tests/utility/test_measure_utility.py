@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from deniable import Embedding
 from deniable.cli.app import app
 from deniable.errors import InvalidParameter, RecordError, TaskDataError
-from deniable.learning.word_classifier import LinearLearner
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.utility import Findings, measure_utility
+from deniable.utility.accuracy import LinearLearner
 from deniable.utility.utility_page import utility_page, write_utility_figures
 from tests.support.made_texts import csv_of, made_rows
 

@@ -13,11 +13,10 @@ from deniable import Embedding, Multivariate
 from deniable.errors import DeniableError, InvalidParameter, TaskDataError
 from deniable.learning.scores import class_scores
 from deniable.learning.summary import MeasuredEmbedding, Outcome, points_of
-from deniable.learning.version import Learner, original_version, released_version
-from deniable.learning.word_classifier import LinearLearner
+from deniable.measures.texts import cut_texts
+from deniable.utility.accuracy import Learner, LinearLearner, release_texts, stratified_split
 from deniable.utility.findings import Circumstances, Findings
-from deniable.utility.measurement import majority_scores, measure, stratified_split
-from deniable.utility.texts import read_classified
+from deniable.utility.measurement import majority_scores, measure, read_classified
 from deniable.utility.utility_page import utility_page
 from tests.support.made_texts import csv_of, made_rows
 
@@ -117,9 +116,9 @@ def test_the_bilstm_learns_too(two_kinds: Embedding, tmp_path: Path) -> None:
 
 
 def test_every_release_is_drawn_anew_and_keeps_the_number_of_words(two_kinds: Embedding) -> None:
-    original = original_version(["good1 bad2 stranger"] * 50, two_kinds)
+    original = cut_texts(["good1 bad2 stranger"] * 50, two_kinds)
     mechanism = Multivariate(two_kinds, epsilon=0.5)
-    first, second = released_version(original, mechanism), released_version(original, mechanism)
+    first, second = (release_texts(original, mechanism).texts for _ in range(2))
     assert original.words[0] == ["good1", "bad2", "stranger"]
     assert {len(words) for words in first.words} == {3}
     assert {word for words in first.words for word in words} <= set(two_kinds.words)
@@ -225,7 +224,7 @@ def test_labels_that_cannot_be_learnt_are_the_answer_and_no_epsilon_is_recommend
         ([("one", text) for _, text in made_rows(40)], "all 40 texts have the same label"),
         (
             [*made_rows(40), ("rare", "good1"), ("rarer", "good2")],
-            "2 of its 4 labels stand with fewer than 4",
+            "2 of its 4 labels have fewer than 4",
         ),
         ([("", text) for _, text in made_rows(40)], "none of its 40 records has a label in 'y'"),
         ([(label, "  ") for label, _ in made_rows(40)], "none of its 40 records has both"),

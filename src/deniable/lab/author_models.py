@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from deniable.learning.classifiers import SoftTfidf
 from deniable.learning.scores import sklearn
-from deniable.learning.word_classifier import SoftTfidf
 
 
 class AuthorClassifier:

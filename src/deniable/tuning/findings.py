@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 from deniable.audit.named import NamedShares, Way
 from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.tuning.receiver import ReadAs
 from deniable.tuning.search import Point, Trial
 from deniable.tuning.spaces import Space
-from deniable.utility.receiver import DecodingEffort
+from deniable.utility.accuracy import DecodingEffort, Reading
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +25,7 @@ class AttributeReading:
     accuracy: float
     lowest: float
     highest: float
-    reading: ReadAs
+    reading: Reading
 
 
 @dataclass(frozen=True, kw_only=True)

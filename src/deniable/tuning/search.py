@@ -30,9 +30,9 @@ from deniable.interfaces import Mechanism
 from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report, part_of
-from deniable.tuning.receiver import Told, tell_labels
+from deniable.tuning.receiver import tell_labels
 from deniable.tuning.spaces import Space
-from deniable.utility.receiver import DecodingEffort
+from deniable.utility.accuracy import DecodingEffort, Version
 
 QUICK = DecodingEffort(support=3_000, directions=60)
 THOROUGH = DecodingEffort(support=8_000, directions=200)
@@ -59,12 +59,12 @@ class Point:
     epsilon: float
     attacker: float
     unchanged: float
-    told: Told | None
+    told: dict[str, float] | None
 
     @property
     def accuracy(self) -> float | None:
         """What a receiver gets who reads the release in the best way."""
-        return None if self.told is None else self.told.by(self.told.best)
+        return None if self.told is None else max(self.told.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +79,8 @@ class Trial:
 
 
 class Search:
-    """Brings spaces to one attacker. ``learn`` and ``choose`` are the texts that a receiver learns from and
-    that choices are made by.
+    """Brings spaces to one attacker. Of the ``labelled`` texts a receiver learns from the first ``learnt``,
+    and choices are made by the others.
 
     It is used by ``with``, which removes the channels that it kept on the disk, unless it is interrupted.
     """
@@ -89,8 +89,8 @@ class Search:
         self,
         mechanism: ChosenMechanism,
         attacker: Named,
-        learn: Texts,
-        choose: Texts,
+        labelled: Texts,
+        learnt: int,
         *,
         reading: Way,
         target: float,
@@ -117,7 +117,7 @@ class Search:
             )
         self._mechanism, self._attacker, self._reading, self._target = mechanism, attacker, reading, target
         self._not_found = f"no ε was found at which the attacker names {target:.1%} of the {what}"
-        self._learn, self._choose, self._quick, self._thorough = learn, choose, quick, thorough
+        self._labelled, self._learnt, self._quick, self._thorough = labelled, learnt, quick, thorough
         self._known: dict[Space, list[Channel]] = {}
 
     def __enter__(self) -> Self:
@@ -270,8 +270,10 @@ class Search:
         return Point(epsilon=channel.epsilon, attacker=named, unchanged=unchanged, told=None)
 
     def _used(self, space: Space, point: Point, channel: Channel) -> Point:
-        draws = Draws(self.release(space, point.epsilon), seed=3)
-        return replace(point, told=tell_labels(draws.of_each, channel, self._learn, self._choose))
+        released = self.draw(space, point.epsilon, self._labelled.ids, seed=3)
+        version = Version(self._labelled.released(released, space.embedding), space.embedding, channel)
+        shares = tell_labels(version, self._learnt)
+        return replace(point, told={name.replace(" ", "_"): share for name, share in shares.items()})
 
 
 def _share_of_way(low: float, high: float, aim: float) -> float:

@@ -25,7 +25,7 @@ from deniable.purposes.public_texts import (
     without_gaps,
 )
 from deniable.records.labelled import ReadingOptions, labelled_records
-from deniable.utility.measurement import stratified_split
+from deniable.utility.accuracy import stratified_split
 
 FEWEST_TEXTS = 200
 SHARES = (0.4, 0.3, 0.15)

@@ -20,9 +20,8 @@ from deniable.embeddings.kinds import Kinds, make_kinds, most_frequent_words
 from deniable.errors import InvalidParameter
 from deniable.learning.scores import sklearn
 from deniable.learning.summary import MeasuredEmbedding
-from deniable.measures.texts import Texts
+from deniable.measures.texts import Texts, join_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.noise.randomness import SecureRandomness
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
 from deniable.purposes.label_check import label_warnings
@@ -39,7 +38,7 @@ from deniable.tuning.findings import (
     Tried,
     TuningFindings,
 )
-from deniable.tuning.receiver import ReadAs, tell_labels, tell_labels_by, tell_original
+from deniable.tuning.receiver import OF_ORIGINAL, READINGS, best_reading, tell_labels
 from deniable.tuning.search import QUICK, THOROUGH, Search, Trial
 from deniable.tuning.spaces import Space, make_spaces, reduced_beside
 from deniable.tuning.texts import (
@@ -51,13 +50,13 @@ from deniable.tuning.texts import (
     take_texts,
     unlearnable,
 )
-from deniable.utility.receiver import DecodingEffort
+from deniable.utility.accuracy import DecodingEffort, Reading, Version, release_texts
 
 DIMENSIONS, STRENGTHS = (8, 16, 32), (2.0, 4.0, 8.0)
 """What is tried unless told otherwise; a strength of 1 was never the best (docs/experiments/purpose.md,
 "Dimension and strength")."""
 
-_UNCHOSEN: ReadAs = "mean vectors"
+_UNCHOSEN: Reading = "mean vectors"
 """The reading that is taken where texts are too few to choose one by; it stands with original text too."""
 
 _SAMPLES = 4
@@ -161,13 +160,13 @@ def tune(
     )
     model = None if public is None else read_bigrams(space, public)
     attacker, kinds = _make_attacker(space, cut, parts, settings.attacked_words, model)
-    learn, choose = take_texts(cut, parts.learn), take_texts(cut, parts.choose)
+    labelled = cut.take(np.concatenate([parts.learn, parts.choose]))
     quick, thorough = settings.quick, settings.thorough
     search = Search(
         mechanism,
         attacker,
-        learn,
-        choose,
+        labelled,
+        len(parts.learn),
         reading=reading_of,
         target=settings.attacker,
         quick=quick,
@@ -257,48 +256,41 @@ class _Measurement:
         learn, judge = (take_texts(self._cut, places, values) for places in (known, parts.judge))
         if (problem := unlearnable(learn.labels, judge.labels)) is not None:
             return AttributeFinding(
-                name=name, values=len(set(learn.labels)), judged=len(judge.labels), told=None, problem=problem
+                name=name, values=len(set(learn.labels)), judged=len(judge), told=None, problem=problem
             )
         most = Counter(learn.labels).most_common(1)[0][0]
-        smaller = tuple(take_texts(self._cut, places, values) for places in (parts.learn, parts.choose))
+        smaller = _Split.of(
+            *(take_texts(self._cut, places, values) for places in (parts.learn, parts.choose))
+        )
+        whole = _Split.of(learn, judge)
         accuracies = ToldAttribute(
-            original=self._original(plain.embedding, smaller, (learn, judge)),
-            majority=judge.labels.count(most) / len(judge.labels),
-            shaped=self._reading(best, matched[best], smaller, (learn, judge), told),
-            as_it_is=self._reading(plain, matched[plain], smaller, (learn, judge), told),
+            original=self._original(plain.embedding, smaller, whole),
+            majority=judge.labels.count(most) / len(judge),
+            shaped=self._reading(best, matched[best], smaller, whole, told),
+            as_it_is=self._reading(plain, matched[plain], smaller, whole, told),
         )
-        return AttributeFinding(
-            name=name, values=len(set(learn.labels)), judged=len(judge.labels), told=accuracies
-        )
+        return AttributeFinding(name=name, values=len(set(learn.labels)), judged=len(judge), told=accuracies)
 
-    def _original(
-        self, embedding: Embedding, smaller: tuple[Texts, ...], whole: tuple[Texts, Texts]
-    ) -> float:
-        reading: ReadAs = (
-            tell_original(embedding, smaller[0], smaller[1]).best if _can_choose(smaller) else _UNCHOSEN
-        )
-        return tell_original(embedding, *whole).by(reading)
+    def _original(self, embedding: Embedding, smaller: _Split, whole: _Split) -> float:
+        reading = _UNCHOSEN
+        if smaller.can_choose:
+            version = Version(smaller.texts, embedding)
+            reading = best_reading(tell_labels(version, smaller.learnt, OF_ORIGINAL))
+        return tell_labels(Version(whole.texts, embedding), whole.learnt, [reading])[reading]
 
     def _reading(
-        self,
-        space: Space,
-        channel: Channel,
-        smaller: tuple[Texts, ...],
-        whole: tuple[Texts, Texts],
-        told: Callable[[], None],
+        self, space: Space, channel: Channel, smaller: _Split, whole: _Split, told: Callable[[], None]
     ) -> AttributeReading:
-        mechanism, randomness = self._search.release(space, channel.epsilon), SecureRandomness()
+        mechanism = self._search.release(space, channel.epsilon)
 
-        def draw(ids: Ids) -> Ids:
-            return mechanism.perturb(ids, randomness)
+        def shares(split: _Split, readings: Sequence[Reading]) -> dict[Reading, float]:
+            return tell_labels(release_texts(split.texts, mechanism, channel), split.learnt, readings)
 
-        reading: ReadAs = _UNCHOSEN
-        if _can_choose(smaller):
-            reading = tell_labels(draw, channel, smaller[0], smaller[1]).best
+        reading = best_reading(shares(smaller, READINGS)) if smaller.can_choose else _UNCHOSEN
         told()
         scores = []
         for _ in range(self._runs):
-            scores.append(tell_labels_by(reading, draw, channel, *whole))
+            scores.append(shares(whole, [reading])[reading])
             told()
         return AttributeReading(
             accuracy=float(np.mean(scores)), lowest=min(scores), highest=max(scores), reading=reading
@@ -311,12 +303,7 @@ class _Measurement:
 
         def became(space: Space) -> list[str]:
             mechanism = self._search.release(space, matched[space].epsilon)
-            return [
-                " ".join(words)
-                for words in texts.released(
-                    mechanism.perturb(texts.ids, SecureRandomness()), space.embedding
-                ).words
-            ]
+            return [" ".join(words) for words in release_texts(texts, mechanism).texts.words]
 
         shown = zip(texts.words, became(best), became(plain), strict=True)
         return tuple(
@@ -338,8 +325,21 @@ def _not_worth_it(best: Trial, unshaped: Sequence[Trial]) -> tuple[str, ...]:
     )
 
 
-def _can_choose(smaller: tuple[Texts, ...]) -> bool:
-    return len(set(smaller[0].labels)) > 1 and bool(smaller[1].labels)
+@dataclass(frozen=True, kw_only=True)
+class _Split:
+    """Texts, of which the first ``learnt`` are learnt from and the others are judged."""
+
+    texts: Texts
+    learnt: int
+
+    @classmethod
+    def of(cls, learn: Texts, judge: Texts) -> _Split:
+        return cls(texts=join_texts(learn, judge), learnt=len(learn))
+
+    @property
+    def can_choose(self) -> bool:
+        """Whether a reading can be chosen by these texts."""
+        return len(set(self.texts.labels[: self.learnt])) > 1 and self.learnt < len(self.texts)
 
 
 def _make_attacker(

@@ -18,7 +18,7 @@ from typing import Any
 
 from deniable.learning.summary import MeasuredEmbedding, Point, markdown_table, score_cell
 from deniable.report.wording import percent
-from deniable.utility.readings import AS_RELEASED, DECODED, DecodedPoints, TextReading
+from deniable.utility.accuracy import AS_RELEASED, DECODED, Reading
 
 SCORE = "accuracy"
 
@@ -26,6 +26,53 @@ RECEIVED = "both"
 """The place of perturbation that the answer speaks of: who receives a release has released text only."""
 
 _PLACES = (RECEIVED, "train", "test")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The reading that one run takes at one place of perturbation and one ε, and the accuracies on validation
+    texts that say so."""
+
+    at: str
+    epsilon: float
+    run: int
+    reading: Reading
+    validation: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodedPoints:
+    """What decoding gave: the points of decoded text, those of the reading that each run chose, and the
+    choices.
+
+    The channel was made for ``support`` input words from ``directions`` rays, points or draws each (0: exact
+    sums) by ``method``.
+    """
+
+    points: list[Point]
+    chosen: list[Point]
+    choices: list[Choice]
+    support: int
+    directions: int
+    method: str
+
+    def reading_of(self, at: str, epsilon: float) -> str:
+        """Return which reading the runs chose at a place and ε, in a few words."""
+        taken = [choice.reading for choice in self.choices if (choice.at, choice.epsilon) == (at, epsilon)]
+        decoded = taken.count(DECODED)
+        if decoded in (0, len(taken)):
+            return DECODED if decoded else AS_RELEASED
+        return f"{DECODED} in {decoded} of {len(taken)} runs"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the choices and the channel as JSON-ready data; the points are shown with those as
+        released."""
+        return {
+            "support": self.support,
+            "directions": self.directions,
+            "method": self.method,
+            "choices": [asdict(choice) for choice in self.choices],
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,13 +296,13 @@ class Findings:
             "decoding": None if self.decoded is None else {"gain": self.gain, **self.decoded.to_dict()},
         }
 
-    def _by_reading(self) -> dict[TextReading, list[Point]]:
-        decoded: dict[TextReading, list[Point]] = (
+    def _by_reading(self) -> dict[Reading, list[Point]]:
+        decoded: dict[Reading, list[Point]] = (
             {} if self.decoded is None else {DECODED: self.decoded_at(RECEIVED)}
         )
         return {AS_RELEASED: self.at(RECEIVED), **decoded}
 
-    def _point(self, point: Point, reading: TextReading) -> dict[str, Any]:
+    def _point(self, point: Point, reading: Reading) -> dict[str, Any]:
         return {
             "at": point.at,
             "reading": reading,

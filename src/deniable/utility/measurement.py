@@ -1,9 +1,14 @@
-"""Learns from the original and from releases, judges both, and repeats it with fresh noise and another
-split."""
+"""Learns from the original and from releases of labelled texts, judges both, and repeats it with fresh noise
+and another split.
+
+Messages never show a label or a text.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Unpack
 
@@ -15,28 +20,112 @@ from deniable.channel.channel import Channel
 from deniable.channel.making import DIRECTIONS
 from deniable.decoding.priors import SUPPORT
 from deniable.embeddings.embedding import Embedding
+from deniable.errors import TaskDataError
 from deniable.interfaces import Mechanism
-from deniable.learning.perturbation import changed_share
 from deniable.learning.scores import class_scores
 from deniable.learning.summary import MeasuredEmbedding, Outcome, points_of
-from deniable.learning.version import Classify, Learner, Version, original_version, released_version
-from deniable.learning.word_classifier import CountLearner, LinearLearner
+from deniable.measures.texts import cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.threads import threads as threads_of_this_process
 from deniable.parameters import validated_count, validated_epsilon, validated_share
 from deniable.progress import Report, part_of
-from deniable.records.labelled import ReadingOptions
-from deniable.utility.findings import Circumstances, Findings
-from deniable.utility.readings import AS_RELEASED, DECODED, Measured, TextReading, choose, decoded_points
-from deniable.utility.receiver import DecodingEffort, counted_version, decoded_version, open_channel_of
-from deniable.utility.texts import ClassifiedTexts, read_classified
+from deniable.records.labelled import ReadingOptions, labelled_records
+from deniable.utility.accuracy import (
+    AS_RELEASED,
+    DECODED,
+    PLACES,
+    Accuracy,
+    DecodingEffort,
+    Learner,
+    LinearLearner,
+    Reading,
+    Version,
+    open_channel_of,
+    release_texts,
+    stratified_split,
+)
+from deniable.utility.findings import Choice, Circumstances, DecodedPoints, Findings
 
 VALIDATION = 0.25
 """The share of the texts to learn from by which a reading is chosen."""
 
-RELEASED_PLACES = ("train", "test", "both")
+FEWEST_TEXTS, FEWEST_OF_A_CLASS = 20, 4
+
 _NOT_ASKED_FOR = "decoding was switched off"
 _ONLY_LINEAR = "this learner reads words as released; decoded text needs the linear model"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassifiedTexts:
+    """Texts, and for each the number of its class. ``left_out`` counts the records without a text or a
+    label."""
+
+    source: str
+    texts: list[str] = field(repr=False)
+    labels: Ids = field(repr=False)
+    left_out: int
+
+    @property
+    def classes(self) -> int:
+        """The number of classes."""
+        return int(self.labels.max()) + 1
+
+
+def read_classified(
+    path: Path,
+    *,
+    text_column: str,
+    label_column: str,
+    most: int | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> ClassifiedTexts:
+    """Return the texts of a file; at most ``most`` of them, drawn at random.
+
+    :raises InvalidParameter: if a column is not there.
+    :raises RecordError: if the file cannot be read.
+    :raises TaskDataError: if nothing can be learnt from it: too few texts, one class, or classes with hardly
+        a text.
+    """
+    records = list(labelled_records(path, label_column=label_column, text_column=text_column, **reading))
+    usable = [(label, text) for label, text in records if label.strip() and text.strip()]
+    left_out = len(records) - len(usable)
+    if not any(label.strip() for label, _ in records):
+        raise TaskDataError(path, f"none of its {len(records):,} records has a label in {label_column!r}")
+    if not usable:
+        raise TaskDataError(
+            path, f"none of its {len(records):,} records has both a label and a text that is not empty"
+        )
+    if most is not None and validated_count(most, "texts") < len(usable):
+        places = np.sort(np.random.default_rng(0).choice(len(usable), most, replace=False))
+        usable = [usable[place] for place in places]
+    _check(path, Counter(label for label, _ in usable), left_out)
+    numbers = {label: number for number, label in enumerate(sorted({label for label, _ in usable}))}
+    labels = np.array([numbers[label] for label, _ in usable], dtype=np.int64)
+    return ClassifiedTexts(
+        source=str(path), texts=[text for _, text in usable], labels=labels, left_out=left_out
+    )
+
+
+def _check(path: Path, counts: Counter[str], left_out: int) -> None:
+    total = counts.total()
+    besides = f" ({left_out:,} records without a text or a label were left out)" if left_out else ""
+    rare = sum(count < FEWEST_OF_A_CLASS for count in counts.values())
+    problem = ""
+    if total < FEWEST_TEXTS:
+        problem = (
+            f"has {total} texts to learn from{besides}; "
+            f"it needs at least {FEWEST_TEXTS}, better a few hundred"
+        )
+    elif len(counts) == 1:
+        problem = f"all {total:,} texts have the same label{besides}; a classifier needs two classes or more"
+    elif rare:
+        problem = (
+            f"{rare:,} of its {len(counts):,} labels have fewer than {FEWEST_OF_A_CLASS} "
+            f"of the {total:,} texts; "
+            "remove those texts or merge the labels, and check that the column holds classes"
+        )
+    if problem:
+        raise TaskDataError(path, problem)
 
 
 def measure_utility(
@@ -99,13 +188,10 @@ def measure_utility(
     average = AverageUnchanged(space, chosen)
     values = values or sorted({average.epsilon(share) for share in SHARES})
     mechanisms = {value: chosen(space, epsilon=value) for value in values}
-    opened: list[Channel] = []
 
     def open_channel(epsilon: float, released: Sequence[Version]) -> Channel:
         part = None if channel_report is None else part_of(channel_report, values.index(epsilon), len(values))
-        channel = open_channel_of(space, chosen, epsilon, effort, released, report=part)
-        opened[:] = [channel]
-        return channel
+        return open_channel_of(space, chosen, epsilon, effort, released, report=part)
 
     measured = measure(
         classified,
@@ -119,7 +205,7 @@ def measure_utility(
     )
     return Findings(
         points=points_of(measured.released),
-        decoded=decoded_points(measured, opened[0]) if decodes else None,
+        decoded=measured.decoded_points(),
         unchanged={value: average.at(value) for value in values},
         majority=majority_scores(classified.labels, held_out, runs=runs),
         acceptable_loss=acceptable_loss,
@@ -138,6 +224,41 @@ def measure_utility(
             not_decoded="" if decodes else _ONLY_LINEAR if decode else _NOT_ASKED_FOR,
         ),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """One outcome for each run, ε and place, for both readings; ``decoded`` and ``choices`` are empty where
+    nothing was decoded. ``channel`` is that of the last ε."""
+
+    released: list[Outcome]
+    decoded: list[Outcome]
+    choices: list[Choice]
+    channel: Channel | None = None
+
+    def chosen(self) -> list[Outcome]:
+        """Return the outcomes of the readings that were chosen."""
+        taken = {(each.at, each.epsilon, each.run): each.reading for each in self.choices}
+        both = ((AS_RELEASED, self.released), (DECODED, self.decoded))
+        return [
+            each
+            for name, outcomes in both
+            for each in outcomes
+            if taken.get((each.at, each.epsilon or 0.0, each.run)) == name
+        ]
+
+    def decoded_points(self) -> DecodedPoints | None:
+        """Return the points of decoded text; None where nothing was decoded."""
+        if self.channel is None:
+            return None
+        return DecodedPoints(
+            points=points_of(self.decoded),
+            chosen=points_of(self.chosen()),
+            choices=self.choices,
+            support=len(self.channel) - 1,
+            directions=self.channel.directions,
+            method=self.channel.method,
+        )
 
 
 def measure(
@@ -161,107 +282,61 @@ def measure(
     :raises MissingExtra: if scikit-learn is not installed.
     """
     embedding = next(iter(mechanisms.values())).embedding
-    original = original_version(data.texts, embedding)
-    original = original if open_channel is None else counted_version(original, embedding)
-    learners: dict[TextReading, Learner] = {AS_RELEASED: learner} | (
-        {} if open_channel is None else {DECODED: CountLearner()}
-    )
-    outcomes: dict[TextReading, list[Outcome]] = {AS_RELEASED: [], DECODED: []}
-    choices, trials = [], []
-    for run in range(1, runs + 1):
-        learnt, judged = stratified_split(data.labels, held_out, seed=run)
-        judges = {
-            name: _Judge(each, original, data.labels, learnt, judged, seed=run)
+    original, labels = Version(cut_texts(data.texts, embedding), embedding), data.labels
+    learners: dict[Reading, Learner] = {AS_RELEASED: learner}
+    if open_channel is not None:
+        learners[DECODED] = LinearLearner(DECODED)
+
+    def accuracies(learnt: Ids, judged: Ids, run: int) -> dict[Reading, Accuracy]:
+        return {
+            name: Accuracy(each, original, labels, learnt, judged, seed=run)
             for name, each in learners.items()
         }
-        validators = (
-            {} if open_channel is None else _validators(learners, original, data.labels, learnt, seed=run)
-        )
-        outcomes[AS_RELEASED].append(
-            _outcome("nowhere", None, run, judges[AS_RELEASED].unperturbed(), 0.0, 0)
-        )
-        trials.append((run, judges, validators))
-    done, total = 0, runs * len(mechanisms)
+
+    trials, outcomes = [], dict[Reading, list[Outcome]]({AS_RELEASED: [], DECODED: []})
+    for run in range(1, runs + 1):
+        learnt, judged = stratified_split(labels, held_out, seed=run)
+        rest, validation = stratified_split(labels[learnt], VALIDATION, seed=run)
+        judges = accuracies(learnt, judged, run)
+        validators = accuracies(learnt[rest], learnt[validation], run) if len(validation) else {}
+        clean = class_scores(judges[AS_RELEASED].original(), labels[judged])
+        outcomes[AS_RELEASED].append(_outcome("nowhere", None, run, clean, 0.0, 0))
+        trials.append((run, judged, judges, validators))
+    done, channel, choices = 0, None, []
     for epsilon, mechanism in sorted(mechanisms.items()):
-        releases = [released_version(original, mechanism, threads=threads) for _ in trials]
+        releases = [release_texts(original.texts, mechanism, threads=threads) for _ in trials]
         channel = None if open_channel is None else open_channel(epsilon, releases)
-        for (run, judges, validators), release in zip(trials, releases, strict=True):
-            changed, words = changed_share(original.passages, release.passages), len(release.passages.ids)
-            released = release if channel is None else decoded_version(release, channel)
+        for (run, judged, judges, validators), release in zip(trials, releases, strict=True):
+            released = Version(release.texts, embedding, channel)
+            changed = float((release.texts.ids != original.texts.ids).mean())
             for name, judge in judges.items():
                 outcomes[name] += [
-                    _outcome(at, epsilon, run, scores, changed, words)
-                    for at, scores in judge.scores(released).items()
+                    _outcome(
+                        at, epsilon, run, class_scores(told, labels[judged]), changed, len(release.texts.ids)
+                    )
+                    for at, told in judge.told(released).items()
                 ]
-            validated = {name: validator.scores(released) for name, validator in validators.items()}
-            choices += [
-                choose(at, epsilon, run, {name: scores[at]["accuracy"] for name, scores in validated.items()})
-                for at in (() if channel is None else RELEASED_PLACES)
-            ]
+            if channel is not None:
+                validated = {name: each.shares(released) for name, each in validators.items()}
+                choices += [
+                    choose(at, epsilon, run, {str(name): shares[at] for name, shares in validated.items()})
+                    for at in PLACES
+                ]
             done += 1
             if report is not None:
-                report(done, total)
-    return Measured(released=outcomes[AS_RELEASED], decoded=outcomes[DECODED], choices=choices)
+                report(done, runs * len(mechanisms))
+    return Measured(
+        released=outcomes[AS_RELEASED], decoded=outcomes[DECODED], choices=choices, channel=channel
+    )
 
 
-class _Judge:
-    """Learns from some texts and judges others: the original ones, a release, or one after the other."""
-
-    def __init__(
-        self, learner: Learner, original: Version, labels: Ids, learnt: Ids, judged: Ids, *, seed: int
-    ) -> None:
-        self._learner, self._original, self._labels, self._learnt, self._judged = (
-            learner,
-            original,
-            labels,
-            learnt,
-            judged,
-        )
-        self._seed = seed
-        self._clean = learner.learn(original, learnt, labels, seed=seed)
-
-    def unperturbed(self) -> dict[str, float]:
-        """Return the scores of what learnt from the original, on the original."""
-        return self._score(self._clean, self._original)
-
-    def scores(self, released: Version) -> dict[str, dict[str, float]]:
-        """Return the scores where text is perturbed at training time, at test time and at both."""
-        noisy = self._learner.learn(released, self._learnt, self._labels, seed=self._seed)
-        return {
-            "train": self._score(noisy, self._original),
-            "test": self._score(self._clean, released),
-            "both": self._score(noisy, released),
-        }
-
-    def _score(self, classify: Classify, version: Version) -> dict[str, float]:
-        return class_scores(classify(version, self._judged), self._labels[self._judged])
-
-
-def _validators(
-    learners: Mapping[TextReading, Learner], original: Version, labels: Ids, learnt: Ids, *, seed: int
-) -> dict[TextReading, _Judge]:
-    """Return what judges a part of the texts to learn from, after learning from the rest of them; nothing if
-    there are too few."""
-    rest, validation = stratified_split(labels[learnt], VALIDATION, seed=seed)
-    if not len(validation):
-        return {}
-    return {
-        name: _Judge(each, original, labels, learnt[rest], learnt[validation], seed=seed)
-        for name, each in learners.items()
-    }
-
-
-def stratified_split(labels: Ids, held_out: float, *, seed: int) -> tuple[Ids, Ids]:
-    """Return places to learn from and places to judge by, with the same share of every class held out, at
-    least one text of each."""
-    rng = np.random.Generator(np.random.PCG64(seed))
-    learnt, judged = [], []
-    for number in range(int(labels.max()) + 1):
-        places = rng.permutation(np.flatnonzero(labels == number))
-        held = min(max(1, round(held_out * len(places))), len(places) - 1)
-        judged.append(places[:held])
-        learnt.append(places[held:])
-    return np.sort(np.concatenate(learnt)), np.sort(np.concatenate(judged))
+def choose(at: str, epsilon: float, run: int, validation: Mapping[str, float]) -> Choice:
+    """Return the reading with the higher accuracy on validation texts; words as released if both are alike or
+    there are no such texts."""
+    decoded = bool(validation) and validation[DECODED] > validation[AS_RELEASED]
+    return Choice(
+        at=at, epsilon=epsilon, run=run, reading=DECODED if decoded else AS_RELEASED, validation=validation
+    )
 
 
 def majority_scores(labels: Ids, held_out: float, *, runs: int) -> dict[str, float]:

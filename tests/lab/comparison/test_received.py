@@ -27,7 +27,7 @@ from deniable.lab.comparison.space import Comparison
 from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.mechanisms.santext import SanText
-from deniable.utility.receiver import DecodingEffort, open_channels
+from deniable.utility.accuracy import DecodingEffort, open_channels
 
 EFFORT = DecodingEffort(support=1_000, directions=50)
 
@@ -46,7 +46,7 @@ def sided_texts(embedding: Embedding, count: int) -> Texts:
 def test_decoding_helps_where_released_forms_mix() -> None:
     embedding = two_clouds()
     received = ReceivedTask(embedding, sided_texts(embedding, 100), sided_texts(embedding, 80))
-    channel = open_channels(embedding, SANTEXT, [MIXING], EFFORT, keep=False)[MIXING]
+    channel = open_channels(embedding, SANTEXT, [MIXING], EFFORT)[MIXING]
     found = received.measure(SanText(embedding, epsilon=MIXING), channel)
     assert found.both < 0.9
     assert found.test < 0.9
@@ -56,7 +56,7 @@ def test_decoding_helps_where_released_forms_mix() -> None:
 def test_where_nothing_changed_both_readings_are_those_of_the_original() -> None:
     embedding = ring()
     learn, test = task(embedding), task(embedding, seed=1)
-    channel = open_channels(embedding, SANTEXT, [1e6], EFFORT, keep=False)[1e6]
+    channel = open_channels(embedding, SANTEXT, [1e6], EFFORT)[1e6]
     found = ReceivedTask(embedding, learn, test).measure(SanText(embedding, epsilon=1e6), channel)
     assert (found.test, found.both, found.decoded_train, found.decoded_test, found.decoded_both) == (1.0,) * 5
     assert (found.vectors, found.decoded_vectors) == (1.0, 1.0)

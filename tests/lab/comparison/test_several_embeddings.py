@@ -25,12 +25,12 @@ from deniable.lab.comparison.report.comparison_page import comparison_page, priv
 from deniable.lab.comparison.report.words import columns_of, finding, places_table, spaces_table, table
 from deniable.lab.comparison.results import ComparisonResult
 from deniable.lab.comparison.settings import ATTACKERS, TARGETS
-from deniable.learning.receivers import mean_vectors
+from deniable.learning.classifiers import mean_vectors
 from deniable.measures.texts import cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.mechanisms.santext import SanText
 from deniable.records.labelled import LabelledTexts
-from deniable.utility.receiver import DecodingEffort, open_channels
+from deniable.utility.accuracy import DecodingEffort, open_channels, whole_counts
 
 SANTEXT = ChosenMechanism(name="santext")
 EFFORT = ReadingEffort(draws=40, judged=1_000, directions=50)
@@ -239,13 +239,11 @@ def test_one_embedding_may_meet_the_attacker_too_and_its_rows_name_none() -> Non
 def test_mean_vectors_are_means_and_the_expected_ones_are_nearer_to_them() -> None:
     embedding, texts = ring(), task(ring())
     received = ReceivedTask(embedding, texts, task(ring(), seed=1))
-    counts = received._counts(texts)
+    counts = whole_counts(texts.ids, texts.offsets, embedding)
     first = embedding.vectors[texts.ids[:6]].mean(axis=0)
     assert np.allclose(mean_vectors(counts, embedding)[0], first, atol=1e-5)
     assert received.original_on_vectors() == 1.0
-    channel = open_channels(embedding, SANTEXT, [0.5], DecodingEffort(support=40, directions=10), keep=False)[
-        0.5
-    ]
+    channel = open_channels(embedding, SANTEXT, [0.5], DecodingEffort(support=40, directions=10))[0.5]
     found = received.measure(SanText(embedding, epsilon=0.5), channel)
     assert 0.4 <= found.vectors <= 1.0
     assert 0.4 <= found.decoded_vectors <= 1.0

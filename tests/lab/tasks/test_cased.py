@@ -8,10 +8,10 @@ from pathlib import Path
 from tests.support.made_cased import cased_rows, made_cased
 
 from deniable import Embedding, Multivariate
+from deniable.lab.passages import passages_of
+from deniable.lab.perturbation import Perturbations, changed_share
 from deniable.lab.tasks.data.examples import Classification, Labelled
 from deniable.lab.tasks.experiment.preparation import encode_task
-from deniable.learning.passages import passages_of
-from deniable.learning.perturbation import Perturbations, changed_share
 from deniable.release.policies import TextPolicy
 
 

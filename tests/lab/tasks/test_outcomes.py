@@ -15,12 +15,12 @@ from deniable import Embedding, Multivariate
 from deniable.embeddings import store
 from deniable.errors import TaskDataError
 from deniable.lab.neural.encoded_task import save_encoded_task
+from deniable.lab.perturbation import Perturbations
 from deniable.lab.tasks.data.examples import Classification, Labelled, fingerprint
 from deniable.lab.tasks.data.registry import training_settings
 from deniable.lab.tasks.experiment.outcomes import KeptOutcomes, Setting, TaskOutcome, read_outcome
 from deniable.lab.tasks.experiment.preparation import encode_task
 from deniable.lab.tasks.experiment.runner import Experiment, SettingRunner
-from deniable.learning.perturbation import Perturbations
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.release.policies import TextPolicy
 

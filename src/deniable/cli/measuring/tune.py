@@ -78,7 +78,7 @@ class TuningOptions:
         from deniable.errors import InvalidParameter
         from deniable.parameters import validated_count
         from deniable.tuning.tuning import DIMENSIONS, STRENGTHS, TuningSettings
-        from deniable.utility.receiver import DecodingEffort
+        from deniable.utility.accuracy import DecodingEffort
 
         if self.target is not None and self.attacker is not None:
             raise InvalidParameter("--target", self.target, "says what --attacker says: give one of them")

@@ -142,7 +142,7 @@ def compare(
     from deniable.parameters import validated_count
     from deniable.progress import Stages
     from deniable.records.labelled import read_labelled
-    from deniable.utility.receiver import DecodingEffort
+    from deniable.utility.accuracy import DecodingEffort
     from deniable.words.never_release import NeverRelease
 
     for path in (save, report):

@@ -6,29 +6,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 
-from deniable.arrays import Ids
 from deniable.channel.channel import Channel
 from deniable.channel.rows import shares_points
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
-from deniable.learning.receivers import learn_counts, learn_vectors, learn_words, mean_vectors
-from deniable.learning.word_classifier import CountClassifier, WordClassifier
-from deniable.measures.texts import Texts
+from deniable.measures.texts import Texts, join_texts
 from deniable.mechanisms.base import method_of
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.noise.randomness import SecureRandomness
 from deniable.progress import Report
-from deniable.utility.receiver import (
+from deniable.utility.accuracy import (
+    Accuracy,
     DecodingEffort,
-    expected_counts,
+    LinearLearner,
+    Reading,
+    Version,
     input_words,
     open_channels,
-    whole_counts,
+    release_texts,
 )
+
+_STRENGTH = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,55 +54,43 @@ class ReceivedTask:
     """The task as a receiver meets it: all texts are released, those to learn from with their labels."""
 
     def __init__(self, embedding: Embedding, learn: Texts, test: Texts) -> None:
-        self._embedding, self._learn, self._test = embedding, learn, test
+        self.original = Version(join_texts(learn, test), embedding)
+        self._learnt = len(learn)
+
+    def accuracy(self, reading: Reading) -> Accuracy:
+        """Return what learns from the texts to learn from, in one reading, and judges the others."""
+        places = np.arange(len(self.original.texts))
+        learner, labels = LinearLearner(reading, strength=_STRENGTH), np.array(self.original.texts.labels)
+        return Accuracy(learner, self.original, labels, places[: self._learnt], places[self._learnt :])
+
+    @cached_property
+    def words(self) -> Accuracy:
+        """The accuracy of a classifier that reads words."""
+        return self.accuracy("as released")
+
+    @cached_property
+    def _counts(self) -> Accuracy:
+        return self.accuracy("decoded")
 
     def measure(self, mechanism: Mechanism, channel: Channel) -> ReceivedAccuracy:
         """Release all texts with secure noise, read them as they stand and decoded, learn and judge."""
-        learn, test = self._learn, self._test
-        randomness = SecureRandomness()
-        ids = [mechanism.perturb(part.ids, randomness) for part in (learn, test)]
-        released = [
-            part.released(found, self._embedding).words
-            for part, found in zip((learn, test), ids, strict=True)
-        ]
-        # The shares of words behind the release are learnt from all of it, without a label.
-        expected = expected_counts([*released[0], *released[1]], channel)
-        counts = (expected[: len(learn.labels)], expected[len(learn.labels) :])
-        noisy, decoded = learn_words(released[0], learn.labels), learn_counts(counts[0], learn.labels)
+        released = release_texts(self.original.texts, mechanism, channel)
+        words = self.words.shares(released, ["test", "both"])
+        decoded = self._counts.shares(released)
         return ReceivedAccuracy(
-            test=self._share_right(self._clean_words.predict(released[1])),
-            both=self._share_right(noisy.predict(released[1])),
-            decoded_train=self._share_right(decoded.predict(self._counts(test))),
-            decoded_test=self._share_right(self._clean_counts.predict(counts[1])),
-            decoded_both=self._share_right(decoded.predict(counts[1])),
-            vectors=self._on_vectors(self._counts(learn, ids[0]), self._counts(test, ids[1])),
-            decoded_vectors=self._on_vectors(*counts),
+            test=words["test"],
+            both=words["both"],
+            decoded_train=decoded["train"],
+            decoded_test=decoded["test"],
+            decoded_both=decoded["both"],
+            vectors=self.accuracy("mean vectors").shares(released, ["both"])["both"],
+            decoded_vectors=self.accuracy("decoded mean vectors").shares(released, ["both"])["both"],
         )
 
     def original_on_vectors(self) -> float:
         """Return the accuracy of a classifier that reads mean vectors of original text."""
-        return self._on_vectors(self._counts(self._learn), self._counts(self._test))
-
-    def _on_vectors(self, learn: Any, test: Any) -> float:
-        """Return the accuracy of a classifier that reads the mean vector of each text, given as counts of
-        words."""
-        model = learn_vectors(mean_vectors(learn, self._embedding), self._learn.labels)
-        return self._share_right(model.predict(mean_vectors(test, self._embedding)))
-
-    @cached_property
-    def _clean_words(self) -> WordClassifier:
-        return learn_words(self._learn.words, self._learn.labels)
-
-    @cached_property
-    def _clean_counts(self) -> CountClassifier:
-        return learn_counts(self._counts(self._learn), self._learn.labels)
-
-    def _counts(self, texts: Texts, ids: Ids | None = None) -> Any:
-        """Return counts of the words of the texts, or of these in place of them."""
-        return whole_counts(texts.ids if ids is None else ids, texts.offsets, self._embedding)
-
-    def _share_right(self, found: Any) -> float:
-        return float((found == np.array(self._test.labels)).mean())
+        vectors = self.accuracy("mean vectors")
+        return vectors.share(vectors.original())
 
 
 def channels_of(
@@ -122,11 +110,11 @@ def channels_of(
 
     @lru_cache(1)
     def all_at_once() -> dict[float, Channel]:
-        return open_channels(embedding, mechanism, sorted(set(epsilons)), effort, keep=False, report=report)
+        return open_channels(embedding, mechanism, sorted(set(epsilons)), effort, report=report)
 
     @lru_cache(1)
     def one(epsilon: float) -> Channel:
-        return open_channels(embedding, mechanism, [epsilon], effort, keep=False, report=report)[epsilon]
+        return open_channels(embedding, mechanism, [epsilon], effort, report=report)[epsilon]
 
     @lru_cache(1)
     def by_rays() -> bool:

@@ -21,7 +21,7 @@ from deniable.lab.comparison.probe import SampleCounts
 from deniable.lab.comparison.readings import Name, PrivacyReadings
 from deniable.lab.comparison.received import ReceivedAccuracy
 from deniable.lab.comparison.texts import TextCounts
-from deniable.utility.receiver import DecodingEffort
+from deniable.utility.accuracy import DecodingEffort
 
 
 @dataclass(frozen=True, kw_only=True)

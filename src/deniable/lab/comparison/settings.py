@@ -9,7 +9,7 @@ from deniable.errors import InvalidParameter
 from deniable.lab.comparison.matching import Target
 from deniable.lab.comparison.readings import QUICK, THOROUGH, ReadingEffort
 from deniable.parameters import validated_count
-from deniable.utility.receiver import DecodingEffort
+from deniable.utility.accuracy import DecodingEffort
 
 TARGETS = (
     Target(reading="average", value=0.1),

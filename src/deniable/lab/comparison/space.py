@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache, partial
 
@@ -39,12 +39,11 @@ from deniable.lab.comparison.results import (
 )
 from deniable.lab.comparison.settings import ComparisonSettings
 from deniable.lab.comparison.texts import digest_of
-from deniable.learning.receivers import learn_words
-from deniable.learning.word_classifier import WordClassifier
 from deniable.measures.texts import Texts, join_texts
 from deniable.mechanisms.catalogue import ChosenMechanism, checked_options, entry_of
 from deniable.noise.randomness import SecureRandomness
 from deniable.progress import Report
+from deniable.utility.accuracy import release_texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +111,7 @@ class Comparison:
 
     def original(self) -> float:
         """Return the accuracy of a classifier that learnt from original text."""
-        learn, test = self.learn, self.test
-        return share_right(learn_words(learn.words, learn.labels), test.words, test.labels)
+        return self._received.words.share(self._received.words.original())
 
     def rows(self, mechanism: ChosenMechanism) -> Iterator[Row]:
         """Yield one row for each target: where the mechanism meets it and what it is worth there, or why it
@@ -212,22 +210,19 @@ class Comparison:
         return self._saved.get(key, Utility, lambda: self._measure(compared.make(epsilon)))
 
     def _measure(self, mechanism: Mechanism) -> Utility:
-        learn, test = self.learn, self.test
-        randomness = SecureRandomness()
-        mechanism.perturb(
-            learn.ids[:1], randomness
-        )  # whatever a mechanism prepares on first use is not its speed
+        learn, texts = self.learn, self._received.original.texts
+        mechanism.perturb(learn.ids[:1], SecureRandomness())  # what it prepares on first use is not its speed
         started = time.perf_counter()
-        released = mechanism.perturb(learn.ids, randomness)
+        released = release_texts(texts, mechanism)
         seconds = time.perf_counter() - started
-        model = learn_words(learn.released(released, self._embedding).words, learn.labels)
-        judged = test.released(mechanism.perturb(test.ids, randomness), self._embedding).words
+        shares = self._received.words.shares(released, ["train", "both"])
+        became = released.texts.ids[: len(learn.ids)]
         return Utility(
-            accuracy=share_right(model, test.words, test.labels),
-            on_released=share_right(model, judged, test.labels),
-            unchanged=float((released == learn.ids).mean()),
-            distance=mean_distance(self._embedding, learn.ids, released) / self.probe.typical,
-            words_per_second=len(released) / max(seconds, 1e-9),
+            accuracy=shares["train"],
+            on_released=shares["both"],
+            unchanged=float((became == learn.ids).mean()),
+            distance=mean_distance(self._embedding, learn.ids, became) / self.probe.typical,
+            words_per_second=len(texts.ids) / max(seconds, 1e-9),
         )
 
     def _reader(
@@ -309,11 +304,6 @@ class _Compared:
         self.make: Callable[[float], Mechanism] = lru_cache(1)(
             lambda epsilon: read(embedding, epsilon=epsilon)
         )
-
-
-def share_right(model: WordClassifier, texts: list[list[str]], truth: Sequence[str]) -> float:
-    """Return for which share of the texts a classifier is right."""
-    return float((model.predict(texts) == np.array(truth)).mean())
 
 
 def mean_distance(embedding: Embedding, before: Ids, after: Ids) -> float:

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from deniable.arrays import Ids
-from deniable.learning.passages import Passages
+from deniable.lab.passages import Passages
+from deniable.measures.texts import Texts
 
 _BATCHES_SORTED_TOGETHER = 16
 
@@ -17,7 +18,9 @@ _BATCHES_SORTED_TOGETHER = 16
 class DeviceTexts:
     """Passages on a device, each cut at ``longest`` words; ``padding`` is the id that fills a batch up."""
 
-    def __init__(self, passages: Passages, *, longest: int, padding: int, device: torch.device) -> None:
+    def __init__(
+        self, passages: Passages | Texts, *, longest: int, padding: int, device: torch.device
+    ) -> None:
         self._ids = torch.from_numpy(np.append(passages.ids, padding).astype(np.int64)).to(device)
         self._offsets = torch.from_numpy(passages.offsets[:-1].copy()).to(device)
         self._padding, self._device = padding, device

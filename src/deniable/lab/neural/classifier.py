@@ -13,9 +13,9 @@ from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.lab.neural.batches import DeviceTexts, shuffled_batches, sorted_batches
 from deniable.lab.neural.encoder import BiLstmEncoder, EarlyStopping, EncoderSettings, vectors_for_models
-from deniable.learning.passages import Passages
 from deniable.learning.scores import accuracy
-from deniable.learning.version import Classify, Version
+from deniable.measures.texts import Texts
+from deniable.utility.accuracy import Classify, Version
 
 _TEXTS_TO_CLASSIFY_AT_ONCE = 1024
 _ONE_IN_VALIDATES = 8
@@ -118,13 +118,11 @@ class BiLstmLearner:
         held_out = order[: max(1, len(order) // _ONE_IN_VALIDATES)]
         rest = order[len(held_out) :]
         train, validation = (
-            self._texts(version.passages.take(rest)),
-            self._texts(version.passages.take(held_out)),
+            self._texts(version.texts.take(rest)),
+            self._texts(version.texts.take(held_out)),
         )
         train_classifier(model, train, labels[rest], validation, labels[held_out], self._settings, seed)
-        return lambda other, where: predict_classes(model, self._texts(other.passages.take(where)))
+        return lambda other, where: predict_classes(model, self._texts(other.texts.take(where)))
 
-    def _texts(self, passages: Passages) -> DeviceTexts:
-        return DeviceTexts(
-            passages, longest=self._settings.longest, padding=self._padding, device=self._device
-        )
+    def _texts(self, texts: Texts) -> DeviceTexts:
+        return DeviceTexts(texts, longest=self._settings.longest, padding=self._padding, device=self._device)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import TaskDataError
-from deniable.learning.passages import Passages, load_arrays, save_arrays
+from deniable.lab.passages import Passages, load_arrays, save_arrays
 
 
 @dataclass(frozen=True, kw_only=True)

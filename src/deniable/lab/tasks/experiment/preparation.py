@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from deniable.embeddings.embedding import Embedding
 from deniable.lab.neural.encoded_task import EncodedTask, save_encoded_task
+from deniable.lab.passages import passages_of
 from deniable.lab.tasks.data.examples import Classification, Task, fingerprint, take_texts
 from deniable.lab.tasks.data.registry import TASKS, training_settings
 from deniable.lab.tasks.experiment.runner import Experiment
-from deniable.learning.passages import passages_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count
 from deniable.release.policies import TextPolicy

@@ -24,9 +24,9 @@ from deniable.lab.neural.classifier import Classifier, ClassifierSettings, predi
 from deniable.lab.neural.encoded_task import load_encoded_task
 from deniable.lab.neural.encoder import vectors_for_models
 from deniable.lab.neural.ranker import Ranker, RankerSettings, evaluate_ranker, train_ranker
+from deniable.lab.passages import Passages
+from deniable.lab.perturbation import Perturbations, changed_share
 from deniable.lab.tasks.experiment.outcomes import ExperimentIdentity, Setting, TaskOutcome
-from deniable.learning.passages import Passages
-from deniable.learning.perturbation import Perturbations, changed_share
 from deniable.learning.scores import accuracy
 from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.strategies import random_embedding
 
 from deniable import Embedding, Multivariate
 from deniable.errors import TaskDataError
-from deniable.learning.passages import Passages, passages_of
-from deniable.learning.perturbation import Perturbations, changed_share
+from deniable.lab.passages import Passages, passages_of
+from deniable.lab.perturbation import Perturbations, changed_share
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.release.policies import TextPolicy
-from tests.support.strategies import random_embedding
 
 TEXTS = ["good1 good2 bad3 stranger", "", "bad1 bad1 bad2"]
 

@@ -19,7 +19,7 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.errors import TaskDataError
 from deniable.interfaces import Mechanism, Randomness
-from deniable.learning.passages import Passages, load_arrays, save_arrays
+from deniable.lab.passages import Passages, load_arrays, save_arrays
 from deniable.noise.randomness import SecureRandomness
 from deniable.release.policies import TextPolicy
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deniable.learning import word_classifier
-from deniable.learning.word_classifier import CountClassifier
+from deniable.learning import classifiers
+from deniable.learning.classifiers import CountClassifier
 
 
 def accuracy() -> float:
@@ -20,11 +20,11 @@ def accuracy() -> float:
     counts = csr_array(
         (np.ones(words.size), (np.repeat(np.arange(2_000), 20), words.ravel())), shape=(2_000, 4_000)
     )
-    model = CountClassifier(strength=10.0, rounds=300).fit(counts[:1_500], labels[:1_500])
+    model = CountClassifier(strength=10.0).fit(counts[:1_500], labels[:1_500])
     return float((model.predict(counts[1_500:]) == labels[1_500:]).mean())
 
 
 def test_many_words_that_each_say_little_are_learnt_from(monkeypatch: pytest.MonkeyPatch) -> None:
     assert accuracy() > 0.85
-    monkeypatch.setattr(word_classifier, "_SETTLED", 1e-3)
+    monkeypatch.setattr(classifiers, "_SETTLED", 1e-3)
     assert accuracy() == 0.5, "a fit that ends where it begins"
