@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Keyed, Multivariate, Privatizer
-from deniable.release.receipt_file import decode_receipt
-from deniable.release.receipt_page import receipt_page
+from deniable.release.receipt_page import decode_receipt, receipt_page
 from tests.cli.privatize_command import Command, make_command
 
 ROWS = [("ann", "the quick fox"), ("bob", "the"), ("ann", "fox fox"), ("cid", "the fox")]

@@ -137,8 +137,7 @@ def read_receipt(folder: Path, _source: random.Random) -> None:
 
 
 def read_shown_receipt(folder: Path, _source: random.Random) -> None:
-    from deniable.release.receipt_file import read_receipt_file
-    from deniable.release.receipt_page import receipt_page
+    from deniable.release.receipt_page import read_receipt_file, receipt_page
 
     receipt_page(read_receipt_file(folder / "receipt")).html()
 

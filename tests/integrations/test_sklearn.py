@@ -131,7 +131,7 @@ def test_a_changed_parameter_counts_from_the_next_call(name: str) -> None:
 def test_a_mechanism_is_chosen_by_name(name: str) -> None:
     transformer = TextPrivatizer(epsilon=1e6, embedding=name, mechanism="custext", mechanism_options={"k": 5})
     assert transformer.transform(["best bread"]).tolist() == ["best bread"]
-    assert transformer.receipt().mechanism == "CusText"
+    assert transformer.receipt().settings.mechanism_name == "CusText"
     assert transformer.card.mechanism == ChosenMechanism(name="custext", options={"k": 5})
     assert clone(transformer).get_params()["mechanism_options"] == {"k": 5}
     with pytest.raises(InvalidParameter, match="no option"):

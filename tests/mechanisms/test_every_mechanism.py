@@ -261,7 +261,7 @@ def test_a_budget_per_record_and_the_receipt_work_with_it(name: str) -> None:
     private = Privatizer(every(E, 2.0)[name], record_epsilon=8.0)
     assert len(private.many(["w1 w2 w3", "w4 unheardof"])) == 2
     receipt = private.receipt()
-    assert receipt.mechanism == name
+    assert receipt.settings.mechanism_name == name
     assert receipt.tally.words == 5
 
 

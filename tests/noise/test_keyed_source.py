@@ -157,7 +157,7 @@ def test_consistent_replacement_holds_for_a_user_and_is_named_in_the_receipt() -
     assert len(set(users)) > 10
     receipt = keyed.receipt()
     assert any("which words of a user are equal" in relaxation for relaxation in receipt.relaxations)
-    assert receipt.guarantee["statement"].startswith("Between texts that agree")
+    assert receipt.settings.guarantee["statement"].startswith("Between texts that agree")
     assert not private(Keyed(KEY)).receipt().relaxations
 
 

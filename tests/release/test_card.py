@@ -351,7 +351,7 @@ def test_what_is_no_card_is_refused_in_one_line(tmp_path: Path, monkeypatch: pyt
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(MalformedCard, match="not a regular file"):
         read_card(tmp_path / "pipe")
-    monkeypatch.setattr("deniable.release.card_file._LONGEST", 1_000)
+    monkeypatch.setattr("deniable.release.card._LONGEST", 1_000)
     path.write_bytes(b" " * 1_001)
     with pytest.raises(MalformedCard, match="larger than any card"):
         read_card(path)

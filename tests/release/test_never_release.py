@@ -242,7 +242,7 @@ def test_words_that_the_vocabulary_does_not_hold_change_nothing_that_is_released
     texts, ids = [TEXT] * 20, list(range(20))
     without, with_list = (keyed("multivariate", never_release=listed) for listed in (None, ["nowhere"]))
     assert without.many(texts, record_ids=ids) == with_list.many(texts, record_ids=ids)
-    assert with_list.receipt().embedding["never_release"]["words_left_out"] == 0
+    assert with_list.receipt().settings.embedding["never_release"]["words_left_out"] == 0
 
 
 def test_a_protected_word_whose_stand_in_is_listed_goes_in_as_unknown() -> None:
@@ -271,13 +271,13 @@ def test_a_mechanism_of_the_users_own_is_not_made_anew() -> None:
 def test_receipt_and_card_state_the_list_and_no_word_that_the_vocabulary_does_not_hold() -> None:
     private = keyed("multivariate", never_release=[*LISTED, "nobody-knows"])
     receipt = private.receipt()
-    never = receipt.embedding["never_release"]
+    never = receipt.settings.embedding["never_release"]
     assert (never["words_left_out"], never["source"], never["source_fingerprint"]) == (
         5,
         "close",
         EMBEDDING.fingerprint,
     )
-    assert never["digest"] in receipt.guarantee["statement"]
+    assert never["digest"] in receipt.settings.guarantee["statement"]
     assert "never released: 5 words of the vocabulary" in receipt.summary()
     assert "knows" not in receipt.to_json() + private.card.to_json()
     assert private.card.to_dict()["embedding"]["never_release"]["words"] == tuple(sorted(OUT))

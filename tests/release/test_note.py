@@ -198,7 +198,7 @@ def test_counts_that_are_none_are_one_error(mine: Embedding, change: dict[str, o
     assert place is not None
     good = make_note(measure_by_rays(mechanism.embedding, rays=20, keep=False), [1.0, 2.0]).to_dict()
     place.write_text(json.dumps({**good, **change}))
-    with pytest.raises(DamagedCalibration, match="whole number"):
+    with pytest.raises(DamagedCalibration):
         quote_calibration(mechanism)
 
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable import TEM, Embedding, Gaussian, InsecureSeededRandomness, Multivariate, Privatizer, __version__
-from deniable.release.receipt import Tally
-from deniable.release.tally import UserCounts
+from deniable.release.tally import Tally, UserCounts
 from tests.support.strategies import random_embedding
 
 
@@ -143,13 +142,13 @@ def test_tallies_add_up_and_survive_json(first: Tally, second: Tally) -> None:
 
 def test_the_promise_is_worded_for_what_was_done(embedding: Embedding) -> None:
     mechanism = Multivariate(embedding, epsilon=3)
-    assert Privatizer(mechanism).receipt().guarantee["statement"].startswith("For any two words")
-    relaxed = Privatizer(mechanism, unknown="redact").receipt().guarantee["statement"]
+    assert Privatizer(mechanism).receipt().settings.guarantee["statement"].startswith("For any two words")
+    relaxed = Privatizer(mechanism, unknown="redact").receipt().settings.guarantee["statement"]
     assert relaxed.startswith("Between texts that agree in everything listed under relaxations")
-    per_record = Privatizer(mechanism, record_epsilon=7).receipt().guarantee
+    per_record = Privatizer(mechanism, record_epsilon=7).receipt().settings.guarantee
     assert per_record["epsilon"] is None
     assert "Here ε is the smaller of 3 and 7 divided by the number of words" in per_record["statement"]
-    unlimited = Privatizer(mechanism, record_epsilon=3).receipt().guarantee
+    unlimited = Privatizer(mechanism, record_epsilon=3).receipt().settings.guarantee
     assert "Here ε is 3 divided by the number of words" in unlimited["statement"]
     seeded = Privatizer(mechanism, randomness=InsecureSeededRandomness(insecure_seed=1)).receipt()
     assert "insecure_seed" in seeded.relaxations[0]

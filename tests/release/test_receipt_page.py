@@ -16,8 +16,13 @@ import pytest
 from deniable import Embedding, InsecureSeededRandomness, Keyed, Multivariate, Privatizer
 from deniable.errors import MalformedReceipt
 from deniable.interfaces import Randomness
-from deniable.release.receipt_file import ReceiptFile, decode_receipt, read_receipt_file
-from deniable.release.receipt_page import receipt_page, write_receipt_page
+from deniable.release.receipt_page import (
+    ReceiptFile,
+    decode_receipt,
+    read_receipt_file,
+    receipt_page,
+    write_receipt_page,
+)
 from tests.report.browser import at_width, browser, requests_of
 from tests.report.html_check import Outline, outline
 

@@ -62,7 +62,10 @@ def test_a_budget_per_text_may_stand_alone_or_beside_the_most_per_word(name: str
         Release(embedding=name, record_epsilon=60, **also).make().receipt()  # type: ignore[arg-type]
         for also in ({}, {"epsilon": 7})
     ]
-    assert [(receipt.ceiling, receipt.record_epsilon) for receipt in made] == [(None, 60), (7, 60)]
+    assert [(receipt.settings.ceiling, receipt.settings.record_epsilon) for receipt in made] == [
+        (None, 60),
+        (7, 60),
+    ]
 
 
 def test_a_pinned_release_refuses_another_embedding_of_the_same_name(name: str) -> None:

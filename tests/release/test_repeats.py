@@ -11,8 +11,7 @@ import pytest
 from deniable import Embedding, Keyed, Multivariate, Privatizer
 from deniable.records import privatize_file
 from deniable.release import repeats
-from deniable.release.receipt_file import decode_receipt
-from deniable.release.receipt_page import receipt_page
+from deniable.release.receipt_page import decode_receipt, receipt_page
 from deniable.release.tally import Tally
 
 TEXT = "the fox it do the fox it do the fox it do"  # 12 words

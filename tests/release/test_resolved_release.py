@@ -24,7 +24,7 @@ def test_what_may_be_spent_reaches_the_privatizer(
     made = resolve_release(**settings).make()
     assert (made.settings.ceiling, made.settings.record_epsilon) == (per_word, per_record)
     receipt = made.receipt()
-    assert (receipt.ceiling, receipt.record_epsilon) == (per_word, per_record)
+    assert (receipt.settings.ceiling, receipt.settings.record_epsilon) == (per_word, per_record)
 
 
 @pytest.mark.parametrize("name", ["epsilon", "record_epsilon"])

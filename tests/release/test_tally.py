@@ -18,8 +18,7 @@ from deniable.records.formats.roles import Roles
 from deniable.records.jobs.job import receipt_of
 from deniable.records.jobs.journal import Journal
 from deniable.release import tally as tallies
-from deniable.release.receipt import Tally
-from deniable.release.tally import UserCounts
+from deniable.release.tally import Tally, UserCounts
 
 ROWS = 40
 

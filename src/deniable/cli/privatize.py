@@ -304,7 +304,7 @@ def _show(made: Receipt, output: str | Path, receipt: Path | None, *, as_json: b
     """Print the receipt, or a summary of the release with where its card and receipt lie: one goes with it,
     and the other must stay."""
     from deniable.atomic import beside
-    from deniable.release.card_file import ENDING
+    from deniable.release.card import ENDING
 
     if as_json:
         print(escape_json(made.to_json()), end="")

@@ -15,7 +15,7 @@ from deniable.errors import printable
 if TYPE_CHECKING:
     from deniable.release.proved import ProvedNumbers
     from deniable.release.receipt import Receipt
-    from deniable.release.receipt_file import ReceiptFile
+    from deniable.release.receipt_page import ReceiptFile
 
 ReceiptPage = Annotated[
     Path | None,
@@ -53,8 +53,7 @@ def receipt(
     Without --output it prints what is proved in numbers. The page holds what the receipt holds, so it stays
     with whoever holds the private text.
     """
-    from deniable.release.receipt_file import read_receipt_file
-    from deniable.release.receipt_page import write_receipt_page
+    from deniable.release.receipt_page import read_receipt_file, write_receipt_page
 
     if output is None and no_numbers and not as_json:
         raise typer.BadParameter("--no-numbers needs an --output or --json")
@@ -73,10 +72,10 @@ def receipt(
 
 
 def _numbers(found: ReceiptFile, file: Path, card: Path | None, delta: float) -> ProvedNumbers | None:
+    from deniable.release.card import ENDING as CARD
     from deniable.release.card import read_card
-    from deniable.release.card_file import ENDING as CARD
     from deniable.release.proved import numbers_of_release
-    from deniable.release.receipt_file import ENDING
+    from deniable.release.receipt import ENDING
 
     beside = file.with_name(file.name.removesuffix(ENDING) + CARD)
     if card is None and not beside.exists():
@@ -110,8 +109,7 @@ def check_page(page: Path, source: str, *written: Path | None, force: bool) -> N
 def write_page(page: Path, made: Receipt | None, noted: Path) -> None:
     """Write the page of a release that was just made, or that was finished before and ``noted`` in its
     receipt."""
-    from deniable.release.receipt_file import decode_receipt, read_receipt_file
-    from deniable.release.receipt_page import write_receipt_page
+    from deniable.release.receipt_page import decode_receipt, read_receipt_file, write_receipt_page
 
     write_receipt_page(
         read_receipt_file(noted) if made is None else decode_receipt(made.to_json(), noted), page

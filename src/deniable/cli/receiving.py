@@ -124,8 +124,7 @@ class ReceivingOptions:
         """
         from deniable.atomic import beside
         from deniable.mechanisms.catalogue import parse_mechanism
-        from deniable.release.card import read_card
-        from deniable.release.card_file import ENDING
+        from deniable.release.card import ENDING, read_card
         from deniable.release.release import Release
 
         if self.card is not None and self.epsilon is not None:

@@ -18,8 +18,9 @@ from deniable.records.formats.source import Source
 from deniable.records.jobs.job import check_budget, receipt_of, run_job
 from deniable.records.jobs.releasing import releasing
 from deniable.release.privatizer import Privatizer
-from deniable.release.receipt import Receipt, Tally
+from deniable.release.receipt import Receipt
 from deniable.release.release import Release
+from deniable.release.tally import Tally
 
 _BYTES_AT_ONCE = 1 << 16
 

@@ -10,39 +10,151 @@ vocabulary holds it: without it nobody could decode.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import msgspec
 
-from deniable.atomic import whole_file
+from deniable.atomic import read_plain_file, whole_file
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.leaving_out import leave_out
 from deniable.embeddings.places import find_by_fingerprint, known_names
 from deniable.errors import InvalidParameter, MalformedCard
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.catalogue import ChosenMechanism, chosen_as, entry_of
-from deniable.release.card_file import (
-    FORMAT,
-    CardFile,
-    NamedEmbedding,
-    NamedList,
-    NamedMap,
-    NamedMechanism,
-    NamedNeverRelease,
-    Policies,
-    decode_card,
-    read_card_file,
-)
+from deniable.mechanisms.catalogue import ChosenMechanism, check_option_types, chosen_as, entry_of
+from deniable.parameters import validated_epsilon
 from deniable.release.policies import CasePolicy, Drafter, PunctuationPolicy, UnknownPolicy
 from deniable.release.receipt import ReleaseSettings, risk_described
 from deniable.release.writing import REDACTED
 from deniable.version import __version__
 from deniable.words.cutter import RULES, rules_for
+from deniable.words.languages import LANGUAGE_RULES
 from deniable.words.never_release import NeverRelease, built_in_digest, built_in_list, fold
+
+ENDING = ".card.json"
+"""What the name of a card has after the name of the output."""
+
+FORMAT = 1
+
+_LONGEST = 64 << 20
+
+Part = TypeVar("Part", bound=msgspec.Struct)
+_DIGEST = re.compile("[0-9a-f]{32}")
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A part of the file of a card, with the types it must have: a card may come from anybody, and may be
+    hand-edited."""
+
+    def __post_init__(self) -> None:
+        for name in {"fingerprint", "source_fingerprint", "digest"}.intersection(self.__struct_fields__):
+            if not _DIGEST.fullmatch(digest := getattr(self, name)):
+                raise InvalidParameter(name, digest[:50], "must be 32 hexadecimal digits")
+
+
+class NamedMechanism(_Part, frozen=True, kw_only=True):
+    """A mechanism of the catalogue; ``parameters`` are what it depends on beside its options."""
+
+    name: str
+    options: dict[str, float | int | str | list[str]]
+    parameters: dict[str, float | int | str | bool]
+
+
+class NamedMap(_Part, frozen=True, kw_only=True):
+    """That its vectors are a public map of those of another embedding, and what the space was made for: what
+    survives by design."""
+
+    kind: Literal["reduced", "shaped"]
+    source_fingerprint: str
+    digest: str
+    purposes: tuple[str, ...]
+
+
+class NamedList(_Part, frozen=True, kw_only=True):
+    """A list of words that comes with deniable; ``digest`` tells its content."""
+
+    name: str
+    digest: str
+
+
+class NamedNeverRelease(_Part, frozen=True, kw_only=True):
+    """Which words were taken out of the vocabulary: those of built-in ``lists``, and ``words`` of it beside
+    them.
+
+    ``source_fingerprint`` tells the embedding that they were taken out of, and ``digest`` the whole list,
+    with words that are not in it.
+    """
+
+    lists: tuple[NamedList, ...]
+    words: tuple[str, ...]
+    digest: str
+    source_fingerprint: str
+
+
+class NamedEmbedding(
+    _Part,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    rename={"embedding": "name", "vocabulary": "words", "protected": "protected_words", "linear_map": "map"},
+):
+    """Which embedding it was, by the names that a ``Card`` has; the file has shorter ones."""
+
+    embedding: str
+    fingerprint: str
+    vocabulary: Annotated[int, msgspec.Meta(ge=1)]
+    dimension: Annotated[int, msgspec.Meta(ge=1)]
+    protected: Annotated[int, msgspec.Meta(ge=0)]
+    linear_map: NamedMap | None = None
+    never_release: NamedNeverRelease | None = None
+
+
+class Policies(_Part, frozen=True, kw_only=True):
+    """What became of unknown words, punctuation, case and listed words."""
+
+    unknown: UnknownPolicy
+    punctuation: PunctuationPolicy
+    case: CasePolicy
+    keep_words: tuple[str, ...]
+
+
+class CardFile(_Part, frozen=True, kw_only=True):
+    """All of the file, in its order."""
+
+    card: int
+    deniable: str
+    columns: tuple[str, ...]
+    mechanism: NamedMechanism | None
+    kind: str
+    epsilon_per_word: float
+    epsilon_per_record: float | None
+    embedding: NamedEmbedding
+    policy: Policies
+    rules_for_words: int
+    consistent: bool
+    in_words: list[str]
+    risk: Annotated[float, msgspec.Meta(gt=0.0, lt=1.0)] | msgspec.UnsetType = msgspec.UNSET
+
+    def __post_init__(self) -> None:
+        validated_epsilon(self.epsilon_per_word, "epsilon_per_word")
+        if self.epsilon_per_record is not None:
+            validated_epsilon(self.epsilon_per_record, "epsilon_per_record")
+        if self.mechanism is not None:
+            check_option_types(entry_of(self.mechanism.name), self.mechanism.options)
+        if self.rules_for_words not in (RULES, LANGUAGE_RULES):
+            problem = (
+                f"text is cut into words by rules {RULES} or {LANGUAGE_RULES} here; use the version that "
+                f"released it ({self.deniable[:20]!r})"
+            )
+            raise InvalidParameter("rules_for_words", self.rules_for_words, problem)
+
+
+class _Format(msgspec.Struct, frozen=True):
+    card: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,21 +252,21 @@ class Card:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the card as JSON-ready data."""
-        chosen, named = self.mechanism, None
-        if chosen is not None:
+        named = None
+        if (chosen := self.mechanism) is not None:
             named = NamedMechanism(
                 name=chosen.name, options=dict(chosen.options), parameters=dict(self.parameters)
             )
         written = CardFile(
             card=FORMAT,
             deniable=self.version,
-            columns=list(self.columns),
+            columns=self.columns,
             mechanism=named,
             kind=self.kind,
             epsilon_per_word=self.epsilon,
             epsilon_per_record=self.record_epsilon,
-            embedding=NamedEmbedding(**self._named(NamedEmbedding)),
-            policy=Policies(**self._named(Policies) | {"keep_words": list(self.keep_words)}),
+            embedding=self._part(NamedEmbedding),
+            policy=self._part(Policies),
             rules_for_words=self.rules,
             consistent=self.consistent,
             in_words=self.in_words(),
@@ -163,9 +275,9 @@ class Card:
         data: dict[str, Any] = msgspec.to_builtins(written)
         return data
 
-    def _named(self, part: type[msgspec.Struct]) -> dict[str, Any]:
-        """Return the fields that a part of the file shares with the card."""
-        return {name: getattr(self, name) for name in part.__struct_fields__}
+    def _part(self, part: type[Part]) -> Part:
+        """Return a part of the file, whose fields the card has too."""
+        return part(**{name: getattr(self, name) for name in part.__struct_fields__})
 
     def in_words(self) -> list[str]:
         """Return what a person who receives the release has to know, in a few sentences."""
@@ -372,7 +484,8 @@ def read_card(path: Path) -> Card:
     :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something
         that cannot be.
     """
-    return _card(read_card_file(path), str(path))
+    content = read_plain_file(path, longest=_LONGEST, what="card", error=MalformedCard)
+    return parse_card(content, str(path))
 
 
 GivenCard = Card | str | Path | Mapping[str, Any]
@@ -405,7 +518,18 @@ def parse_card(content: bytes, source: str) -> Card:
 
     :raises MalformedCard: if it is no card, was written by a later version, or says something that cannot be.
     """
-    return _card(decode_card(content, source), source)
+    try:
+        written = msgspec.json.decode(content, type=_Format).card
+        if written != FORMAT:
+            raise MalformedCard(
+                source,
+                f"format {written} is not known here, only {FORMAT}; use the version of deniable that wrote "
+                "it",
+            )
+        return _card(msgspec.json.decode(content, type=CardFile), source)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        problem = f"is no card of a release ({error}); the card lies beside the output, as OUTPUT{ENDING}"
+        raise MalformedCard(source, problem) from error
 
 
 def _card(written: CardFile, source: str) -> Card:
@@ -417,9 +541,9 @@ def _card(written: CardFile, source: str) -> Card:
         epsilon=written.epsilon_per_word,
         record_epsilon=written.epsilon_per_record,
         **msgspec.structs.asdict(written.embedding),
-        **msgspec.structs.asdict(written.policy) | {"keep_words": tuple(written.policy.keep_words)},
+        **msgspec.structs.asdict(written.policy),
         consistent=written.consistent,
-        columns=tuple(written.columns),
+        columns=written.columns,
         risk=None if written.risk is msgspec.UNSET else written.risk,
         rules=written.rules_for_words,
         version=written.deniable,

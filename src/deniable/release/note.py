@@ -9,6 +9,12 @@ themselves less often then; S_w may rise and fall (at tiny ε all words become t
 the two values is quoted. Below the smallest ε of a note there is one value only: N_w is quoted where it grows
 with ε, and S_w is not.
 
+A folder that was received may state anything of itself, so its note is held against fresh draws
+(``contradiction``). It states that a share q of the words has N_w of at most u(q). If that is true, a word
+drawn at random stays as it is with a probability of at most the sum of (q - q')·u(q) over neighbouring shares
+q' < q, and no word with one above u(1). Both are tested at a level of one in a million. The words for the
+second test are found by draws of their own: those that stay again and again.
+
 This is the reading side; ``calibration.note`` writes.
 """
 
@@ -18,60 +24,56 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any
 
+import msgspec
+import numpy as np
+
+from deniable.arrays import Ids
 from deniable.atomic import open_plain_file
 from deniable.errors import DamagedCalibration, InvalidParameter, TargetsNotMet
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.catalogue import identity_of, is_papers_mechanism
+from deniable.mechanisms.catalogue import MechanismIdentity, identity_of, is_papers_mechanism
+from deniable.noise.randomness import SecureRandomness
 from deniable.parameters import validated_max_unchanged
-from deniable.release.note_check import contradiction
-
-_LONGEST = 1 << 24
 
 FILE_NAME = "calibration.json"
 
+_LONGEST = 1 << 24
+_LEVEL = 1e-6
+_WORDS = 2000
+_ROUNDS = ((256, 4), (64, 8), (16, 60))
+"""How many of the words that stayed are drawn again, and how often; the last draws are those that count."""
 
-def without_list(name: str) -> str:
-    """Return the name of the file with the calibration of the default embedding without the words of a
-    built-in list."""
-    return f"calibration-without-{name}.json"
+_DIRECTIONS = 1000
+"""A calibration follows this many directions of each word, the same of all, so it may be wrong by three
+standard errors of that many."""
+
+_passed: set[tuple[object, ...]] = set()
+
+Number = int | float
+Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
-"""The file in the package for the default embedding without the words of the built-in list of names."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Spread:
+class Spread(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"most": "95%"}):
     """A value over the words: its median, what 95 % of the words keep to, and that of the worst word; the
     mean where it is known."""
 
-    median: float
-    most: float
-    worst: float
-    mean: float | None = None
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Return what ``to_dict`` made.
-
-        :raises ValueError: or KeyError, if a value is missing or no number.
-        """
-        mean = content.get("mean")
-        median, most, worst = (_number(content[name]) for name in ("median", "95%", "worst"))
-        return cls(median=median, most=most, worst=worst, mean=None if mean is None else _number(mean))
+    mean: Number | None = None
+    median: Number
+    most: Number
+    worst: Number
 
     def to_dict(self) -> dict[str, float]:
         """Return the values as JSON-ready data."""
-        mean = {} if self.mean is None else {"mean": self.mean}
-        return {**mean, "median": self.median, "95%": self.most, "worst": self.worst}
+        values: dict[str, float] = msgspec.to_builtins(self)
+        return values
 
     @classmethod
-    def combine(cls, spreads: list[Spread], pick: Callable[[list[float]], float]) -> Self:
+    def combine(cls, spreads: list[Spread], pick: Callable[[list[float]], float]) -> Spread:
         """Return the largest or smallest (``max`` or ``min``) of each value; the mean is left out."""
         return cls(
             median=pick([each.median for each in spreads]),
@@ -80,68 +82,33 @@ class Spread:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class NoteRow:
+class NoteRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a note says at one ε: N_w, its quantiles over the words, and S_w and distinct words where they
     were measured."""
 
-    epsilon: float
+    epsilon: Number
     unchanged: Spread
-    unchanged_quantiles: Mapping[float, float]
-    words_above_half: int | None
-    support: Spread | None
-    distinct: Spread | None
+    unchanged_quantiles: dict[float, Number]
+    words_above_half: int | msgspec.UnsetType | None = msgspec.UNSET
+    support: Spread | None = None
+    distinct: Spread | None = None
 
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Return what ``to_dict`` made.
-
-        :raises ValueError: or KeyError, TypeError or AttributeError, if it is not that.
-        """
-        support, distinct = (
-            Spread.from_dict(content[name]) if name in content else None for name in ("support", "distinct")
-        )
-        row = cls(
-            epsilon=_number(content["epsilon"]),
-            unchanged=Spread.from_dict(content["unchanged"]),
-            unchanged_quantiles={
-                float(key): _number(share) for key, share in content["unchanged_quantiles"].items()
-            },
-            words_above_half=content.get("words_above_half"),
-            support=support,
-            distinct=distinct,
-        )
-        shares = [
-            row.unchanged.median,
-            row.unchanged.most,
-            row.unchanged.worst,
-            *row.unchanged_quantiles.values(),
-        ]
-        if not all(0.0 <= share <= 1.0 for share in shares):
+    def __post_init__(self) -> None:
+        spread = (self.unchanged.median, self.unchanged.most, self.unchanged.worst)
+        if not all(0.0 <= share <= 1.0 for share in (*spread, *self.unchanged_quantiles.values())):
             raise ValueError("N_w is not between 0 and 1")
-        return row
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as JSON-ready data."""
-        row: dict[str, Any] = {
-            "epsilon": self.epsilon,
-            "unchanged": self.unchanged.to_dict(),
-            "unchanged_quantiles": {
-                str(quantile): share for quantile, share in self.unchanged_quantiles.items()
-            },
-            "words_above_half": self.words_above_half,
-        }
-        if self.support is not None and self.distinct is not None:
-            row |= {"support": self.support.to_dict(), "distinct": self.distinct.to_dict()}
-        return row
 
 
-@dataclass(frozen=True, kw_only=True)
-class Quote:
+class Quote(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename={"distinct": "distinct_in_one_draw_per_ray", "draws": "rays"},
+):
     """What a receipt says of the words at one ε; ``at_epsilon`` is the value of the note that N_w was read
     at."""
 
-    at_epsilon: float
+    at_epsilon: Number
     unchanged: Spread
     support: Spread | None
     distinct: Spread | None
@@ -151,19 +118,22 @@ class Quote:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the quote as it stands in receipts."""
-        return {
-            "at_epsilon": self.at_epsilon,
-            "unchanged": self.unchanged.to_dict(),
-            "support": None if self.support is None else self.support.to_dict(),
-            "distinct_in_one_draw_per_ray": None if self.distinct is None else self.distinct.to_dict(),
-            "rays": self.draws,
-            "words": self.words,
-            "words_for_support": self.words_for_support,
-        }
+        quote: dict[str, Any] = msgspec.to_builtins(self)
+        return quote
+
+    def in_words(self, epsilon: float) -> str:
+        """Return the quote as a line of a summary, for words that were drawn at this ε."""
+        at = f"at ε = {self.at_epsilon:g}"
+        if self.at_epsilon != epsilon:
+            at += ", the nearest value above that was calibrated,"
+        stays = self.unchanged
+        return (
+            f"calibration: {at} words stay themselves with N_w = {stays.median:.3f} (median), "
+            f"{stays.most:.3f} (95 %), {stays.worst:.3f} (worst of {self.words:,} words)"
+        )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Note:
+class Note(msgspec.Struct, frozen=True, kw_only=True, rename={"draws": "rays"}):
     """What a calibration of all words found, by rising ε.
 
     ``mechanism`` is ``identity_of`` the mechanism, or None in a file that does not name it. ``draws`` is the
@@ -172,55 +142,27 @@ class Note:
     """
 
     fingerprint: str
-    mechanism: Mapping[str, Any] | None
-    draws: int
-    words: int
-    table: tuple[NoteRow, ...]
+    mechanism: MechanismIdentity | None = None
     method: str | None = None
+    draws: Count
+    words: Count
     words_for_support: int | None = None
-    eta: float | None = None
+    eta: Number | None = None
+    table: tuple[NoteRow, ...]
 
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Return what ``to_dict`` made; raises what ``NoteRow.from_dict`` raises."""
-        note = cls(
-            fingerprint=content["fingerprint"],
-            mechanism=content.get("mechanism"),
-            draws=_whole_number(content["rays"]),
-            words=_whole_number(content["words"]),
-            table=tuple(NoteRow.from_dict(row) for row in content["table"]),
-            method=content.get("method"),
-            words_for_support=None
-            if content.get("words_for_support") is None
-            else _whole_number(content["words_for_support"]),
-            eta=content.get("eta"),
-        )
-        if not note.table:
+    def __post_init__(self) -> None:
+        epsilons = [row.epsilon for row in self.table]
+        if not epsilons:
             raise ValueError("it has no values")
-        if any(list(row.unchanged_quantiles) != note.quantiles for row in note.table):
+        if any(list(row.unchanged_quantiles) != self.quantiles for row in self.table):
             raise ValueError("N_w is missing at some quantiles")
-        epsilons = [row.epsilon for row in note.table]
-        if (
-            not all(epsilon > 0.0 for epsilon in epsilons)
-            or epsilons != sorted(epsilons)
-            or note.draws < 1
-            or note.words < 1
-        ):
-            raise ValueError("a number is not allowed")
-        return note
+        if not all(epsilon > 0.0 for epsilon in epsilons) or epsilons != sorted(epsilons):
+            raise ValueError("its values of ε are not positive and rising")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the note as it is written."""
-        return {
-            "fingerprint": self.fingerprint,
-            "mechanism": self.mechanism,
-            "method": self.method,
-            "rays": self.draws,
-            "words": self.words,
-            "words_for_support": self.words_for_support,
-            "eta": self.eta,
-            "table": [row.to_dict() for row in self.table],
-        }
+        note: dict[str, Any] = msgspec.to_builtins(self, str_keys=True)
+        return note
 
     @property
     def quantiles(self) -> list[float]:
@@ -246,11 +188,9 @@ class Note:
     def _around(self, epsilon: float) -> tuple[NoteRow, ...]:
         """Return the row of this ε, or those on both sides of it; nothing above the largest ε of the note."""
         place = next((i for i, row in enumerate(self.table) if row.epsilon >= epsilon), None)
-        return (
-            ()
-            if place is None
-            else self.table[max(0, place - (self.table[place].epsilon > epsilon)) : place + 1]
-        )
+        if place is None:
+            return ()
+        return self.table[max(0, place - (self.table[place].epsilon > epsilon)) : place + 1]
 
     def claims(self, epsilon: float) -> dict[float, float]:
         """Return the largest N_w at this ε for each share of the words, as it may be quoted; nothing where
@@ -278,23 +218,16 @@ class Note:
         if not met:
             raise TargetsNotMet(
                 f"at the smallest ε calibrated, {self.table[0].epsilon:g}, some words still stay themselves "
-                "more often than "
-                f"{max_unchanged:g}; ask for fewer words (--quantile), or protect the exposed ones: deniable "
-                "calibrate --protect"
+                f"more often than {max_unchanged:g}; ask for fewer words (--quantile), or protect the "
+                "exposed ones: deniable calibrate --protect"
             )
         return float(max(met))
 
 
-def _number(value: Any) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value):
-        raise ValueError("a value is not a finite number")
-    return value  # type: ignore[no-any-return]
-
-
-def _whole_number(value: Any) -> int:
-    if type(value) is not int:
-        raise ValueError("a count is not a whole number")
-    return value
+def without_list(name: str) -> str:
+    """Return the name of the package's file for the default embedding without the words of a built-in
+    list."""
+    return f"calibration-without-{name}.json"
 
 
 def note_path(mechanism: Mechanism) -> Path | None:
@@ -341,11 +274,9 @@ def _find_note(mechanism: Mechanism, at: Callable[[Note], float]) -> Note | None
             f"{problem}; nothing was released. Remove it, or calibrate: deniable calibrate --embedding "
             f"{beside.parent}",
         )
-    return replace(
-        note,
-        words_for_support=None,
-        table=tuple(replace(row, support=None, distinct=None) for row in note.table),
-    )
+    replace = msgspec.structs.replace
+    table = tuple(replace(row, support=None, distinct=None) for row in note.table)
+    return replace(note, words_for_support=None, table=table)
 
 
 def _path_beside(mechanism: Mechanism) -> Path | None:
@@ -387,11 +318,11 @@ def _read_note(mechanism: Mechanism, file: Traversable) -> Note | None:
                 raise ValueError("it is larger than any note")
         else:
             content = file.read_bytes()
-        note = Note.from_dict(json.loads(content.decode("utf-8")))
+        note = msgspec.json.decode(content, type=Note)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         # somebody else's private note of a shared embedding must not keep others from releasing with it
         return None
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, OSError) as error:
+    except (ValueError, RecursionError, OSError) as error:
         raise DamagedCalibration(str(file), f"cannot be read ({error})") from error
     # What is said of all words comes from a calibration of all words, whoever wrote the file.
     known = note.fingerprint == mechanism.embedding.fingerprint and note.words == len(mechanism.embedding)
@@ -459,3 +390,75 @@ def _not_calibrated(mechanism: Mechanism) -> str:
         "--mechanism … with the same "
         "options, for all words"
     )
+
+
+def contradiction(claims: Mapping[float, float], mechanism: Mechanism, epsilon: float) -> str | None:
+    """Return what fresh draws contradict, in words, or None. ``claims`` is the largest N_w of each share of
+    the words.
+
+    Claims that passed are not checked again in this process.
+    """
+    key = (
+        mechanism.embedding.fingerprint,
+        type(mechanism),
+        repr(mechanism.guarantee.parameters),
+        epsilon,
+        *sorted(claims.items()),
+    )
+    if not claims or key in _passed:
+        return None
+    problem = _contradiction(claims, mechanism, epsilon)
+    if problem is None:
+        _passed.add(key)
+    return problem
+
+
+def _contradiction(claims: Mapping[float, float], mechanism: Mechanism, epsilon: float) -> str | None:
+    chance = np.random.default_rng()
+    ids = chance.integers(0, len(mechanism.embedding), _WORDS)
+    stays = _times_unchanged(mechanism, ids, 1, epsilon) == 1
+    mean = _mean_bound(claims)
+    if _too_many(int(stays.sum()), _WORDS, mean, _LEVEL):
+        return (
+            f"it states that at ε = {epsilon:g} a word stays as it is with at most {mean:.1%}, and "
+            f"{stays.mean():.1%} of fresh draws do"
+        )
+    left = np.unique(ids[stays])
+    for most, draws in _ROUNDS:
+        left = chance.permutation(left)[:most]
+        times = _times_unchanged(mechanism, left, draws, epsilon)
+        found, left = times.max(initial=0), left[times == draws]
+    if _too_many(int(found), draws, claims[1.0], _LEVEL / most):
+        return (
+            f"it states that at ε = {epsilon:g} no word stays as it is in more than {claims[1.0]:.1%} of "
+            "draws, and fresh draws show one"
+        )
+    return None
+
+
+def _times_unchanged(mechanism: Mechanism, ids: Ids, draws: int, epsilon: float) -> Ids:
+    """Return how often each word stays as it is."""
+    each = np.repeat(ids, draws)
+    drawn = mechanism.perturb(
+        mechanism.embedding.stands_in(each), SecureRandomness(), epsilon=np.full(len(each), epsilon)
+    )
+    times: Ids = (drawn == each).reshape(-1, draws).sum(axis=1)
+    return times
+
+
+def _mean_bound(claims: Mapping[float, float]) -> float:
+    """Return the largest mean of N_w that is in line with the claims."""
+    total, before = 0.0, 0.0
+    for quantile in sorted(quantile for quantile in claims if 0.0 < quantile <= 1.0):
+        total += (quantile - before) * min(share for other, share in claims.items() if other >= quantile)
+        before = quantile
+    return total
+
+
+def _too_many(count: int, draws: int, share: float, level: float) -> bool:
+    """Return whether draws that stay with a probability of at most ``share``, which may be off by its error,
+    hardly give that count."""
+    from scipy.special import betainc  # loaded when it is needed
+
+    allowed = min(share + 3.0 * math.sqrt(share * (1.0 - share) / _DIRECTIONS), 1.0)
+    return count > 0 and bool(betainc(count, draws - count + 1, allowed) < level)

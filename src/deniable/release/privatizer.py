@@ -23,10 +23,10 @@ from deniable.noise.randomness import SecureRandomness
 from deniable.noise.unique import UniqueIds
 from deniable.parameters import validated_epsilon
 from deniable.progress import check_interrupt
-from deniable.release.note import quote_calibration
 from deniable.release.policies import CasePolicy, Draft, Drafter, PunctuationPolicy, TextPolicy, UnknownPolicy
-from deniable.release.receipt import Receipt, ReleaseSettings, Tally
+from deniable.release.receipt import Receipt, ReleaseSettings
 from deniable.release.repeats import Call, Repeats
+from deniable.release.tally import Tally
 from deniable.words.never_release import GivenList, NeverRelease
 
 if TYPE_CHECKING:
@@ -126,6 +126,8 @@ class Privatizer:
         ):  # keyed noise is drawn from the fingerprint
             mechanism.embedding.check_content()
         if self.record_epsilon is None and mechanism.embedding.is_received:
+            from deniable.release.note import quote_calibration
+
             quote_calibration(mechanism)  # what its folder says is checked before anything is released
         self._drafter = Drafter(mechanism.embedding, self.policy)
         self._vocabulary = mechanism.embedding.words

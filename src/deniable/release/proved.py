@@ -23,7 +23,7 @@ from deniable.measures.risk import english_words
 from deniable.mechanisms.base import method_of
 from deniable.release.card import Card
 from deniable.release.policies import UnknownPolicy
-from deniable.release.receipt_file import ReceiptFile
+from deniable.release.receipt_page import ReceiptFile
 from deniable.report.wording import percent, percent_up, words
 from deniable.words.cutter import Lookup
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,11 +23,13 @@ from deniable.interfaces import Mechanism, Randomness
 from deniable.mechanisms.catalogue import CATALOGUE, ChosenMechanism, checked_options, entry_of
 from deniable.noise import Keyed
 from deniable.parameters import validated_epsilon
-from deniable.release.note import Note, note_for_target
 from deniable.release.policies import Drafter, TextPolicy
 from deniable.release.privatizer import Privatizer
 from deniable.report.wording import most_words, percent
 from deniable.words.never_release import GivenList, NeverRelease
+
+if TYPE_CHECKING:
+    from deniable.release.note import Note
 
 _HARDLY_ANY = 0.005
 """If the median word is released unchanged less often than this, hardly anything of the meaning is left."""
@@ -244,6 +246,8 @@ def resolve_release(
         return release
     if settings.get("epsilon") is not None:
         raise InvalidParameter("max_unchanged", max_unchanged, "chooses epsilon; give one of the two")
+    from deniable.release.note import note_for_target
+
     release = Release(**{**settings, "epsilon": 1.0})
     note = note_for_target(release.make_mechanism(release.open_embedding()), max_unchanged, quantile)
     epsilon = note.largest_epsilon(max_unchanged, quantile)

@@ -17,7 +17,7 @@ from deniable.atomic import beside
 from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
 from deniable.errors import InvalidParameter
 from deniable.records.formats.layout import format_of, released_name
-from deniable.release.card_file import ENDING as CARD
+from deniable.release.card import ENDING as CARD
 from deniable.service.job_folder import JobFile, JobFolder
 from deniable.service.jobs import JobStore
 from deniable.service.messages import Refused, refusal_of

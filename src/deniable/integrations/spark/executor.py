@@ -16,8 +16,8 @@ from deniable.noise.encoding import RecordId
 from deniable.records.formats.naming import name_text
 from deniable.release.columns import map_column
 from deniable.release.privatizer import Privatizer
-from deniable.release.receipt import Tally
 from deniable.release.release import Release
+from deniable.release.tally import Tally
 
 if TYPE_CHECKING:
     import pyarrow as pa

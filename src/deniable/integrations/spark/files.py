@@ -19,8 +19,8 @@ from deniable.integrations.spark.session import session
 from deniable.integrations.spark.shipping import ship_embedding
 from deniable.records.formats.layout import find_header_columns, find_named_columns, format_of, left_out
 from deniable.records.formats.roles import Roles
+from deniable.release.card import ENDING as CARD
 from deniable.release.card import Card
-from deniable.release.card_file import ENDING as CARD
 from deniable.release.receipt import Receipt
 from deniable.release.release import Release, release_from
 

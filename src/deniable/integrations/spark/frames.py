@@ -11,8 +11,9 @@ from deniable.errors import InvalidParameter
 from deniable.integrations.spark.executor import TALLY, Task, quoted
 from deniable.records.formats.layout import find_named_columns, untouched_columns
 from deniable.records.jobs.job import check_budget, relaxations_of
-from deniable.release.receipt import Receipt, Tally
+from deniable.release.receipt import Receipt
 from deniable.release.release import Release, release_from
+from deniable.release.tally import Tally
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from deniable.errors import ClusterError, RecordError, printable
 from deniable.integrations.spark.executor import TALLY, Task, quoted
-from deniable.release.receipt import Tally
+from deniable.release.tally import Tally
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -43,11 +43,11 @@ from deniable.records.formats.reader import BatchSize, FinishedAtTheEnd, Reader
 from deniable.records.formats.source import Source
 from deniable.records.jobs.journal import Journal, Partial
 from deniable.records.jobs.releasing import Checkpoints, Pack, check_workers, releasing
+from deniable.release.card import ENDING as CARD
 from deniable.release.card import Card
-from deniable.release.card_file import ENDING as CARD
 from deniable.release.privatizer import Privatizer
-from deniable.release.receipt import Receipt, Tally
-from deniable.release.receipt_file import LONGEST_RECEIPT
+from deniable.release.receipt import LONGEST_RECEIPT, Receipt
+from deniable.release.tally import Tally
 from deniable.version import __version__
 from deniable.words.cutter import rules_for
 

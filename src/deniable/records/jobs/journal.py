@@ -18,7 +18,7 @@ from typing import Any
 
 from deniable.atomic import keep_private, lock_within, open_regular
 from deniable.errors import ResumeError
-from deniable.release.receipt import Tally
+from deniable.release.tally import Tally
 
 _VERSION = 1
 _SECONDS_UNTIL_WORKERS_NOTICE = 1.0

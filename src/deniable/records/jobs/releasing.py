@@ -31,7 +31,7 @@ from deniable.progress import Progress
 from deniable.records.formats.reader import Batch, BatchSize, Reader, release_texts
 from deniable.records.jobs.journal import Journal, Partial
 from deniable.release.privatizer import Privatizer
-from deniable.release.receipt import Tally
+from deniable.release.tally import Tally
 
 _BATCHES_PER_WORKER = 2
 _SECONDS_BETWEEN_LOOKS = 0.2

@@ -34,7 +34,7 @@ from deniable.records.formats.source import Source
 from deniable.records.jobs.job import run_job, settings_digest
 from deniable.records.watching.failures import Failures, State
 from deniable.records.watching.ledger import Ledger, LedgerEntry
-from deniable.release.card_file import ENDING as _CARD
+from deniable.release.card import ENDING as _CARD
 from deniable.release.privatizer import Privatizer
 
 SameContent = Literal["skip", "release"]
