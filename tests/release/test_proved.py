@@ -11,8 +11,8 @@ import pytest
 from deniable import Embedding, Keyed, MalformedCard, Multivariate, Privatizer
 from deniable.measures.estimate import Estimate
 from deniable.release.card import Card, card_from
-from deniable.release.proved import ProvedNumbers, accounting_in_words, capacity_in_words, numbers_of_release
-from deniable.release.receipt_page import ReceiptFile, decode_receipt, receipt_page
+from deniable.release.proved import ProvedNumbers, accounting_in_words, capacity_in_words
+from deniable.release.receipt_page import ReceiptFile, decode_receipt, numbers_of_release, receipt_page
 
 
 @pytest.fixture

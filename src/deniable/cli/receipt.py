@@ -74,8 +74,8 @@ def receipt(
 def _numbers(found: ReceiptFile, file: Path, card: Path | None, delta: float) -> ProvedNumbers | None:
     from deniable.release.card import ENDING as CARD
     from deniable.release.card import read_card
-    from deniable.release.proved import numbers_of_release
     from deniable.release.receipt import ENDING
+    from deniable.release.receipt_page import numbers_of_release
 
     beside = file.with_name(file.name.removesuffix(ENDING) + CARD)
     if card is None and not beside.exists():

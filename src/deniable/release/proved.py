@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Ids
-from deniable.errors import InvalidParameter, MalformedCard
+from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
 from deniable.measures.accounting import DELTA, WORDS, Spent, account
 from deniable.measures.bayes_bound import bayes_bound
@@ -23,7 +23,6 @@ from deniable.measures.risk import english_words
 from deniable.mechanisms.base import method_of
 from deniable.release.card import Card
 from deniable.release.policies import UnknownPolicy
-from deniable.release.receipt_page import ReceiptFile
 from deniable.report.wording import percent, percent_up, words
 from deniable.words.cutter import Lookup
 
@@ -145,24 +144,17 @@ def proved_numbers(
     return ProvedNumbers(capacity=factor, bayes_bound=named, accounting=tuple(rows))
 
 
-def numbers_of_release(card: Card, receipt: ReceiptFile, *, delta: float = DELTA) -> ProvedNumbers:
-    """Return the numbers of a release by its card; the receipt says how many words its median text has.
+def numbers_of_card(card: Card, *, words_of_a_text: int = 0, delta: float = DELTA) -> ProvedNumbers:
+    """Return the numbers of a release by its card, for texts of that many words too.
 
-    :raises MalformedCard: if the card is of another release, names no mechanism, or its embedding is not
-        here.
+    :raises MalformedCard: if the card names no mechanism, or its embedding is not here.
     :raises InvalidParameter: if δ is not between 0 and 1.
     """
-    if (card.fingerprint, card.epsilon, card.kind) != (
-        receipt.embedding.fingerprint,
-        _largest_epsilon(receipt, card),
-        receipt.mechanism,
-    ):
-        raise MalformedCard(card.source, "is of another release than the receipt")
     embedding = card.open_embedding()
     kept = np.array(
         [i for i in Lookup(embedding).ids(list(card.keep_words)) if i != embedding.unknown_id], dtype=np.int64
     )
-    mechanism, median = card.make_mechanism(embedding), receipt.budget.median_record.words
+    mechanism = card.make_mechanism(embedding)
     if card.consistent:
         return ProvedNumbers(
             capacity=None,
@@ -171,11 +163,9 @@ def numbers_of_release(card: Card, receipt: ReceiptFile, *, delta: float = DELTA
             unproved="Equal words of a user share one draw. The numbers of independent draws do not hold, so "
             "none are given.",
         )
-    return proved_numbers(mechanism, unknown=card.unknown, kept=kept, words_of_a_text=median, delta=delta)
-
-
-def _largest_epsilon(receipt: ReceiptFile, card: Card) -> float:
-    return card.epsilon if receipt.epsilon_per_word is None else receipt.epsilon_per_word
+    return proved_numbers(
+        mechanism, unknown=card.unknown, kept=kept, words_of_a_text=words_of_a_text, delta=delta
+    )
 
 
 def _named(mechanism: Mechanism, unknown: UnknownPolicy, kept: Ids) -> Estimate | None:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from deniable.atomic import read_plain_file, write_whole
-from deniable.errors import MalformedReceipt
+from deniable.errors import MalformedCard, MalformedReceipt
 from deniable.interfaces import NOTHING_EXPOSED
 from deniable.release.card import ENDING as CARD
+from deniable.release.card import Card
 from deniable.release.receipt import ADDED_UP, ENDING, LONGEST_RECEIPT
 from deniable.report.page import Page
 from deniable.report.place import check_place
@@ -182,6 +183,22 @@ def decode_receipt(content: bytes | str, source: str | Path) -> ReceiptFile:
             f"is no receipt of a release ({error}); the receipt lies beside the output, as OUTPUT{ENDING}"
         )
         raise MalformedReceipt(source, problem) from error
+
+
+def numbers_of_release(card: Card, receipt: ReceiptFile, *, delta: float = 1e-6) -> ProvedNumbers:
+    """Return what is proved of a release by its card; the receipt says how many words its median text has.
+
+    :raises MalformedCard: if the card is of another release, names no mechanism, or its embedding is not
+        here.
+    :raises InvalidParameter: if δ is not between 0 and 1.
+    """
+    from deniable.release.proved import numbers_of_card
+
+    epsilon = card.epsilon if receipt.epsilon_per_word is None else receipt.epsilon_per_word
+    released = (receipt.embedding.fingerprint, epsilon, receipt.mechanism)
+    if (card.fingerprint, card.epsilon, card.kind) != released:
+        raise MalformedCard(card.source, "is of another release than the receipt")
+    return numbers_of_card(card, words_of_a_text=receipt.budget.median_record.words, delta=delta)
 
 
 def receipt_page(receipt: ReceiptFile, numbers: ProvedNumbers | None = None) -> Page:
