@@ -1,22 +1,26 @@
-"""What a benchmark ran on, in words and as data, and the processor time that it took: a figure without them
-says little."""
+"""What benchmarks share: the machine in words and as data, processor time, made texts, rounds in turns."""
 
 from __future__ import annotations
 
 import os
 import platform
 import re
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+from deniable import Embedding
 
 
 def machine() -> str:
     """Return how many hardware threads of which processor there are, how busy they are now, and the
     Python."""
     cpuinfo = Path("/proc/cpuinfo")
-    models = (
-        re.findall(r"^model name\s*: (.*)$", cpuinfo.read_text(), re.MULTILINE) if cpuinfo.exists() else []
-    )
+    pattern = re.compile(r"^model name\s*: (.*)$", re.MULTILINE)
+    models = pattern.findall(cpuinfo.read_text()) if cpuinfo.exists() else []
     model = models[0] if models else platform.processor() or platform.machine()
     return f"{os.cpu_count()} x {model}, load {os.getloadavg()[0]:.1f}, Python {platform.python_version()}"
 
@@ -43,3 +47,35 @@ def processor_seconds() -> float:
     while more := {process for process, parent in parents.items() if parent in mine} - mine:
         mine |= more
     return sum(ticks[process] for process in mine) / os.sysconf("SC_CLK_TCK")
+
+
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Return the seconds that a call takes on the clock, and the processor time of all that it started."""
+    began, spent = time.perf_counter(), processor_seconds()
+    work()
+    return time.perf_counter() - began, processor_seconds() - spent
+
+
+def in_turns(
+    contestants: Mapping[Any, Callable[[], object]], words: int, rounds: int, *, called: str
+) -> list[dict[str, Any]]:
+    """Return words per second and processor microseconds a word of each contestant, in each of some rounds.
+
+    They take turns, because a shared machine drifts. ``called`` is the key of a contestant's name in its row.
+    """
+    rows: dict[Any, dict[str, Any]] = {
+        name: {called: name, "words_per_second": [], "processor_microseconds": []} for name in contestants
+    }
+    for _ in range(rounds):
+        for name, work in contestants.items():
+            seconds, spent = timed(work)
+            rows[name]["words_per_second"].append(words / seconds)
+            rows[name]["processor_microseconds"].append(spent / words * 1e6)
+    return list(rows.values())
+
+
+def texts_by_rank(embedding: Embedding, texts: int, words: int, *, seed: int = 1) -> list[str]:
+    """Return texts of words as frequent as their rank says."""
+    shares = 1.0 / (np.arange(len(embedding)) + 2.7)
+    ids = np.random.default_rng(seed).choice(len(embedding), (texts, words), p=shares / shares.sum())
+    return [" ".join(embedding.words[i] for i in row) for row in ids.tolist()]

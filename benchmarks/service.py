@@ -1,13 +1,12 @@
 """What HTTP costs: words per second through the service over ``Privatizer.many`` in a process, and the
 latency of short requests.
 
-    python -m benchmarks.service --seconds 5 --peer-python PEERS/bin/python --json docs/data/service.json
-    --page docs/guide/service.md
+    python -m benchmarks.service --peer-python PEERS/bin/python      # writes docs/data/service.json python
+    -m scripts.pages service                                  # writes the tables of docs/guide/service.md
 
 The rounds alternate, so that what else the machine does hits all alike. The client runs on the same machine
 and takes its part of it. PEERS is an environment with presidio-anonymizer, Flask and gunicorn; its anonymizer
-only replaces spans that it is told, so it stands here for scale: it does no search. ``--soak MINUTES`` sends
-short requests for that long and shows the memory of the service.
+only replaces spans that it is told, so it stands here for scale: it does no search.
 """
 
 from __future__ import annotations
@@ -23,143 +22,103 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
+from scripts.pages import DATA, DOCS, ROOT, read_json, spread, table, write_json
 
-from benchmarks.machine import busy, machine
+from benchmarks.machine import busy, machine, texts_by_rank
 from deniable import Embedding, Multivariate, Privatizer
 
-_TEXTS = 800
-_WORDS = 20
-_PER_REQUEST = 100
-_EPSILON = 6.0
-_WORKERS_OF_THE_PEER = 2
-
-
-@dataclass(kw_only=True)
-class Answers:
-    """What came back: how many requests, by status, and how long each took."""
-
-    seconds: float = 0.0
-    took: list[float] = field(default_factory=list)
-    statuses: Counter[int] = field(default_factory=Counter)
-
-    def per_second(self) -> float:
-        """Return the requests per second."""
-        return len(self.took) / self.seconds
-
-    def quantile(self, share: float) -> float:
-        """Return the milliseconds within which this share of the requests was answered."""
-        return 1000.0 * float(np.quantile(self.took, share))
-
-
-def make_texts(embedding: Embedding) -> list[str]:
-    """Return texts of words as frequent as their rank says."""
-    rng = np.random.default_rng(1)
-    shares = 1.0 / (np.arange(len(embedding)) + 2.7)
-    ids = rng.choice(len(embedding), (_TEXTS, _WORDS), p=shares / shares.sum())
-    return [" ".join(embedding.words[i] for i in row) for row in ids.tolist()]
+PAGE, RESULT = DOCS / "guide" / "service.md", DATA / "service.json"
+TEXTS, WORDS, PER_REQUEST, EPSILON = 800, 20, 100, 6.0
+WORKERS_OF_THE_PEER = 2
 
 
 def request_of(path: str, content: object) -> bytes:
     """Return a request of JSON."""
     body = json.dumps(content).encode()
-    head = (
-        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: "
-        f"{len(body)}\r\n\r\n"
-    )
-    return head.encode() + body
+    head = [f"POST {path} HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json"]
+    return "\r\n".join([*head, f"Content-Length: {len(body)}", "", ""]).encode() + body
 
 
-async def drive(port: int, requests: list[bytes], *, connections: int, seconds: float) -> Answers:
-    """Send requests over that many connections, each waiting for its answer, for that long."""
-    answers, end = Answers(), time.perf_counter() + seconds
-    upcoming = iter(lambda: requests[len(answers.took) % len(requests)], None)
+async def drive(
+    port: int, requests: list[bytes], *, connections: int, seconds: float
+) -> tuple[list[float], float]:
+    """Send requests over that many connections, each waiting for its answer, for that long.
+
+    Return how long each request took, and all together.
+    """
+    took: list[float] = []
+    end = time.perf_counter() + seconds
 
     async def one() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        try:
-            while time.perf_counter() < end:
-                started = time.perf_counter()
-                writer.write(next(upcoming))
-                head = (await reader.readuntil(b"\r\n\r\n")).lower()
-                await reader.readexactly(int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0]))
-                answers.took.append(time.perf_counter() - started)
-                answers.statuses[int(head.split(b" ", 2)[1])] += 1
-                if b"connection: close" in head:
-                    writer.close()
-                    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        finally:
-            writer.close()
+        while time.perf_counter() < end:
+            began = time.perf_counter()
+            writer.write(requests[len(took) % len(requests)])
+            head = (await reader.readuntil(b"\r\n\r\n")).lower()
+            await reader.readexactly(int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0]))
+            took.append(time.perf_counter() - began)
+            assert head.split(b" ", 2)[1] == b"200", head
+            if b"connection: close" in head:
+                writer.close()
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.close()
 
-    started = time.perf_counter()
+    began = time.perf_counter()
     await asyncio.gather(*(one() for _ in range(connections)))
-    answers.seconds = time.perf_counter() - started
-    return answers
+    return took, time.perf_counter() - began
 
 
 @contextlib.contextmanager
-def started(command: list[str], port: int, path: str, folder: Path, **environment: str) -> Iterator[int]:
-    """Run a server until the block ends, and give its process id."""
-    with Path(folder, f"log-{port}").open("wb") as log:
+def started(command: list[str], path: str, folder: Path) -> Iterator[int]:
+    """Run a server until the block ends, and give its port, which stands for PORT in the command."""
+    with socket.socket() as opened:
+        opened.bind(("127.0.0.1", 0))
+        port = int(opened.getsockname()[1])
+    log = folder / f"log-{port}"
+    asked = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode()
+    with log.open("wb") as out:
         process = subprocess.Popen(
-            command,
-            stdout=log,
-            stderr=log,
-            env={**os.environ, **environment},
-            cwd=Path(__file__).resolve().parents[1],
+            [each.replace("PORT", str(port)) for each in command],
+            stdout=out,
+            stderr=out,
+            env={**os.environ, "DENIABLE_HOME": str(folder)},
+            cwd=ROOT,
         )
         try:
             for _ in range(600):
-                with (
-                    contextlib.suppress(OSError),
-                    socket.create_connection(("127.0.0.1", port), timeout=1) as opened,
-                ):
-                    opened.sendall(
-                        f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode()
-                    )
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1) as opened:
+                    opened.sendall(asked)
                     if b" 200 " in opened.recv(100):
                         break
                 if process.poll() is not None:
-                    raise SystemExit(Path(folder, f"log-{port}").read_text())
+                    raise SystemExit(log.read_text())
                 time.sleep(0.1)
-            yield process.pid
+            yield port
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(60)
 
 
-def free_port() -> int:
-    """Return a port that nobody uses now."""
-    with socket.socket() as opened:
-        opened.bind(("127.0.0.1", 0))
-        return int(opened.getsockname()[1])
-
-
-@contextlib.contextmanager
-def service(folder: Path, *, together: bool = True) -> Iterator[tuple[int, int]]:
-    """Run the service, and give its port and process id."""
-    port = free_port()
-    command = [
+def service(*, together: bool = True) -> list[str]:
+    """Return the command of the service, with requests put together for one search or one by one."""
+    return [
         sys.executable,
         "-m",
         "benchmarks.service",
         "--serve",
-        str(port),
+        "PORT",
         *([] if together else ["--one-by-one"]),
     ]
-    with started(command, port, "/ready", folder, DENIABLE_HOME=str(folder)) as process:
-        yield port, process
 
 
-def run_service(port: int, *, together: bool) -> None:
-    """Serve, with requests put together or one by one: what the measured process runs."""
+def serve(port: int, *, together: bool) -> None:
+    """Serve: what the measured process runs."""
     from deniable.service.app import Service
     from deniable.service.server import make_server
     from deniable.service.settings import Server, Settings
@@ -171,147 +130,102 @@ def run_service(port: int, *, together: bool) -> None:
 
 def measure_ratio(texts: list[str], folder: Path, *, rounds: int, seconds: float) -> list[dict[str, float]]:
     """Return, for each round, words per second in this process and through HTTP."""
-    private = Privatizer(Multivariate(Embedding.open(), epsilon=_EPSILON))
+    private = Privatizer(Multivariate(Embedding.open(), epsilon=EPSILON))
     private.many(texts)
-    requests = [
-        request_of("/privatize", {"texts": texts[i : i + _PER_REQUEST], "epsilon": _EPSILON})
-        for i in range(0, _TEXTS, _PER_REQUEST)
-    ]
-    found = []
-    with service(folder) as (port, _):
+    parts = [texts[start : start + PER_REQUEST] for start in range(0, TEXTS, PER_REQUEST)]
+    requests = [request_of("/privatize", {"texts": part, "epsilon": EPSILON}) for part in parts]
+    rates = []
+    with started(service(), "/ready", folder) as port:
         asyncio.run(drive(port, requests, connections=8, seconds=1))
         for _ in range(rounds):
-            begun, done = time.perf_counter(), 0
-            while time.perf_counter() - begun < seconds:
+            began, done = time.perf_counter(), 0
+            while time.perf_counter() - began < seconds:
                 private.many(texts)
                 done += 1
-            here = done * _TEXTS * _WORDS / (time.perf_counter() - begun)
-            answers = asyncio.run(drive(port, requests, connections=8, seconds=seconds))
-            assert set(answers.statuses) == {200}, answers.statuses
-            found.append({"many": here, "http": answers.per_second() * _PER_REQUEST * _WORDS})
-    return found
+            here = done * TEXTS * WORDS / (time.perf_counter() - began)
+            took, all_together = asyncio.run(drive(port, requests, connections=8, seconds=seconds))
+            rates.append({"many": here, "http": len(took) * PER_REQUEST * WORDS / all_together})
+    return rates
 
 
 def measure_short(
     texts: list[str], folder: Path, peer: Path | None, *, rounds: int, seconds: float
-) -> dict[str, list[Answers]]:
-    """Return the answers to single texts over 64 connections: put together, one by one, and the peer's."""
-    ours = [request_of("/privatize", {"text": text, "epsilon": _EPSILON}) for text in texts]
+) -> dict[str, dict[str, float]]:
+    """Return how single texts are answered over 64 connections: put together, one by one, and by the peer."""
+    ours = [request_of("/privatize", {"text": text, "epsilon": EPSILON}) for text in texts]
     spans = [
         {"entity_type": "PERSON", "start": 0, "end": 5, "score": 0.9},
         {"entity_type": "PERSON", "start": 10, "end": 20, "score": 0.9},
     ]
     theirs = [request_of("/anonymize", {"text": text, "analyzer_results": spans}) for text in texts]
-    found: dict[str, list[Answers]] = {}
     with contextlib.ExitStack() as servers:
+
+        def start(command: list[str], path: str) -> int:
+            return servers.enter_context(started(command, path, folder))
+
         ports = {
-            "put together": (servers.enter_context(service(folder))[0], ours),
-            "one by one": (servers.enter_context(service(folder, together=False))[0], ours),
+            "put together": (start(service(), "/ready"), ours),
+            "one by one": (start(service(together=False), "/ready"), ours),
         }
         if peer is not None:
-            port = free_port()
-            bound = [
-                "-w",
-                str(_WORKERS_OF_THE_PEER),
-                "-b",
-                f"127.0.0.1:{port}",
-                "benchmarks.peers.presidio_service:app",
-            ]
-            servers.enter_context(started([str(peer), "-m", "gunicorn", *bound], port, "/health", folder))
+            command = [str(peer), "-m", "gunicorn", "-w", str(WORKERS_OF_THE_PEER), "-b", "127.0.0.1:PORT"]
+            port = start([*command, "benchmarks.peers.presidio_service:app"], "/health")
             ports["Presidio anonymizer (replace)"] = (port, theirs)
+        answers: dict[str, list[tuple[list[float], float]]] = {name: [] for name in ports}
         for _ in range(rounds):
             for name, (port, requests) in ports.items():
-                found.setdefault(name, []).append(
-                    asyncio.run(drive(port, requests, connections=64, seconds=seconds))
-                )
-    return found
-
-
-def soak(texts: list[str], folder: Path, minutes: float) -> None:
-    """Print the memory of a service that is kept busy, every tenth of the time, and what it answered."""
-    requests = [request_of("/privatize", {"text": text}) for text in texts]
-    with service(folder) as (port, process):
-        statuses: Counter[int] = Counter()
-        for tenth in range(10):
-            statuses += asyncio.run(drive(port, requests, connections=300, seconds=6 * minutes)).statuses
-            pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-            print(
-                f"after {(tenth + 1) * minutes / 10:.1f} min: {pages * os.sysconf('SC_PAGE_SIZE') / 1e6:.0f} "
-                f"MB, {dict(statuses)}",
-                flush=True,
-            )
+                answers[name].append(asyncio.run(drive(port, requests, connections=64, seconds=seconds)))
+    return {
+        name: {
+            "requests_per_second": median(len(took) / seconds for took, seconds in some),
+            "p50_ms": median(1000 * float(np.quantile(took, 0.5)) for took, _ in some),
+            "p99_ms": median(1000 * float(np.quantile(took, 0.99)) for took, _ in some),
+        }
+        for name, some in answers.items()
+    }
 
 
 def main() -> None:
-    """Measure and print tables."""
+    """Measure, and write the result."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--peer-python", type=Path)
-    parser.add_argument("--soak", type=float, metavar="MINUTES")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--page", type=Path, help="A page to write the tables into, between its marks.")
     parser.add_argument("--serve", type=int, metavar="PORT", help=argparse.SUPPRESS)
     parser.add_argument("--one-by-one", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve is not None:
-        run_service(options.serve, together=not options.one_by_one)
+        serve(options.serve, together=not options.one_by_one)
         return
-    now, texts = busy(), make_texts(Embedding.open())
+    now, texts = busy(), texts_by_rank(Embedding.open(), TEXTS, WORDS)
     setting = f"{options.rounds} rounds of {options.seconds:g} s in turns; {machine()}"
+    how = {"rounds": options.rounds, "seconds": options.seconds}
     with tempfile.TemporaryDirectory() as place:
-        if options.soak is not None:
-            soak(texts, Path(place), options.soak)
-            return
-        ratios = measure_ratio(texts, Path(place), rounds=options.rounds, seconds=options.seconds)
-        short = measure_short(
-            texts, Path(place), options.peer_python, rounds=options.rounds, seconds=options.seconds
-        )
-    rows = {
-        name: {
-            "requests_per_second": median(one.per_second() for one in answers),
-            "p50_ms": median(one.quantile(0.5) for one in answers),
-            "p99_ms": median(one.quantile(0.99) for one in answers),
-        }
-        for name, answers in short.items()
-    }
-    content = {"setting": setting, "busy": now, "ratio": {"rounds": ratios}, "short": rows}
-    shown = tables(content)
-    print(shown)
-    if options.page is not None:
-        page = options.page.read_text(encoding="utf-8")
-        before, after = page.partition("<!-- measured -->")[0], page.partition("<!-- /measured -->")[2]
-        options.page.write_text(
-            f"{before}<!-- measured -->\n{shown}\n<!-- /measured -->{after}", encoding="utf-8"
-        )
-    if options.json is not None:
-        options.json.write_text(json.dumps(content, indent=2) + "\n")
+        ratios = measure_ratio(texts, Path(place), **how)
+        short = measure_short(texts, Path(place), options.peer_python, **how)
+    write_json(RESULT, {"setting": setting, "busy": now, "ratio": {"rounds": ratios}, "short": short})
 
 
-def tables(content: dict[str, Any]) -> str:
+def tables() -> dict[str, str]:
     """Return what was measured as the guide shows it."""
-    rounds = content["ratio"]["rounds"]
-    parts = [one["http"] / one["many"] for one in rounds]
-    middle = {name: median(one[name] for one in rounds) for name in ("many", "http")}
-    shown = [
-        "| 100 texts of 20 words a request, 8 connections: words/s by `Privatizer.many` | through HTTP | "
-        "ratio [range] |",
-        "|--:|--:|--:|",
-        f"| {middle['many']:,.0f} | {middle['http']:,.0f} | {median(parts):.2f} "
-        f"[{min(parts):.2f}–{max(parts):.2f}] |",
-        "",
-        "| one text of 20 words a request, 64 connections | requests/s | p50, ms | p99, ms |",
-        "|---|--:|--:|--:|",
-        *(
-            f"| {name} | {row['requests_per_second']:,.0f} | {row['p50_ms']:.0f} | {row['p99_ms']:.0f} |"
-            for name, row in content["short"].items()
-        ),
-        "",
+    content = read_json(RESULT)
+    rounds: list[dict[str, Any]] = content["ratio"]["rounds"]
+    many, http = (f"{median(one[name] for one in rounds):,.0f}" for name in ("many", "http"))
+    ratio = spread([one["http"] / one["many"] for one in rounds], ".2f")
+    first = "100 texts of 20 words a request, 8 connections: words/s by `Privatizer.many`"
+    rows = [
+        [name, *(f"{row[key]:,.0f}" for key in ("requests_per_second", "p50_ms", "p99_ms"))]
+        for name, row in content["short"].items()
+    ]
+    head = ["one text of 20 words a request, 64 connections", "requests/s", "p50, ms", "p99, ms"]
+    parts = [
+        table([first, "through HTTP", "ratio [range]"], [[many, http, ratio]], align="r"),
+        table(head, rows, align="lr"),
         f"{content['setting']}.",
     ]
-    return "\n".join(shown)
+    return {"measured": "\n\n".join(parts)}
 
 
 if __name__ == "__main__":

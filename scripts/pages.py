@@ -3,36 +3,30 @@
     python -m scripts.pages attackers purpose        # or without names: all of them
 
 A page has its tables between two marks, ``<!-- table: NAME -->`` and ``<!-- /table -->``. The module of a
-page says where it is (``PAGE``), what its tables are (``tables()``), and draws its figures (``draw()``). Read
-the sentences again when tables changed.
+page says where it is (``PAGE``), what its tables are (``tables()``), and draws its figures (``draw()``), if
+it has any. Read the sentences again when tables changed.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-EXPERIMENTS = ROOT / "docs" / "experiments"
-_OWN = (
-    "attackers",
-    "calibration",
-    "channels",
-    "comparison",
-    "decoding",
-    "languages",
-    "privacy",
-    "purpose",
-    "utility",
-)
+DOCS = ROOT / "docs"
+EXPERIMENTS, FIGURES, DATA = DOCS / "experiments", DOCS / "figures", DOCS / "data"
+_OWN = ("attackers", "calibration", "channels", "comparison", "decoding", "languages")
 PAGES = {
-    **{name: f"scripts.{name}.page" for name in _OWN},
+    **{name: f"scripts.{name}.page" for name in (*_OWN, "privacy", "purpose", "utility")},
     "purpose-tables": "scripts.purpose.whole",
     "search": "benchmarks.search.page",
+    "service": "benchmarks.service",
     "sizing": "benchmarks.sizing.page",
 }
 _MARKED = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- /table -->)", re.DOTALL)
@@ -48,7 +42,7 @@ def fill(page: str, tables: Mapping[str, str]) -> str:
         raise ValueError(
             f"the page has marks for {sorted(marked)}, and there are tables for {sorted(tables)}"
         )
-    return _MARKED.sub(lambda found: f"{found[1]}\n{tables[found[2]].strip()}\n\n{found[3]}", page)
+    return _MARKED.sub(lambda match: f"{match[1]}\n{tables[match[2]].strip()}\n\n{match[3]}", page)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, align: str = "l") -> str:
@@ -69,6 +63,23 @@ def points(difference: float) -> str:
     return f"{100 * difference:+.1f}".replace("-", "−").replace("+0.0", "0.0").replace("−0.0", "0.0")
 
 
+def spread(values: Sequence[float], form: str = ",.1f") -> str:
+    """Return a median with its range."""
+    return f"{median(values):{form}} [{min(values):{form}}–{max(values):{form}}]"
+
+
+def read_json(path: Path) -> Any:
+    """Return a result as it was written."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write a result, whole or not at all: a run that is stopped leaves what there was."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    part.replace(path)
+
+
 def page_of(name: str) -> Any:
     """Return the module of a page."""
     return import_module(PAGES[name])
@@ -79,7 +90,8 @@ def main() -> None:
     for name in sys.argv[1:] or PAGES:
         page = page_of(name)
         page.PAGE.write_text(fill(page.PAGE.read_text(encoding="utf-8"), page.tables()), encoding="utf-8")
-        page.draw()
+        if hasattr(page, "draw"):
+            page.draw()
 
 
 if __name__ == "__main__":

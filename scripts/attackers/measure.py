@@ -1,18 +1,10 @@
-"""Measures what every attacker names of a text: blindly, as released, word by word, in context, learnt, and
-with a language model.
+"""Measure every setting of docs/experiments/attackers.md: what each attacker names of a text.
 
-    python -m scripts.attackers.measure sst2.jsonl.xz --name sst2 --public imdb.jsonl.xz --attacker 0.08
-    --attacker 0.17 --attacker 0.33 \\
-        --learnt --language-model smollm2 -o docs/experiments/attackers-sst2-multivariate.json
-    python -m scripts.attackers.measure sst2.jsonl.xz --name sst2 --public imdb.jsonl.xz -m custext:k=10 -e 1
-    -e 2 -e 3 -o RESULT.json python -m scripts.attackers.page
+    python -m scripts.attackers.measure data [--only sst2]
 
-ε is given (-e), or found where the attacker who reads word by word, and knows the true word frequencies,
-names the wanted share of the words (--attacker; for all mechanisms but the line and normal noise). Text is a
-file of records with a column of text, or plain text, one document a line; so is the public text. The result
-holds what ``deniable audit inversion`` saves of running text, the command, the times, the machine and the
-digest of the language model. With --device cuda the channel of the paper's mechanism, or of rank smoothing
-over it, is made on a GPU. A run that was stopped goes on with the ε that are not in its result yet.
+``data`` is the folder that ``scripts.purpose.measure prepare`` wrote, with imdb_50k.jsonl.xz beside; the
+shaped spaces come from ``scripts.purpose.measure spaces``. Channels by shared points want a GPU with CUDA.
+Each result is written after each ε, and what is there is not measured again.
 """
 
 from __future__ import annotations
@@ -21,13 +13,10 @@ import argparse
 import json
 import os
 import platform
-import re
-import shlex
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -40,186 +29,201 @@ from deniable.channel.channel import Channel
 from deniable.lab.inversion.language_model import LanguageModelAttack
 from deniable.lab.inversion.learnt import LearntAttack
 from deniable.lab.inversion.local_model import open_language_model
-from deniable.lab.passages import passages_of
 from deniable.mechanisms.catalogue import parse_mechanism
-from deniable.release.policies import TextPolicy
-from deniable.words.cutter import Cutter
 from deniable.words.public_text import read_lines
-from scripts.decoding.measure import epsilons_where
+from scripts.pages import EXPERIMENTS, read_json, write_json
 
-LONGEST = 100
+RARE_AFTER = 0.1
+"""SanText+ protects the 90 % least frequent words, as its authors chose."""
+PLACES, SHADOW_WORDS, DIRECTIONS, PUBLIC_TEXTS, SEED = 2_000, 20_000, 500, 25_000, 0
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Measure, and write the result."""
-    typed = sys.argv[1:] if arguments is None else arguments
-    given = _parser().parse_args(typed)
-    began = time.time()
-    embedding, mechanism = Embedding.open(given.embedding), parse_mechanism(given.mechanism)
-    with tempfile.TemporaryDirectory(prefix="deniable-") as folder:
-        text = plain_text(given.data, given.column, Path(folder) / given.data.name)
-        public = plain_text(
-            given.public,
-            given.public_column,
-            Path(folder) / f"public-{given.public.name}",
-            most=given.public_texts,
-        )
-        epsilons = given.epsilon or []
-        if given.attacker:
-            cutter = Cutter(embedding)
-            texts = [
-                " ".join(cutter.words(line)[:LONGEST])
-                for line in text.read_text(encoding="utf-8").split("\n")
-                if line.strip()
-            ]
-            passages = passages_of(texts[: given.texts], embedding, TextPolicy())
-            epsilons = [
-                epsilon for _, epsilon in epsilons_where(embedding, mechanism, passages, given.attacker)
-            ]
-            if not epsilons:
-                raise SystemExit(
-                    f"no ε of {given.mechanism} gives such an attacker: ask for other shares, or give values "
-                    "of ε"
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """A release to attack: of which data, by which mechanism, in which embedding, at which ε, and how."""
+
+    data: str
+    label: str
+    epsilons: tuple[float, ...]
+    mechanism: str = "multivariate"
+    embedding: str = "default"
+    support: int = 20_000
+    points: int | None = None
+    language_model: str | None = None
+
+    @property
+    def file(self) -> str:
+        """The name of its result."""
+        return f"attackers-{self.data}-{self.label}.json"
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What a result says of how it was measured."""
+        return {
+            "epsilons": list(self.epsilons),
+            "support": self.support,
+            "points": self.points,
+            "language_model": self.language_model,
+            "shadow_words": SHADOW_WORDS,
+        }
+
+
+def settings() -> list[Setting]:
+    """Return what is measured.
+
+    The ε of the paper's mechanism are those at which an attacker who knows the true word frequencies, and
+    the channel from draws, named 8, 17 and 33 % of the words (Enron in 300 dimensions has those of SST-2).
+    By shared points it names more; the ε stay, so that results remain comparable. CusText and SanText+ have
+    the ε of their papers. A row of SanText+ or rank smoothing has thousands of outputs: their attackers
+    think of fewer words.
+    """
+    noise = {"sst2": (5.426, 6.703, 8.046), "agnews": (4.833, 5.981, 7.345), "enron": (5.107, 6.601, 7.916)}
+    wide = {"sst2": (10.01, 11.62, 13.72), "agnews": (9.036, 10.65, 12.68), "enron": (10.01, 11.62, 13.72)}
+    shaped = {
+        "sst2": ("sentiment-16-2", (3.546, 4.813, 6.288)),
+        "agnews": ("topic-16-2", (2.414, 3.386, 4.563)),
+        "enron": ("sentiment-16-2", (3.487, 4.771, 6.403)),
+    }
+    drawn: dict[str, Any] = {"points": 256}
+    glove: dict[str, Any] = {"embedding": "glove-840b"}
+    papers, few = (1.0, 2.0, 4.0), 8_000
+    plus, custext = "santext-plus:sensitive={rare},p=0.3", "custext:k=10"
+    found = []
+    for data, epsilons in noise.items():
+        space, its_epsilons = shaped[data]
+        found += [
+            Setting(data=data, label="multivariate", epsilons=epsilons, **drawn),
+            Setting(data=data, label="multivariate-300d", epsilons=wide[data], **drawn, **glove),
+            Setting(data=data, label="shaped", epsilons=its_epsilons, embedding=space, **drawn),
+            Setting(data=data, label="custext", epsilons=papers, mechanism=custext, **glove),
+            Setting(data=data, label="santext-plus", epsilons=papers, mechanism=plus, support=few, **glove),
+            Setting(
+                data=data,
+                label="rank-smoothing",
+                epsilons=(5.0, 8.0, 12.0),
+                mechanism="rank-smoothing",
+                support=few,
+                **drawn,
+            ),
+        ]
+        if data != "enron":
+            found.append(
+                Setting(
+                    data=data, label="language-model", epsilons=epsilons, language_model="smollm2", **drawn
                 )
+            )
+    return found
+
+
+def main() -> None:
+    """Measure what has no whole result yet."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path, help="the folder that scripts.purpose.measure prepared")
+    parser.add_argument("--only", default="", help="settings whose file has this in its name")
+    given = parser.parse_args()
+    for setting in settings():
+        if given.only in setting.file:
+            measure(setting, given.data, EXPERIMENTS / setting.file)
+
+
+def measure(setting: Setting, data: Path, output: Path) -> None:
+    """Measure the ε of a setting that have no result yet."""
+    began, found, seconds = time.time(), *measured_before(output, setting)
+    left = [epsilon for epsilon in setting.epsilons if epsilon not in {each["epsilon"] for each in found}]
+    if not left:
+        return
+    embedding = Embedding.open(setting.embedding)
+    rare = rare_words(data, embedding) if "{rare}" in setting.mechanism else None
+    mechanism = parse_mechanism(setting.mechanism.format(rare=rare))
+    attack, public = prepare(setting, data, embedding)
+    for epsilon, channel in zip(left, channels(attack, setting, mechanism, left), strict=True):
+        attackers = attack.attack(mechanism(embedding, epsilon=epsilon), channel, seed=SEED)
+        found.append({"epsilon": epsilon, "attackers": [asdict(each) for each in attackers]})
+        named = ", ".join(f"{each.name} {each.word.first.value:.3f}" for each in attackers)
+        print(f"{setting.file}, {epsilon:g}: {named}", flush=True)
+        result = {
+            **head_of("inversion", embedding, mechanism, SEED),
+            "frequencies": public,
+            "text": asdict(attack.summarise()),
+            "results": sorted(found, key=lambda each: setting.epsilons.index(each["epsilon"])),
+        }
+        content = {
+            "name": setting.data,
+            "asked": setting.asked,
+            "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+            "options": setting.mechanism.format(rare=rare and rare.name),
+            "seconds": seconds + round(time.time() - began),
+            "channel": channel.method,
+            "result": result,
+        }
+        write_json(output, json.loads(json.dumps(content, default=asdict)))
+
+
+def measured_before(path: Path, setting: Setting) -> tuple[list[dict[str, Any]], int]:
+    """Return what was found at some ε of the same setting, and in how many seconds."""
+    result = read_json(path) if path.exists() else {}
+    if result.get("asked") != setting.asked:
+        return [], 0
+    return list(result["result"]["results"]), int(result["seconds"])
+
+
+def prepare(setting: Setting, data: Path, embedding: Embedding) -> tuple[TextAttack, str]:
+    """Return the text under attack, and the name of what is public.
+
+    Film reviews are public text for SST-2. For the others it is the set itself, without the documents that
+    are attacked.
+    """
+    own = data / f"{setting.data}.jsonl.xz"
+    public = data / "imdb_50k.jsonl.xz" if setting.data == "sst2" else own
+    further: list[Any] = [LearntAttack(shadow_words=SHADOW_WORDS)]
+    if setting.language_model is not None:
+        further.append(LanguageModelAttack(model=open_language_model(setting.language_model)))
+    with tempfile.TemporaryDirectory(prefix="deniable-") as folder:
         attack = TextAttack.prepare(
             embedding,
-            public,
-            text,
-            words=given.words or (),
-            effort=TextEffort(places=given.places, support=given.support, directions=given.directions),
-            seed=given.seed,
-            further=[
-                *([LearntAttack(shadow_words=given.shadow_words)] if given.learnt else []),
-                *(
-                    [LanguageModelAttack(model=open_language_model(given.language_model))]
-                    if given.language_model
-                    else []
-                ),
-            ],
+            plain_text(public, Path(folder) / "public.txt", most=PUBLIC_TEXTS if public != own else None),
+            plain_text(own, Path(folder) / f"{setting.data}.txt"),
+            effort=TextEffort(places=PLACES, support=setting.support, directions=DIRECTIONS),
+            seed=SEED,
+            further=further,
         )
-    say(f"{attack.public.words:,} public words read", began)
-    asked = "python -m scripts.attackers.measure " + shlex.join(without_folders(typed))
-    findings, earlier = measured_before(given.output, asked)
-    left = [epsilon for epsilon in epsilons if epsilon not in {each["epsilon"] for each in findings}]
-    channels = channels_of(attack, given, left)
-    for epsilon in left:
-        channel = next(channels)
-        say(f"{epsilon:g}: channel made, {len(channel.outputs):,} numbers", began)
-        attackers = attack.attack(mechanism(embedding, epsilon=epsilon), channel, seed=given.seed)
-        findings.append({"epsilon": epsilon, "attackers": [asdict(each) for each in attackers]})
-        say(
-            f"{epsilon:g}: " + ", ".join(f"{each.name} {each.word.first.value:.3f}" for each in attackers),
-            began,
-        )
-        # Written after each ε: a machine that is taken away leaves what there is.
-        write(
-            given,
-            {
-                "name": given.name,
-                "command": asked,
-                "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",  # noqa: E501
-                "options": without_folders([given.mechanism])[0],
-                "seconds": earlier + round(time.time() - began),
-                "unfinished": len(findings) < len(epsilons),
-                "channel": channel.method,
-                "result": {
-                    **head_of("inversion", embedding, mechanism, given.seed),
-                    "frequencies": given.public.name,
-                    "text": asdict(attack.summarise()),
-                    "results": sorted(findings, key=lambda each: epsilons.index(each["epsilon"])),
-                },
-            },
-        )
+    return attack, public.name
 
 
-def measured_before(path: Path, asked: str) -> tuple[list[dict[str, Any]], int]:
-    """Return what a run of the same command that was stopped has found at its first ε, and how many seconds
-    it took."""
-    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    if not found.get("unfinished") or found.get("command") != asked:
-        return [], 0
-    return list(found["result"]["results"]), int(found["seconds"])
-
-
-def channels_of(attack: TextAttack, given: argparse.Namespace, epsilons: list[float]) -> Iterator[Channel]:
-    """Yield the channel at each ε: made on a GPU one by one, or on the processor."""
-    if given.device == "cpu":
-        chosen = parse_mechanism(given.mechanism)
+def channels(
+    attack: TextAttack, setting: Setting, mechanism: Any, epsilons: list[float]
+) -> Iterator[Channel]:
+    """Yield the channel at each ε: by shared points on a GPU, or as the product makes it."""
+    if setting.points is None:
         for epsilon in epsilons:
-            yield attack.channel(chosen(attack.embedding, epsilon=epsilon), chosen, seed=given.seed)
+            yield attack.channel(mechanism(attack.embedding, epsilon=epsilon), mechanism, seed=SEED)
     else:
         from scripts.gpu.channels import ChannelsOnGpu
         from scripts.gpu.points import Effort
 
-        made = ChannelsOnGpu(
-            attack.embedding, given.mechanism, effort=Effort(drawn=given.directions), device=given.device
-        )
+        effort = Effort(drawn=setting.points)
+        on_gpu = ChannelsOnGpu(attack.embedding, setting.mechanism, effort=effort, device="cuda")
         for epsilon in epsilons:
-            yield made.channel(attack.inputs, epsilon)
+            yield on_gpu.channel(attack.inputs, epsilon)
 
 
-def write(given: argparse.Namespace, found: dict[str, object]) -> None:
-    """Write a result, or none."""
-    beside = given.output.with_suffix(".part")
-    beside.write_text(
-        json.dumps(found, indent=1, ensure_ascii=False, default=asdict) + "\n", encoding="utf-8"
-    )
-    beside.replace(given.output)
-
-
-def say(what: str, began: float) -> None:
-    """Print how far the run is."""
-    print(f"{time.time() - began:.0f} s: {what}", flush=True)
-
-
-def plain_text(path: Path, column: str, into: Path, *, most: int | None = None) -> Path:
-    """Write the texts of a file of records, JSON Lines, or the lines of a plain one, one document a line;
-    return where."""
-    target = into.with_suffix(".txt")
+def plain_text(path: Path, target: Path, *, most: int | None = None) -> Path:
+    """Write the texts of JSON Lines as plain text, one document a line; return where."""
     with target.open("w", encoding="utf-8") as out:
         for line in islice(read_lines(path), most):
-            document = json.loads(line)[column] if ".jsonl" in path.name else line
-            out.write(" ".join(document.split()) + "\n")
+            out.write(" ".join(json.loads(line)["text"].split()) + "\n")
     return target
 
 
-def without_folders(arguments: list[str]) -> list[str]:
-    """Return the arguments with files named as anybody has them, those in options of a mechanism too."""
-    return [
-        argument if argument.startswith("docs/") else re.sub(r"(^|=)[^=,]*/", r"\1", argument)
-        for argument in arguments
-    ]
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--name", required=True)
-    parser.add_argument("--column", default="text")
-    parser.add_argument("--public", type=Path, required=True)
-    parser.add_argument("--public-column", default="text")
-    parser.add_argument("--public-texts", type=int, help="read only the first documents of the public text")
-    parser.add_argument("--embedding", default="default")
-    parser.add_argument("--mechanism", "-m", default="multivariate")
-    chosen = parser.add_mutually_exclusive_group(required=True)
-    chosen.add_argument("--epsilon", "-e", type=float, action="append")
-    chosen.add_argument("--attacker", type=float, action="append")
-    parser.add_argument(
-        "--texts", type=int, default=3_000, help="with --attacker: how many texts to find ε on"
-    )
-    parser.add_argument("--words", type=Path, action="append")
-    parser.add_argument("--learnt", action="store_true")
-    parser.add_argument("--language-model")
-    parser.add_argument("--places", type=int, default=3_000)
-    parser.add_argument("--support", type=int, default=20_000)
-    parser.add_argument("--directions", type=int, default=1_000)
-    parser.add_argument("--shadow-words", type=int, default=100_000)
-    parser.add_argument("--device", default="cpu", help="cuda: make the channel there")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("-o", "--output", type=Path, required=True)
-    return parser
+def rare_words(data: Path, embedding: Embedding) -> Path:
+    """Return the file of the words that SanText+ protects, and write it if it is not there."""
+    path = data / f"rare-{embedding.name}.txt"
+    if not path.exists():
+        words = embedding.words
+        path.write_text("\n".join(words[int(RARE_AFTER * len(words)) :]) + "\n", encoding="utf-8")
+    return path
 
 
 if __name__ == "__main__":

@@ -4,25 +4,52 @@ beside it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from deniable.audit.inversion.results import ALONE
 from scripts.attackers.figure import LOOKS, attackers_figure
-from scripts.attackers.results import (
-    DATA,
-    Result,
-    by_data,
-    channel_of,
-    findings,
-    options,
-    read_results,
-    release_of,
-    setting_of,
-)
-from scripts.pages import EXPERIMENTS, percent, points, table
+from scripts.pages import EXPERIMENTS, percent, points, read_json, table
 
 PAGE = EXPERIMENTS / "attackers.md"
+DATA = {"sst2": "SST-2", "agnews": "AG News", "enron": "Enron"}
+METHODS = {"exact": "exact sums", "points": "shared points", "simulation": "draws", "rays": "rays"}
+"""By which channel attackers knew what words become: the names of ``deniable.channel`` in words."""
 GROUPS = ("frequent", "rare", "names", "numbers", "unknown", "others")
+Result = dict[str, Any]
+
+
+def read_results(folder: Path) -> list[Result]:
+    """Return the results in a folder, by data set and setting."""
+    order = list(DATA)
+    return sorted(
+        map(read_json, sorted(folder.glob("attackers-*.json"))),
+        key=lambda result: (order.index(result["name"]), setting_of(result)),
+    )
+
+
+def by_data(results: list[Result]) -> dict[str, list[Result]]:
+    """Return the results of each data set, under its name."""
+    return {
+        title: some
+        for name, title in DATA.items()
+        if (some := [result for result in results if result["name"] == name])
+    }
+
+
+def setting_of(result: Result) -> str:
+    """Return the mechanism, and the embedding where it is not the built-in one."""
+    embedding = result["result"]["embedding"]["name"]
+    parts = [result["options"].partition(":")[0]]
+    parts += ["k = 10"] if "k=10" in result["options"] else []
+    parts += [] if embedding == "default" else [embedding]
+    parts += ["with a language model"] if result["asked"]["language_model"] else []
+    return ", ".join(parts)
+
+
+def release_of(result: Result) -> str:
+    """Return the data set and the setting."""
+    return f"{DATA[result['name']]}, {setting_of(result)}"
 
 
 def tables() -> dict[str, str]:
@@ -40,19 +67,25 @@ def tables() -> dict[str, str]:
 
 def draw() -> None:
     """Draw a figure for each data set."""
-    for name, some in by_data(read_results(EXPERIMENTS)).items():
-        attackers_figure(some).savefig(EXPERIMENTS / f"attackers-{name}.png", dpi=150)
+    for title, some in by_data(read_results(EXPERIMENTS)).items():
+        releases = [
+            (f"{setting_of(each)} (channel: {METHODS[each['channel']]})", each["result"]["results"])
+            for each in some
+        ]
+        figure = attackers_figure(releases, title)
+        figure.savefig(EXPERIMENTS / f"attackers-{some[0]['name']}.png", dpi=150)
 
 
 def table_by_data(results: list[Result], columns: Sequence[str], row: Callable[[Result], list[str]]) -> str:
     """Return a table of all releases of each data set, under its name."""
     parts = []
-    for name, some in by_data(results).items():
+    for title, some in by_data(results).items():
         rows = [
-            [setting_of(result), channel_of(result), f"{found['epsilon']:g}", *row(found)]
-            for result, found in findings(some)
+            [setting_of(result), METHODS[result["channel"]], f"{release['epsilon']:g}", *row(release)]
+            for result in some
+            for release in result["result"]["results"]
         ]
-        parts.append(f"### {DATA.get(name, name)}\n\n" + table(["release", "channel", "ε", *columns], rows))
+        parts.append(f"### {title}\n\n" + table(["release", "channel", "ε", *columns], rows))
     return "\n\n".join(parts)
 
 
@@ -60,39 +93,30 @@ def sizes(results: list[Result]) -> str:
     """Return how many words were attacked, how much attackers read, and how many words they think of."""
     rows = []
     for result in results:
-        text, asked = result["result"]["text"], options(result["command"])
-        drawn = (
-            f"{int(asked['--directions']):,} points" if result["channel"] == "points" else channel_of(result)
-        )
-        learnt = f"{int(asked['--shadow-words']):,}" if "--learnt" in result["command"] else "–"
+        text, asked = result["result"]["text"], result["asked"]
         counts = [
-            f"{text['places']:,}",
-            f"{text['documents']:,}",
-            percent(text["unknown"]),
-            f"{text['public_words']:,}",
+            text["places"],
+            text["documents"],
+            text["public_words"],
+            asked["shadow_words"],
+            asked["support"],
         ]
-        rows.append([release_of(result), *counts, learnt, f"{int(asked['--support']):,}", drawn])
-    head = [
-        "release",
-        "words attacked",
-        "documents",
-        "unknown",
-        "public words",
-        "learnt from about",
-        "thought of",
-        "channel",
-    ]
-    return table(head, rows)
+        places, documents, *others = (f"{count:,}" for count in counts)
+        channel = f"{asked['points']} points" if asked["points"] else METHODS[result["channel"]]
+        rows.append([release_of(result), places, documents, percent(text["unknown"]), *others, channel])
+    head = ["release", "words attacked", "documents", "unknown", "public words", "learnt from about"]
+    return table([*head, "thought of", "channel"], rows)
 
 
 def shares(results: list[Result], reading: str) -> str:
     """Return what every attacker reaches: first guess, interval, within ten; the best of each release in
     bold."""
-    present = {each["name"] for _, found in findings(results) for each in found["attackers"]}
+    releases = [release for result in results for release in result["result"]["results"]]
+    present = {each["name"] for release in releases for each in release["attackers"]}
     names = [name for name in LOOKS if name in present]
 
-    def row(found: Result) -> list[str]:
-        reached = {each["name"]: each[reading] for each in found["attackers"] if each.get(reading)}
+    def row(release: Result) -> list[str]:
+        reached = {each["name"]: each[reading] for each in release["attackers"] if each.get(reading)}
         best = max((success["first"]["value"] for success in reached.values()), default=0.0)
         return [_cell(reached.get(name), best) for name in names]
 
@@ -102,51 +126,42 @@ def shares(results: list[Result], reading: str) -> str:
 def missed(results: list[Result]) -> str:
     """Return how much more the best attacker names than the one who reads word by word."""
 
-    def row(found: Result) -> list[str]:
-        alone, best = next(each for each in found["attackers"] if each["name"] == ALONE), best_of(found)
+    def row(release: Result) -> list[str]:
+        alone, best = attacker_alone(release), best_of(release)
         one, other = (each["word"]["first"]["value"] for each in (alone, best))
-        kinds = [each["kind"]["first"]["value"] for each in found["attackers"] if each.get("kind")]
-        kind = (
-            [percent(alone["kind"]["first"]["value"]), percent(max(kinds))]
-            if alone.get("kind")
-            else ["–", "–"]
-        )
+        kinds = [each["kind"]["first"]["value"] for each in release["attackers"] if each.get("kind")]
+        kind = ["–", "–"]
+        if alone.get("kind"):
+            kind = [percent(alone["kind"]["first"]["value"]), percent(max(kinds))]
         return [percent(one), percent(other), best["name"], f"{100 * (other - one):+.1f}", *kind]
 
-    return table_by_data(
-        results, ["word by word", "best", "which", "more", "kind, word by word", "kind, best"], row
-    )
+    columns = ["word by word", "best", "which", "more", "kind, word by word", "kind, best"]
+    return table_by_data(results, columns, row)
 
 
 def missed_by_setting(results: list[Result]) -> str:
     """Return for each setting what was named word by word and by the best attacker, at each ε."""
     rows = []
     for result in results:
-        found = result["result"]["results"]
-        alone = [
-            each["word"]["first"]["value"]
-            for some in found
-            for each in some["attackers"]
-            if each["name"] == ALONE
-        ]
-        best = [best_of(some)["word"]["first"]["value"] for some in found]
+        releases = result["result"]["results"]
+        alone = [attacker_alone(each)["word"]["first"]["value"] for each in releases]
+        best = [best_of(each)["word"]["first"]["value"] for each in releases]
         more = [points(high - low) for low, high in zip(alone, best, strict=True)]
-        cells = [[f"{some['epsilon']:g}" for some in found], map(percent, alone), map(percent, best), more]
-        rows.append([release_of(result), channel_of(result), *(", ".join(each) for each in cells)])
+        cells = [[f"{each['epsilon']:g}" for each in releases], map(percent, alone), map(percent, best), more]
+        rows.append([release_of(result), METHODS[result["channel"]], *(", ".join(each) for each in cells)])
     return table(["release", "channel", "ε", "word by word", "best attacker", "more, in points"], rows)
 
 
 def groups(results: list[Result]) -> str:
     """Return how often the best attacker names words of each group, with the number of places."""
 
-    def row(found: Result) -> list[str]:
-        by_group = {each["group"]: each for each in best_of(found)["groups"] if each.get("word")}
-        return [
-            f"{percent(by_group[name]['word']['first']['value'])} ({by_group[name]['places']:,})"
-            if name in by_group
-            else "–"
-            for name in GROUPS
-        ]
+    def row(release: Result) -> list[str]:
+        judged = {each["group"]: each for each in best_of(release)["groups"] if each.get("word")}
+        cells = {
+            name: f"{percent(each['word']['first']['value'])} ({each['places']:,})"
+            for name, each in judged.items()
+        }
+        return [cells.get(name, "–") for name in GROUPS]
 
     return table_by_data(results, GROUPS, row)
 
@@ -155,25 +170,26 @@ def times(results: list[Result]) -> str:
     """Return where and for how long was measured."""
     lines = []
     for result in results:
-        made = ", channels made on a GPU" if options(result["command"]).get("--device") == "cuda" else ""
-        lines.append(
-            f"- {result['name']}, {setting_of(result)}: {result['seconds']:,} s ({result['machine']}{made})"
-        )
+        where = result["machine"] + (", channels made on a GPU" if result["asked"]["points"] else "")
+        lines.append(f"- {result['name']}, {setting_of(result)}: {result['seconds']:,} s ({where})")
     return "\n".join(lines)
 
 
-def best_of(found: Result) -> Result:
+def attacker_alone(release: Result) -> Result:
+    """Return the attacker who reads word by word."""
+    return next(each for each in release["attackers"] if each["name"] == ALONE)
+
+
+def best_of(release: Result) -> Result:
     """Return the attacker that names most words of a release."""
-    attackers: list[Result] = found["attackers"]
+    attackers: list[Result] = release["attackers"]
     return max(attackers, key=lambda each: float(each["word"]["first"]["value"]))
 
 
-def _cell(success: dict[str, Any] | None, best: float) -> str:
+def _cell(success: Result | None, best: float) -> str:
     if success is None:
         return "–"
     first = success["first"]
     shown = f"**{percent(first['value'])}**" if first["value"] == best else percent(first["value"])
-    return (
-        f"{shown} ({100 * first['low']:.1f} to {100 * first['high']:.1f}); "
-        f"{percent(success['within_ten']['value'])}"
-    )
+    interval = f"({100 * first['low']:.1f} to {100 * first['high']:.1f})"
+    return f"{shown} {interval}; {percent(success['within_ten']['value'])}"

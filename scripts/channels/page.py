@@ -29,7 +29,3 @@ def tables() -> dict[str, str]:
     ]
     head = ["data", "space", "ε", "estimate", "nats a word", "attacker names", "blind"]
     return {"ways": table(head, rows, align="llrlr")}
-
-
-def draw() -> None:
-    """Draw nothing: the page has no figure."""

@@ -1,17 +1,96 @@
-"""The tables of docs/experiments/decoding.md, from the results of scripts/decoding/measure.py and
-scripts/purpose/measure.py beside it."""
+"""The tables of docs/experiments/decoding.md, from purpose.json beside it, which scripts/purpose/measure.py
+measured."""
 
 from __future__ import annotations
 
-from scripts.decoding.rows import READINGS, Row, read_rows
-from scripts.pages import EXPERIMENTS, table
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import mean
+from typing import Any
+
+from scripts.pages import EXPERIMENTS, read_json, table
 
 PAGE = EXPERIMENTS / "decoding.md"
+DATA = {
+    "agnews": "AG News (topic)",
+    "sst2": "SST-2 (sentiment)",
+    "mr": "MR (sentiment)",
+    "imdb": "IMDb (sentiment)",
+    "cr": "CR (sentiment)",
+}
+MECHANISMS = {
+    "multivariate": "paper's mechanism",
+    "santext": "SanText",
+    "randomized-response": "randomised response",
+}
+SPACES = ("default", "glove-840b")
+LEVELS = (0.08, 0.17, 0.33)
+READINGS = {
+    "released words": "words as released",
+    "decoded words": "**words decoded**",
+    "released vectors": "vectors as released",
+    "decoded vectors": "vectors decoded",
+}
+Release = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One data set released by one mechanism, where the attacker names about a share of the words."""
+
+    result: dict[str, Any]
+
+    @property
+    def runs(self) -> list[Release]:
+        """The releases of the text."""
+        return list(self.result["releases"])
+
+    @property
+    def in_context(self) -> list[Release]:
+        """The releases that were also read in context."""
+        return [run for run in self.runs if "context words" in run["accuracy"]]
+
+    def mean(self, value: Callable[[Release], float], runs: list[Release] | None = None) -> float:
+        """Return the mean of a value of the runs, in %."""
+        return 100.0 * mean(map(value, runs or self.runs))
+
+    def accuracy(self, reading: str, by: str = "both", runs: list[Release] | None = None) -> float:
+        """Return the accuracy of a model of one reading of the text; ``by`` says which side is released."""
+        return self.mean(lambda run: run["accuracy"][reading][by], runs)
+
+    @property
+    def names(self) -> list[str]:
+        """The first cells of a line: data, mechanism, attacker."""
+        mechanism = f"{MECHANISMS[self.result['mechanism']]}, {self.result['embedding']['dimension']}d"
+        return [DATA[self.result["name"]], mechanism, f"{self.mean(lambda run: run['named']):.0f} %"]
+
+
+def read_rows() -> list[Row]:
+    """Return the results in spaces that are neither reduced nor shaped, in the order of the page."""
+    shown = [
+        each
+        for each in read_json(EXPERIMENTS / "purpose.json")
+        if each["embedding"]["name"] in SPACES
+        and each["name"] in DATA
+        and each["mechanism"] in MECHANISMS
+        and each["level"] in LEVELS
+        and each["releases"]
+    ]
+    data, mechanisms = list(DATA), list(MECHANISMS)
+    shown.sort(
+        key=lambda each: (
+            data.index(each["name"]),
+            mechanisms.index(each["mechanism"]),
+            each["embedding"]["dimension"],
+            each["level"],
+        )
+    )
+    return [Row(each) for each in shown]
 
 
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
-    rows = read_rows(EXPERIMENTS)
+    rows = read_rows()
     return {
         "accuracy": accuracies(rows),
         "context": in_context(rows),
@@ -20,70 +99,62 @@ def tables() -> dict[str, str]:
     }
 
 
-def draw() -> None:
-    """Draw nothing: the page has no figure."""
-
-
 def accuracies(rows: list[Row]) -> str:
     """Return accuracies with released text on both sides."""
-    readings = ["words as released", "**words decoded**", "vectors as released", "vectors decoded"]
-    head = [
-        "data",
-        "mechanism",
-        "attacker names",
-        "ε",
-        "texts",
-        "runs",
-        *readings,
-        "unperturbed",
-        "measured on",
-    ]
     cells = []
     for row in rows:
-        first, second, *others = (f"{row.accuracy[name]:.1f}" for name in READINGS)
-        reached = [first, f"**{second}**", *others, f"{row.unperturbed:.1f}"]
-        cells.append([*row.names, f"{row.epsilon:g}", f"{row.texts:,}", row.runs, *reached, row.measured])
-    return table(head, cells, align="llrrrrrrrrrl")
+        first, second, *others = (f"{row.accuracy(reading):.1f}" for reading in READINGS)
+        clean = 100.0 * mean(each["words"]["both"] for each in row.result["original"])
+        counts = [f"{row.result['epsilon']:g}", f"{row.result['texts']:,}", len(row.runs)]
+        cells.append([*row.names, *counts, first, f"**{second}**", *others, f"{clean:.1f}"])
+    head = ["data", "mechanism", "attacker names", "ε", "texts", "runs", *READINGS.values(), "unperturbed"]
+    return table(head, cells, align="llr")
 
 
 def in_context(rows: list[Row]) -> str:
-    """Return what reading in context gave, beside reading alone."""
-    head = [
-        "data",
-        "mechanism",
-        "attacker names",
-        "receiver names alone",
-        "in context",
-        "words decoded alone",
-        "in context",
-    ]
-    head += ["vectors decoded alone", "in context", "runs", "measured on"]
-    ways = [f"{kind} {way}" for kind in ("words", "vectors") for way in ("alone", "in context")]
+    """Return what reading in context gave, compared with reading alone in the same runs."""
     cells = []
-    for row in (each for each in rows if each.context):
+    for row in (row for row in rows if row.in_context):
+        runs = row.in_context
+        shares = [row.mean(lambda run: run["named"], runs)]
         named = [
-            f"{row.context['attacker']:.0f} %",
-            *(f"{row.context[name]:.1f} %" for name in ("alone", "in context")),
+            row.mean(lambda run, name=name: run[name], runs)  # type: ignore[misc]
+            for name in ("named_by_receiver", "named_in_context")
         ]
-        learnt = [f"{row.context[way]:.1f}" for way in ways]
-        cells.append([*row.names[:2], *named, *learnt, f"{row.context['runs']:.0f}", row.measured])
-    return table(head, cells, align="llrrrrrrrrl")
+        learnt = [
+            row.accuracy(f"{version} {kind}", runs=runs)
+            for kind in ("words", "vectors")
+            for version in ("decoded", "context")
+        ]
+        numbers = [f"{shares[0]:.0f} %", *(f"{each:.1f} %" for each in named), *(f"{x:.1f}" for x in learnt)]
+        cells.append([*row.names[:2], *numbers, len(runs)])
+    head = ["data", "mechanism", "attacker names", "receiver names alone", "in context"]
+    head += ["words decoded alone", "in context", "vectors decoded alone", "in context", "runs"]
+    return table(head, cells, align="llr")
 
 
 def places(rows: list[Row]) -> str:
-    """Return accuracies with released text on one side."""
-    sides = [(side, version) for side in ("train", "test") for version in ("released", "decoded")]
-    titles = [f"{side}: {'as released' if version == 'released' else version}" for side, version in sides]
-    shown = [row for row in rows if len(row.places) == len(sides)]
-    cells = [[*row.names, *(f"{row.places[side]:.1f}" for side in sides), row.measured] for row in shown]
-    return table(["data", "mechanism", "attacker names", *titles, "measured on"], cells, align="llrrrrrl")
+    """Return accuracies with released text on one side: to learn from, or to judge by."""
+    cells = []
+    for row in rows:
+        trained = [row.accuracy(f"{version} words", "train") for version in ("released", "decoded")]
+        tested = [
+            100.0 * mean(each["words"][f"{version} words"] for each in row.result["original"])
+            for version in ("released", "decoded")
+        ]
+        cells.append([*row.names, *(f"{each:.1f}" for each in (*trained, *tested))])
+    head = ["train: as released", "train: decoded", "test: as released", "test: decoded"]
+    return table(["data", "mechanism", "attacker names", *head], cells, align="llr")
 
 
 def frequencies(rows: list[Row]) -> str:
     """Return the distances of word frequencies."""
-    head = ["data", "mechanism", "attacker names", "as released", "decoded", "smaller by", "measured on"]
-    cells = [
-        [*row.names, *(f"{each:.3f}" for each in row.frequencies), f"{row.nearer:.0f} %", row.measured]
-        for row in rows
-    ]
-    return table(head, cells, align="llrrrrl")
+    cells = []
+    for row in rows:
+        released, decoded = (
+            mean(run["frequencies"][name] for run in row.runs) for name in ("released", "decoded")
+        )
+        nearer = f"{100.0 * (1.0 - decoded / released):.0f} %"
+        cells.append([*row.names, f"{released:.3f}", f"{decoded:.3f}", nearer])
+    head = ["data", "mechanism", "attacker names", "as released", "decoded", "smaller by"]
+    return table(head, cells, align="llr")

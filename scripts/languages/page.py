@@ -36,10 +36,6 @@ def tables() -> dict[str, str]:
     }
 
 
-def draw() -> None:
-    """Draw nothing: the page has no figure."""
-
-
 def cutting(measured: Found) -> str:
     """Return how words agree with gold."""
     rows = []

@@ -1,7 +1,8 @@
 """The tables and the figure of docs/experiments/privacy.md, from the results beside it.
 
-membership.json and membership-baselines.json are written by scripts/privacy/judge.py; membership-decoded.json
-and authorship-*.json by ``deniable lab membership`` and ``deniable lab authorship --save``.
+membership.json and membership-baselines.json are written by scripts/privacy/measure.py;
+membership-decoded.json and authorship-*.json by ``deniable lab membership`` and ``deniable lab authorship
+--save``.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ from deniable.lab.membership.audit import MembershipResult
 from deniable.report.figure import apply_style, new_figure, png
 from deniable.report.palette import MUTED
 from deniable.report.wording import percent_fixed
-from scripts.attackers.page import missed_by_setting
-from scripts.attackers.results import read_results
+from scripts.attackers.page import missed_by_setting, read_results
 from scripts.pages import EXPERIMENTS, table
 
 PAGE = EXPERIMENTS / "privacy.md"

@@ -4,7 +4,6 @@ on validation texts."""
 from __future__ import annotations
 
 import json
-from statistics import mean
 from typing import Any
 
 from scripts.pages import EXPERIMENTS, table
@@ -23,21 +22,12 @@ _SPACES = {
     "{}-16-2": "**shaped** 16 × 2",
     "{}-16-4": "**shaped** 16 × 4",
 }
-_SETS = {
-    "topic": "AG News",
-    "sentiment": "IMDb",
-    "newsgroups": "20 Newsgroups",
-    "insurance": "InsuranceQA domains",
-    "negation": "praise or negation",
-    "questions": "kinds of questions",
-}
 
 
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
     rows = read_rows(read_results(KEPT))
     words = json.loads((EXPERIMENTS / "purpose-words.json").read_text(encoding="utf-8"))
-    directions = json.loads((EXPERIMENTS / "purpose-directions.json").read_text(encoding="utf-8"))
     return {
         "spaces": spaces_table(tasks(rows)),
         "shapes": shapes_table(tasks(rows)),
@@ -46,7 +36,6 @@ def tables() -> dict[str, str]:
         "authors": spaces_table(authors(rows)),
         "words": words_table(words),
         "samples": samples_table(words),
-        "penalties": penalties_table(directions),
     }
 
 
@@ -149,20 +138,3 @@ def samples_table(found: list[dict[str, Any]]) -> str:
 
 def _space(each: dict[str, Any]) -> str:
     return space_name(each["data"], each["space"])
-
-
-def penalties_table(public: list[dict[str, Any]]) -> str:
-    """Return how well labels are told by directions of each penalty, the best mean bold."""
-    penalties = list(public[0]["accuracy"])
-    means = {penalty: mean(each["accuracy"][penalty] for each in public) for penalty in penalties}
-    best = max(means.values())
-    rows = [
-        [
-            _SETS[each["name"]],
-            f"{each['texts']:,}",
-            *(f"{100 * each['accuracy'][name]:.1f}" for name in penalties),
-        ]
-        for each in public
-    ]
-    shown = [f"**{100 * each:.1f}**" if each == best else f"{100 * each:.1f}" for each in means.values()]
-    return table(["public texts", "number", *penalties], [*rows, ["**mean**", "", *shown]], align="lr")

@@ -1,5 +1,4 @@
-"""The kept results of purpose.measure (docs/experiments/purpose.json): what is there, what is not, and how
-new ones join."""
+"""The results of docs/experiments/purpose.json: what is there, what is not, and how new ones join."""
 
 from __future__ import annotations
 
@@ -8,23 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from deniable.purposes.directions import PENALTY
+from scripts.pages import EXPERIMENTS, read_json
 from scripts.purpose.settings import Setting, settings
 
-KEPT = Path(__file__).resolve().parents[2] / "docs" / "experiments" / "purpose.json"
+KEPT = EXPERIMENTS / "purpose.json"
 Result = dict[str, Any]
 
 
 def read_results(path: Path) -> list[Result]:
-    """Return the results in a file; none if it is empty."""
-    found: list[Result] = json.loads(path.read_text(encoding="utf-8") or "[]")
-    return found
+    """Return the results in a file; none if there is no file."""
+    return list(read_json(path)) if path.exists() else []
 
 
 def write_results(path: Path, results: list[Result]) -> None:
     """Write results, a line each."""
-    path.write_text(
-        "[\n" + ",\n".join(json.dumps(_rounded(each)) for each in results) + "\n]\n", encoding="utf-8"
-    )
+    lines = ",\n".join(json.dumps(_rounded(each)) for each in results)
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
 
 def setting_of(result: Result) -> Setting:
@@ -46,9 +44,9 @@ def not_measured(results: list[Result]) -> list[Setting]:
 def merged(known: list[Result], new: list[Result]) -> list[Result]:
     """Return all results in order of worth, a new one in place of a known one; those of settings no longer
     asked for come last."""
-    found = {setting_of(each): each for each in [*known, *new]}
-    order = [each for each in settings() if each in found]
-    return [found[each] for each in [*order, *(each for each in found if each not in set(order))]]
+    results = {setting_of(each): each for each in [*known, *new]}
+    order = dict.fromkeys([*(each for each in settings() if each in results), *results])
+    return [results[each] for each in order]
 
 
 def _rounded(value: Any) -> Any:

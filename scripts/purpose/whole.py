@@ -16,10 +16,6 @@ def tables() -> dict[str, str]:
     return {"whole": whole_table(rows), "unperturbed": unperturbed_table(rows)}
 
 
-def draw() -> None:
-    """Draw nothing: the page has no figure."""
-
-
 def whole_table(rows: list[Row]) -> str:
     """Return what is named and what is learnt."""
     head = ["data", "at", "space", "names", "kind", "in context", "ε", *READINGS.values(), "±"]

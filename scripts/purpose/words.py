@@ -1,129 +1,86 @@
-"""Measures what a map of the space does to single words: how many keep themselves, and what sample texts
+"""Measure what a map of the space does to single words: how many keep themselves, and what sample texts
 become.
 
-    python -m scripts.purpose.words docs/experiments/purpose.json -o docs/experiments/purpose-words.json
+    python -m scripts.purpose.words          # writes docs/experiments/purpose-words.json
 
-It takes the spaces of ``purpose.measure spaces`` and, from its results, the ε at which the attacker names 8
+It takes the spaces of ``purpose.measure spaces`` and, from purpose.json, the ε at which the attacker names 8
 and 33 % of the words, where they were measured. N_w is the share of releases of a word that are the word
 itself: a word without neighbours keeps itself at every ε.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
 import numpy as np
 
-from deniable import Embedding, Multivariate, Privatizer
+from deniable import Embedding, Multivariate, Privatizer, SecureRandomness
 from deniable.arrays import Floats
-from deniable.lab.passages import Passages
-from deniable.lab.perturbation import draw
-from deniable.neighbours.threads import threads
+from scripts.pages import EXPERIMENTS
+from scripts.purpose.results import KEPT, Result, read_results, setting_of
+from scripts.purpose.settings import PURPOSES, Setting
 
-SPACES = {
-    "sst2": ("default", "glove-840b", "reduced-16", "sentiment-16-2", "sentiment-16-4"),
-    "agnews": ("default", "glove-840b", "reduced-16", "topic-16-2", "topic-16-4"),
-}
-LEVELS = (0.08, 0.33)
+LEVELS, DRAWS, WORDS_AT_ONCE = (0.08, 0.33), 50, 4096
+PRIVATE = "my doctor in Boston said that the treatment had failed"
 SAMPLES = {
     "sst2": [
         "a warm and funny film with a splendid cast",
         "the plot is dull and the jokes are awful",
-        "my doctor in Boston said that the treatment had failed",
+        PRIVATE,
     ],
     "agnews": [
         "the striker scored twice as the home side won the final",
         "shares of the software company fell after a weak quarter",
-        "my doctor in Boston said that the treatment had failed",
+        PRIVATE,
     ],
 }
-WORDS_AT_ONCE = 4096
 
 
 def main() -> None:
-    """Measure every space at every level, and write after each."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("results", type=Path)
-    parser.add_argument("--draws", type=int, default=100)
-    parser.add_argument("-o", "--output", type=Path, required=True)
-    given = parser.parse_args()
-    results = json.loads(given.results.read_text(encoding="utf-8"))
-    found: list[dict[str, Any]] = (
-        json.loads(given.output.read_text(encoding="utf-8")) if given.output.exists() else []
-    )
-    done = {(each["data"], each["space"], each["level"]) for each in found}
-    for data, spaces in SPACES.items():
-        for space in spaces:
+    """Measure every space at every level."""
+    results = {setting_of(each): each for each in read_results(KEPT)}
+    measured = []
+    for data in SAMPLES:
+        shaped = (f"{PURPOSES[data]}-16-{strength}" for strength in (2, 4))
+        for space in ("default", "glove-840b", "reduced-16", *shaped):
             for level in LEVELS:
-                if (data, space, level) in done:
-                    continue
-                there = at_level(results, data, space, level)
-                if there is None:
-                    continue
-                epsilon, named = there
-                found.append(
-                    measure(data, space, epsilon, given.draws) | {"level": level, "named": round(named, 4)}
-                )
-                given.output.write_text(
-                    "[\n" + ",\n".join(json.dumps(each) for each in found) + "\n]\n", encoding="utf-8"
-                )
-                print(json.dumps(found[-1]), flush=True)
+                if (result := results.get(Setting(data, space, level))) is not None:
+                    measured.append(json.dumps(measure(data, space, level, result)))
+                    print(measured[-1], flush=True)
+    content = "[\n" + ",\n".join(measured) + "\n]\n"
+    (EXPERIMENTS / "purpose-words.json").write_text(content, encoding="utf-8")
 
 
-def at_level(
-    results: list[dict[str, Any]], data: str, space: str, level: float
-) -> tuple[float, float] | None:
-    """Return the ε at which the attacker names this share of the words, and what it named of the releases;
-    None if it was not measured."""
-    for result in results:
-        if (result["name"], result["embedding"]["name"], result["mechanism"], result["level"]) == (
-            data,
-            space,
-            "multivariate",
-            level,
-        ):
-            return result["epsilon"], mean(release["named"] for release in result["releases"])
-    return None
-
-
-def measure(data: str, space: str, epsilon: float, draws: int) -> dict[str, Any]:
+def measure(data: str, space: str, level: float, result: Result) -> dict[str, Any]:
     """Return how many words keep themselves in one space at one ε, which do most, and what the sample texts
     become."""
-    embedding = Embedding.open(space)
-    kept = share_kept(embedding, epsilon, draws)
-    worst = np.argsort(-kept, kind="stable")[:10]
-    privatizer = Privatizer(Multivariate(embedding, epsilon=epsilon))
+    mechanism = Multivariate(Embedding.open(space), epsilon=result["epsilon"])
+    kept, words = share_kept(mechanism), mechanism.embedding.words
+    privatizer = Privatizer(mechanism)
     return {
         "data": data,
         "space": space,
-        "epsilon": epsilon,
-        "draws": draws,
-        "words": len(embedding),
+        "epsilon": result["epsilon"],
+        "draws": DRAWS,
+        "words": len(words),
         "mean": round(float(kept.mean()), 4),
         "largest": round(float(kept.max()), 4),
         "above_half": round(float((kept > 0.5).mean()), 5),
-        "worst": [embedding.words[i] for i in worst.tolist()],
+        "worst": [words[i] for i in np.argsort(-kept, kind="stable")[:10].tolist()],
         "samples": [[text, privatizer(text)] for text in SAMPLES[data]],
+        "level": level,
+        "named": round(mean(release["named"] for release in result["releases"]), 4),
     }
 
 
-def share_kept(embedding: Embedding, epsilon: float, draws: int) -> Floats:
+def share_kept(mechanism: Multivariate) -> Floats:
     """Return for each word the share of its releases that are itself."""
-    mechanism = Multivariate(embedding, epsilon=epsilon)
-    kept = np.zeros(len(embedding))
-    for first in range(0, len(embedding), WORDS_AT_ONCE):
-        words = np.arange(first, min(first + WORDS_AT_ONCE, len(embedding)), dtype=np.int32)
-        ids = np.repeat(words, draws)
-        one = Passages(
-            ids=ids, offsets=np.array([0, len(ids)], dtype=np.int64), drawn=np.ones(len(ids), dtype=np.bool_)
-        )
-        kept[words] = (draw(one, mechanism, threads=threads()).ids == ids).reshape(-1, draws).mean(axis=1)
+    kept, randomness = np.zeros(len(mechanism.embedding)), SecureRandomness()
+    for words in np.array_split(np.arange(len(kept)), -(-len(kept) // WORDS_AT_ONCE)):
+        ids = np.repeat(words, DRAWS)
+        kept[words] = (mechanism.perturb(ids, randomness) == ids).reshape(-1, DRAWS).mean(axis=1)
     return kept
 
 

@@ -5,14 +5,19 @@ from pathlib import Path
 import pytest
 
 from deniable.errors import InvalidParameter
-from deniable.lab.baselines.collection import Collection
-from deniable.lab.baselines.incognito_like import IncognitoLike
-from deniable.lab.baselines.versatile import VersatileSemantic
+from deniable.lab.baselines.scrambling import (
+    KEPT,
+    Collection,
+    IncognitoLike,
+    VersatileSemantic,
+    VersatileStatistical,
+)
 from deniable.lab.baselines.wordnet import WordNet
+
+pytest.importorskip("bm25s")
 
 
 def collection() -> Collection:
-    pytest.importorskip("bm25s")
     people = {
         f"p{i}": [["install", "printer", "driver", "ubuntu"], ["sound", "card", "broken"]] for i in range(30)
     }
@@ -22,19 +27,11 @@ def collection() -> Collection:
 
 def test_statistical_scrambling_releases_other_words_from_where_the_text_is_found() -> None:
     pytest.importorskip("nltk")
-    from deniable.lab.baselines.versatile import KEPT, VersatileStatistical
-
     scrambler = VersatileStatistical(collection())
-    queries = scrambler.candidates(["my", "printers", "fail"])
-    assert queries == [] or all("printer" not in query for query in queries)
+    assert all("printer" not in query for query in scrambler.candidates(["my", "printers", "fail"]))
     queries = scrambler.candidates(["printer"])
-    assert {word for query in queries for word in query} <= {
-        "install",
-        "driver",
-        "ubuntu",
-        "wedding",
-        "budapest",
-    }
+    words = {word for query in queries for word in query}
+    assert words <= {"install", "driver", "ubuntu", "wedding", "budapest"}
     assert all(1 <= len(query) <= 3 for query in queries)
     assert len(queries) <= KEPT
     # "driver" stands beside "printer" always and elsewhere never; "sound" never does.
@@ -44,19 +41,16 @@ def test_statistical_scrambling_releases_other_words_from_where_the_text_is_foun
 
 def test_rare_and_linkable_words_are_sensitive() -> None:
     scrambler = IncognitoLike(collection())
-    assert scrambler.sensitive("nowhere")
-    assert scrambler.sensitive("http://x.org")
-    assert scrambler.sensitive("555")
+    assert all(scrambler.sensitive(word) for word in ("nowhere", "http://x.org", "555"))
     assert not scrambler.sensitive("printer")
     assert scrambler.scramble([["my", "printer", "sound", "4711"]]) == [["printer", "sound"]]
     assert scrambler.name == "Incognito-like (without noise)"
 
 
 def test_noise_adds_frequent_words_and_keeps_the_rest_in_order() -> None:
-    scrambler = IncognitoLike(collection(), noise=2.0, seed=3)
-    made = scrambler.scramble([["printer", "sound"]] * 20)
-    assert sum(len(text) for text in made) > 60
-    assert all(text.index("printer") <= len(text) - 1 - text[::-1].index("sound") for text in made)
+    released = IncognitoLike(collection(), noise=2.0, seed=3).scramble([["printer", "sound"]] * 20)
+    assert sum(len(text) for text in released) > 60
+    assert all(text.index("printer") <= len(text) - 1 - text[::-1].index("sound") for text in released)
     with pytest.raises(InvalidParameter):
         IncognitoLike(collection(), noise=-1)
 
@@ -73,7 +67,6 @@ class Ladder:
 
 
 def test_semantic_scrambling_goes_up_and_leaves_what_has_nothing_above() -> None:
-    pytest.importorskip("bm25s")
     scrambler = VersatileSemantic(Ladder(), depth=2)  # type: ignore[arg-type]
     assert scrambler.scramble([["the", "poodle", "zork", "animal"]]) == [["the", "animal", "zork", "thing"]]
 

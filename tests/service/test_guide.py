@@ -55,28 +55,6 @@ def test_the_examples_run(language: str, command: list[str], tmp_path: Path) -> 
         assert done.stdout.strip()
 
 
-def test_the_figures_of_the_guide_are_those_that_were_measured() -> None:
-    measured = ROOT / "docs" / "data" / "service.json"
-    if not measured.exists():
-        pytest.skip("the figures of the guide were measured without keeping them")
-    asked = "import json, sys; from benchmarks.service import tables; print(tables(json.load(sys.stdin)))"
-    done = subprocess.run(
-        [sys.executable, "-c", asked],
-        input=measured.read_text(),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    shown = (
-        GUIDE.read_text(encoding="utf-8")
-        .partition("<!-- measured -->\n")[2]
-        .partition("<!-- /measured -->")[0]
-    )
-    assert shown == done.stdout
-
-
 def test_the_settings_of_the_guide_are_allowed(tmp_path: Path) -> None:
     path = tmp_path / "service.toml"
     text = (ROOT / "deploy" / "service.toml").read_text(encoding="utf-8")

@@ -17,18 +17,9 @@ from typing import Any
 
 from deniable.errors import InvalidParameter, MissingExtra
 
-_NEEDED = (
-    "data.noun",
-    "data.verb",
-    "data.adj",
-    "data.adv",
-    "index.noun",
-    "index.verb",
-    "index.adj",
-    "index.adv",
-)
-_LEXICOGRAPHER_FILES = 45
 _PARTS = ("noun", "verb", "adj", "adv")
+_NEEDED = tuple(f"{kind}.{part}" for kind in ("data", "index") for part in _PARTS)
+_LEXICOGRAPHER_FILES = 45
 
 
 class WordNet:

@@ -110,7 +110,7 @@ def audit_membership(
             changed = _share_changed(chosen, texts[f"{name}, decoded"])
             facts[f"{name}, decoded"] = ReleaseFacts(epsilon=made.epsilon, changed=changed, decoded=True)
     conditions = encode_conditions(texts)
-    counts = _train_and_ask(plan, conditions, settings, seed=seed, report=report)
+    counts = train_and_ask(plan, conditions, settings, seed=seed, report=report)
     protocol = judge_conditions(plan, list(conditions), counts)
     return MembershipResult(
         **head_of("membership", embedding, mechanism, seed),
@@ -175,7 +175,7 @@ _MODELS_AT_ONCE = {"cpu": 12, "cuda": 48}
 """How many language models are trained side by side: a card that trains few is idle most of the time."""
 
 
-def _train_and_ask(
+def train_and_ask(
     plan: Plan,
     conditions: Mapping[str, Streams],
     settings: LanguageModelSettings,
