@@ -1,12 +1,13 @@
-"""Look at every word of a large embedding once and keep what the documentation says of it.
+"""Look at every word of a large embedding once, and keep what docs/experiments/calibration.md says of it.
 
-    python -m scripts.calibration.measure glove-6b-50d --epsilon 3 --epsilon 5 --rays 1000 --sample 20000 -o
-    found.npz
+    python -m scripts.calibration.measure glove-6b-50d --epsilon 3 --epsilon 5 --sample 20000 \\
+        --title "GloVe 6B, 50 dimensions" --machine "2 cores" --claim 5 -o calibration-50d.json
 
 N_w of all words at every ε comes from the first breakpoints, S_w and the distinct words of a random sample
-from whole walks. ``--only`` looks at some random words instead of all. The .npz holds the values, the .json
-beside it the summary, the time and the memory; both are written as soon as N_w is known and again at the end.
-An interrupted run goes on where it was.
+from whole walks; ``--only`` looks at some random words instead of all. The values become histograms. Added
+are what example words become, the largest ε that all words bear and, with ``--claim ε``, the words that are
+returned in more than half of the draws at this ε or give fewer than 300 distinct words: how many, which,
+why, and whether protection (guarantee.md, rule 10) helps. An interrupted run goes on where it was.
 """
 
 from __future__ import annotations
@@ -15,120 +16,293 @@ import argparse
 import json
 import resource
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deniable import Embedding
+from deniable import Embedding, Multivariate
 from deniable.arrays import Floats, Ids
-from deniable.calibration.by_rays import measure_by_rays
-from deniable.channel.rays.statistics import unchanged
+from deniable.calibration.by_rays import RayCalibration, measure_by_rays, measure_protected
+from deniable.calibration.choice import choose
+from deniable.calibration.protection import protect
+from deniable.calibration.report.examples import sample_outputs
+from deniable.calibration.result import Targets
+from deniable.channel.rays.statistics import average_unchanged, unchanged
+from deniable.mechanisms.base import radial_noise
+from deniable.neighbours import best_neighbours
 from deniable.neighbours.threads import threads
 from deniable.progress import Progress
 
-_WORDS_AT_ONCE = 4096
-_NAMED = 200
+MOST_UNCHANGED, FEWEST_DISTINCT = 0.5, 0.3
+"""The paper's sentence: no word is returned more than 500 times in 1,000, none yields fewer than 300 distinct
+words."""
+
+SUSPECT = 0.3
+"""Distinct words are counted for every word that stays itself more often; of the others the random sample
+speaks."""
+
+BINS, NAMED = 25, 15
+_SPREAD_WORDS, _WORDS_AT_ONCE = 2048, 4096
 
 
 def main() -> None:
-    """Measure, and write both files."""
+    """Measure, and write the file."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("embedding", help="the name of an installed embedding")
     parser.add_argument("--epsilon", type=float, action="append", required=True)
     parser.add_argument("--rays", type=int, default=1000)
-    parser.add_argument(
-        "--sample", type=int, default=20_000, help="how many random words S_w is measured for"
-    )
-    parser.add_argument(
-        "--only", type=int, help="measure N_w of this many random words only, for a quick look"
-    )
+    parser.add_argument("--sample", type=int, default=20_000, help="how many words S_w is measured for")
+    parser.add_argument("--only", type=int, help="measure N_w of this many random words only")
+    parser.add_argument("--title", required=True)
+    parser.add_argument("--machine", required=True, help="what it is measured on, in words")
+    parser.add_argument("--claim", type=float, help="hold the paper's sentence against this ε")
     parser.add_argument("--output", "-o", type=Path, required=True)
     options = parser.parse_args()
-    embedding = Embedding.open(options.embedding)
-    epsilons = np.array(sorted(options.epsilon))
-    summary: dict[str, Any] = {
-        "embedding": options.embedding,
-        "words": len(embedding),
-        "dimension": embedding.dimension,
-    }
-    summary |= {"rays": options.rays, "threads": threads(), "epsilons": epsilons.tolist()}
-
-    started = time.monotonic()
-    with Progress(f"N_w of {embedding.name}", unit="words") as progress:
-        measured = None if options.only is None else _some(embedding, options.only)
-        found = measure_by_rays(embedding, rays=options.rays, ids=measured, report=progress.follow)
-    summary["seconds_for_n_w"] = round(time.monotonic() - started, 1)
-    summary["words_measured"] = len(found.ids)
-    shares = np.empty((len(embedding), len(epsilons)))
-    for start in range(0, len(found.ids), _WORDS_AT_ONCE):
-        part = slice(start, start + _WORDS_AT_ONCE)
-        shares[found.ids[part]] = unchanged(np.asarray(found.radii[part]), epsilons, found.length)[0]
-    looked_at = np.sort(found.ids)
-    shares = shares[looked_at]
-    summary["n_w"] = [
-        _of_shares(embedding, looked_at, column) | {"epsilon": float(e)}
-        for e, column in zip(epsilons, shares.T, strict=True)
-    ]
-    known = {"epsilons": epsilons, "measured": looked_at, "n_w": shares.astype(np.float16)}
-    _write(options.output, summary, **known)
-
-    started = time.monotonic()
-    sample = np.random.Generator(np.random.PCG64(4)).choice(
-        looked_at, min(options.sample, len(looked_at)), replace=False
-    )
-    with Progress(f"S_w of {embedding.name}", unit="words") as progress:
-        some = measure_by_rays(
+    embedding, epsilons = Embedding.open(options.embedding), np.array(sorted(options.epsilon))
+    seconds: dict[str, float] = {}
+    with _timed(embedding, "N_w", seconds) as progress:
+        chosen = None if options.only is None else _drawn(np.arange(len(embedding)), options.only, seed=5)
+        whole = measure_by_rays(embedding, rays=options.rays, ids=chosen, report=progress.follow)
+    ids, shares = unchanged_of(whole, epsilons)
+    with _timed(embedding, "S_w", seconds) as progress:
+        sample = measure_by_rays(
             embedding,
             rays=options.rays,
-            ids=np.sort(sample),
+            ids=_drawn(ids, options.sample, seed=4),
             epsilons=epsilons,
             support=True,
             report=progress.follow,
         )
-    summary["seconds_for_s_w_of_the_sample"] = round(time.monotonic() - started, 1)
-    assert some.distinct is not None and some.support is not None  # noqa: PT018 - they were asked for
-    summary["sampled_words"] = len(some.ids)
-    summary["s_w"] = [
-        {
-            "epsilon": float(e),
-            "average_distinct": float(some.distinct[:, i].mean()),
-            "fewest_distinct": int(some.distinct[:, i].min()),
-            "words_below_300_distinct": int((some.distinct[:, i] < 300).sum()),
-            "average_support": float(some.support[:, i].mean()),
-        }
-        for i, e in enumerate(epsilons)
+    some = measure_by_rays(embedding, rays=options.rays, ids=_spread(ids))
+    content: dict[str, Any] = {
+        "title": options.title,
+        "words": len(embedding),
+        "words_measured": len(ids),
+        "dimension": embedding.dimension,
+        "fingerprint": embedding.fingerprint,
+        "rays": options.rays,
+        "sampled_words": len(sample.ids),
+        "machine": options.machine,
+        "threads": threads(),
+        "seconds_for_n_w": seconds["N_w"],
+        "seconds_for_s_w_of_the_sample": seconds["S_w"],
+        "largest_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "table": table(epsilons, shares, sample, some),
+        "outputs": asdict(sample_outputs(some)),
+        "all_words": largest_for_all(embedding, shares, some) if options.only is None else None,
+    }
+    if options.claim is not None:
+        place = int(np.flatnonzero(epsilons == options.claim)[0])
+        content["claim"] = claim(embedding, place, epsilons, ids, shares[:, place], sample)
+    lines = [f"{json.dumps(key)}: {_compact(value)}" for key, value in content.items()]
+    options.output.write_text("{" + ",\n".join(lines) + "}\n", encoding="utf-8")
+
+
+@contextmanager
+def _timed(embedding: Embedding, what: str, seconds: dict[str, float]) -> Iterator[Progress]:
+    started = time.monotonic()
+    with Progress(f"{what} of {embedding.name}", unit="words") as progress:
+        yield progress
+    seconds[what] = round(time.monotonic() - started, 1)
+
+
+def unchanged_of(whole: RayCalibration, epsilons: Floats) -> tuple[Ids, Floats]:
+    """Return the words in their order, and N_w of each, a column for each ε."""
+    order = np.argsort(whole.ids)
+    parts = [
+        unchanged(np.asarray(whole.radii[part]), epsilons, whole.length)[0]
+        for part in np.array_split(order, -(-len(order) // _WORDS_AT_ONCE))
     ]
-    _write(options.output, summary, **known, ids=some.ids, distinct=some.distinct, support=some.support)
+    return np.asarray(whole.ids)[order], np.concatenate(parts)
 
 
-def _write(output: Path, summary: dict[str, Any], **values: Any) -> None:
-    summary["largest_memory_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    np.savez_compressed(output, **values)
-    output.with_suffix(".json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
-
-
-def _some(embedding: Embedding, count: int) -> Ids:
-    return np.sort(
-        np.random.Generator(np.random.PCG64(5)).choice(
-            len(embedding), min(count, len(embedding)), replace=False
+def table(
+    epsilons: Floats, shares: Floats, sample: RayCalibration, some: RayCalibration
+) -> list[dict[str, Any]]:
+    """Return a row per ε: the numbers, and how many words fall into each bin of N_w, S_w and distinct
+    words."""
+    assert sample.distinct is not None
+    assert sample.support is not None
+    most, rows = int(sample.support.max()), []
+    for place, epsilon in enumerate(epsilons.tolist()):
+        stays, distinct = shares[:, place], sample.distinct[:, place]
+        support = sample.support[:, place]
+        rows.append(
+            {
+                "average": float(stays.mean()),
+                "median": float(np.median(stays)),
+                "p95": float(np.quantile(stays, 0.95)),
+                "p99": float(np.quantile(stays, 0.99)),
+                "worst": float(stays.max()),
+                "words_above_half": int((stays > 0.5).sum()),
+                "epsilon": epsilon,
+                "average_distinct": float(distinct.mean()),
+                "fewest_distinct": int(distinct.min()),
+                "words_below_300_distinct": int((distinct < 300).sum()),
+                "average_support": float(support.mean()),
+                "error_of_average": average_unchanged(some.radii, epsilon, some.length)[1],
+                "histograms": {
+                    "n_w": _histogram(stays, 1.0),
+                    "distinct": _histogram(distinct, some.draws),
+                    "support": _histogram(support, most),
+                    "largest_support": most,
+                },
+            }
         )
+    return rows
+
+
+def largest_for_all(embedding: Embedding, shares: Floats, some: RayCalibration) -> dict[str, float]:
+    """Return the largest ε at which no word stays itself in more than half of the cases, to five digits.
+
+    N_w grows with ε. So only words that stay more often at the first measured ε where any does have to be
+    looked at again.
+    """
+    first = int(np.argmax((shares > MOST_UNCHANGED).any(axis=0)))
+    worst = np.flatnonzero(shares[:, first] > MOST_UNCHANGED)
+    again = measure_by_rays(embedding, rays=some.draws, ids=worst, keep=False)
+    choice = choose(again, Targets(max_unchanged=MOST_UNCHANGED))
+    return {
+        "epsilon": choice.epsilon,
+        "worst": float(choice.unchanged.max()),
+        "average": average_unchanged(some.radii, choice.epsilon, some.length)[0],
+        "words_looked_at": len(worst),
+    }
+
+
+def claim(
+    embedding: Embedding, place: int, epsilons: Floats, ids: Ids, shares: Floats, sample: RayCalibration
+) -> dict[str, Any]:
+    """Return how the paper's sentence fares at one ε; ``shares`` are the N_w of the measured words there."""
+    epsilon, rays = float(epsilons[place]), sample.draws
+    suspects, fewest = ids[shares > SUSPECT], int(FEWEST_DISTINCT * rays)
+    looked_at = _at(embedding, epsilon, suspects, rays)
+    stays, distinct = np.zeros(len(embedding)), np.full(len(embedding), rays)
+    assert looked_at.distinct is not None
+    assert sample.distinct is not None
+    stays[looked_at.ids], distinct[looked_at.ids] = looked_at.unchanged(epsilon)[0], looked_at.distinct[:, 0]
+    too_often, too_few = stays > MOST_UNCHANGED, distinct < fewest
+    exposed = np.flatnonzero(too_often | too_few)
+    others = sample.distinct[shares[np.searchsorted(ids, sample.ids)] <= SUSPECT, place]
+    ranks = [up_to for up_to in (100, 1_000, 10_000, 100_000) if up_to < len(embedding)]
+
+    def describe(words: Ids) -> list[dict[str, Any]]:
+        numbers = zip(words.tolist(), _nearest(embedding, words), _norms(embedding, words), strict=True)
+        return [
+            {
+                "word": embedding.words[i],
+                "rank": i + 1,
+                "unchanged": float(stays[i]),
+                "distinct": int(distinct[i]),
+                "nearest_at": float(near),
+                "norm": float(norm),
+            }
+            for i, near, norm in numbers
+        ]
+
+    return {
+        "epsilon": epsilon,
+        "above_half": int(too_often.sum()),
+        "too_few_distinct": int(too_few.sum()),
+        "either": len(exposed),
+        "unchanged_in_999_of_1000": int((stays >= 0.999).sum()),
+        "suspect_above": SUSPECT,
+        "suspects": len(suspects),
+        "sampled_others": len(others),
+        "sampled_others_with_too_few": int((others < fewest).sum()),
+        "fewest_distinct_of_sampled_others": int(others.min()),
+        "by_rank": [
+            {"up_to": up_to, "words": int((exposed < up_to).sum())} for up_to in (*ranks, len(embedding))
+        ],
+        "frequent": describe(exposed[:NAMED]),
+        "worst": describe(np.lexsort((distinct, -stays))[:NAMED]),
+        "why": why(embedding, exposed),
+        "protected": protected(embedding, exposed, epsilon, rays),
+    }
+
+
+def why(embedding: Embedding, exposed: Ids) -> dict[str, dict[str, float]]:
+    """Return the median norm and distance to the nearest word, of the exposed words and of words spread
+    evenly."""
+    others = np.setdiff1d(_spread(np.arange(len(embedding))), exposed)
+    return {
+        name: {
+            "norm": float(np.median(_norms(embedding, ids))),
+            "nearest_at": float(np.median(_nearest(embedding, ids))),
+        }
+        for name, ids in (("exposed", exposed), ("others", others))
+    }
+
+
+def protected(embedding: Embedding, exposed: Ids, epsilon: float, rays: int) -> dict[str, Any]:
+    """Return what the exposed words have once others stand in for them; everything else is as it was.
+
+    Not every word was measured: a word that was to stand in and is exposed itself is protected too.
+    """
+    known = exposed
+    while True:
+        safe = protect(embedding, known)
+        after = _at(safe, epsilon, exposed, rays)
+        assert after.distinct is not None
+        stays, distinct = after.unchanged_or_stand_in(epsilon), after.distinct[:, 0]
+        missed = after.ids[(stays > MOST_UNCHANGED) | (distinct < int(FEWEST_DISTINCT * rays))]
+        if not len(missed):
+            break
+        known = np.union1d(known, safe.stands_in(missed))
+    noise = radial_noise(Multivariate(safe, epsilon=epsilon))
+    assert noise is not None  # the paper's mechanism has it
+    itself = measure_protected(safe, noise, exposed, [epsilon], rays=rays)[epsilon].means
+    return {
+        "words": len(exposed),
+        "found_on_the_way": len(known) - len(exposed),
+        "largest_unchanged": float(stays.max()),
+        "fewest_distinct": int(distinct.min()),
+        "largest_released_as_itself": float(itself.max()),
+    }
+
+
+def _at(embedding: Embedding, epsilon: float, ids: Ids, rays: int) -> RayCalibration:
+    return measure_by_rays(
+        embedding, rays=rays, ids=ids, epsilons=np.array([epsilon]), support=True, keep=False
     )
 
 
-def _of_shares(embedding: Embedding, ids: Ids, shares: Floats) -> dict[str, Any]:
-    exposed = ids[shares > 0.5]
-    return {
-        "average": float(shares.mean()),
-        "median": float(np.median(shares)),
-        "p95": float(np.quantile(shares, 0.95)),
-        "p99": float(np.quantile(shares, 0.99)),
-        "worst": float(shares.max()),
-        "words_above_half": len(exposed),
-        "most_frequent_above_half": [embedding.words[i] for i in exposed[:_NAMED]],
-    }
+def _drawn(ids: Ids, count: int, *, seed: int) -> Ids:
+    random = np.random.Generator(np.random.PCG64(seed))
+    return np.sort(random.choice(ids, min(count, len(ids)), replace=False))
+
+
+def _spread(ids: Ids) -> Ids:
+    """Return some of the words, evenly."""
+    return ids[np.unique(np.linspace(0, len(ids) - 1, min(_SPREAD_WORDS, len(ids))).astype(np.int64))]
+
+
+def _histogram(values: Any, end: float) -> list[int]:
+    counts: list[int] = np.histogram(values, bins=BINS, range=(0.0, float(end)))[0].tolist()
+    return counts
+
+
+def _norms(embedding: Embedding, ids: Ids) -> Floats:
+    norms: Floats = np.linalg.norm(embedding.vectors[ids].astype(np.float64), axis=1)
+    return norms
+
+
+def _nearest(embedding: Embedding, ids: Ids) -> Floats:
+    nearest: Floats = best_neighbours(embedding).nearest_k(embedding.rows(ids), 2)[1][:, 1]
+    return nearest
+
+
+def _compact(value: Any) -> str:
+    """Return JSON with five digits, and a line for each ε of a table."""
+    rounded = json.loads(json.dumps(value), parse_float=lambda text: float(f"{float(text):.5g}"))
+    text = json.dumps(rounded, ensure_ascii=False, separators=(",", ":"))
+    return text.replace('},{"average"', '},\n{"average"')
 
 
 if __name__ == "__main__":

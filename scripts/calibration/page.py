@@ -1,7 +1,7 @@
 """The tables and figures of docs/experiments/calibration.md, from the results beside it.
 
 calibration-50d.json, calibration-50d-common.json and calibration-300d.json are written by
-scripts/calibration/examine.py, calibration-benchmark.json by benchmarks/calibration.py, and
+scripts/calibration/measure.py, calibration-benchmark.json by benchmarks/calibration.py, and
 calibration-geometry.json by ``deniable embeddings geometry --json``.
 """
 

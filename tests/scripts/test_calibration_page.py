@@ -2,70 +2,31 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from scripts.calibration import measure
 
 from deniable import Embedding
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.embeddings import store
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run a script of the repository in this process."""
-
-    def run(name: str, *arguments: str) -> None:
-        monkeypatch.setattr(sys, "argv", [f"{name}.py", *arguments])
-        importlib.import_module(name).main()
-
-    return run
-
 
 def test_what_is_kept_of_an_embedding_is_what_its_calibration_says(
-    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
     vectors = np.random.default_rng(0).standard_normal((90, 4))
     vectors[[5, 50]] = [[7.0, 0.0, 0.0, 0.0], [0.0, -6.0, 0.0, 0.0]]
     embedding = Embedding([f"w{i}" for i in range(90)], vectors)
     store.save(embedding, "lonely")
-    found, kept = tmp_path / "found.npz", tmp_path / "kept.json"
-    script(
-        "scripts.calibration.measure",
-        "lonely",
-        "--epsilon",
-        "1",
-        "--epsilon",
-        "2",
-        "--rays",
-        "60",
-        "--sample",
-        "40",
-        "-o",
-        str(found),
-    )
-    script(
-        "scripts.calibration.examine",
-        "lonely",
-        str(found),
-        "--title",
-        "t",
-        "--machine",
-        "m",
-        "--claim",
-        "1",
-        "-o",
-        str(kept),
-    )
-    content = json.loads(kept.read_text(encoding="utf-8"))
+    asked = "measure lonely --epsilon 1 --epsilon 2 --rays 60 --sample 40 --title t --machine m --claim 1 -o"
+    monkeypatch.setattr(sys, "argv", [*asked.split(), str(tmp_path / "kept.json")])
+    measure.main()
+    content = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))
     whole = measure_by_rays(embedding, rays=60, keep=False)
     for row in content["table"]:
         means, _ = whole.unchanged(row["epsilon"])
