@@ -3,127 +3,94 @@ beside memory."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 from typing import Any
 
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
 Row = dict[str, Any]
-PROCESSOR, CARD = "processor", "GPU"
-COLOURS = {PROCESSOR: "tab:blue", CARD: "tab:green"}
+AT_WORDS = 400_000
 
 
-def draw_search(rows: list[Row], path: Path, *, dimension: int, words: int) -> None:
-    """Draw words per second at ``dimension`` against the vocabulary and at ``words`` against the dimension.
+def search_figure(rows: list[Row]) -> Figure:
+    """Return words per second at 300 dimensions against the vocabulary and at 400,000 words against the
+    dimension.
 
     Only GloVe is drawn: a line is to show what the size does, not what other vectors do.
     """
     rows = [row for row in rows if "GloVe" in row["set"] and "left_out" not in row]
-    matplotlib = importlib.import_module("matplotlib")
-    matplotlib.use("Agg")
-    pyplot = importlib.import_module("matplotlib.pyplot")
-    figure, panels = pyplot.subplots(
-        2, 2, figsize=(11, 7), sharey="row", sharex="col", height_ratios=[3, 1], layout="constrained"
-    )
+    figure = Figure(figsize=(11, 7), layout="constrained")
+    panels = figure.subplots(2, 2, sharey="row", sharex="col", height_ratios=[3, 1])
     names = list(dict.fromkeys(row["name"] for row in rows))
-    colours = {name: pyplot.get_cmap("tab10")(i) for i, name in enumerate(names)}
     views: list[tuple[str, str, Callable[[Row], bool]]] = [
-        (
-            f"words in the vocabulary, at {dimension} dimensions",
-            "words",
-            lambda row: row["dimension"] == dimension,
-        ),
-        (f"dimensions, at {words:,} words", "dimension", lambda row: row["words"] == words),
+        ("words in the vocabulary, at 300 dimensions", "words", lambda row: row["dimension"] == 300),
+        (f"dimensions, at {AT_WORDS:,} words", "dimension", lambda row: row["words"] == AT_WORDS),
     ]
-    for column, (label, axis, wanted) in enumerate(views):
-        speed, recall = panels[0][column], panels[1][column]
-        for name in names:
-            points = sorted(
-                (row[axis], row["median"], row["recall"])
-                for row in rows
-                if row["name"] == name and wanted(row)
-            )
-            if not points:
-                continue
-            at, speeds, recalls = zip(*points, strict=True)
-            style = {
-                "color": colours[name],
+    for (speed, recall), (label, axis, wanted) in zip(panels.T, views, strict=True):
+        shown = sorted((row for row in rows if wanted(row)), key=lambda row: row[axis])
+        for number, name in enumerate(names):
+            own = [row for row in shown if row["name"] == name]
+            look: Row = {
+                "color": colormaps["tab10"](number),
                 "marker": "o",
-                "linewidth": 3 if name == names[0] else 1.5,
-                "label": name,
+                "linewidth": 1.5 if number else 3,
             }
-            speed.plot(at, speeds, **style)
-            recall.plot(at, recalls, **style)
+            for panel, value in ((speed, "median"), (recall, "recall")):
+                panel.plot([row[axis] for row in own], [row[value] for row in own], label=name, **look)
         speed.set_yscale("log")
-        for panel in (speed, recall):
-            panel.grid(alpha=0.3)
-        if axis == "words":
-            recall.set_xscale("log")
-        measured = sorted({row[axis] for row in rows if wanted(row)})
-        recall.set_xticks(measured, [f"{value:,}" for value in measured])
-        recall.minorticks_off()
-        recall.set_xlabel(label)
         recall.set_ylim(-0.05, 1.05)
+        _finish((speed, recall), {row[axis] for row in shown}, label, log=axis == "words", short=False)
     panels[0][0].set_ylabel("words a second")
     panels[1][0].set_ylabel("right words")
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right upper", frameon=False)
-    figure.savefig(path, dpi=130)
+    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
+    return figure
 
 
-def _has_dimension(dimension: int, point: Row) -> bool:
-    return bool(point["dimension"] == dimension)
-
-
-def draw_growth(found: dict[str, Any], card: list[Row], path: Path) -> None:
-    """Draw words per second above, memory below; against the vocabulary on the left, against the dimension on
-    the right."""
-    matplotlib = importlib.import_module("matplotlib")
-    matplotlib.use("Agg")
-    pyplot = importlib.import_module("matplotlib.pyplot")
-    figure, panels = pyplot.subplots(2, 2, figsize=(11, 7), sharex="col", sharey="row", layout="constrained")
-    at_words = 400_000
-    views: list[tuple[str, str, dict[str, Callable[[Row], bool]]]] = [
-        (
-            "words in the vocabulary",
-            "words",
-            {f"{n} dimensions": partial(_has_dimension, n) for n in (50, 300)},
-        ),
-        ("dimensions", "dimension", {f"{at_words:,} words": lambda point: point["words"] == at_words}),
-    ]
-    for column, (label, axis, lines) in enumerate(views):
-        for unit, points in ((PROCESSOR, found["points"]), (CARD, card)):
-            for style, (name, wanted) in zip(("-", "--"), lines.items(), strict=False):
-                chosen = sorted((point for point in points if wanted(point)), key=lambda point: point[axis])
-                if not chosen:
-                    continue
-                at, how = (
-                    [point[axis] for point in chosen],
-                    {"color": COLOURS[unit], "linestyle": style, "marker": "o"},
-                )
-                panels[0][column].plot(
-                    at, [point["words_per_second"] for point in chosen], label=f"{unit}, {name}", **how
-                )
-                if all("memory" in point for point in chosen):
-                    panels[1][column].plot(at, [point["memory"] / 1e9 for point in chosen], **how)
-        measured = sorted(
-            {point[axis] for point in found["points"] for wanted in lines.values() if wanted(point)}
-        )
-        for panel in panels[:, column]:
-            panel.set_xscale("log")
+def growth_figure(ours: list[Row], gpu: list[Row]) -> Figure:
+    """Return words per second above, memory below; against the vocabulary on the left, against the dimension
+    on the right."""
+    figure = Figure(figsize=(11, 7), layout="constrained")
+    panels = figure.subplots(2, 2, sharex="col", sharey="row")
+    by_words = {f"{n} dimensions": ("dimension", n) for n in (50, 300)}
+    by_dimension = {f"{AT_WORDS:,} words": ("words", AT_WORDS)}
+    views = [("words in the vocabulary", "words", by_words), ("dimensions", "dimension", by_dimension)]
+    for (speed, memory), (label, axis, lines) in zip(panels.T, views, strict=True):
+        values = set()
+        for unit, points, colour in (("processor", ours, "tab:blue"), ("GPU", gpu, "tab:green")):
+            for style, (name, (key, value)) in zip(("-", "--"), lines.items(), strict=False):
+                own = sorted((each for each in points if each[key] == value), key=lambda each: each[axis])
+                at = [each[axis] for each in own]
+                look: Row = {"color": colour, "linestyle": style, "marker": "o"}
+                if own:
+                    speeds = [each["words_per_second"] for each in own]
+                    speed.plot(at, speeds, label=f"{unit}, {name}", **look)
+                    if all("memory" in each for each in own):
+                        memory.plot(at, [each["memory"] / 1e9 for each in own], **look)
+                if points is ours:
+                    values |= set(at)
+        for panel in (speed, memory):
             panel.set_yscale("log")
-            panel.grid(alpha=0.3)
-            panel.set_xticks(measured, [_short(value) for value in measured])
-            panel.minorticks_off()
-        panels[0][column].legend(frameon=False)
-        panels[1][column].set_xlabel(label)
+        _finish((speed, memory), values, label, log=True, short=True)
+        speed.legend(frameon=False)
     panels[0][0].set_ylabel("words a second")
     panels[1][0].set_ylabel("memory, GB")
-    figure.savefig(path, dpi=130)
+    return figure
+
+
+def _finish(panels: tuple[Axes, Axes], values: set[int], label: str, *, log: bool, short: bool) -> None:
+    for panel in panels:
+        if log:
+            panel.set_xscale("log")
+        panel.grid(alpha=0.3)
+        ticks = sorted(values)
+        panel.set_xticks(ticks, [_short(each) if short else f"{each:,}" for each in ticks])
+        panel.minorticks_off()
+    panels[-1].set_xlabel(label)
 
 
 def _short(value: int) -> str:
-    return (
-        f"{value / 1e6:g} M" if value >= 1_000_000 else f"{value // 1000:,}k" if value >= 1000 else str(value)
-    )
+    if value >= 1_000_000:
+        return f"{value / 1e6:g} M"
+    return f"{value // 1000:,}k" if value >= 1000 else str(value)

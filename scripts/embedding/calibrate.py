@@ -1,17 +1,15 @@
 """Make src/deniable/embeddings/data/calibration.json: what is known of the default embedding at many ε, for
 receipts.
 
-And calibration-without-names-1.json and -2.json: the same of the default without the words of each built-in
-list of names.
+    python -m scripts.embedding.calibrate [whole|names-1|names-2]
 
-N_w is computed for all words, S_w and distinct words for a sample, with the rays that every calibration uses;
-so anybody gets the same file. Interrupted, it continues where it was. Run: python -m
-scripts.embedding.calibrate [whole|names-1|names-2]
+And calibration-without-names-1.json and -2.json: the same of the default without the words of each built-in
+list of names. N_w is computed for all words, S_w and distinct words for a sample, with the rays that every
+calibration uses; so anybody gets the same file. Interrupted, it continues where it was.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import tempfile
@@ -26,33 +24,11 @@ from deniable.embeddings.leaving_out import leave_out
 from deniable.progress import Progress
 from deniable.release.note import FILE_NAME, without_list
 from deniable.words.never_release import BUILT_IN, NeverRelease
+from scripts.pages import ROOT, write_json
 
-DATA = Path(__file__).parents[2] / "src" / "deniable" / "embeddings" / "data"
-EPSILONS = [
-    1.0,
-    1.5,
-    2.0,
-    2.5,
-    3.0,
-    3.5,
-    4.0,
-    4.5,
-    5.0,
-    5.5,
-    6.0,
-    6.5,
-    7.0,
-    7.5,
-    8.0,
-    9.0,
-    10.0,
-    12.0,
-    14.0,
-    16.0,
-    20.0,
-]
-RAYS = 1000
-SAMPLE = 1000
+FOLDER = ROOT / "src" / "deniable" / "embeddings" / "data"
+EPSILONS = [*(x / 2 for x in range(2, 17)), 9.0, 10.0, 12.0, 14.0, 16.0, 20.0]
+RAYS, SAMPLE = 1000, 1000
 
 
 def main() -> None:
@@ -60,10 +36,8 @@ def main() -> None:
     os.environ.setdefault("DENIABLE_HOME", str(Path(tempfile.gettempdir()) / "deniable-calibrate-default"))
     for listed in (None, *sorted({*BUILT_IN.values()})):
         if (listed or "whole") in (sys.argv[1:] or [listed or "whole"]):
-            write_calibration(
-                leave_out(Embedding.open(), NeverRelease.of(listed)),
-                DATA / (without_list(listed) if listed else FILE_NAME),
-            )
+            embedding = leave_out(Embedding.open(), NeverRelease.of(listed))
+            write_calibration(embedding, FOLDER / (without_list(listed) if listed else FILE_NAME))
 
 
 def write_calibration(embedding: Embedding, target: Path) -> None:
@@ -80,8 +54,8 @@ def write_calibration(embedding: Embedding, target: Path) -> None:
             support=True,
             report=progress.report,
         )
-    content = {"made_by": "scripts/embedding/calibrate.py", **make_note(whole, EPSILONS, some).to_dict()}
-    target.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    note = make_note(whole, EPSILONS, some).to_dict()
+    write_json(target, {"made_by": "scripts/embedding/calibrate.py", **note})
 
 
 if __name__ == "__main__":

@@ -1,24 +1,32 @@
-"""Where the checks of a GPU run, how they are timed, and what they print."""
+"""Where the checks of a GPU run, how they are timed, and the embeddings that they measure."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import platform
-import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
-from typing import Any
 
+import numpy as np
 import torch
+from benchmarks.peers.material import embedding_of, enlarge, read_glove
+
+from deniable import Embedding
+from deniable.arrays import Vectors
+from deniable.gpu.stream import card_noise
+from deniable.noise.randomness import RadialNoise
 
 REHEARSAL = os.environ.get("TRITON_INTERPRET") == "1"
-"""Without a card: everything runs once, interpreted and tiny, to see that it runs."""
+"""Without a GPU: everything runs once, interpreted and tiny, to see that it runs."""
 DEVICE = "cpu" if REHEARSAL else "cuda"
 KIND = torch.float32 if REHEARSAL else torch.bfloat16
 SMALL = 256 if REHEARSAL else 1
 """By how much a rehearsal does less."""
+BUILT_IN = Path(__file__).resolve().parents[2] / "src/deniable/embeddings/data/vectors.npy"
+EPSILONS = {300: 10.0, 50: 6.0}
+TARGETS = {"400,000 x 300": 1.5e6, "400,000 x 50": 4e6, "50,000 x 50": 10e6}
+"""The words per second that were asked for."""
 
 _started = time.perf_counter()
 
@@ -28,60 +36,45 @@ def say(text: str) -> None:
     print(f"[{time.perf_counter() - _started:6.1f} s] {text}", flush=True)
 
 
-def _wait() -> None:
-    """Wait until the card has done what it was told."""
-    if DEVICE == "cuda":
-        torch.cuda.synchronize()
-
-
 def seconds(call: Callable[[], object], *, times: int = 3) -> float:
     """Return the median of so many timings of a call, after one that does not count."""
+
+    def wait() -> None:
+        if DEVICE == "cuda":
+            torch.cuda.synchronize()
+
     call()
     took = []
     for _ in range(times):
-        _wait()
-        begin = time.perf_counter()
+        wait()
+        began = time.perf_counter()
         call()
-        _wait()
-        took.append(time.perf_counter() - begin)
+        wait()
+        took.append(time.perf_counter() - began)
     return median(took)
 
 
-def free_memory() -> None:
-    """Give what is no longer used back to the card."""
-    if DEVICE == "cuda":
-        torch.cuda.empty_cache()
-
-
-OPTIONAL = {
-    "cryptography": "the check against OpenSSL's ChaCha20 fails",
-    "platformdirs": "the processor searches without native code, and the columns of released words fail",
-    "msgspec": "the columns of released words fail",
-    "randomgen": "the comparison with draws of the processor fails",
-    "scipy": "calibration and the statistics of the noise fail",
-    "deniable.neighbours._native": "the processor searches without native code",
-}
-"""What a check can do without, and what is missing then."""
-
-
-def missing() -> dict[str, str]:
-    """Return the optional packages that cannot be imported here, each with what is left out."""
-    return {name: without for name, without in OPTIONAL.items() if importlib.util.find_spec(name) is None}
-
-
-def environment() -> dict[str, Any]:
-    """Return what ran where."""
-    import triton
-
-    asked = ["echo"] if REHEARSAL else ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    driver = subprocess.run(asked, capture_output=True, text=True, check=False)
-    facts = {
-        "card": "none" if REHEARSAL else torch.cuda.get_device_name(),
-        "driver": driver.stdout.strip(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "triton": triton.__version__,
-        "missing": sorted(missing()),
+def spaces(glove: Path) -> dict[str, tuple[str, Embedding]]:
+    """Return the embeddings to measure, with where their vectors come from."""
+    built_in, size = np.load(BUILT_IN).astype(np.float32), 400_000
+    if REHEARSAL:
+        built_in, size = built_in[:60], 90
+        real = np.random.default_rng(0).standard_normal((60, 300), dtype=np.float32)
+    else:
+        real = read_glove(glove)[1]
+    wide, narrow = (enlarge([""] * len(some), some, size)[1] for some in (real, built_in))
+    return {
+        "400,000 x 300": ("GloVe 840B, enlarged with jittered copies", embedding_of(wide)),
+        "400,000 x 50": ("the built-in GloVe 6B, enlarged with jittered copies", embedding_of(narrow)),
+        "50,000 x 50": ("the built-in GloVe 6B", embedding_of(built_in)),
     }
-    say(str(facts))
-    return facts
+
+
+def noisy(embedding: Embedding, count: int) -> Vectors:
+    """Return noisy points of random words, with noise of the GPU."""
+    ids = np.random.default_rng(2).integers(0, len(embedding), count)
+    epsilon = EPSILONS[embedding.dimension]
+    spent = torch.full((count,), epsilon, dtype=torch.float64, device=DEVICE)
+    law = RadialNoise(lengths="gamma", dimension=embedding.dimension)
+    noise = card_noise(torch.device(DEVICE)).launch().noise(law, spent)
+    return (noise.cpu().numpy() + embedding.rows(ids)).astype(np.float32)

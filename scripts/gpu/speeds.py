@@ -1,5 +1,5 @@
-"""Words per second on the card: the product's own search, and what stands beside it (cuBLAS, torch, the
-processor)."""
+"""Words per second on a GPU: the product's own search, and what stands beside it (cuBLAS, torch, the
+processor); and how long channels, N_w and columns take there."""
 
 from __future__ import annotations
 
@@ -12,102 +12,70 @@ import torch
 
 from deniable import Embedding, Multivariate, SecureRandomness
 from deniable.arrays import Vectors
+from deniable.channel.card_draws import CardDraws
 from deniable.gpu.stream import card_noise
+from deniable.neighbours import set_device
 from deniable.neighbours.fused import FusedNeighbours
 from deniable.neighbours.gpu import GpuNeighbours
 from deniable.neighbours.selection import best_neighbours, why_not_native
 from deniable.noise.randomness import RadialNoise
-from scripts.gpu.device import DEVICE, KIND, REHEARSAL, SMALL, say, seconds
-from scripts.gpu.spaces import EPSILONS, TARGETS, noisy
+from scripts.gpu.device import DEVICE, EPSILONS, KIND, REHEARSAL, SMALL, TARGETS, noisy, say, seconds
 
 
 def ceiling() -> dict[str, float]:
     """Return what cuBLAS reaches: a square product, and products of our sizes, all scores written; with rows
-    as they are, and padded."""
+    as they are, and padded: cuBLAS is slow with rows that are not aligned."""
     a, b = (torch.randn(8192 // SMALL, 8192 // SMALL, device=DEVICE, dtype=KIND) for _ in range(2))
     rates = {"tflops": 2 * (8192 // SMALL) ** 3 / seconds(lambda: a @ b, times=10) / 1e12}
     for words, dimension in ((400_000, 300), (400_000, 50), (50_000, 50)):
-        for width, kind in (
-            (dimension, ""),
-            (-(-dimension // 64) * 64, " padded"),
-        ):  # cuBLAS is slow with rows that are not aligned
+        for width, kind in ((dimension, ""), (-(-dimension // 64) * 64, " padded")):
             queries = torch.randn(16_384 // SMALL, width, device=DEVICE, dtype=KIND)
             vectors = torch.randn(words // SMALL, width, device=DEVICE, dtype=KIND)
             out = torch.empty(16_384 // SMALL, words // SMALL, device=DEVICE, dtype=KIND)
             took = seconds(lambda q=queries, v=vectors, o=out: torch.mm(q, v.T, out=o))  # type: ignore[misc]
             rates[f"{words:,} x {dimension}{kind}"] = 16_384 // SMALL / took
             del queries, vectors, out
-    say(", ".join(f"{name}: {rate:,.0f}" for name, rate in rates.items()))
     return rates
 
 
 def measure_space(name: str, origin: str, embedding: Embedding, limit: float) -> dict[str, Any]:
     """Return words per second, ids in and ids out, and the share of what cuBLAS reaches; words are compared
-    with the float32 form."""
-    epsilon = EPSILONS[embedding.dimension]
+    with the float32 form and with float64 products."""
+    epsilon, target = EPSILONS[embedding.dimension], 10.0 if REHEARSAL else TARGETS[name]
     if DEVICE == "cuda":
         torch.cuda.reset_peak_memory_stats()
-    search = FusedNeighbours(embedding, device=DEVICE)
+    search, source = FusedNeighbours(embedding, device=DEVICE), SecureRandomness()
     mechanism = Multivariate(embedding, epsilon=epsilon)
     mechanism.__dict__["neighbours"] = search
-    rng, source = np.random.default_rng(1), SecureRandomness()
-    row: dict[str, Any] = {"origin": origin, "epsilon": epsilon, "words_per_second": [], "batches": {}}
-    count = int(3 * TARGETS[name])
-    ids = rng.integers(0, len(embedding), count)
-    mechanism.perturb(ids[: count // 10], source)
-    for _ in range(3):
-        begin = time.perf_counter()
-        mechanism.perturb(ids, source)
-        row["words_per_second"].append(count / (time.perf_counter() - begin))
-    speed = median(row["words_per_second"])
-    row |= {
+    ids = np.random.default_rng(1).integers(0, len(embedding), int(3 * target))
+    mechanism.perturb(ids[: len(ids) // 10], source)
+    rates = [len(ids) / seconds(lambda: mechanism.perturb(ids, source), times=1) for _ in range(3)]
+    speed = median(rates)
+    row: dict[str, Any] = {
+        "origin": origin,
+        "epsilon": epsilon,
+        "words_per_second": rates,
         "share_of_cublas": speed / limit,
-        "met": speed >= TARGETS[name],
+        "met": speed >= target,
         "tiles_again": search.tiles_scored_again,
     }
     if DEVICE == "cuda":
         row["memory"] = torch.cuda.max_memory_allocated()
-    say(
-        f"{name}, {origin}: {speed:,.0f} words/s, ids to ids, {speed / limit:.0%} of cuBLAS alone; target "
-        f"{TARGETS[name]:,.0f}"
-    )
-    for size in (1, 100, 10_000, 100_000)[: 1 if REHEARSAL else 4]:
-        row["batches"][size] = size / seconds(
-            lambda size=size: mechanism.perturb(ids[:size], source),  # type: ignore[misc]
-            times=5,
-        )
-    say(f"{name}: by batch { ({size: f'{speed:,.0f}' for size, speed in row['batches'].items()}) }")
+    row["batches"] = {
+        size: size / seconds(lambda size=size: mechanism.perturb(ids[:size], source), times=5)  # type: ignore[misc]
+        for size in (1, 100, 10_000, 100_000)[: 1 if REHEARSAL else 4]
+    }
     spent = torch.full(((1 << 16) // SMALL,), epsilon, dtype=torch.float64, device=DEVICE)
     noise = RadialNoise(lengths="gamma", dimension=embedding.dimension)
-    row["noise_alone"] = len(spent) / seconds(
-        lambda: card_noise(torch.device(DEVICE)).launch().noise(noise, spent)
-    )
-    say(f"{name}: noise alone {row['noise_alone']:,.0f} words/s")
-    queries = noisy(embedding, epsilon, 16_384 // SMALL)
-    old = GpuNeighbours(embedding, device=DEVICE)
-    row["float32_form"] = len(queries) / seconds(lambda: old.nearest(queries))
+    alone = seconds(lambda: card_noise(torch.device(DEVICE)).launch().noise(noise, spent))
+    queries, old = noisy(embedding, 16_384 // SMALL), GpuNeighbours(embedding, device=DEVICE)
     same = int((old.nearest(queries) == search.nearest(queries)).sum())
-    say(
-        f"{name}: torch's float32 form {row['float32_form']:,.0f} words/s; {same:,} of {len(queries):,} "
-        "words are the same"
-    )
-    row["same_as_float32_form"] = [same, len(queries)]
-    asked = queries[:2048]
-    exact = _exact_on_card(embedding, asked)
-    row["same_as_float64"] = [int((exact == search.nearest(asked)).sum()), len(asked)]
-    say(f"{name}: {row['same_as_float64'][0]:,} of {len(asked):,} words are those of a float64 product")
-    return row
-
-
-def _exact_on_card(embedding: Embedding, queries: Vectors) -> Any:
-    """Return the nearest words by float64 products, all scores looked at."""
-    vectors = torch.from_numpy(np.array(embedding.vectors)).to(DEVICE).double()
-    halves = 0.5 * vectors.square().sum(dim=1)
-    parts = [
-        (part.double() @ vectors.T - halves).argmax(dim=1)
-        for part in torch.split(torch.from_numpy(queries).to(DEVICE), 512)
-    ]
-    return torch.cat(parts).cpu().numpy()
+    return row | {
+        "noise_alone": len(spent) / alone,
+        "float32_form": len(queries) / seconds(lambda: old.nearest(queries)),
+        "same_as_float32_form": [same, len(queries)],
+        "same_as_float64": _same_as_float64(embedding, queries[:2048], search.nearest(queries[:2048])),
+    }
 
 
 def torch_flat(embedding: Embedding) -> dict[str, Any]:
@@ -119,33 +87,73 @@ def torch_flat(embedding: Embedding) -> dict[str, Any]:
     """
     vectors = torch.from_numpy(np.array(embedding.vectors)).to(DEVICE)
     halves = 0.5 * vectors.square().sum(dim=1)
-    queries = torch.from_numpy(noisy(embedding, EPSILONS[embedding.dimension], 16_384 // SMALL)).to(DEVICE)
+    points = noisy(embedding, 16_384 // SMALL)
+    queries = torch.from_numpy(points).to(DEVICE)
 
     def search(rows: int) -> torch.Tensor:
-        return torch.cat(
-            [
-                torch.addmm(halves, part, vectors.T, beta=-1.0).argmax(dim=1)
-                for part in torch.split(queries, rows)
-            ]
-        )
+        parts = torch.split(queries, rows)
+        return torch.cat([torch.addmm(halves, part, vectors.T, beta=-1.0).argmax(dim=1) for part in parts])
 
     speeds = {rows: len(queries) / seconds(lambda rows=rows: search(rows)) for rows in (512, 2048, 8192)}  # type: ignore[misc]
     rows, speed = max(speeds.items(), key=lambda each: each[1])
-    same = int(
-        (search(rows)[:2048].cpu().numpy() == _exact_on_card(embedding, queries[:2048].cpu().numpy())).sum()
-    )
-    say(
-        f"torch's float32 products alone, {rows} at a time: {speed:,.0f} words/s; {same:,} of "
-        f"{len(queries[:2048]):,} words are right"
-    )
-    return {"words_per_second": speed, "rows": rows, "same_as_float64": [same, len(queries[:2048])]}
+    same = _same_as_float64(embedding, points[:2048], search(rows)[:2048].cpu().numpy())
+    return {"words_per_second": speed, "rows": rows, "same_as_float64": same}
+
+
+def _same_as_float64(embedding: Embedding, queries: Vectors, words: Any) -> list[int]:
+    """Return how many words are those of float64 products, all scores looked at, and of how many."""
+    vectors = torch.from_numpy(np.array(embedding.vectors)).to(DEVICE).double()
+    halves = 0.5 * vectors.square().sum(dim=1)
+    parts = torch.split(torch.from_numpy(queries).to(DEVICE), 512)
+    exact = torch.cat([(part.double() @ vectors.T - halves).argmax(dim=1) for part in parts])
+    return [int((exact.cpu().numpy() == words).sum()), len(queries)]
 
 
 def on_processor(embedding: Embedding) -> dict[str, Any]:
     """Return the words per second of the processor of the same machine, by the native scan where it is
     there."""
-    search = best_neighbours(embedding)
-    queries = noisy(embedding, EPSILONS[embedding.dimension], 2048)
+    search, queries = best_neighbours(embedding), noisy(embedding, 2048)
     speed = len(queries) / seconds(lambda: search.nearest(queries), times=1)
-    say(f"the processor ({type(search).__name__}): {speed:,.0f} words/s")
     return {"words_per_second": speed, "search": type(search).__name__, "obstacle": why_not_native()}
+
+
+def _draws(embedding: Embedding, draws: int) -> CardDraws:
+    law = RadialNoise(lengths="gamma", dimension=embedding.dimension)
+    return CardDraws(FusedNeighbours(embedding, device=DEVICE), law, epsilon=6.0, draws=draws // SMALL)
+
+
+def measure_channel(embedding: Embedding) -> dict[str, Any]:
+    """Return how long 2,000 draws of each word take, counted on the GPU."""
+    draws, began = _draws(embedding, 2000), time.perf_counter()
+    pairs = sum(len(outputs) for outputs, _ in draws.counts(np.arange(len(embedding))))
+    took = time.perf_counter() - began
+    return {"seconds": took, "pairs": pairs, "met": took < 20}
+
+
+def measure_outcomes(embedding: Embedding, words: int = 400_000) -> dict[str, Any]:
+    """Return how long N_w and the number of different words of so many words x 1,000 draws take."""
+    draws, ids = _draws(embedding, 1000), np.arange(len(embedding))[:words]
+    began = time.perf_counter()
+    outcomes = draws.outcomes(ids)
+    took = time.perf_counter() - began
+    say(f"median N_w {np.median(outcomes.unchanged):.3f}, different words {np.median(outcomes.distinct):.0f}")
+    return {"seconds": took, "words": len(ids), "met": took * len(embedding) / len(ids) < 120}
+
+
+def measure_columns(embedding: Embedding) -> dict[str, Any]:
+    """Return how long the columns of 240 released words take on the GPU and on the processor, and how they
+    agree."""
+    from deniable.channel.columns import columns_of  # it needs msgspec, which the other parts can do without
+
+    released = np.arange(0, 24_000, 100) % len(embedding)
+    columns = columns_of(Multivariate(embedding, epsilon=6.0), released, seed=1)
+    took, numbers = {}, {}
+    for device in (None, DEVICE):
+        set_device(device)
+        for turn in ("first", "again"):
+            began = time.perf_counter()
+            numbers[device] = np.stack(list(columns.columns(released)))
+            took[f"{device or 'processor'}, {turn}"] = time.perf_counter() - began
+    set_device(None)
+    apart = float(np.abs(numbers[DEVICE] / numbers[None] - 1.0)[numbers[None] > 1e-8].max())
+    return {"seconds": took, "columns": len(released), "apart": apart}

@@ -3,8 +3,6 @@ beside it."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -13,26 +11,26 @@ from deniable.learning.figure import curve
 from deniable.learning.summary import markdown_table
 from deniable.report.figure import save
 from deniable.report.wording import percent_fixed
-from scripts.pages import EXPERIMENTS, ROOT, table
+from scripts.pages import EXPERIMENTS, FIGURES, read_json, table
 from scripts.utility.results import AFTER_TAN, RESULTS, Experiment, experiments_of
 
 PAGE = EXPERIMENTS / "utility.md"
 COMPARED = (11.65, 14.56, 17.47, 23.3, 34.95, 52.42)
 Unchanged = dict[str, dict[float, float]]
+"""The average N_w by embedding and ε."""
 
 
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
-    experiments, after_tan = read(RESULTS), read(AFTER_TAN)
-    unchanged = read_unchanged()
+    experiments, unchanged = experiments_of(read_json(RESULTS)), read_unchanged()
+    after_tan = experiments_of(read_json(AFTER_TAN))
+    curves = {each.name: each for each in experiments} | {
+        f"{each.name} after Tan": each for each in after_tan
+    }
     return {
         **{
-            each.name: markdown_table(each.points, unchanged[each.embedding["fingerprint"]])
-            for each in experiments
-        },
-        **{
-            f"{each.name} after Tan": markdown_table(each.points, unchanged[each.embedding["fingerprint"]])
-            for each in after_tan
+            name: markdown_table(each.points, unchanged[each.embedding["fingerprint"]])
+            for name, each in curves.items()
         },
         "binary": lost_on_imdb(experiments, unchanged),
         "compared": compared(experiments, unchanged),
@@ -41,11 +39,9 @@ def tables() -> dict[str, str]:
 
 def draw() -> None:
     """Draw a figure for each task and embedding."""
-    baselines: dict[str, Any] = json.loads(
-        (EXPERIMENTS / "utility-baselines.json").read_text(encoding="utf-8")
-    )
+    baselines: dict[str, Any] = read_json(EXPERIMENTS / "utility-baselines.json")
     unchanged = read_unchanged()
-    for experiment in read(RESULTS):
+    for experiment in experiments_of(read_json(RESULTS)):
         entry, baseline = TASKS[experiment.task], baselines[experiment.task]
         if baseline["data"] != experiment.outcomes[0]["data"]:
             raise SystemExit(f"{experiment.task}: the baselines were measured on other data")
@@ -57,23 +53,21 @@ def draw() -> None:
             baselines={baseline["baseline"]: baseline["scores"][entry.score]},
             unchanged=unchanged[experiment.embedding["fingerprint"]],
         )
-        save(figure, ROOT / "docs" / "figures", f"utility-{experiment.name}")
-
-
-def read(path: Path) -> list[Experiment]:
-    """Return the experiments of a file of results."""
-    return experiments_of(json.loads(path.read_text(encoding="utf-8")))
+        save(figure, FIGURES, f"utility-{experiment.name}")
 
 
 def read_unchanged() -> Unchanged:
     """Return the average N_w by embedding and ε."""
-    matched = json.loads((EXPERIMENTS / "matched-epsilon.json").read_text(encoding="utf-8"))
-    large, small = matched["embeddings"].values()
+    matched = read_json(EXPERIMENTS / "matched-epsilon.json")
     return {
-        large: {row["paper"]: row["average_unchanged"] for row in matched["table"]}
-        | {row["epsilon"]: row["average_unchanged"] for row in matched["between_300d"]},
-        small: {row["epsilon_50d"]: row["average_unchanged"] for row in matched["table"]}
-        | {row["epsilon"]: row["average_unchanged"] for row in matched["between_50d"]},
+        fingerprint: {row[epsilon]: row["average_unchanged"] for row in matched["table"]}
+        | {row["epsilon"]: row["average_unchanged"] for row in matched[between]}
+        for fingerprint, epsilon, between in zip(
+            matched["embeddings"].values(),
+            ("paper", "epsilon_50d"),
+            ("between_300d", "between_50d"),
+            strict=True,
+        )
     }
 
 
@@ -82,15 +76,14 @@ def lost_on_imdb(experiments: list[Experiment], unchanged: Unchanged) -> str:
     run."""
     rows = []
     for experiment in (each for each in experiments if each.task == "imdb"):
-        train, test = experiment.losses("train", "accuracy"), experiment.losses("test", "accuracy")
+        losses = [experiment.losses(at, "accuracy") for at in ("train", "test")]
         shares = unchanged[experiment.embedding["fingerprint"]]
-        for epsilon in sorted(set(train) | set(test)):
+        for epsilon in sorted(set().union(*losses)):
             share = f"{shares[epsilon]:.3f}" if epsilon in shares else ""
-            lost = [_lost(found.get(epsilon)) for found in (train, test)]
+            lost = [_lost(each.get(epsilon)) for each in losses]
             rows.append([f"{experiment.embedding['dimension']}d", f"{epsilon:g}", share, *lost])
-    return table(
-        ["embedding", "ε", "average N_w", "lost at training time", "lost at test time"], rows, align="lr"
-    )
+    head = ["embedding", "ε", "average N_w", "lost at training time", "lost at test time"]
+    return table(head, rows, align="lr")
 
 
 def compared(experiments: list[Experiment], unchanged: Unchanged) -> str:
@@ -98,20 +91,16 @@ def compared(experiments: list[Experiment], unchanged: Unchanged) -> str:
     large = [each for each in experiments if each.embedding["dimension"] == 300]
     rows = []
     for epsilon in COMPARED:
-        cells = []
+        row = [f"{epsilon:g}", f"{unchanged[large[0].embedding['fingerprint']][epsilon]:.3f}"]
         for experiment in large:
             score = TASKS[experiment.task].score
             clean = next(point for point in experiment.points if point.epsilon is None).mean(score)
             for at in ("train", "test"):
                 losses = experiment.losses(at, score).get(epsilon)
-                cells.append("not run" if not losses else percent_fixed(fmean(losses) / clean))
-        rows.append([f"{epsilon:g}", f"{unchanged[large[0].embedding['fingerprint']][epsilon]:.3f}", *cells])
-    head = [
-        "ε",
-        "average N_w",
-        *(f"{each.task} at {at} time" for each in large for at in ("training", "test")),
-    ]
-    return table(head, rows, align="r")
+                row.append(percent_fixed(fmean(losses) / clean) if losses else "not run")
+        rows.append(row)
+    titles = [f"{each.task} at {at} time" for each in large for at in ("training", "test")]
+    return table(["ε", "average N_w", *titles], rows, align="r")
 
 
 def _lost(losses: list[float] | None) -> str:

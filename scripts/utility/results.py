@@ -17,10 +17,11 @@ from typing import Any
 from deniable.lab.tasks.data.registry import TASKS, training_settings
 from deniable.lab.tasks.experiment.outcomes import TaskOutcome
 from deniable.learning.summary import Point, points_of
-from scripts.pages import EXPERIMENTS
+from scripts.pages import EXPERIMENTS, read_json
 
 RESULTS, AFTER_TAN = (EXPERIMENTS / f"{name}.json" for name in ("utility", "utility-after-tan"))
 SHARED = ("task", "data", "embedding", "mechanism", "policy", "recipe")
+Outcome = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +30,7 @@ class Experiment:
 
     task: str
     embedding: dict[str, Any]
-    outcomes: list[dict[str, Any]]
+    outcomes: list[Outcome]
 
     @property
     def name(self) -> str:
@@ -45,81 +46,54 @@ class Experiment:
         """Return by ε what each run lost against the unperturbed model of the same run (the same seed), where
         there is one."""
         clean = {o["run"]: o["scores"][score] for o in self.outcomes if o["at"] == "nowhere"}
-        found: dict[float, list[float]] = defaultdict(list)
+        losses: dict[float, list[float]] = defaultdict(list)
         for o in self.outcomes:
             if o["at"] == at and o["run"] in clean:
-                found[o["epsilon"]].append(clean[o["run"]] - o["scores"][score])
-        return dict(sorted(found.items()))
+                losses[o["epsilon"]].append(clean[o["run"]] - o["scores"][score])
+        return dict(sorted(losses.items()))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Gathered:
-    """Results of our recipes, results of training after Tan et al., and how many of neither recipe were
-    refused."""
-
-    ours: list[dict[str, Any]]
-    after_tan: list[dict[str, Any]]
-    refused: int
-
-
-def gather(places: Iterable[Path]) -> Gathered:
-    """Return the results of several folders or .tgz files, of two alike the later."""
-    ours: dict[tuple[Any, ...], dict[str, Any]] = {}
-    after_tan: dict[tuple[Any, ...], dict[str, Any]] = {}
+def gather(places: Iterable[Path]) -> tuple[list[Outcome], list[Outcome], int]:
+    """Return the results of our recipes in several folders or .tgz files, those of training after Tan et al.,
+    and how many of neither recipe were refused; of two alike the later counts."""
+    ours: dict[tuple[Any, ...], Outcome] = {}
+    after_tan: dict[tuple[Any, ...], Outcome] = {}
     refused = 0
-    recipes = {name: asdict(training_settings(name)) for name in TASKS}
-    tan = {name: asdict(training_settings(name, after_tan=True)) for name in TASKS}
-    for place in places:
-        for outcome in _outcomes(place):
-            task, embedding, recipe = outcome["task"], outcome["embedding"], outcome["recipe"]
-            if recipe not in (recipes[task], tan[task]):
-                refused += 1
-                continue
-            kept = ours if recipe == recipes[task] else after_tan
-            kept[
-                list(TASKS).index(task),
-                embedding["fingerprint"],
-                outcome["data"],
-                outcome["at"],
-                outcome["epsilon"] or 0,
-                outcome["run"],
-            ] = outcome
-    return Gathered(
-        ours=[ours[key] for key in sorted(ours)],
-        after_tan=[after_tan[key] for key in sorted(after_tan)],
-        refused=refused,
-    )
+    for outcome in (outcome for place in places for outcome in _outcomes(place)):
+        task = outcome["task"]
+        recipes = [asdict(training_settings(task, after_tan=tan)) for tan in (False, True)]
+        if outcome["recipe"] not in recipes:
+            refused += 1
+            continue
+        identity = (outcome["embedding"]["fingerprint"], outcome["data"], outcome["at"])
+        key = (list(TASKS).index(task), *identity, outcome["epsilon"] or 0, outcome["run"])
+        (ours if outcome["recipe"] == recipes[0] else after_tan)[key] = outcome
+    in_order = ([kept[key] for key in sorted(kept)] for kept in (ours, after_tan))
+    return (*in_order, refused)  # type: ignore[return-value]
 
 
-def experiments_of(outcomes: list[dict[str, Any]]) -> list[Experiment]:
+def experiments_of(outcomes: list[Outcome]) -> list[Experiment]:
     """Return the experiments, in the order of the tasks, the larger embedding first.
 
     :raises ValueError: if results of one task and embedding come from different data, policies or recipes.
     """
-    groups: dict[tuple[int, int, str], list[dict[str, Any]]] = defaultdict(list)
+    groups: dict[tuple[int, int, str], list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         embedding = outcome["embedding"]
-        groups[list(TASKS).index(outcome["task"]), -embedding["dimension"], embedding["fingerprint"]].append(
-            outcome
-        )
-    found = []
-    for key in sorted(groups):
-        group = groups[key]
-        if (
-            len({json.dumps({name: outcome[name] for name in SHARED}, sort_keys=True) for outcome in group})
-            != 1
-        ):
-            raise ValueError(
-                f"{group[0]['task']}: the results were made in different ways and cannot be put together"
-            )
-        found.append(Experiment(task=group[0]["task"], embedding=group[0]["embedding"], outcomes=group))
-    return found
+        key = list(TASKS).index(outcome["task"]), -embedding["dimension"], embedding["fingerprint"]
+        groups[key].append(outcome)
+    experiments = []
+    for _, group in sorted(groups.items()):
+        task, ways = group[0]["task"], [{name: outcome[name] for name in SHARED} for outcome in group]
+        if any(way != ways[0] for way in ways):
+            raise ValueError(f"{task}: the results were made in different ways and cannot be put together")
+        experiments.append(Experiment(task=task, embedding=group[0]["embedding"], outcomes=group))
+    return experiments
 
 
-def _outcomes(place: Path) -> Iterator[dict[str, Any]]:
+def _outcomes(place: Path) -> Iterator[Outcome]:
     if place.is_dir():
-        for file in sorted(place.rglob("results/*.json")):
-            yield json.loads(file.read_text(encoding="utf-8"))
+        yield from map(read_json, sorted(place.rglob("results/*.json")))
         return
     with tarfile.open(place) as archive:
         for member in archive:
@@ -130,19 +104,11 @@ def _outcomes(place: Path) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Keep the results of the folders or .tgz files that are named."""
-    found = gather(Path(name) for name in sys.argv[1:])
-    for outcomes, path in ((found.ours, RESULTS), (found.after_tan, AFTER_TAN)):
-        path.write_text(
-            json.dumps(outcomes, ensure_ascii=False, separators=(",", ":")).replace(
-                '},{"task"', '},\n{"task"'
-            )
-            + "\n"
-        )
-    print(
-        f"{len(found.ours)} results, {len(found.after_tan)} after Tan et al., {found.refused} refused: "
-        "another recipe",
-        file=sys.stderr,
-    )
+    ours, after_tan, refused = gather(Path(name) for name in sys.argv[1:])
+    for outcomes, path in ((ours, RESULTS), (after_tan, AFTER_TAN)):
+        content = json.dumps(outcomes, ensure_ascii=False, separators=(",", ":"))
+        path.write_text(content.replace('},{"task"', '},\n{"task"') + "\n", encoding="utf-8")
+    print(f"{len(ours)} results, {len(after_tan)} after Tan et al., {refused} refused: another recipe")
 
 
 if __name__ == "__main__":
