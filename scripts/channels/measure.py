@@ -24,7 +24,7 @@ from deniable import Embedding, Multivariate
 from deniable.arrays import Ids
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
-from deniable.learning.passages import passages_of
+from deniable.lab.passages import passages_of
 from deniable.release.policies import TextPolicy
 from deniable.words.cutter import Cutter
 from deniable.words.public_text import read_lines
