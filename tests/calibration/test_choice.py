@@ -3,21 +3,24 @@ from __future__ import annotations
 import functools
 import os
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
 
 from deniable import Embedding, InvalidParameter
-from deniable.arrays import Floats, Ids
-from deniable.calibration import choice as choice_module
+from deniable.arrays import Ids
 from deniable.calibration.by_rays import RayCalibration, epsilon_range, measure_by_rays
-from deniable.calibration.choice import choose, choose_for_protection, evaluate
-from deniable.calibration.distinct import Counts, DistinctWords
+from deniable.calibration.choice import DistinctWords, choose, choose_for_protection, evaluate
+from deniable.calibration.protection import protect
 from deniable.calibration.result import Targets
 from deniable.channel.rays.rays import RadialRays, Rays
+from deniable.channel.rays.statistics import distinct_words, furthest_radius
 from deniable.channel.rays.tables import WordTables, word_tables
 from deniable.errors import DamagedCalibration, TargetsNotMet
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.noise.randomness import RadialNoise
+from tests.channel.rays.test_rays import KINDS, hostile
 from tests.support.strategies import line_embedding, random_embedding
 
 
@@ -29,6 +32,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def folders(home: Path) -> list[Path]:
     return [path.parent for path in (home / "calibrations").rglob("journal.txt")]
+
+
+def clustered(words: int, dimension: int) -> Embedding:
+    """Return words in clusters of different widths, as real ones lie."""
+    random = np.random.default_rng(1)
+    centres = random.standard_normal((words // 20, dimension))
+    apart = random.gamma(1.0, 0.3, (words, 1)) * random.standard_normal((words, dimension))
+    vectors = centres[random.integers(0, len(centres), words)] + apart
+    return Embedding([f"w{i}" for i in range(words)], vectors)
 
 
 @functools.cache
@@ -73,35 +85,76 @@ def test_distinct_words_are_met_by_the_chosen_epsilon_and_missed_a_little_above(
             assert set(calibration.ids[choice.failing]) == set(again.ids[found.failing])
 
 
-def test_an_epsilon_that_misses_the_target_on_all_words_is_not_returned(
-    monkeypatch: pytest.MonkeyPatch,
+def walked(calibration: RayCalibration, epsilon: float) -> Ids:
+    """Return the distinct words of every word at one ε, from whole walks."""
+    draws, engine = calibration.length.draws(calibration.draws), engine_of(calibration)
+    walks = engine.envelopes(calibration.ids, furthest=furthest_radius(epsilon, calibration.length, draws))
+    return np.array([distinct_words(walk, epsilon, draws) for walk in walks])
+
+
+def engine_of(calibration: RayCalibration) -> RadialRays:
+    return RadialRays(calibration.embedding, calibration.noise, rays=calibration.draws)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_distinct_words_are_counted_as_whole_walks_count_them(kind: str) -> None:
+    calibration = measure_by_rays(hostile(kind), rays=60, keep=False)
+    counter, rows = DistinctWords(calibration), np.arange(len(calibration.ids))
+    for epsilon in epsilon_range(engine_of(calibration))[::2].tolist():
+        expected = walked(calibration, epsilon)
+        assert np.array_equal(counter.at(rows, epsilon), expected)
+        assert np.array_equal(counter.at(rows[::3], epsilon), expected[::3])
+        assert (expected <= 1 + counter.moved(rows, epsilon)).all()
+
+
+@pytest.mark.parametrize("quantile", [1.0, 0.95, 0.5])
+@pytest.mark.parametrize("mechanism", ["multivariate", "mahalanobis", "gaussian"])
+def test_a_choice_by_distinct_words_meets_the_target_by_whole_walks_and_a_larger_epsilon_does_not(
+    mechanism: str, quantile: float
 ) -> None:
-    calibration = counted()
-    assert calibration.distinct is not None
-    targets = Targets(min_distinct=int(calibration.distinct[:, 5].min()))
-
-    def always_enough(_: DistinctWords, rows: Ids, epsilons: Floats) -> Counts:
-        enough = np.full((len(rows), len(epsilons)), 1000)
-        return Counts(at=enough, least=enough[:, 1:], most=enough[:, 1:])
-
-    monkeypatch.setattr(DistinctWords, "at_all", always_enough)
-    choice = choose(calibration, targets)
-    again = measure_by_rays(
-        calibration.embedding, rays=200, epsilons=np.array([choice.epsilon]), support=True, keep=False
+    calibration = measure_by_rays(
+        clustered(100, 6), mechanism=ChosenMechanism(name=mechanism), rays=100, keep=False
     )
-    assert not len(evaluate(again, choice.epsilon, targets).failing)
+    for epsilon, most in ((1.5, None), (1.0, 0.5)):
+        least = max(1, int(np.quantile(walked(calibration, epsilon), 1.0 - quantile)))
+        targets = Targets(min_distinct=least, max_unchanged=most, quantile=quantile)
+        choice = choose(calibration, targets)
+        assert choice.meets_targets
+        assert np.array_equal(choice.distinct, walked(calibration, choice.epsilon))  # type: ignore[arg-type]
+        # Counts fall by and large, not at every step.
+        assert most is not None or choice.epsilon >= 0.9 * epsilon
+        above = choice.epsilon * 1.25
+        missed = walked(calibration, above) < least
+        if most is not None:
+            missed |= calibration.unchanged(above)[0] > most
+        assert missed.sum() > 100 - np.ceil(quantile * 100)
 
 
-def test_an_epsilon_that_had_to_be_made_smaller_is_still_one_that_can_be_typed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    calibration = measure_by_rays(random_embedding(30, 3), rays=50, keep=False)
-    targets = Targets(max_unchanged=0.5)
-    right = choose(calibration, targets).epsilon
-    monkeypatch.setattr(choice_module, "_largest_by_unchanged", lambda *_: right * 1.0012345678)
-    found = choose(calibration, targets).epsilon
-    assert 0.999 * right < found <= right * 1.0002
-    assert float(f"{found:.5g}") == found
+@pytest.mark.parametrize("by", ["nearest", "unknown"])
+def test_protected_words_count_by_distinct_words_too(by: Literal["nearest", "unknown"]) -> None:
+    embedding = protect(clustered(120, 5), np.arange(0, 120, 9), by=by, name="safe")
+    calibration = measure_by_rays(embedding, rays=100, keep=False)
+    targets = Targets(min_distinct=15, max_unchanged=0.8, quantile=0.9)
+    choice = choose(calibration, targets)
+    missed = walked(calibration, choice.epsilon) < 15
+    missed |= calibration.unchanged_or_stand_in(choice.epsilon) > 0.8
+    assert set(np.flatnonzero(missed)) == set(choice.failing.tolist())
+    assert missed.sum() <= 12
+
+
+def test_distinct_words_out_of_reach_are_refused_and_every_pass_is_reported() -> None:
+    calibration = measure_by_rays(random_embedding(120, 4), rays=130, keep=False)
+    with pytest.raises(TargetsNotMet):
+        choose(calibration, Targets(min_distinct=119))
+    reports: list[tuple[int, int]] = []
+    choose(
+        calibration,
+        Targets(min_distinct=15, quantile=0.9),
+        report=lambda done, total: reports.append((done, total)),
+    )
+    assert reports[0][0] == 0
+    assert (len(calibration.ids),) * 2 in reports or reports[-1][0] == reports[-1][1]
+    assert evaluate(calibration, 3.21, Targets(max_unchanged=0.7)).distinct is None
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.1])

@@ -103,11 +103,11 @@ def _largest(value: Callable[[float], float], at_most: float, start: float) -> f
     return low
 
 
-def round_down(epsilon: float) -> float:
-    """Return the largest number of three digits that is not above ε."""
-    unit = 10.0 ** (math.floor(math.log10(epsilon)) - 2)
-    cut = float(f"{math.floor(epsilon / unit) * unit:.3g}")
-    return cut if cut <= epsilon else float(f"{cut - unit:.3g}")
+def round_down(epsilon: float, digits: int = 3) -> float:
+    """Return the largest number of this many digits that is not above ε."""
+    unit = 10.0 ** (math.floor(math.log10(epsilon)) - digits + 1)
+    cut = float(f"{math.floor(epsilon / unit) * unit:.{digits}g}")
+    return cut if cut <= epsilon else float(f"{cut - unit:.{digits}g}")
 
 
 def ends_of_mean(values: Floats, *, alpha: float = ALPHA) -> tuple[float, float]:

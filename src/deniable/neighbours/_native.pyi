@@ -59,16 +59,3 @@ class Rays:
         path: str,
         threads: int,
     ) -> None: ...
-    def walk_stretch(
-        self,
-        vectors: F32,
-        half: F32,
-        slack: F32,
-        starts: I64,
-        near: F64,
-        far: F64,
-        near_winners: I64,
-        far_winners: I64,
-        path: str,
-        threads: int,
-    ) -> list[tuple[U32, U32, F64]]: ...

@@ -1,6 +1,6 @@
 // The rays without Python, for a processor that is only emulated: reads one case from standard input and writes what was found.
 //
-// Arguments: the path, and the question (first, walk, stretch or at). In: six numbers of 64 bits (dimension, tiles, padded tiles, rays,
+// Arguments: the path, and the question (first, walk or at). In: six numbers of 64 bits (dimension, tiles, padded tiles, rays,
 // origins, threads); the arrays of RayTables and of RayOrigins in their order; what else the question needs. Out: what it answers, in the
 // order in which rays.hpp has it; of walks, for every origin, counts (uint32), winners (uint32) and radii (float64).
 #include <cstdio>
@@ -66,10 +66,6 @@ int main(int count, char** arguments) {
         write(winners);
     } else if (question == "walk") {
         write(walk_rays(tables, from, *kernel, threads, read<double>(1)[0]));
-    } else if (question == "stretch") {
-        const auto near = read<double>(rays), far = read<double>(rays);
-        const auto near_winners = read<std::int64_t>(origins * rays), far_winners = read<std::int64_t>(origins * rays);
-        write(walk_stretch(tables, from, *kernel, threads, {near.data(), far.data(), near_winners.data(), far_winners.data()}));
     } else if (question == "at") {
         const auto radii = read<double>(rays);
         const auto stays = read<std::uint8_t>(origins * rays);

@@ -15,7 +15,7 @@ import pytest
 from deniable import Embedding
 from deniable.arrays import Floats, Ids
 from deniable.channel.rays import rays as module
-from deniable.channel.rays.rays import Envelope, Rays, Stretch
+from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.tables import RayTables, WordTables
 from tests.channel.rays.test_rays import KINDS, hostile, size_of
 from tests.support.emulated_arm import PACKAGE, compile_program, needs_the_tools, run_program
@@ -49,19 +49,13 @@ class EmulatedRays:
             shape
         ).copy()
 
-    def walk(self, *origins_and_reach: Any) -> list[Numbers]:
-        return self._ask_for_walks("walk", origins_and_reach)
-
-    def walk_stretch(self, *origins_and_ends: Any) -> list[Numbers]:
-        return self._ask_for_walks("stretch", origins_and_ends)
-
     def at(self, *origins_and_ends: Any) -> Ids:
         shape = (len(origins_and_ends[0]), len(self._rays.directions))
         return np.frombuffer(self._ask("at", origins_and_ends), "<i8").reshape(shape).copy()
 
-    def _ask_for_walks(self, question: str, asked: tuple[Any, ...]) -> list[Numbers]:
-        answer, rays, walks = self._ask(question, asked), len(self._rays.directions), []
-        for _ in range(len(asked[0])):
+    def walk(self, *origins_and_reach: Any) -> list[Numbers]:
+        answer, rays, walks = self._ask("walk", origins_and_reach), len(self._rays.directions), []
+        for _ in range(len(origins_and_reach[0])):
             counts = np.frombuffer(answer, "<u4", rays)
             passed, answer = int(counts.sum()), answer[4 * rays :]
             walks.append(
@@ -98,13 +92,9 @@ class EmulatedRays:
 def numbers_of(embedding: Embedding, ids: Ids, furthest: float) -> Numbers:
     rays = Rays(embedding, rays=33, path="numpy")
     size = size_of(embedding)
-    near, far = np.full(33, 0.5 * size), np.linspace(size, 4 * size, 33)
-    walks: list[Envelope | Stretch] = [
-        *rays.envelopes(ids, furthest=furthest),
-        *rays.stretches(ids, near, far),
-    ]
+    walks = rays.envelopes(ids, furthest=furthest)
     along = [part for walk in walks for part in (walk.counts, walk.winners, walk.radii)]
-    return [*rays.first_breakpoints(ids), rays.winners_at(ids, far), *along]
+    return [*rays.first_breakpoints(ids), rays.winners_at(ids, np.linspace(size, 4 * size, 33)), *along]
 
 
 def same(found: Numbers, expected: Numbers) -> bool:

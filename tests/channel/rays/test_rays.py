@@ -70,26 +70,8 @@ def test_the_words_at_one_radius_are_those_of_the_walk(kind: str, path: str) -> 
             radii = radius * size_of(embedding) * random.uniform(0.9, 1.1, 40)
             expected = np.stack([walk.at(radii) for walk in walks])
             stays = expected == np.array([walk.start for walk in walks])[:, None]
-            likely = random.integers(-1, 150, expected.shape)
             assert np.array_equal(rays.winners_at(ids, radii), expected)
             assert np.array_equal(rays.winners_at(ids, radii, stays=stays), expected)
-            assert np.array_equal(rays.winners_at(ids, radii, likely=likely), expected)
-
-
-@pytest.mark.parametrize("path", ray_paths())
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_stretch_of_a_walk_is_that_part_of_the_whole_one(kind: str, path: str) -> None:
-    embedding, ids, random = hostile(kind), np.arange(0, 150, 15), np.random.default_rng(1)
-    for table_bytes in (1 << 20, 20 * 2 * 160):
-        rays = Rays(embedding, rays=40, path=path, table_bytes=table_bytes)
-        walks = list(rays.envelopes(ids))
-        for radius in (0.1, 1.0, 5.0):
-            near = radius * size_of(embedding) * random.uniform(0.9, 1.1, 40)
-            far = near * random.uniform(1.0, 2.0, 40)
-            for walk, stretch in zip(walks, rays.stretches(ids, near, far), strict=True):
-                for share in (0.0, 0.3, 0.6, 1.0):
-                    radii = np.minimum(near + share * (far - near), far)
-                    assert np.array_equal(stretch.at(radii), walk.at(radii))
 
 
 @pytest.mark.parametrize("kind", KINDS)

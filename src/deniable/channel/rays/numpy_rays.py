@@ -45,20 +45,6 @@ class NumpyRays:
         rays = np.arange(len(self._rays.directions))
         return [walk.pieces(rays, np.full(len(rays), furthest)) for walk in self._walks(origins, furthest)]
 
-    def walk_stretch(self, *origins_and_ends: Any) -> list[Pieces]:
-        """Return every origin's breakpoints between two radii per ray, as ``walk`` does, given the winners at
-        both."""
-        *origins, near, far, near_winners, far_winners = origins_and_ends
-        answer: list[Pieces] = []
-        furthest = np.nextafter(far, np.inf)  # a breakpoint right there counts as passed
-        for walk, first, last in zip(
-            self._walks(origins, float(furthest.max())), near_winners, far_winners, strict=True
-        ):
-            active = np.flatnonzero(first != last)
-            walk.move(active, first[active], near[active])
-            answer.append(walk.pieces(active, furthest))
-        return answer
-
     def at(self, *origins_and_ends: Any) -> Ids:
         """Return the position of the word that every origin and ray ends in at one radius per ray."""
         *origins, radii, stays = origins_and_ends

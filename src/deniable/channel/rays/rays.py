@@ -71,8 +71,12 @@ class Envelope:
 
     def at(self, radii: Floats) -> Ids:
         """Return the released word of each ray at one radius per ray."""
-        starts = np.full(len(self.counts), self.start, dtype=np.int64)
-        return Stretch(starts=starts, counts=self.counts, winners=self.winners, radii=self.radii).at(radii)
+        ends = np.cumsum(self.counts)
+        owners = np.repeat(np.arange(len(self.counts)), self.counts)
+        passed = np.bincount(owners[self.radii <= radii[owners]], minlength=len(self.counts))
+        words, moved = np.full(len(self.counts), self.start, dtype=np.int64), passed > 0
+        words[moved] = self.winners[(ends - self.counts + passed - 1)[moved]]
+        return words
 
     @functools.cached_property
     def pieces(self) -> Pieces:
@@ -90,26 +94,6 @@ class Envelope:
         place_of[met] = np.arange(len(met))
         places = place_of[words]
         return Pieces(owners=owners, begins=begins, last=last, met=met, places=places)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stretch:
-    """The walks of one word along all rays, from one radius each to another: ray j begins in the cell of
-    ``starts[j]``."""
-
-    starts: Ids
-    counts: Ids
-    winners: Ids
-    radii: Floats
-
-    def at(self, radii: Floats) -> Ids:
-        """Return the released word of each ray at one radius per ray, none outside of the stretch."""
-        ends = np.cumsum(self.counts)
-        owners = np.repeat(np.arange(len(self.counts)), self.counts)
-        passed = np.bincount(owners[self.radii <= radii[owners]], minlength=len(self.counts))
-        words, moved = self.starts.copy(), passed > 0
-        words[moved] = self.winners[(ends - self.counts + passed - 1)[moved]]
-        return words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,49 +197,19 @@ class Rays:
             _joined, zip(*(list(self._walked(part, ids, furthest)) for _, part in self._parts()), strict=True)
         )
 
-    def winners_at(
-        self, ids: Ids, radii: Floats, *, stays: NDArray[np.bool_] | None = None, likely: Ids | None = None
-    ) -> Ids:
+    def winners_at(self, ids: Ids, radii: Floats, *, stays: NDArray[np.bool_] | None = None) -> Ids:
         """Return the released word of each word and ray at one radius per ray: what ``Envelope.at`` says,
         without the walk.
 
-        ``stays`` marks rays that are known to be still in the cell they begin in, and ``likely`` may name a
-        word for each, -1 for none: the nearer it is to the right one, the sooner it is found.
+        ``stays`` marks rays that are known to be still in the cell they begin in.
         """
         winners = np.full((len(ids), self.rays), -1, dtype=np.int64)
-        if likely is not None:
-            winners[likely >= 0] = self._words.positions[likely[likely >= 0]]
         still = np.zeros(winners.shape, dtype=np.uint8) if stays is None else stays.astype(np.uint8)
         for rays, part in self._parts():
             along = np.ascontiguousarray(radii[rays] * self._words.factor)
             for rows, origins in self._origins(ids):
-                winners[rows, rays] = part.at(
-                    *origins, along, np.ascontiguousarray(still[rows, rays]), winners[rows, rays]
-                )
+                winners[rows, rays] = part.at(*origins, along, np.ascontiguousarray(still[rows, rays]))
         return self._ids[winners]
-
-    def stretches(
-        self, ids: Ids, near: Floats, far: Floats, *, stays: NDArray[np.bool_] | None = None
-    ) -> Iterator[Stretch]:
-        """Yield each word's walks from the radii ``near`` to ``far``; ``stays`` as in ``winners_at``, of the
-        near ones."""
-        first = self.winners_at(ids, near, stays=stays)
-        last = self._words.positions[self.winners_at(ids, far, likely=first)]
-        begin, scale = self._words.positions[first], self._words.factor
-        parts = []
-        for rays, part in self._parts():
-            ends = [np.ascontiguousarray(radii[rays] * scale) for radii in (near, far)]
-            found: list[Any] = []
-            for rows, origins in self._origins(ids):
-                found += part.walk_stretch(
-                    *origins, *ends, *(np.ascontiguousarray(words[rows, rays]) for words in (begin, last))
-                )
-            parts.append(found)
-        for starts, pieces in zip(first, zip(*parts, strict=True), strict=True):
-            counts, winners, radii = (np.concatenate([part[i] for part in pieces]) for i in range(3))
-            yield Stretch(
-                starts=starts, counts=counts.astype(np.int64), winners=self._ids[winners], radii=radii / scale
-            )
 
     def _walked(self, part: _Part, ids: Ids, furthest: float) -> Iterator[Envelope]:
         for _, origins in self._origins(ids):
@@ -325,17 +279,11 @@ class _Part:
             return self._numpy.walk(*origins_and_reach)
         return self._native.walk(*origins_and_reach, self._path, threads())
 
-    def walk_stretch(self, *origins_and_ends: Any) -> Any:
-        if self._native is None:
-            return self._numpy.walk_stretch(*origins_and_ends)
-        return self._native.walk_stretch(*origins_and_ends, self._path, threads())
-
     def at(self, *origins_and_ends: Any) -> Ids:
-        *known, likely = origins_and_ends
         if self._native is None:
-            return self._numpy.at(*known)
-        winners: Ids = np.array(likely, order="C")
-        self._native.at(*known, winners, self._path, threads())
+            return self._numpy.at(*origins_and_ends)
+        winners: Ids = np.full((len(origins_and_ends[0]), self._rays), -1, dtype=np.int64)  # none is likely
+        self._native.at(*origins_and_ends, winners, self._path, threads())
         return winners
 
 
@@ -366,22 +314,9 @@ class RadialRays:
         for walked in self.tables.envelopes(ids, furthest=furthest * float(self._stretch.max())):
             yield self._by_length(walked)
 
-    def winners_at(
-        self, ids: Ids, lengths: Floats, *, stays: NDArray[np.bool_] | None = None, likely: Ids | None = None
-    ) -> Ids:
+    def winners_at(self, ids: Ids, lengths: Floats, *, stays: NDArray[np.bool_] | None = None) -> Ids:
         """Return the released word of each word and ray at one length per ray; see ``Rays.winners_at``."""
-        return self.tables.winners_at(ids, lengths * self._stretch, stays=stays, likely=likely)
-
-    def stretches(
-        self, ids: Ids, near: Floats, far: Floats, *, stays: NDArray[np.bool_] | None = None
-    ) -> Iterator[Stretch]:
-        """Yield each word's walks from the lengths ``near`` to ``far``, one of each per ray."""
-        for walked in self.tables.stretches(ids, near * self._stretch, far * self._stretch, stays=stays):
-            yield (
-                walked
-                if self.noise.shape is None
-                else replace(walked, radii=walked.radii / np.repeat(self._stretch, walked.counts))
-            )
+        return self.tables.winners_at(ids, lengths * self._stretch, stays=stays)
 
     def envelope(self, word: int, *, furthest: float) -> Envelope:
         """Return the walks of one word (or ⊥) without the shared tables: quick to begin, and small in any

@@ -102,26 +102,9 @@ class Rays {
             const nb::gil_scoped_release release;
             found = walk_rays(tables_, origins, kernel, threads, furthest);
         }
-        return listed(found);
-    }
-
-    nb::list walk_stretch(Array<const float, 2> vectors, Array<const float, 1> half, Array<const float, 1> slack,
-                          Array<const std::int64_t, 1> starts, Array<const double, 1> near,
-                          Array<const double, 1> far, Array<const std::int64_t, 2> near_winners, Array<const std::int64_t, 2> far_winners,
-                          const std::string& path, std::size_t threads) const {
-        const RayOrigins origins = checked(vectors, half, slack, starts);
-        demand(near.shape(0) == tables_.rays && far.shape(0) == tables_.rays, "radii must have one place per ray");
-        for (const auto& winners : {near_winners, far_winners}) {
-            check_table(winners, origins);
-            for (std::size_t i = 0; i < origins.count * tables_.rays; ++i) demand(winners.data()[i] >= 0, "a winner is no position");
-        }
-        const RayKernel& kernel = called(path);
-        std::vector<RayPieces> found;
-        {
-            const nb::gil_scoped_release release;
-            found = deniable::walk_stretch(tables_, origins, kernel, threads, {near.data(), far.data(), near_winners.data(), far_winners.data()});
-        }
-        return listed(found);
+        nb::list answer;
+        for (const RayPieces& pieces : found) answer.append(nb::make_tuple(given(pieces.counts), given(pieces.winners), given(pieces.radii)));
+        return answer;
     }
 
     void at(Array<const float, 2> vectors, Array<const float, 1> half, Array<const float, 1> slack,
@@ -130,26 +113,15 @@ class Rays {
         const RayOrigins origins = checked(vectors, half, slack, starts);
         demand(radii.shape(0) == tables_.rays, "radii must have one place per ray");
         demand(stays.shape(0) == origins.count && stays.shape(1) == tables_.rays, "stays must have one place per origin and ray");
-        check_table(winners, origins);
+        demand(winners.shape(0) == origins.count && winners.shape(1) == tables_.rays, "winners must have one place per origin and ray");
+        for (std::size_t i = 0; i < origins.count * tables_.rays; ++i)
+            demand(winners.data()[i] < std::int64_t(tables_.tiles * kRayTile), "a winner is no position");
         const RayKernel& kernel = called(path);
         const nb::gil_scoped_release release;
         winners_at(tables_, origins, kernel, threads, {radii.data(), stays.data()}, winners.data());
     }
 
   private:
-    template <class Positions>
-    void check_table(const Positions& winners, const RayOrigins& origins) const {
-        demand(winners.shape(0) == origins.count && winners.shape(1) == tables_.rays, "winners must have one place per origin and ray");
-        for (std::size_t i = 0; i < origins.count * tables_.rays; ++i)
-            demand(winners.data()[i] < std::int64_t(tables_.tiles * kRayTile), "a winner is no position");
-    }
-
-    static nb::list listed(const std::vector<RayPieces>& found) {
-        nb::list answer;
-        for (const RayPieces& pieces : found) answer.append(nb::make_tuple(given(pieces.counts), given(pieces.winners), given(pieces.radii)));
-        return answer;
-    }
-
     static const RayKernel& called(const std::string& path) {
         for (const RayKernel* kernel : ray_kernels())
             if (kernel->name == path) return *kernel;
@@ -182,8 +154,7 @@ void bind_rays(nb::module_& m) {
                       Array<const std::int16_t, 3>, Array<const std::int16_t, 2>, Array<const double, 2>>())
         .def("first", &Rays::first)
         .def("walk", &Rays::walk)
-        .def("at", &Rays::at)
-        .def("walk_stretch", &Rays::walk_stretch);
+        .def("at", &Rays::at);
 }
 
 }  // namespace deniable

@@ -21,32 +21,12 @@ struct Ray {
 class Walks : Block {
   public:
     Walks(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t first, std::size_t count, double furthest)
-        : Block(tables, origins, kernel, first, count), furthest_(tables.rays, furthest), rays_(count * tables.rays),
+        : Block(tables, origins, kernel, first, count), furthest_(furthest), rays_(count * tables.rays),
           reciprocals_(count * kNearTiles * kRayTile) {
         for (std::size_t o = 0; o < count_; ++o) weigh_near(o);
         // Origins that lie together have near tiles in common, so each ray is started for all of them.
         for (std::size_t j = 0; j < t_.rays; ++j)
             for (std::size_t o = 0; o < count_; ++o) start(o, j);
-    }
-
-    // Walks from one radius to another, where the words at both differ: a ray passes a word in one piece, so no other word lies between two
-    // that are the same.
-    Walks(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t first, std::size_t count,
-          const RayStretch& stretch)
-        : Block(tables, origins, kernel, first, count), furthest_(tables.rays), rays_(count * tables.rays) {
-        for (std::size_t j = 0; j < t_.rays; ++j) {
-            furthest_[j] = std::nextafter(stretch.far[j], kInfinity);  // a breakpoint right there counts as passed
-            for (std::size_t o = 0; o < count_; ++o) {
-                const std::size_t place = (first_ + o) * t_.rays + j;
-                Ray& ray = at(o, j);
-                ray.winner = stretch.near_winners[place];
-                ray.active = ray.winner != stretch.far_winners[place];
-                if (ray.active)
-                    go_on(o, j, stretch.near[j]);
-                else
-                    tests_[j * count_ + o] = kClosed;
-            }
-        }
     }
 
     // Finds the next breakpoint of every active ray.
@@ -61,7 +41,7 @@ class Walks : Block {
             for (std::size_t o = 0; o < count_; ++o) {
                 Ray& ray = at(o, j);
                 if (!ray.active) continue;
-                ray.active = ray.candidate >= 0 && ray.radius < furthest_[j];
+                ray.active = ray.candidate >= 0 && ray.radius < furthest_;
                 if (!ray.active) {
                     tests_[j * count_ + o] = kClosed;
                     continue;
@@ -77,14 +57,14 @@ class Walks : Block {
 
   private:
     Ray& at(std::size_t o, std::size_t j) { return rays_[j * count_ + o]; }
-    float cap(std::size_t j) const { return furthest_[j] < kInfinity ? std::min(kLargestInverse, float(1.0 / furthest_[j]) * kDown) : 0.0f; }
+    float cap() const { return furthest_ < kInfinity ? std::min(kLargestInverse, float(1.0 / furthest_) * kDown) : 0.0f; }
 
     // Lets a ray look for the end of its winner's piece.
     void go_on(std::size_t o, std::size_t j, double reached) {
         Ray& ray = at(o, j);
         ray.reached = reached;
         ray.cost = cost_of(o, ray.winner);
-        aim(o, j, projection_of(ray.winner, j), cap(j));
+        aim(o, j, projection_of(ray.winner, j), cap());
     }
 
     // The words of the nearest tiles bound the first breakpoint: one of them takes over there or before.
@@ -107,7 +87,7 @@ class Walks : Block {
         ray.reached = 0.0;
         ray.active = true;
         const double base = projection_of(ray.winner, j), shift = (base + double(slack_of(o, ray.winner))) / kRayUnit;
-        const float inverse = kernel_.steepest(projections(0, j), near(o), &reciprocals_[o * kNearTiles * kRayTile], float(shift), cap(j));
+        const float inverse = kernel_.steepest(projections(0, j), near(o), &reciprocals_[o * kNearTiles * kRayTile], float(shift), cap());
         aim(o, j, base, std::min(inverse, kLargestInverse));
     }
 
@@ -150,7 +130,7 @@ class Walks : Block {
         }
     }
 
-    std::vector<double> furthest_;  // [ray]
+    double furthest_;
     std::vector<Ray> rays_;  // [ray][origin]
     std::vector<float> reciprocals_;
 };
@@ -170,47 +150,28 @@ void first_breakpoints(const RayTables& tables, const RayOrigins& origins, const
     });
 }
 
-namespace {
-
-// Goes through all pieces of some walks and adds them to what was found.
-void collect(Walks& walks, const RayTables& tables, std::size_t first, std::size_t count, std::vector<RayPieces>& found) {
-    std::vector<std::vector<std::pair<std::uint32_t, double>>> pieces(count * tables.rays);
-    for (bool any = true; any;) {
-        walks.advance();
-        any = walks.step();
-        for (std::size_t i = 0; any && i < pieces.size(); ++i) {
-            const Ray& ray = walks.ray(i / tables.rays, i % tables.rays);
-            if (ray.active) pieces[i].emplace_back(std::uint32_t(ray.winner), ray.reached);
-        }
-    }
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-        RayPieces& mine = found[first + i / tables.rays];
-        mine.counts.push_back(std::uint32_t(pieces[i].size()));
-        for (const auto& piece : pieces[i]) {
-            mine.winners.push_back(piece.first);
-            mine.radii.push_back(piece.second);
-        }
-    }
-}
-
-}  // namespace
-
 std::vector<RayPieces> walk_rays(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t threads,
                                  double furthest) {
     std::vector<RayPieces> found(origins.count);
     in_blocks(origins.count, threads, [&](std::size_t first, std::size_t count) {
         Walks walks(tables, origins, kernel, first, count, furthest);
-        collect(walks, tables, first, count, found);
-    });
-    return found;
-}
-
-std::vector<RayPieces> walk_stretch(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t threads,
-                                    const RayStretch& stretch) {
-    std::vector<RayPieces> found(origins.count);
-    in_blocks(origins.count, threads, [&](std::size_t first, std::size_t count) {
-        Walks walks(tables, origins, kernel, first, count, stretch);
-        collect(walks, tables, first, count, found);
+        std::vector<std::vector<std::pair<std::uint32_t, double>>> pieces(count * tables.rays);
+        for (bool any = true; any;) {
+            walks.advance();
+            any = walks.step();
+            for (std::size_t i = 0; any && i < pieces.size(); ++i) {
+                const Ray& ray = walks.ray(i / tables.rays, i % tables.rays);
+                if (ray.active) pieces[i].emplace_back(std::uint32_t(ray.winner), ray.reached);
+            }
+        }
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            RayPieces& mine = found[first + i / tables.rays];
+            mine.counts.push_back(std::uint32_t(pieces[i].size()));
+            for (const auto& piece : pieces[i]) {
+                mine.winners.push_back(piece.first);
+                mine.radii.push_back(piece.second);
+            }
+        }
     });
     return found;
 }

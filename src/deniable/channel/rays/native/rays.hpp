@@ -48,16 +48,6 @@ void first_breakpoints(const RayTables& tables, const RayOrigins& origins, const
 std::vector<RayPieces> walk_rays(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t threads,
                                  double furthest);
 
-// Where walks begin and end that do not begin in the origin's cell, and the positions of the words there.
-struct RayStretch {
-    const double *near, *far;                              // [ray]
-    const std::int64_t *near_winners, *far_winners;        // [origin][ray]
-};
-
-// All breakpoints between two radii of each ray.
-std::vector<RayPieces> walk_stretch(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t threads,
-                                    const RayStretch& stretch);
-
 // At which radius each ray is asked for its word, and which words are known to be still where they began.
 struct RayEnds {
     const double* radii;        // [ray]
