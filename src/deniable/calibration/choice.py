@@ -1,16 +1,16 @@
 """The largest ε that meets the targets, and the words that stand in the way.
 
-Targets: a capacity of at most ``max_capacity``; N_w of at most ``max_unchanged``, and at least ``min_distinct``
-distinct words among one draw per ray, for a share ``quantile`` of the words that were looked at (1 = all of
-them). The answer is evaluated once more on all of these words before it is returned.
+Targets: a capacity of at most ``max_capacity``; N_w of at most ``max_unchanged``, and at least
+``min_distinct`` distinct words among one draw per ray, for a share ``quantile`` of the words that were looked
+at (1 = all of them). The answer is evaluated once more on all of these words before it is returned.
 
 - The capacity grows with ε: ``measures.estimate.solve`` finds the largest ε that it allows.
 - By rays N_w grows with ε, so halving finds a ceiling: above it N_w alone misses the target. That is the
   answer where nothing else counts. N_w of protected words may fall and rise with ε, and distinct words are
-  counted, so that they do not fall at every step. There values are tried downwards from the ceiling, each 19 %
-  below the last, and the range between the first that meets the targets and the one before is halved. A word
-  that meets the target on distinct words at one ε is taken to meet it at every smaller one, which saves most
-  counts. If the answer then misses the targets after all, smaller values are tried.
+  counted, so that they do not fall at every step. There values are tried downwards from the ceiling, each
+  19 % below the last, and the range between the first that meets the targets and the one before is halved. A
+  word that meets the target on distinct words at one ε is taken to meet it at every smaller one, which saves
+  most counts. If the answer then misses the targets after all, smaller values are tried.
 - A table knows its own values of ε only. The words are measured at more values between the largest that meets
   the targets and the next, in one pass.
 """
@@ -316,7 +316,7 @@ def _not_met(calibration: Calibration, targets: Targets, smallest: float) -> Tar
         )
     )
     return TargetsNotMet(
-        f"no ε from {smallest:g} up meets the targets for {calibration.looked_at.share(targets.quantile)}: at "
-        f"{smallest:g} still {len(at.failing):,} of {len(calibration.ids):,} miss them ({names} …); ask for "
+        f"no ε from {smallest:g} up meets the targets for {calibration.looked_at.share(targets.quantile)}: "
+        f"at {smallest:g} still {len(at.failing):,} of {len(calibration.ids):,} miss them ({names} …); ask for "
         f"less or for a smaller --quantile, or use --protect{hint}"
     )
