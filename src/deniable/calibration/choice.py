@@ -317,6 +317,6 @@ def _not_met(calibration: Calibration, targets: Targets, smallest: float) -> Tar
     )
     return TargetsNotMet(
         f"no ε from {smallest:g} up meets the targets for {calibration.looked_at.share(targets.quantile)}: "
-        f"at {smallest:g} still {len(at.failing):,} of {len(calibration.ids):,} miss them ({names} …); ask for "
-        f"less or for a smaller --quantile, or use --protect{hint}"
+        f"at {smallest:g} still {len(at.failing):,} of {len(calibration.ids):,} miss them ({names} …); ask "
+        f"for less or for a smaller --quantile, or use --protect{hint}"
     )
