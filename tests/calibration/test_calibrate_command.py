@@ -355,16 +355,16 @@ def test_a_damaged_cache_is_one_clear_message(tmp_path: Path) -> None:
 
 STOPPED = """
 import os, signal
-from deniable.calibration.storage import Store
+from deniable.channel.store import ColumnStore
 from deniable.cli.app import main
 
-append = Store.append
+append = ColumnStore.append
 
 def append_and_stop(self, **rows):
     append(self, **rows)
     os.kill(os.getpid(), signal.SIGINT)
 
-Store.append = append_and_stop
+ColumnStore.append = append_and_stop
 signal.signal(signal.SIGINT, signal.default_int_handler)  # tests that run in the background ignore it
 main()
 """

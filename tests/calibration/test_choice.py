@@ -130,6 +130,23 @@ def test_a_choice_by_distinct_words_meets_the_target_by_whole_walks_and_a_larger
         assert missed.sum() > 100 - np.ceil(quantile * 100)
 
 
+def test_an_epsilon_that_misses_the_target_on_all_words_is_not_returned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calibration, count = counted(), DistinctWords.at
+    least = int(np.quantile(walked(calibration, 1.5), 0.1))
+    targets = Targets(min_distinct=least, quantile=0.9)
+
+    def too_many(self: DistinctWords, rows: Ids, epsilon: float) -> Ids:
+        return count(self, rows, epsilon) + (2 if len(rows) < 150 else 0)
+
+    right = choose(calibration, targets)
+    monkeypatch.setattr(DistinctWords, "at", too_many)
+    choice = choose(calibration, targets)
+    assert choice.epsilon != right.epsilon  # the search went wrong
+    assert (walked(calibration, choice.epsilon) < least).sum() <= 15
+
+
 @pytest.mark.parametrize("by", ["nearest", "unknown"])
 def test_protected_words_count_by_distinct_words_too(by: Literal["nearest", "unknown"]) -> None:
     embedding = protect(clustered(120, 5), np.arange(0, 120, 9), by=by, name="safe")

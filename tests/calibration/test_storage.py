@@ -8,15 +8,18 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deniable import Embedding
+from deniable.atomic import lock
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.storage import Columns, Store, WorkLock
 from deniable.calibration.table import measure_table
+from deniable.channel.store import Columns, ColumnStore
 from deniable.embeddings import store
 from deniable.errors import CalibrationInProgress, DamagedCalibration
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -103,21 +106,22 @@ def test_a_run_that_was_killed_leaves_no_lock_behind(small: Embedding) -> None:
 def test_whoever_only_reads_is_waited_for(small: Embedding) -> None:
     folder = measure_by_rays(small, rays=50).folder
     assert folder is not None
-    reading = WorkLock(folder / "lock", embedding="small")
-    released = threading.Timer(0.3, reading.release)
-    released.start()
-    began = time.monotonic()
-    measure_by_rays(small, rays=50)
-    assert time.monotonic() - began > 0.1
-    released.join()
+    with (folder / "lock").open("ab") as reading:
+        assert lock(reading, wait=False)
+        released = threading.Timer(0.3, reading.close)
+        released.start()
+        began = time.monotonic()
+        measure_by_rays(small, rays=50)
+        assert time.monotonic() - began > 0.1
+        released.join()
     assert (folder / "lock").read_bytes() == b""
 
 
 COLUMNS: Columns = {"ids": ("<i8", ()), "radii": ("<f4", (3,))}
 
 
-def plain_store(folder: Path) -> Store:
-    return Store(folder, {"rays": 3}, COLUMNS, 6, embedding="small", last_id=20)
+def plain_store(folder: Path) -> AbstractContextManager[ColumnStore]:
+    return ColumnStore(folder, {"rays": 3}, COLUMNS, 6, embedding="small", last_id=20).opened()
 
 
 @pytest.fixture
@@ -132,8 +136,8 @@ def finished(tmp_path: Path) -> Path:
 def test_ids_that_no_word_has_are_refused_though_the_checksum_fits(finished: Path, wrong: int) -> None:
     with plain_store(finished) as store:
         store.arrays["ids"][2] = wrong
-        digest = store._digest(slice(0, 6))
-    (finished / "journal.txt").write_text(f"0 6 {digest}\n")
+        digest = zlib.crc32(store.arrays["radii"].tobytes(), zlib.crc32(store.arrays["ids"].tobytes()))
+    (finished / "journal.txt").write_text(f"0 6 {digest:08x}\n")
     with pytest.raises(DamagedCalibration, match="no word has"), plain_store(finished):
         pass
 

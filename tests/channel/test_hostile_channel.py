@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable.channel.rows import Row
-from deniable.channel.store import ChannelFolder
+from deniable.channel.store import ChannelStore, Row
 from deniable.errors import DamagedChannel
 
 SETTINGS: dict[str, Any] = {"format": 1, "epsilon": 5.0}
@@ -22,8 +21,8 @@ WORDS, ROWS = 20, 6
 Numbers = dict[str, np.ndarray[Any, Any]]
 
 
-def opened(root: Path) -> AbstractContextManager[ChannelFolder]:
-    return ChannelFolder(root, SETTINGS, ROWS, words=WORDS).opened()
+def opened(root: Path) -> AbstractContextManager[ChannelStore]:
+    return ChannelStore(root, SETTINGS, ROWS, words=WORDS).opened()
 
 
 @pytest.fixture
@@ -33,6 +32,7 @@ def folder(tmp_path: Path) -> Path:
             channel.append(
                 [Row(outputs=np.array([1, 2, 19]), chances=np.array([0.5, 0.2, 0.1])) for _ in range(count)]
             )
+        assert channel.folder is not None
         return channel.folder
 
 

@@ -307,16 +307,16 @@ _CHANNEL_ROWS = 6
 
 @functools.cache
 def channel_files() -> list[Files]:
-    from deniable.channel.rows import Row
-    from deniable.channel.store import ChannelFolder
+    from deniable.channel.store import ChannelStore, Row
 
     rng = np.random.default_rng(2)
     with tempfile.TemporaryDirectory() as place:
-        with ChannelFolder(Path(place), CHANNEL, _CHANNEL_ROWS, words=20).opened() as channel:
+        with ChannelStore(Path(place), CHANNEL, _CHANNEL_ROWS, words=20).opened() as channel:
             for rows in (4, 2):
                 outputs = [rng.permutation(20)[:3] for _ in range(rows)]
                 channel.append([Row(outputs=each, chances=np.array([0.5, 0.2, 0.1])) for each in outputs])
             folder = channel.folder
+            assert folder is not None
         whole = {
             f"{folder.name}/{path.name}": path.read_bytes()
             for path in sorted(folder.iterdir())
@@ -357,9 +357,9 @@ def resum_channel(files: Files, source: random.Random) -> Files:
 
 def read_channel(folder: Path, _source: random.Random) -> None:
     from deniable.channel.channel import Channel
-    from deniable.channel.store import ChannelFolder
+    from deniable.channel.store import ChannelStore
 
-    with ChannelFolder(folder, CHANNEL, _CHANNEL_ROWS, words=20).opened() as opened:
+    with ChannelStore(folder, CHANNEL, _CHANNEL_ROWS, words=20).opened() as opened:
         if opened.done < _CHANNEL_ROWS:
             return
         inputs, arrays = np.arange(_CHANNEL_ROWS), opened.arrays()
@@ -379,10 +379,10 @@ _CALIBRATION_COLUMNS: dict[str, tuple[str, tuple[int, ...]]] = {"ids": ("<i8", (
 
 @functools.cache
 def calibration_files() -> list[Files]:
-    from deniable.calibration.storage import Store
+    from deniable.channel.store import ColumnStore
 
     with tempfile.TemporaryDirectory() as place:
-        with Store(Path(place), CALIBRATION, _CALIBRATION_COLUMNS, 6, embedding="x", last_id=20) as store:
+        with ColumnStore(Path(place), CALIBRATION, _CALIBRATION_COLUMNS, 6, last_id=20).opened() as store:
             store.append(ids=np.arange(4), radii=np.ones((4, 3)))
             store.append(ids=np.arange(2), radii=np.ones((2, 3)))
         return [
@@ -391,9 +391,9 @@ def calibration_files() -> list[Files]:
 
 
 def read_calibration(folder: Path, _source: random.Random) -> None:
-    from deniable.calibration.storage import Store
+    from deniable.channel.store import ColumnStore
 
-    with Store(folder, CALIBRATION, _CALIBRATION_COLUMNS, 6, embedding="x", last_id=20) as store:
+    with ColumnStore(folder, CALIBRATION, _CALIBRATION_COLUMNS, 6, last_id=20).opened() as store:
         words = [small_embedding().words[i] for i in store.arrays["ids"][: store.done] if i < 20]
         assert len(words) <= 6
 

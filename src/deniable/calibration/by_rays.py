@@ -11,20 +11,19 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration, Scope
-from deniable.calibration.storage import (
-    Columns,
+from deniable.calibration.calibration import (
+    GRID_VALUES,
+    SUPPORT,
+    Calibration,
     Rows,
     Work,
-    fill,
-    open_store,
-    support_arrays,
-    support_columns,
+    checked_epsilons,
+    measured_arrays,
 )
 from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope, RadialRays
 from deniable.channel.rays.statistics import (
@@ -38,6 +37,7 @@ from deniable.channel.rays.statistics import (
     length_function,
     unchanged,
 )
+from deniable.channel.store import Columns
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.base import Method, radial_noise
@@ -176,26 +176,28 @@ def measure_by_rays(
     *,
     mechanism: ChosenMechanism | None = None,
     rays: int = 1000,
+    ids: Ids | None = None,
+    epsilons: Floats | None = None,
+    support: bool = False,
+    keep: bool = True,
     report: Report | None = None,
     table_bytes: int = TABLE_BYTES,
-    **asked: Unpack[Asked],
 ) -> RayCalibration:
     """Return the calibration of all words, or of ``ids``, by rays: from the disk as far as it was computed
     before.
 
-    It is that of the paper's mechanism, or of another with radial noise (``channel.method``). ``asked`` is
-    the ``Scope``: with ``support`` the statistics S_w, distinct words and entropies are computed at
-    ``epsilons``, or at twelve values from where hardly a word stays to where most do. ``report`` is told how
-    many words are done, of how many, and first how many an earlier run did: an interrupted run is continued
-    by the next. Projections take at most ``table_bytes`` of memory; the numbers do not depend on it.
+    It is that of the paper's mechanism, or of another with radial noise. With ``support`` the statistics S_w,
+    distinct words and entropies are computed at ``epsilons``, or at twelve values from where hardly a word
+    stays to where most do. What is done stays on the disk unless ``keep`` is false. ``report`` gets how many
+    words are done, of how many, and first how many an earlier run did: an interrupted run is continued by the
+    next. Projections take at most ``table_bytes`` of memory; the numbers do not depend on it.
 
     :raises InvalidParameter: if there is no word to look at, a number is not allowed, or the mechanism cannot
         be measured by rays.
     :raises DamagedCalibration: if what is on the disk cannot be trusted.
     :raises CalibrationInProgress: if another process is computing it.
     """
-    rays, scope = validated_count(rays, "rays"), Scope(**asked)
-    ids, epsilons, support = scope.ids, scope.epsilons, scope.support
+    rays, epsilons = validated_count(rays, "rays"), checked_epsilons(ids, epsilons)
     mechanism = ChosenMechanism() if mechanism is None else mechanism
     noise = radial_noise(mechanism(embedding, epsilon=1.0))
     if noise is None:
@@ -205,48 +207,44 @@ def measure_by_rays(
             "does more than release the word nearest to noise: rays cannot measure it",
         )
     settings: dict[str, Any] = {
-        "fingerprint": embedding.fingerprint,
         "rays": rays,
         "seed": SEED,
         "epsilons": None if not support else "auto" if epsilons is None else epsilons.tolist(),
-        **scope.settings(),
     }
-    if support:
-        settings["groups"] = GROUPS
-    if not mechanism.is_papers:
-        settings["mechanism"] = mechanism.identity(embedding)
     columns: Columns = {"ids": ("<i8", ()), "radii": ("<f4", (rays,))}
     if support:
-        values = GRID_VALUES if epsilons is None else len(epsilons)
-        columns |= support_columns(values) | {"grid": ("<f8", (values,))}
-    with open_store(
-        embedding, settings, columns, len(embedding) if ids is None else len(ids), keep=scope.keep
-    ) as store:
+        settings["groups"] = GROUPS
+        columns["grid"] = ("<f8", (GRID_VALUES if epsilons is None else len(epsilons),))
+    if not mechanism.is_papers:
+        settings["mechanism"] = mechanism.identity(embedding)
 
-        def prepare() -> Work:
-            engine = RadialRays(embedding, noise, rays=rays, table_bytes=table_bytes)
-            order = (
-                engine.tables.order
-                if ids is None
-                else ids[np.argsort(engine.tables.place(ids), kind="stable")]
-            )
-            found = np.asarray(store.arrays["grid"][0]) if support and store.done else epsilons
-            grid = epsilon_range(engine) if support and found is None else found
-            pairs = (
-                _PAIRS_AT_ONCE
-                if not engine.tables.in_parts
-                else _WALKS_AT_ONCE_IN_PARTS
-                if support
-                else _PAIRS_AT_ONCE_IN_PARTS
-            )
+    def prepare(grid: Floats | None) -> Work:
+        engine = RadialRays(embedding, noise, rays=rays, table_bytes=table_bytes)
+        order = engine.tables.order
+        if ids is not None:
+            order = ids[np.argsort(engine.tables.place(ids), kind="stable")]
+        if support and grid is None:
+            grid = epsilon_range(engine)
+        pairs = _PAIRS_AT_ONCE
+        if engine.tables.in_parts:
+            pairs = _WALKS_AT_ONCE_IN_PARTS if support else _PAIRS_AT_ONCE_IN_PARTS
+        measured = grid if support else None
+        return order, lambda part: {"ids": part, **_rows(engine, part, measured)}, max(1, pairs // rays)
 
-            def rows(part: Ids) -> Rows:
-                return {"ids": part, **_rows(engine, part, grid if support else None, scope.eta)}
-
-            return Work(ids=order, measure=rows, at_once=max(1, pairs // rays))
-
-        fill(store, prepare, report=report)
-    arrays = store.arrays
+    arrays, folder = measured_arrays(
+        embedding,
+        settings,
+        columns,
+        prepare,
+        ids=ids,
+        epsilons=epsilons,
+        support=support,
+        keep=keep,
+        report=report,
+    )
+    if support:
+        epsilons = np.asarray(arrays["grid"][0])
+    statistics: dict[str, Any] = {name: np.asarray(arrays[name]) for name in SUPPORT if name in arrays}
     return RayCalibration(
         embedding=embedding,
         mechanism=mechanism,
@@ -254,11 +252,9 @@ def measure_by_rays(
         draws=rays,
         ids=np.asarray(arrays["ids"]),
         radii=arrays["radii"],
-        epsilons=np.asarray(arrays["grid"][0])
-        if support
-        else np.array([] if epsilons is None else epsilons, dtype=np.float64),
-        folder=store.folder,
-        **support_arrays(store),
+        epsilons=np.array([]) if epsilons is None else epsilons,
+        folder=folder,
+        **statistics,
     )
 
 
@@ -324,7 +320,7 @@ def _covering(radii: Floats, length: LengthFunction, values: int) -> Floats:
     return np.array([float(f"{epsilon:.3g}") for epsilon in grid])
 
 
-def _rows(engine: RadialRays, ids: Ids, grid: Floats | None, eta: float) -> Rows:
+def _rows(engine: RadialRays, ids: Ids, grid: Floats | None) -> Rows:
     if grid is None:
         return {"radii": round_up(engine.first_breakpoints(ids))}
     length = length_function(engine.noise)
@@ -334,8 +330,8 @@ def _rows(engine: RadialRays, ids: Ids, grid: Floats | None, eta: float) -> Rows
         found = []
         for epsilon in grid.tolist():
             outputs = distribution_on_rays(envelope, epsilon, length)
-            counts = distinct_words(envelope, epsilon, draws), outputs.support(eta)
-            found.append((*counts, outputs.entropies(), *jackknife(envelope, epsilon, length, eta)))
+            counts = distinct_words(envelope, epsilon, draws), outputs.support()
+            found.append((*counts, outputs.entropies(), *jackknife(envelope, epsilon, length)))
         return _first(envelope), found
 
     walks = engine.envelopes(ids, furthest=furthest_radius(float(grid.min()), length, draws))

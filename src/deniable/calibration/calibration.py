@@ -40,18 +40,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.distribution import ETA
+from deniable.channel.store import Columns, ColumnStore, folder_name
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.places import work_folder
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.base import Method
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_epsilon
+from deniable.progress import Report
 from deniable.report.wording import most_words, percent, words
 
 GRID_VALUES = 12
@@ -60,52 +63,91 @@ GRID_VALUES = 12
 CONFIDENCE = 0.95
 
 
-class Asked(TypedDict, total=False):
-    """What can be asked of a measurement; see ``Scope``."""
+SUPPORT = {
+    "distinct": "<u4",
+    "support": "<u4",
+    "entropies": "<f4",
+    "support_errors": "<f4",
+    "entropy_errors": "<f4",
+}
+"""The statistics that need whole distributions, as they are stored."""
 
-    ids: Ids | None
-    epsilons: Floats | None
-    support: bool
-    eta: float
-    keep: bool
+Rows = dict[str, NDArray[Any]]
+"""What was measured of some words: a part of each array."""
+
+Work = tuple[Ids, Callable[[Ids], Rows], int]
+"""The words in the order in which they are measured, what measures some of them, and how many at a time."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scope:
-    """What a measurement is of: all words or ``ids``, at ``epsilons`` or at values that it finds itself.
-
-    With ``support`` the statistics S_w (outside of which ``eta`` of the probability lies), distinct words and
-    entropies are computed too. What is done stays on the disk unless ``keep`` is false.
+def checked_epsilons(ids: Ids | None, epsilons: Floats | None) -> Floats | None:
+    """Return the values of ε to measure at; None where they are still to be found.
 
     :raises InvalidParameter: if there is no word to look at, or an ε is not allowed.
     """
-
-    ids: Ids | None = None
-    epsilons: Floats | None = None
-    support: bool = False
-    eta: float = ETA
-    keep: bool = True
-
-    def __post_init__(self) -> None:
-        if self.ids is not None and not len(self.ids):
-            raise InvalidParameter(
-                "words", "none", "there is no word to calibrate: none of them is in the embedding"
-            )
-        checked = (
-            None
-            if self.epsilons is None
-            else np.array([validated_epsilon(float(epsilon)) for epsilon in self.epsilons])
+    if ids is not None and not len(ids):
+        raise InvalidParameter(
+            "words", "none", "there is no word to calibrate: none of them is in the embedding"
         )
-        object.__setattr__(self, "epsilons", checked if checked is not None and len(checked) else None)
+    if epsilons is None or not len(epsilons):
+        return None
+    return np.array([validated_epsilon(float(epsilon)) for epsilon in epsilons])
 
-    def settings(self) -> dict[str, Any]:
-        """Return what a stored calibration is named by, of what was asked for."""
-        words = "all"
-        if self.ids is not None:
-            words = hashlib.blake2b(
-                np.ascontiguousarray(self.ids, dtype="<i8").data, digest_size=8
-            ).hexdigest()
-        return {"words": words, "walks": self.support, "eta": self.eta if self.support else None}
+
+def measured_arrays(
+    embedding: Embedding,
+    settings: dict[str, Any],
+    columns: Columns,
+    prepare: Callable[[Floats | None], Work],
+    *,
+    ids: Ids | None,
+    epsilons: Floats | None,
+    support: bool,
+    keep: bool,
+    report: Report | None,
+) -> tuple[Rows, Path | None]:
+    """Return the arrays of a calibration, from the disk as far as they are there, and their folder.
+
+    ``prepare`` gets the values of ε that an interrupted run had found. ``report`` is called before anything
+    is prepared, with how many words were there.
+
+    :raises DamagedCalibration: if what is on the disk cannot be trusted.
+    :raises CalibrationInProgress: if another process is computing it.
+    """
+    words = "all"
+    if ids is not None:
+        words = hashlib.blake2b(np.ascontiguousarray(ids, dtype="<i8").data, digest_size=8).hexdigest()
+    settings = {
+        "fingerprint": embedding.fingerprint,
+        "words": words,
+        "walks": support,
+        "eta": ETA if support else None,
+        **settings,
+    }
+    values = GRID_VALUES if epsilons is None else len(epsilons)
+    if support:
+        columns = columns | {
+            name: (kind, (values, 4) if name.startswith("entrop") else (values,))
+            for name, kind in SUPPORT.items()
+        }
+    store = ColumnStore(
+        work_folder(embedding, "calibrations") / folder_name(settings) if keep else None,
+        settings,
+        columns,
+        len(embedding) if ids is None else len(ids),
+        embedding=embedding.name,
+        last_id=embedding.unknown_id,
+    )
+    with store.opened():
+        if not store.complete:
+            if report is not None:
+                report(store.done, store.rows)
+            grid = np.asarray(store.arrays["grid"][0]) if store.done and "grid" in columns else epsilons
+            order, measure, at_once = prepare(grid)
+            for start in range(store.done, store.rows, at_once):
+                store.append(**measure(order[start : start + at_once]))
+                if report is not None:
+                    report(store.done, store.rows)
+    return store.arrays, store.folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,10 +241,10 @@ class Calibration(ABC):
     draws: int
     ids: Ids
     epsilons: Floats
-    distinct: Ids | None
-    support: Ids | None
-    entropies: Floats | None
     folder: Path | None
+    distinct: Ids | None = None
+    support: Ids | None = None
+    entropies: Floats | None = None
     support_errors: Floats | None = None
     entropy_errors: Floats | None = None
     at_random: bool = False

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
 import numpy as np
 
-from deniable.arrays import Ids
+from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
-from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration
+from deniable.calibration.calibration import GRID_VALUES, Calibration
 from deniable.calibration.choice import choose, choose_for_protection, evaluate
 from deniable.calibration.note import write_note
 from deniable.calibration.protection import Protection, check_protectable
@@ -185,9 +185,12 @@ def measure(
     mechanism: ChosenMechanism,
     *,
     draws: int = 1000,
+    ids: Ids | None = None,
+    epsilons: Floats | None = None,
+    support: bool = False,
     by_draws: bool = False,
+    keep: bool = True,
     report: Report | None = None,
-    **asked: Unpack[Asked],
 ) -> Calibration:
     """Return the calibration of all words, or of ``ids``: by rays where the mechanism has radial noise, else
     a table by sums or draws.
@@ -197,9 +200,11 @@ def measure(
 
     See ``measure_by_rays`` and ``measure_table``, also for what they raise.
     """
-    if method_of(mechanism(embedding, epsilon=1.0)) == "rays" and not by_draws:
-        return measure_by_rays(embedding, mechanism=mechanism, rays=draws, report=report, **asked)
-    return measure_table(embedding, mechanism, draws=draws, report=report, **asked)
+    by_rays = method_of(mechanism(embedding, epsilon=1.0)) == "rays" and not by_draws
+    scope: dict[str, Any] = {"ids": ids, "epsilons": epsilons, "support": support, "keep": keep}
+    if by_rays:
+        return measure_by_rays(embedding, mechanism=mechanism, rays=draws, report=report, **scope)
+    return measure_table(embedding, mechanism, draws=draws, report=report, **scope)
 
 
 def measure_sample(

@@ -16,20 +16,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration, Scope
-from deniable.calibration.storage import (
-    Columns,
+from deniable.calibration.calibration import (
+    GRID_VALUES,
+    SUPPORT,
+    Calibration,
     Rows,
     Work,
-    fill,
-    open_store,
-    support_arrays,
-    support_columns,
+    checked_epsilons,
+    measured_arrays,
 )
 from deniable.channel.card_draws import SEED as CARD_SEED
 from deniable.channel.card_draws import card_draws
@@ -135,52 +134,52 @@ def measure_table(
     mechanism: ChosenMechanism,
     *,
     draws: int = 1000,
+    ids: Ids | None = None,
+    epsilons: Floats | None = None,
+    support: bool = False,
+    keep: bool = True,
     report: Report | None = None,
-    **asked: Unpack[Asked],
 ) -> TableCalibration:
     """Return the calibration of all words, or of ``ids``, at ``epsilons`` or at twelve values; from the disk
     as far as it is there.
 
-    ``draws`` is the number of draws for each word and ε, and ``asked`` the ``Scope``.
+    ``draws`` is the number of draws for each word and ε; for the others see ``measure_by_rays``.
 
     :raises InvalidParameter: if there is no word to look at, or a number is not allowed.
     :raises DamagedCalibration: if what is on the disk cannot be trusted.
     :raises CalibrationInProgress: if another process is computing it.
     """
-    draws, scope = validated_count(draws, "draws"), Scope(**asked)
-    words = np.arange(len(embedding)) if scope.ids is None else np.asarray(scope.ids, dtype=np.int64)
-    given, support = scope.epsilons, scope.support
+    draws, epsilons = validated_count(draws, "draws"), checked_epsilons(ids, epsilons)
+    words = np.arange(len(embedding)) if ids is None else np.asarray(ids, dtype=np.int64)
     on_card = card_draws(mechanism(embedding, epsilon=1.0), draws) is not None
     settings: dict[str, Any] = {
-        "fingerprint": embedding.fingerprint,
         "mechanism": mechanism.identity(embedding),
         "rays": draws,
         "seed": CARD_SEED if on_card else SEED,
         "groups": GROUPS if support else None,
-        "epsilons": "auto" if given is None else given.tolist(),
-        **scope.settings(),
+        "epsilons": "auto" if epsilons is None else epsilons.tolist(),
     }
     if embedding.protection is not None:
         settings["protected"] = "as its stand-in or as itself"
-    values = GRID_VALUES if given is None else len(given)
-    columns: Columns = {"ids": ("<i8", ())} | dict.fromkeys(("grid", "stays", "errors"), ("<f8", (values,)))
-    if support:
-        columns |= support_columns(values)
-    with open_store(embedding, settings, columns, len(words), keep=scope.keep) as store:
+    values = GRID_VALUES if epsilons is None else len(epsilons)
 
-        def prepare() -> Work:
-            grid = (
-                np.asarray(store.arrays["grid"][0])
-                if store.done
-                else epsilon_range(embedding, mechanism)
-                if given is None
-                else given
-            )
-            table = _Table(embedding, mechanism, grid, draws=draws, eta=scope.eta if support else None)
-            return Work(ids=words, measure=table.rows, at_once=table.at_once)
+    def prepare(grid: Floats | None) -> Work:
+        grid = epsilon_range(embedding, mechanism) if grid is None else grid
+        table = _Table(embedding, mechanism, grid, draws=draws, support=support)
+        return words, table.rows, table.at_once
 
-        fill(store, prepare, report=report)
-    arrays = store.arrays
+    arrays, folder = measured_arrays(
+        embedding,
+        settings,
+        {"ids": ("<i8", ())} | dict.fromkeys(("grid", "stays", "errors"), ("<f8", (values,))),
+        prepare,
+        ids=ids,
+        epsilons=epsilons,
+        support=support,
+        keep=keep,
+        report=report,
+    )
+    statistics: dict[str, Any] = {name: np.asarray(arrays[name]) for name in SUPPORT if name in arrays}
     return TableCalibration(
         embedding=embedding,
         mechanism=mechanism,
@@ -191,8 +190,8 @@ def measure_table(
         stays=np.asarray(arrays["stays"]),
         errors=np.asarray(arrays["errors"]),
         on_card=on_card,
-        folder=store.folder,
-        **support_arrays(store),
+        folder=folder,
+        **statistics,
     )
 
 
@@ -202,9 +201,7 @@ def epsilon_range(embedding: Embedding, mechanism: ChosenMechanism, values: int 
     count = min(_WORDS_TO_FIND_THE_RANGE, len(embedding))
     ids = np.sort(np.random.Generator(np.random.PCG64(3)).choice(len(embedding), count, replace=False))
     averages = (
-        _Table(embedding, mechanism, _RANGE, draws=_DRAWS_TO_FIND_THE_RANGE, eta=None)
-        .rows(ids)["stays"]
-        .mean(axis=0)
+        _Table(embedding, mechanism, _RANGE, draws=_DRAWS_TO_FIND_THE_RANGE).rows(ids)["stays"].mean(axis=0)
     )
     below, above = np.flatnonzero(averages < _SUPPORT[0]), np.flatnonzero(averages > _SUPPORT[1])
     low = float(_RANGE[below[-1]]) if len(below) else float(_RANGE[0])
@@ -212,39 +209,19 @@ def epsilon_range(embedding: Embedding, mechanism: ChosenMechanism, values: int 
     return np.array([float(f"{epsilon:.3g}") for epsilon in np.geomspace(low, max(high, 1.01 * low), values)])
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Support:
-    """What one word may become at one ε, as the columns of the store."""
-
-    distinct: float
-    support: int
-    entropies: tuple[float, ...]
-    support_errors: float = 0.0
-    entropy_errors: Floats | float = 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Numbers:
-    """One word at one ε: N_w, its standard error, and what it may become, where that is asked for."""
-
-    stays: float
-    error: float = 0.0
-    support: _Support | None = None
-
-
 class _Table:
     """Computes the rows of a table: statistics of words at all of its ε."""
 
     def __init__(
-        self, embedding: Embedding, mechanism: ChosenMechanism, grid: Floats, *, draws: int, eta: float | None
+        self,
+        embedding: Embedding,
+        mechanism: ChosenMechanism,
+        grid: Floats,
+        *,
+        draws: int,
+        support: bool = False,
     ) -> None:
-        self._embedding, self._mechanism, self._grid, self._draws, self._eta = (
-            embedding,
-            mechanism,
-            grid,
-            draws,
-            eta,
-        )
+        self._embedding, self._grid, self._draws, self._support = embedding, grid, draws, support
         self._made = [mechanism(embedding, epsilon=epsilon) for epsilon in grid.tolist()]
         self.sums = exact_sums(self._made[0])
         self._cards = [card for card in (card_draws(made, draws) for made in self._made) if card is not None]
@@ -265,23 +242,17 @@ class _Table:
     def rows(self, ids: Ids) -> Rows:
         """Return the columns of the store for these words."""
         shape = (len(ids), len(self._grid))
-        found: Rows = {
-            "ids": ids,
-            "grid": np.tile(self._grid, (len(ids), 1)),
-            "stays": np.empty(shape),
-            "errors": np.zeros(shape),
-        }
-        if self._eta is not None:
-            found |= {name: np.zeros(shape) for name in ("distinct", "support", "support_errors")}
-            found |= {name: np.zeros((*shape, 4)) for name in ("entropies", "entropy_errors")}
-        for row, each in enumerate(self._by_sums(ids) if self.sums is not None else self._by_draws(ids)):
-            for column, numbers in enumerate(each):
-                found["stays"][row, column], found["errors"][row, column] = numbers.stays, numbers.error
-                for name, value in vars(numbers.support).items() if numbers.support is not None else ():
-                    found[name][row, column] = value
-        return found
+        rows: Rows = {"ids": ids, "grid": np.tile(self._grid, (len(ids), 1))}
+        rows |= {name: np.zeros(shape) for name in ("stays", "errors")}
+        for name in SUPPORT if self._support else ():
+            rows[name] = np.zeros((*shape, 4) if name.startswith("entrop") else shape)
+        for row, columns in enumerate(self._by_sums(ids) if self.sums is not None else self._by_draws(ids)):
+            for column, numbers in enumerate(columns):
+                for name, value in numbers.items():
+                    rows[name][row, column] = value
+        return rows
 
-    def _by_sums(self, ids: Ids) -> Iterator[Iterator[_Numbers]]:
+    def _by_sums(self, ids: Ids) -> Iterator[Iterator[dict[str, Any]]]:
         sums, entering = self.sums, self._embedding.stands_in(ids)
         assert sums is not None  # noqa: S101 - said by the caller
         for own, (outputs, chances) in zip(
@@ -289,21 +260,19 @@ class _Table:
         ):
             yield (self._summed(outputs, row, own) for row in chances)
 
-    def _summed(self, outputs: Ids, chances: Floats, own: set[int]) -> _Numbers:
-        support = None
-        if self._eta is not None:
-            order = np.argsort(-chances, kind="stable")
-            found = Distribution(
-                words=outputs[order], probabilities=chances[order], standard_errors=np.zeros(len(order))
-            )
-            with np.errstate(divide="ignore"):
-                distinct = np.floor(-np.expm1(self._draws * np.log1p(-chances)).sum() * (1.0 + 1e-12))
-            support = _Support(
-                distinct=distinct, support=found.support(self._eta), entropies=found.entropies()
-            )
-        return _Numbers(stays=max(chances[outputs == word].sum() for word in own), support=support)
+    def _summed(self, outputs: Ids, chances: Floats, own: set[int]) -> dict[str, Any]:
+        numbers: dict[str, Any] = {"stays": max(chances[outputs == word].sum() for word in own)}
+        if not self._support:
+            return numbers
+        order = np.argsort(-chances, kind="stable")
+        whole = Distribution(
+            words=outputs[order], probabilities=chances[order], standard_errors=np.zeros(len(order))
+        )
+        with np.errstate(divide="ignore"):
+            distinct = np.floor(-np.expm1(self._draws * np.log1p(-chances)).sum() * (1.0 + 1e-12))
+        return numbers | {"distinct": distinct, "support": whole.support(), "entropies": whole.entropies()}
 
-    def _by_draws(self, ids: Ids) -> Iterator[Iterator[_Numbers]]:
+    def _by_draws(self, ids: Ids) -> Iterator[Iterator[dict[str, Any]]]:
         entering = self._embedding.stands_in(ids)
         own = self._own(ids, entering)
         # One seed for all ε: what is found at one does not depend on which others were asked for.
@@ -315,28 +284,25 @@ class _Table:
         for its_own, *released in zip(own, *drawn, strict=True):
             yield (self._drawn(each, its_own) for each in released)
 
-    def _drawn(self, released: Ids, own: set[int]) -> _Numbers:
+    def _drawn(self, released: Ids, own: set[int]) -> dict[str, Any]:
         stays = max((released == word for word in sorted(own)), key=np.count_nonzero)
-        support = None
-        if self._eta is not None:
-            # A draw is a ray that turns into its word at once: then the same arithmetic serves both.
-            draws = Envelope(
-                start=min(own), counts=np.ones_like(released), winners=released, radii=np.zeros(len(released))
-            )
-            found = distribution_on_rays(draws, 1.0, self._length)
-            support_error, entropy_errors = jackknife(draws, 1.0, self._length, self._eta)
-            support = _Support(
-                distinct=len(found.words),
-                support=found.support(self._eta),
-                entropies=found.entropies(),
-                support_errors=support_error,
-                entropy_errors=entropy_errors,
-            )
-        return _Numbers(
-            stays=stays.mean(),
-            error=stays.std(ddof=min(1, len(stays) - 1)) / np.sqrt(len(stays)),
-            support=support,
+        error = stays.std(ddof=min(1, len(stays) - 1)) / np.sqrt(len(stays))
+        numbers: dict[str, Any] = {"stays": stays.mean(), "errors": error}
+        if not self._support:
+            return numbers
+        # A draw is a ray that turns into its word at once: then the same arithmetic serves both.
+        draws = Envelope(
+            start=min(own), counts=np.ones_like(released), winners=released, radii=np.zeros(len(released))
         )
+        whole = distribution_on_rays(draws, 1.0, self._length)
+        support_error, entropy_errors = jackknife(draws, 1.0, self._length)
+        return numbers | {
+            "distinct": len(whole.words),
+            "support": whole.support(),
+            "entropies": whole.entropies(),
+            "support_errors": support_error,
+            "entropy_errors": entropy_errors,
+        }
 
     def _own(self, ids: Ids, entering: Ids) -> list[set[int]]:
         """Return for each word those that count as staying: the first with its vector and, of a protected

@@ -11,7 +11,7 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.channel.channel import LEFT_OUT, Channel
 from deniable.channel.rows import RowMaker, shares_points
-from deniable.channel.store import ChannelFolder, HeldRows
+from deniable.channel.store import ChannelStore
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import work_folder
 from deniable.errors import InvalidParameter
@@ -110,16 +110,17 @@ def make_channels(
             on_card=on_card,
         )
         with ExitStack() as opened:
-            places: list[ChannelFolder | HeldRows] = []
-            for epsilon in epsilons_there:
-                if not keep or maker.asked is not None:
-                    places.append(HeldRows())
-                    continue
-                settings = _settings(embedding, chosen, maker, epsilon, None if inputs is None else ids)
-                folder = ChannelFolder(
-                    work_folder(embedding, "channels"), settings, len(ids), words=len(embedding)
+            root = work_folder(embedding, "channels") if keep and maker.asked is None else None
+            stores = [
+                ChannelStore(
+                    root,
+                    _settings(embedding, chosen, maker, epsilon, None if inputs is None else ids),
+                    len(ids),
+                    words=len(embedding),
                 )
-                places.append(opened.enter_context(folder.opened()))
+                for epsilon in epsilons_there
+            ]
+            places = [opened.enter_context(store.opened()) for store in stores]
             _fill(places, maker, _Rising(report, turn * len(ids), len(groups) * len(ids)))
             made.update(zip(epsilons_there, _channels(maker, places), strict=True))
     return [made[epsilon] for epsilon in wanted]
@@ -138,12 +139,12 @@ def make_rows(
         left_out=LEFT_OUT,
         most=MOST_OUTPUTS,
     )
-    held = HeldRows()
+    held = ChannelStore(None, {}, len(inputs), words=len(mechanism.embedding))
     _fill([held], maker, _Rising(None, 0, len(inputs)))
     return _channels(maker, [held])[0]
 
 
-def _channels(maker: RowMaker, places: Sequence[ChannelFolder | HeldRows]) -> list[Channel]:
+def _channels(maker: RowMaker, places: Sequence[ChannelStore]) -> list[Channel]:
     return [
         Channel(
             embedding=made.embedding,
@@ -152,7 +153,7 @@ def _channels(maker: RowMaker, places: Sequence[ChannelFolder | HeldRows]) -> li
             directions=maker.directions,
             inputs=maker.ordered,
             asked=maker.asked,
-            dropped=np.array(place.dropped) if isinstance(place, HeldRows) else None,
+            dropped=np.array(place.dropped) if place.folder is None else None,
             **place.arrays(),
         )
         for made, place in zip(maker.made, places, strict=True)
@@ -182,7 +183,7 @@ class _Rising:
             self._report(reached, self._total)
 
 
-def _fill(folders: Sequence[ChannelFolder | HeldRows], maker: RowMaker, report: _Rising) -> None:
+def _fill(folders: Sequence[ChannelStore], maker: RowMaker, report: _Rising) -> None:
     """Make all rows that are missing in one of the folders; what comes before all rows counts as much as they
     do."""
     done, rows_in_all = min(folder.done for folder in folders), len(maker.ordered)

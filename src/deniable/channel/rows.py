@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from deniable.channel.point_sums import PointSums, ProcessorSums
 from deniable.channel.points import NoiseMetric, SharedPoints, draw_points, points_each, points_in_all
 from deniable.channel.rays.rays import Envelope, RadialRays
 from deniable.channel.rays.statistics import furthest_radius, length_function, row_on_rays
+from deniable.channel.store import Row
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import Method, NearestWord, exact_sums, method_of, radial_noise
 from deniable.neighbours.selection import device_in_use, released_words
@@ -59,16 +60,6 @@ _FEWEST_OUTPUTS, _OUTPUTS_A_DRAW = 1_024, 40
 """A row by few points lists fewer outputs: of the others they tell little."""
 
 _WORDS_AT_ONCE = {"rays": 256, "exact": 256, "points": 1_024, "simulation": 64}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """What one input word becomes at one ε: the likeliest outputs, by falling probability; ``dropped`` is
-    what others have together."""
-
-    outputs: Ids
-    chances: Floats
-    dropped: float = 0.0
 
 
 def shares_points(mechanism: Mechanism, inputs: Ids) -> bool:
