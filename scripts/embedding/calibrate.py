@@ -20,7 +20,7 @@ import numpy as np
 from deniable import Embedding
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.note import make_note
-from deniable.embeddings.leaving_out import leave_out
+from deniable.embeddings.derived import leave_out
 from deniable.progress import Progress
 from deniable.release.note import FILE_NAME, without_list
 from deniable.words.never_release import BUILT_IN, NeverRelease

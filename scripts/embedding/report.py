@@ -12,9 +12,9 @@ import os
 import tempfile
 from pathlib import Path
 
+from deniable.atomic import put
 from deniable.calibration import Files, calibrate
 from deniable.progress import Stages
-from deniable.report.place import put
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

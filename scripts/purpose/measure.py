@@ -25,7 +25,7 @@ import numpy as np
 from deniable import Embedding
 from deniable.decoding.ngrams import read_bigrams
 from deniable.embeddings import store
-from deniable.embeddings.mapping import map_embedding
+from deniable.embeddings.derived import map_embedding
 from deniable.lab.passages import passages_of
 from deniable.purposes import read_public, reduce
 from deniable.purposes.directions import learn_directions

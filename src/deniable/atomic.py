@@ -114,6 +114,16 @@ def check_apart(source: str, *paths: Path) -> None:
         seen.add(path.resolve())
 
 
+def put(path: Path, content: bytes) -> None:
+    """Write a file so that its name holds all of the content or what was there before.
+
+    :raises RecordError: if it is a folder or a device, or its folder is not there.
+    """
+    check_place(path)
+    with whole_file(path.resolve()) as file:
+        file.write(content)
+
+
 @contextmanager
 def whole_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """Give a file to write and read, which takes its name if the block ends without an error, else vanishes.

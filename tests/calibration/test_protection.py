@@ -107,7 +107,7 @@ def test_what_cannot_be_protected_is_refused() -> None:
 
 
 def test_a_smaller_vocabulary_keeps_the_protection() -> None:
-    from deniable.embeddings.restrict import restrict
+    from deniable.embeddings.derived import restrict
 
     safe = protect(lonely(), np.array([60, 61]))
     stand_in = safe.words[safe.stands_in(np.array([60]))[0]]

@@ -97,7 +97,7 @@ def test_a_long_text_is_read_in_parts_and_only_their_ends_hang_on_it(
     prior = np.full(WORDS + 1, 1.0 / (WORDS + 1))
     decoder = ContextDecoder(channel, model, prior[channel.inputs], candidates=WORDS + 1)
     (whole,) = decoder.decode([text])
-    monkeypatch.setattr("deniable.decoding.context._PLACES_AT_ONCE", 80)
+    monkeypatch.setattr("deniable.decoding.context.PLACES_AT_ONCE", 80)
     (parts,) = decoder.decode([text])
     for name in ("words", "chances", "rest"):
         assert getattr(parts, name).shape == getattr(whole, name).shape
@@ -179,7 +179,7 @@ def test_words_that_are_no_candidates_are_not_taken_for_impossible() -> None:
     def surprise(*, others: bool, candidates: int) -> float:
         decoder = ContextDecoder(channel, model, prior, candidates=candidates)
         if not others:
-            decoder._likelihoods[:, -1] = 0.0  # as if no other word could have stood there
+            decoder.likelihoods[:, -1] = 0.0  # as if no other word could have stood there
         logs = []
         for text, found in zip(texts, decoder.decode(released), strict=True):
             assert np.allclose(found.chances.sum(axis=1) + found.rest, 1.0)

@@ -207,23 +207,7 @@ def test_intervals_hold_the_truth_in_text_of_few_words_of_the_built_in_vocabular
         directions=500,
         keep=False,
     )
-    words = [
-        "the",
-        "and",
-        "was",
-        "is",
-        "come",
-        "room",
-        "my",
-        "to",
-        "for",
-        "we",
-        "food",
-        "friends",
-        "i",
-        "good",
-        "clean",
-    ]
+    words = "the and was is come room my to for we food friends i good clean".split()
     used = np.array([*(embedding.index[word] for word in words), embedding.unknown_id])
     in_use, others = covered_in_many_words(channel, used, releases=3)
     assert in_use >= 0.9

@@ -79,7 +79,7 @@ def test_what_an_estimated_channel_gets_wrong_is_no_alarm(text: str, monkeypatch
         ]
         with monkeypatch.context() as patched:
             assert max(evidence(rough, words) for words in released) < MOST_EVIDENCE
-            patched.setattr(likeness, "_ERRORS", 0.0)
+            patched.setattr(likeness, "ERRORS", 0.0)
             assert (max(evidence(rough, words) for words in released) > MOST_EVIDENCE) == (
                 text != "frequent words"
             )
@@ -115,7 +115,7 @@ def test_releases_of_a_single_word_are_no_alarm(
         draws.of(word, 20_000) for word in np.random.default_rng(5).choice(words, 8, replace=False).tolist()
     ]
     assert max(evidence(channel, each) for each in released) < MOST_EVIDENCE
-    monkeypatch.setattr(likeness, "_ERRORS", 0.0)
+    monkeypatch.setattr(likeness, "ERRORS", 0.0)
     assert max(evidence(channel, each) for each in released) > MOST_EVIDENCE
 
 
@@ -144,15 +144,15 @@ def test_chance_exceeds_the_evidence_no_oftener_than_it_says(monkeypatch: pytest
         name="sixty",
     )
     channel = make_channel(space, ChosenMechanism(name="santext"), epsilon=2.0, keep=False)
-    monkeypatch.setattr(likeness, "_CUT_ERROR", 0.0)  # this one is exact
+    monkeypatch.setattr(likeness, "CUT_ERROR", 0.0)  # this one is exact
     outputs, chances = channel.row(5)
     rng = np.random.default_rng(2)
     releases = [rng.choice(outputs, 200, p=chances / chances.sum()) for _ in range(200)]
-    ratio = likeness._log_ratio
+    ratio = likeness.log_ratio
     found = np.array([evidence(channel, words, seed=seed) for seed, words in enumerate(releases)])
     assert np.exp(found).mean() < 1.0
     assert (found > math.log(20.0)).mean() <= 1 / 20
-    monkeypatch.setattr(likeness, "_log_ratio", lambda channel, told, _: ratio(channel, told, told))
+    monkeypatch.setattr(likeness, "log_ratio", lambda channel, told, _: ratio(channel, told, told))
     found = np.array([evidence(channel, words, seed=seed) for seed, words in enumerate(releases)])
     assert (found > math.log(20.0)).mean() > 0.9
 
@@ -165,17 +165,17 @@ def test_stopping_early_is_safe() -> None:
     judged, shares = rng.integers(1, 40, 9).astype(np.float64), rng.dirichlet(np.ones(9))
     given = by_steps(chances, judged, judged / judged.sum(), 20_000)
     for steps in (1, 3, 10, 100):
-        assert by_steps(chances, judged, judged / judged.sum(), steps) <= given + likeness._CLOSE_ENOUGH
+        assert by_steps(chances, judged, judged / judged.sum(), steps) <= given + likeness.CLOSE_ENOUGH
         assert (
             by_steps(chances, judged, shares, steps)
-            <= by_steps(chances, judged, shares, 20_000) + likeness._CLOSE_ENOUGH
+            <= by_steps(chances, judged, shares, 20_000) + likeness.CLOSE_ENOUGH
         )
 
 
 def by_steps(chances: Floats, judged: Floats, shares: Floats, steps: int) -> float:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(likeness, "_STEPS", steps)
-        return likeness._beyond_any_text(chances, judged, shares, draws=math.inf)
+        patched.setattr(likeness, "STEPS", steps)
+        return likeness.beyond_any_text(chances, judged, shares, draws=math.inf)
 
 
 def test_a_text_is_always_judged_alike(channels: dict[str, Channel]) -> None:

@@ -63,8 +63,8 @@ def test_the_posterior_is_that_of_the_definition(channel: Channel) -> None:
 def test_candidates_are_the_first_of_all_inputs_in_order(
     monkeypatch: pytest.MonkeyPatch, candidates: int, columns: int
 ) -> None:
-    monkeypatch.setattr("deniable.decoding.posterior._COLUMNS_AT_ONCE", columns)
-    monkeypatch.setattr("deniable.decoding.posterior._EVERYWHERE", 4)
+    monkeypatch.setattr("deniable.decoding.posterior.COLUMNS_AT_ONCE", columns)
+    monkeypatch.setattr("deniable.decoding.posterior.EVERYWHERE", 4)
     channel = many_alike()
     prior = np.random.default_rng(8).choice([0.0, 0.25, 0.5], len(channel))
     found = make_posterior(channel, prior, candidates=candidates)
@@ -186,7 +186,7 @@ def test_what_was_not_released_has_no_say(channel: Channel, monkeypatch: pytest.
     assert seen.tolist() == [2, 3, 8, 17]
     assert part.output_shares(start) == pytest.approx(channel.output_shares(start)[seen], rel=1e-12)
     few = learn_shares(channel, learn, held_out=hold, start=start)
-    monkeypatch.setattr("deniable.decoding.shares._NUMBERS_TO_HOLD", 0)
+    monkeypatch.setattr("deniable.decoding.shares.NUMBERS_TO_HOLD", 0)
     assert select_seen(channel, learn + hold)[0] is channel
     whole = learn_shares(channel, learn, held_out=hold, start=start)
     assert few.shares == pytest.approx(whole.shares, rel=1e-9)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -26,11 +24,6 @@ from deniable.purposes import install_reduced, reduce
 from tests.channel.test_channel import dense
 from tests.support.made_purpose import made_embedding
 from tests.support.strategies import random_embedding
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
 
 
 def reading() -> Reading:

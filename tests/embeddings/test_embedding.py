@@ -48,14 +48,11 @@ def test_the_unknown_word_is_the_mean_unless_the_embedding_has_its_own() -> None
     assert own.vectors.tolist() == [[1.0], [4.0]]
 
 
-def test_marks_of_sentence_ends_are_no_words() -> None:
-    embedding = Embedding(["</s>", "a", "b"], [[7.0], [1.0], [4.0]])
+@pytest.mark.parametrize("mark", ["</s>", "[redacted]"])
+def test_marks_of_sentence_ends_and_of_no_word_are_no_words(mark: str) -> None:
+    embedding = Embedding(["a", mark, "b"], [[1.0], [7.0], [4.0]])
     assert list(embedding.words) == ["a", "b"]
     assert embedding.unknown.tolist() == [2.5]
-
-
-def test_what_stands_in_a_release_for_no_word_is_no_word() -> None:
-    assert list(Embedding(["a", "[redacted]", "b"], [[1.0], [7.0], [4.0]]).words) == ["a", "b"]
 
 
 def test_words_that_share_a_vector_are_counted() -> None:
@@ -104,10 +101,6 @@ def test_an_unknown_vector_that_cannot_be_used_is_refused(unknown: list[float]) 
         Embedding(["a"], [[1.0]], unknown=unknown)
 
 
-def test_the_longest_vectors_are_taken() -> None:
-    assert len(Embedding(["a", "b"], [[1e12], [-1e12]])) == 2
-
-
 def test_what_the_caller_does_to_its_arrays_changes_nothing() -> None:
     vectors, unknown = np.ones((2, 3), dtype=np.float32), np.zeros(3, dtype=np.float32)
     embedding = Embedding(["a", "b"], vectors, unknown=unknown)
@@ -123,6 +116,7 @@ def test_vectors_cannot_be_written_over() -> None:
                 array[...] = 0
 
 
-def test_case_is_told_by_the_words() -> None:
+def test_case_is_told_by_the_words_and_the_longest_vectors_are_taken() -> None:
+    assert len(Embedding(["a", "b"], [[1e12], [-1e12]])) == 2
     assert not Embedding(["a", "7"], [[1.0], [2.0]]).cased
     assert Embedding(["a", "A"], [[1.0], [2.0]]).cased

@@ -18,7 +18,7 @@ import pytest
 
 from deniable.arrays import Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.readers import UnpackLimit, binary, text, values
+from deniable.embeddings.readers import UnpackLimit, binary, text
 from deniable.embeddings.store import add
 from deniable.embeddings.subwords import LONGEST_RUN, Subwords
 from deniable.errors import MalformedEmbedding
@@ -235,13 +235,13 @@ def test_empty_lines_before_all_words_are_refused(refused: Refused) -> None:
 def counted_calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list that grows with every call of the parser."""
     calls: list[int] = []
-    parse = values._parse
+    parse = text.parse_numbers
 
     def counted(fields: bytes) -> Vectors | None:
         calls.append(len(fields))
         return parse(fields)
 
-    monkeypatch.setattr(values, "_parse", counted)
+    monkeypatch.setattr(text, "parse_numbers", counted)
     return calls
 
 

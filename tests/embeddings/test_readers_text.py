@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from deniable.embeddings.content import UNKNOWN_TOKENS
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.readers import open_embedding_file, text
-from deniable.embeddings.readers.values import is_number
+from deniable.embeddings.readers.text import is_number
 from deniable.embeddings.store import add, remove
 from deniable.errors import InvalidParameter, MalformedEmbedding
 

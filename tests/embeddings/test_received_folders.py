@@ -137,20 +137,7 @@ def test_nothing_is_written_in_a_received_folder_or_through_its_links(here: Path
     inside.pop(FILE_NAME)
     linked_at = linked.stat().st_mtime_ns
     codes = run_everything(str(linked), here / "second")
-    search = (
-        "--attacker",
-        "0.5",
-        "--dimension",
-        "2",
-        "--strength",
-        "4",
-        "--rays",
-        "20",
-        "--runs",
-        "1",
-        "--as",
-        "tuned",
-    )
+    search = "--attacker 0.5 --dimension 2 --strength 4 --rays 20 --runs 1 --as tuned".split()
     codes["tune"] = run(
         "tune", "labelled.csv", "--embedding", str(linked), "--label", "kind", "--text", "text", *search
     )

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deniable.embeddings.derived import choose_words, restrict
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.restrict import choose_words, install_restricted, restrict
-from deniable.embeddings.store import save
+from deniable.embeddings.store import install_restricted, save
 from deniable.errors import EmbeddingExists, InvalidParameter, MalformedEmbedding
 
 

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 from deniable.cli.embeddings.installed import train
 from deniable.embeddings import store
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.readers.corpus import LONGEST_DOCUMENT, Corpus, GuardedCorpus
-from deniable.embeddings.training import Training, train_embedding
+from deniable.embeddings.readers.corpus import LONGEST_DOCUMENT, Corpus
+from deniable.embeddings.training import GuardedCorpus, Training, train_embedding
 from deniable.errors import EmbeddingExists, InvalidParameter, MalformedEmbedding, MissingExtra
 
 pytest.importorskip("gensim")

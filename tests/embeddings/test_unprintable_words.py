@@ -15,7 +15,7 @@ from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.embeddings.content import UNPRINTABLE, content_fingerprint
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.restrict import install_restricted
+from deniable.embeddings.store import install_restricted
 from deniable.embeddings.training import Training, train_embedding
 from deniable.errors import MalformedEmbedding
 

@@ -46,19 +46,14 @@ def test_other_vectors_under_the_same_fingerprint_are_refused_with_a_key(folder:
     Privatizer(mechanism)("w1")  # fresh noise depends on no fingerprint
 
 
-def test_another_word_is_refused(folder: Path) -> None:
-    (folder / "words.txt").write_text((folder / "words.txt").read_text().replace("w7\n", "x7\n"))
-    with pytest.raises(MalformedEmbedding, match="fingerprint"):
-        Embedding.open("stored").check_content()
-
-
-def test_a_fingerprint_of_another_embedding_is_refused(folder: Path) -> None:
-    meta = json.loads((folder / "meta.json").read_text())
-    (folder / "meta.json").write_text(
-        json.dumps({**meta, "fingerprint": random_embedding(30, 4, seed=1).fingerprint})
-    )
-    with pytest.raises(MalformedEmbedding, match="fingerprint"):
-        Privatizer(Multivariate(Embedding.open("stored"), epsilon=5), randomness=Keyed.new())
+def test_another_word_and_the_fingerprint_of_another_embedding_are_refused(folder: Path) -> None:
+    words, meta = (folder / "words.txt").read_text(), json.loads((folder / "meta.json").read_text())
+    other = {**meta, "fingerprint": random_embedding(30, 4, seed=1).fingerprint}
+    for text, said in ((words.replace("w7\n", "x7\n"), meta), (words, other)):
+        (folder / "words.txt").write_text(text)
+        (folder / "meta.json").write_text(json.dumps(said))
+        with pytest.raises(MalformedEmbedding, match="fingerprint"):
+            Privatizer(Multivariate(Embedding.open("stored"), epsilon=5), randomness=Keyed.new())
 
 
 def test_what_is_whole_is_read_once_and_again_only_after_a_change(

@@ -180,8 +180,7 @@ def read_labelled_texts(folder: Path, _source: random.Random) -> None:
 
 def read_public(folder: Path, _source: random.Random) -> None:
     from deniable.embeddings.readers.corpus import Corpus
-    from deniable.words.public_text import read_lines
-    from deniable.words.word_list import read_word_list
+    from deniable.words.public_text import read_lines, read_word_list
 
     path = next(path for path in folder.iterdir() if path.name.startswith("in."))
     sum(len(words) for words in Corpus(path, cut=str.split))

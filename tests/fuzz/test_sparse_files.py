@@ -15,7 +15,7 @@ from deniable.decoding.decoder import Decoder
 from deniable.decoding.decoder_file import pack_decoder, unpack_decoder
 from deniable.errors import DamagedDecoder, InvalidParameter
 from deniable.service.settings import read_settings
-from deniable.words.word_list import read_word_list
+from deniable.words.public_text import read_word_list
 from tests.fuzz.targets import TARGETS
 
 HOLE = 3 << 30

@@ -10,7 +10,7 @@ import pytest
 from deniable import Embedding, Keyed, Multivariate, Privatizer
 from deniable.errors import ResumeError
 from deniable.records.jobs.job import check_identity
-from deniable.words import tables
+from deniable.words import languages
 
 
 def private() -> Privatizer:
@@ -20,14 +20,14 @@ def private() -> Privatizer:
 
 
 def test_the_golden_tables_are_named_nowhere() -> None:
-    if tables.unicode_tables() != tables.GOLDEN:
+    if languages.unicode_tables() != languages.GOLDEN_TABLES:
         pytest.skip("another version of regex than the golden releases were made with")
     assert "unicode_tables" not in private().settings.randomness
 
 
 def test_other_tables_stand_in_the_receipt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "GOLDEN", "others")
-    assert private().receipt().to_dict()["randomness"]["unicode_tables"] == tables.unicode_tables()
+    monkeypatch.setattr(languages, "GOLDEN_TABLES", "others")
+    assert private().receipt().to_dict()["randomness"]["unicode_tables"] == languages.unicode_tables()
 
 
 def test_a_keyed_job_that_was_begun_under_other_tables_is_not_continued(

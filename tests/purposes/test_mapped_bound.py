@@ -12,8 +12,8 @@ from deniable import Embedding, Multivariate
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.audit import audit_bound
 from deniable.audit.bound.attempt import attempts
+from deniable.embeddings.derived import map_embedding
 from deniable.embeddings.linear_map import LinearMap, MapOrigin
-from deniable.embeddings.mapping import map_embedding
 from deniable.interfaces import Mechanism, Randomness
 from deniable.noise.randomness import multivariate_noise
 from deniable.purposes import reduce, shape

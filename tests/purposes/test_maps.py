@@ -9,8 +9,8 @@ import pytest
 
 from deniable import Embedding, InvalidParameter
 from deniable.arrays import Floats
+from deniable.embeddings.derived import map_embedding
 from deniable.embeddings.linear_map import STEP, LinearMap, MapOrigin, PublicData
-from deniable.embeddings.mapping import map_embedding
 from deniable.embeddings.subwords import Subwords
 from deniable.purposes import reduce, shape
 from tests.support.made_purpose import DIMENSION, made_embedding, public_texts

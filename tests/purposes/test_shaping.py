@@ -111,8 +111,7 @@ def test_joined_directions_are_orthonormal_and_span_all() -> None:
 def test_the_weights_are_those_of_multinomial_regression_for_two_classes_too() -> None:
     from scipy.optimize import minimize
 
-    from deniable.purposes.directions import PENALTY
-    from deniable.purposes.features import mean_vectors
+    from deniable.purposes.directions import PENALTY, mean_vectors
 
     embedding = made_embedding()
     means, _ = mean_vectors(embedding, TEXTS.texts)

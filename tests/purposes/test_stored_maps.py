@@ -21,7 +21,7 @@ from deniable.channel.explanation import explain_word, explain_words
 from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.embeddings.linear_map import LinearMap, MapOrigin
-from deniable.embeddings.restrict import install_restricted
+from deniable.embeddings.store import install_restricted
 from deniable.embeddings.stored import META
 from deniable.embeddings.stored_map import AXES, MAP
 from deniable.errors import EmbeddingExists, MalformedEmbedding

@@ -22,8 +22,7 @@ from deniable import (
     UnknownWord,
 )
 from deniable.embeddings import store
-from deniable.embeddings.leaving_out import leave_out
-from deniable.embeddings.restrict import restrict
+from deniable.embeddings.derived import leave_out, restrict
 from deniable.embeddings.subwords import Subwords
 from deniable.mechanisms.catalogue import CATALOGUE, make_mechanism
 from deniable.release.card import read_card

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, Release, TargetsNotMet
 from deniable.cli.app import app
 from deniable.embeddings import store
-from deniable.embeddings.leaving_out import leave_out
+from deniable.embeddings.derived import leave_out
 from deniable.measures.bayes_bound import bayes_bound
 from deniable.measures.risk import LEVELS, english_words, epsilon_of_risk, share_of
 from deniable.mechanisms.catalogue import ChosenMechanism

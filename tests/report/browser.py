@@ -14,17 +14,10 @@ import pytest
 
 REQUIRED = "DENIABLE_REQUIRE_BROWSER"
 FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-)
+    "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic "
+    "--no-first-run --disable-background-networking --disable-component-update "
+    "--disable-sync --hide-scrollbars"
+).split()
 
 
 @contextmanager

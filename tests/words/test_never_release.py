@@ -120,35 +120,9 @@ def test_lists_add_up_and_their_digest_does_not_depend_on_their_order() -> None:
 
 def test_the_built_in_list_has_given_names_and_surnames_and_not_what_is_mostly_a_word() -> None:
     names = NeverRelease.of("names")
-    for name in (
-        "kowalczyk",
-        "smith",
-        "Nguyen",
-        "maria",
-        "john",
-        "o'brien",
-        "hussein",
-        "mark",
-        "grace",
-        "jean-paul",
-    ):
+    for name in "kowalczyk smith Nguyen maria john o'brien hussein mark grace jean-paul".split():
         assert names.holds(name), name
-    for word in (
-        "will",
-        "may",
-        "the",
-        "doctor",
-        "pain",
-        "long",
-        "black",
-        "male",
-        "x-ray",
-        "april",
-        "co-operation",
-        "said",
-        "heart",
-        "son",
-    ):
+    for word in "will may the doctor pain long black male x-ray april co-operation said heart son".split():
         assert not names.holds(word), word
     assert all(word == word.lower() and word.isalpha() for word in built_in_words("names-2"))
 
@@ -173,19 +147,7 @@ def test_a_built_in_list_never_changes_and_is_found_by_its_digest(
 
 
 def test_accents_hide_no_name_of_the_latest_list_and_tell_words_apart_in_the_first() -> None:
-    names = [
-        "María",
-        "García",
-        "Jürgen",
-        "Müller",
-        "José",
-        "Hernández",
-        "Stanisław",
-        "Françoise",
-        "Björk",
-        "Nguyễn",
-        "Saïd",
-    ]
+    names = "María García Jürgen Müller José Hernández Stanisław Françoise Björk Nguyễn Saïd".split()
     latest, first = NeverRelease.of("names"), NeverRelease.of("names-1")
     assert [name for name in names if not latest.holds(name)] == []
     assert [name for name in names if first.holds(name)] == []
@@ -215,19 +177,9 @@ def test_marks_of_other_scripts_make_other_letters() -> None:
 
 def test_people_in_public_life_are_on_the_list() -> None:
     names = NeverRelease.of("names")
-    for name in (
-        "Obama",
-        "Putin",
-        "Sarkozy",
-        "Merkel",
-        "Berlusconi",
-        "Netanyahu",
-        "Saddam",
-        "Erdoğan",
-        "Gaddafi",
-        "Yeltsin",
-        "Chirac",
-    ):
+    for (
+        name
+    ) in "Obama Putin Sarkozy Merkel Berlusconi Netanyahu Saddam Erdoğan Gaddafi Yeltsin Chirac".split():
         assert names.holds(name), name
 
 

@@ -42,40 +42,14 @@ def test_a_number_is_never_cut_where_marks_join_its_digits(text: str, words: lis
     assert Tokeniser(PIECES).words(normalise(text)) == words
 
 
-CODES = [
-    "12-AB-34",
-    "12_ab_34",
-    "12.ab-34",
-    "12–AB–34",
-    "12)AB(34",
-    "12--ab--34",
-    "12-anna-04",
-    "12-anna-smith-04",
-    "A-12-B",
-    "A/12/B",
-    "AB-123-CD",
-    "AB-12-CDE",
-    "B-MW-1234",
-    "WOB-X-123",
-    "AB/1234/56",
-    "AB.1234.56",
-    "56-1234-ab",
-    "GB29-NWBK-6016-1331-9268-19",
-    "DE89:3704:0044:0532",
-    "1-800-FLOWERS",
-    "970-476-TAXI",
-    "1-800-anna-12",
-    "00:e0:b8:8d:42:ab",
-    "920903aa-762f-40d2-8126-87f4b0e6f975",
-    "fe80::202:6fff:fe36:9011/64",
-    "9-feb-02",
-    "12-December-1999",
-    "jan-1-2000",
-    "8:30am-9:15pm",
-    "v2.6.10-5-386",
-    "4.3.0.dfsg.1-4",
-    "٥٥-AB-٣٤",
-]
+CODES = (
+    "12-AB-34 12_ab_34 12.ab-34 12–AB–34 12)AB(34 12--ab--34 12-anna-04 12-anna-smith-04 "
+    "A-12-B A/12/B AB-123-CD AB-12-CDE B-MW-1234 WOB-X-123 AB/1234/56 AB.1234.56 "
+    "56-1234-ab GB29-NWBK-6016-1331-9268-19 DE89:3704:0044:0532 1-800-FLOWERS 970-476-TAXI "
+    "1-800-anna-12 00:e0:b8:8d:42:ab 920903aa-762f-40d2-8126-87f4b0e6f975 "
+    "fe80::202:6fff:fe36:9011/64 9-feb-02 12-December-1999 jan-1-2000 8:30am-9:15pm "
+    "v2.6.10-5-386 4.3.0.dfsg.1-4 ٥٥-AB-٣٤"
+).split()
 
 
 @pytest.mark.parametrize("code", CODES)

@@ -120,15 +120,4 @@ def test_whoever_changes_where_text_is_cut_counts_the_rules_up() -> None:
 
 
 def test_without_a_vocabulary_compounds_split_and_clitics_stay() -> None:
-    assert words_of("The E-mail didn’t come at 5 o'clock") == [
-        "the",
-        "e",
-        "mail",
-        "did",
-        "n't",
-        "come",
-        "at",
-        "5",
-        "o",
-        "clock",
-    ]
+    assert words_of("The E-mail didn’t come at 5 o'clock") == "the e mail did n't come at 5 o clock".split()

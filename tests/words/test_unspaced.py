@@ -143,14 +143,10 @@ def test_forms_that_no_vocabulary_holds_stay_unknown() -> None:
 
 def test_text_in_another_language_than_the_vocabulary_is_cut_plainly() -> None:
     assert Cutter(made_embedding("french")).words("東京タワーが好き") == ["東京タワーが好き"]
-    assert Cutter(JAPANESE).words("Don't e-mail anna@example.com: 555-12-3456") == [
-        "don",
-        "t",
-        "e",
-        "mail",
-        "anna@example.com",
-        "555-12-3456",
-    ]
+    assert (
+        Cutter(JAPANESE).words("Don't e-mail anna@example.com: 555-12-3456")
+        == "don t e mail anna@example.com 555-12-3456".split()
+    )
 
 
 @pytest.mark.parametrize("language", ["japanese", "chinese", "thai"])
@@ -194,65 +190,37 @@ def test_words_and_gaps_make_the_text_and_no_letter_is_lost(embedding: object, t
         assert len(kept.words(text)) == len(words)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "東京タワーが好き" * 25_000,
-        "龘" * 200_000,
-        "ア" * 200_000,
-        "あ" * 200_000,
-        "一" * 200_000,
-        "a東" * 100_000,
-        "a" * 200_000 + "東",
-        "東" + "a" * 200_000 + ".a",
-        "ที่" * 70_000,
-        "กี่่่" * 40_000,
-        "東.a" * 60_000,
-        "a.東" * 60_000,
-        "東\u0301" * 60_000,
-        "第" * 200_000,
-        "1ー" * 100_000 + "東",
-        "1" + "-ー" * 100_000 + "東",
-        "ー" * 200_000 + "1",
-        "東" + "-" * 200_000 + "1東",
-        "東1" + "-" * 200_000,
-        "東.com" * 40_000,
-        "東." * 100_000,
-        "東@" * 100_000,
-        "東@a.jp、" * 30_000,
-        "a.jp東" * 40_000 + "@",
-        "://東" + "、" * 200_000,
-        "東/a.b" * 40_000,
-    ],
-    ids=[
-        "words",
-        "unknown",
-        "katakana",
-        "hiragana",
-        "numerals",
-        "letters between",
-        "letters before",
-        "letters after",
-        "thai",
-        "unknown thai",
-        "marks after",
-        "marks before",
-        "combining marks",
-        "ordinals",
-        "lengthened numbers",
-        "lengthened marks",
-        "lengthening",
-        "repeated marks",
-        "repeated marks after",
-        "hosts",
-        "labels",
-        "at signs",
-        "addresses",
-        "domains",
-        "ends of addresses",
-        "paths",
-    ],
-)
+LONG = {
+    "words": "東京タワーが好き" * 25_000,
+    "unknown": "龘" * 200_000,
+    "katakana": "ア" * 200_000,
+    "hiragana": "あ" * 200_000,
+    "numerals": "一" * 200_000,
+    "letters between": "a東" * 100_000,
+    "letters before": "a" * 200_000 + "東",
+    "letters after": "東" + "a" * 200_000 + ".a",
+    "thai": "ที่" * 70_000,
+    "unknown thai": "กี่่่" * 40_000,
+    "marks after": "東.a" * 60_000,
+    "marks before": "a.東" * 60_000,
+    "combining marks": "東\u0301" * 60_000,
+    "ordinals": "第" * 200_000,
+    "lengthened numbers": "1ー" * 100_000 + "東",
+    "lengthened marks": "1" + "-ー" * 100_000 + "東",
+    "lengthening": "ー" * 200_000 + "1",
+    "repeated marks": "東" + "-" * 200_000 + "1東",
+    "repeated marks after": "東1" + "-" * 200_000,
+    "hosts": "東.com" * 40_000,
+    "labels": "東." * 100_000,
+    "at signs": "東@" * 100_000,
+    "addresses": "東@a.jp、" * 30_000,
+    "domains": "a.jp東" * 40_000 + "@",
+    "ends of addresses": "://東" + "、" * 200_000,
+    "paths": "東/a.b" * 40_000,
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_long_runs_take_time_in_proportion(text: str) -> None:
     for embedding in (JAPANESE, THAI):
         start = time.perf_counter()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deniable import InvalidParameter
-from deniable.words.word_list import read_word_list
+from deniable.words.public_text import read_word_list
 
 
 def test_word_lists_are_one_word_a_line(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.channel.rays.statistics import average_unchanged
+from deniable.embeddings.derived import restrict
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.restrict import restrict
 from deniable.errors import InvalidParameter
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count

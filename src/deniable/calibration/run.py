@@ -69,7 +69,7 @@ class Files:
 
         :raises RecordError: if a file cannot be written there.
         """
-        from deniable.report.place import check_place
+        from deniable.atomic import check_place
 
         for path in (self.page, self.csv, self.parquet):
             if path is not None:

@@ -133,7 +133,7 @@ def calibrate(
     """
     from deniable import calibration
     from deniable.progress import Stages
-    from deniable.words.word_list import read_word_list
+    from deniable.words.public_text import read_word_list
 
     chosen = mechanism.choose()
     targets = calibration.Targets(

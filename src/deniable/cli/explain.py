@@ -45,7 +45,7 @@ def explain(
     Of several words it shows a table, those first that stay most often. On a reduced or shaped embedding it
     also shows of one word which neighbours came nearer and which went away.
     """
-    from deniable.words.word_list import read_word_list
+    from deniable.words.public_text import read_word_list
 
     if not word and not words:
         raise typer.BadParameter("name one or more words, or a file of them with --words")

@@ -431,8 +431,8 @@ def open_without(name: str, listed: NeverRelease) -> Embedding:
     :raises EmbeddingNotFound: if it is not installed.
     :raises InvalidParameter: if no word is left.
     """
+    from deniable.embeddings.derived import leave_out
     from deniable.embeddings.embedding import Embedding
-    from deniable.embeddings.leaving_out import leave_out
 
     opened = leave_out(Embedding.open(name), listed)
     if opened.left_out is not None:
@@ -521,7 +521,7 @@ class ReleaseOptions(VocabularyOptions):
         :raises TargetsNotMet: if no calibrated ε keeps to ``--max-unchanged``.
         """
         from deniable.release.release import resolve_release
-        from deniable.words.word_list import read_word_list
+        from deniable.words.public_text import read_word_list
 
         return resolve_release(
             **vars(budget),

@@ -94,9 +94,8 @@ def check_page(page: Path, source: str, *written: Path | None, force: bool) -> N
 
     :raises RecordError: otherwise.
     """
-    from deniable.atomic import check_apart
+    from deniable.atomic import check_apart, check_place
     from deniable.errors import RecordError
-    from deniable.report.place import check_place
 
     check_place(page)
     check_apart(source, page)

@@ -38,7 +38,7 @@ from deniable.progress import Report
 CANDIDATES = 64
 """How many words are followed at each place, unless told otherwise."""
 
-_PLACES_AT_ONCE = 2_000
+PLACES_AT_ONCE = 2_000
 """This many go through together, and a longer text in parts: every thread holds 65 × 65 numbers for each
 place."""
 
@@ -82,7 +82,7 @@ class ContextDecoder:
         words = np.take_along_axis(words, order, axis=1)
         self._words: Ids = np.where(words <= outputs, words, -1)
         others = expected * np.clip(1.0 - chances.sum(axis=1), 0.0, 1.0)
-        self._likelihoods: Floats = np.column_stack([np.take_along_axis(likelihoods, order, axis=1), others])
+        self.likelihoods: Floats = np.column_stack([np.take_along_axis(likelihoods, order, axis=1), others])
         self._begin = np.zeros(outputs + 1)
         self._begin[channel.inputs] = shares
         pairs = model.follows
@@ -111,16 +111,16 @@ class ContextDecoder:
             yield readings.pop(place)
 
     def _together(self, texts: list[Ids]) -> list[Reading]:
-        if len(texts) == 1 and len(texts[0]) > _PLACES_AT_ONCE:
-            starts = range(0, len(texts[0]), _PLACES_AT_ONCE)
-            parts = [self._together([texts[0][start : start + _PLACES_AT_ONCE]])[0] for start in starts]
+        if len(texts) == 1 and len(texts[0]) > PLACES_AT_ONCE:
+            starts = range(0, len(texts[0]), PLACES_AT_ONCE)
+            parts = [self._together([texts[0][start : start + PLACES_AT_ONCE]])[0] for start in starts]
             return [Reading.join(parts)]
         lengths = np.array([len(text) for text in texts])
         longest = int(lengths.max(initial=0))
         padded = np.zeros((len(texts), longest), dtype=np.int64)
         for row, text in enumerate(texts):
             padded[row, : len(text)] = text
-        words, likely = self._words[padded], self._likelihoods[padded]
+        words, likely = self._words[padded], self.likelihoods[padded]
         known = np.maximum(words, 0)
         forward, backward = np.zeros_like(likely), np.ones_like(likely)
         moves = []
@@ -177,7 +177,7 @@ def _batches(texts: Sequence[Ids], order: list[int]) -> Iterator[list[int]]:
     start = 0
     while start < len(order):
         longest = max(1, len(texts[order[start]]))
-        end = start + max(1, _PLACES_AT_ONCE // longest)
+        end = start + max(1, PLACES_AT_ONCE // longest)
         yield order[start:end]
         start = end
 

@@ -30,16 +30,16 @@ _COMMON = 20
 """So many of the commonest words are told apart. More would fit any words better, and so tell less of
 these."""
 
-_ERRORS = 5.0
+ERRORS = 5.0
 """So many times the expected error of an estimated channel is allowed for: those of words that change little
 are larger than expected."""
 
-_CUT_ERROR = 0.002
+CUT_ERROR = 0.002
 """In nats a word: what it may do that outputs which are hardly ever released are not told apart, even by a
 channel of exact sums."""
 
-_STEPS = 500
-_CLOSE_ENOUGH = 0.5
+STEPS = 500
+CLOSE_ENOUGH = 0.5
 _LEAST = 1e-12
 
 
@@ -61,12 +61,10 @@ def evidence_against(channel: Channel, observed: Floats, *, seed: int = 0) -> fl
     # Either half may say what the other is compared with; the mean of the two ratios keeps what each
     # promises. The words of a text become others by different rows, not by one mix of them: the product of
     # what is expected of each is at most that of the mix.
-    return float(
-        np.logaddexp(_log_ratio(channel, one, other), _log_ratio(channel, other, one)) - math.log(2.0)
-    )
+    return float(np.logaddexp(log_ratio(channel, one, other), log_ratio(channel, other, one)) - math.log(2.0))
 
 
-def _log_ratio(channel: Channel, told: Ids, judged: Ids) -> float:
+def log_ratio(channel: Channel, told: Ids, judged: Ids) -> float:
     """Return by how much the judged words are likelier by the frequencies of those told than by whatever text
     they could come from."""
     words, counts = np.unique(told, return_counts=True)
@@ -83,9 +81,9 @@ def _log_ratio(channel: Channel, told: Ids, judged: Ids) -> float:
         np.bincount(cells[told], minlength=size).astype(np.float64), counts, len(common), kinds
     )
     counted = np.bincount(cells[judged], minlength=size).astype(np.float64)
-    return _beyond_any_text(
+    return beyond_any_text(
         _chances_of(channel, cells, size), counted, shares, draws=channel.draws_behind
-    ) - _CUT_ERROR * len(judged)
+    ) - CUT_ERROR * len(judged)
 
 
 def _cells_around(channel: Channel, common: Ids, told: Ids) -> Ids:
@@ -141,7 +139,7 @@ def _chances_of(channel: Channel, cells: Ids, size: int) -> Floats:
     return chances
 
 
-def _beyond_any_text(chances: Floats, judged: Floats, shares: Floats, *, draws: float) -> float:
+def beyond_any_text(chances: Floats, judged: Floats, shares: Floats, *, draws: float) -> float:
     """Return by how much counts in cells are likelier by given shares than by any mix of input words: a lower
     bound.
 
@@ -154,12 +152,12 @@ def _beyond_any_text(chances: Floats, judged: Floats, shares: Floats, *, draws: 
     of_text = np.full(len(chances), 1.0 / len(chances))
     by_shares = float(judged @ np.log(shares))
     beyond = short_of_best = math.inf
-    for _ in range(_STEPS):
+    for _ in range(STEPS):
         likely = chances.T @ of_text
         factors = chances @ (judged / words / likely)
         beyond, short_of_best = by_shares - float(judged @ np.log(likely)), words * math.log(factors.max())
-        if beyond < 0.0 or short_of_best < _CLOSE_ENOUGH:
+        if beyond < 0.0 or short_of_best < CLOSE_ENOUGH:
             break
         of_text *= factors
     error = 0.5 * words / draws * float(np.square(of_text) @ (chances @ (1.0 / (chances.T @ of_text))))
-    return beyond - short_of_best - _ERRORS * error
+    return beyond - short_of_best - ERRORS * error

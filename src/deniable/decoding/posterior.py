@@ -28,8 +28,8 @@ MOST_CANDIDATES = 200
 """How many words are kept as what may have stood behind a released word; the others share what is left by the
 prior."""
 
-_COLUMNS_AT_ONCE = 256
-_EVERYWHERE = 20
+COLUMNS_AT_ONCE = 256
+EVERYWHERE = 20
 _WORDS_AT_ONCE = 1 << 15
 
 
@@ -165,23 +165,23 @@ def make_posterior(channel: Channel, prior: Floats, *, candidates: int = MOST_CA
     prior = prior / prior.sum()
     expected = channel.output_shares(prior)
     # Words that are likely wherever nothing else is known stand among the candidates of every output.
-    everywhere = np.argsort(-prior * channel.rest, kind="stable")[:_EVERYWHERE]
+    everywhere = np.argsort(-prior * channel.rest, kind="stable")[:EVERYWHERE]
 
     by_output = (
         channel.by_output
     )  # made here: several threads that ask for it first would each make one (Python 3.12 and later)
 
     def listed(start: int) -> tuple[Ids, Ids, Floats]:
-        inputs, columns, chances = _entries(by_output[:, start : start + _COLUMNS_AT_ONCE], everywhere)
+        inputs, columns, chances = _entries(by_output[:, start : start + COLUMNS_AT_ONCE], everywhere)
         outputs = start + columns
         likely = expected[outputs]
         posterior = prior[inputs] * (chances + channel.rest[inputs] * channel.background[outputs])
         posterior = np.divide(posterior, likely, out=np.zeros_like(posterior), where=likely > 0.0)
-        width = min(_COLUMNS_AT_ONCE, len(channel.embedding) - start)
+        width = min(COLUMNS_AT_ONCE, len(channel.embedding) - start)
         order = _likeliest(columns, posterior, width, candidates)
         return np.bincount(columns[order], minlength=width), inputs[order], posterior[order]
 
-    starts = range(0, len(channel.embedding), _COLUMNS_AT_ONCE)
+    starts = range(0, len(channel.embedding), COLUMNS_AT_ONCE)
     with ThreadPoolExecutor(threads()) as pool:
         lengths, rows, chances = zip(*pool.map(listed, starts), strict=True)
     return Posterior(

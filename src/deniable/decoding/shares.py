@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_STEPS = 500
-_NUMBERS_TO_HOLD = 1 << 25
+NUMBERS_TO_HOLD = 1 << 25
 _PATIENCE = 3
 _SETTLED = 1e-7
 """An update that raises the mean log-likelihood of a word by less than this has arrived."""
@@ -70,7 +70,7 @@ def select_seen(channel: Channel, counts: Floats) -> tuple[Channel | SeenOutputs
     for _, block in channel.blocks():
         held.append(block[:, seen])
         numbers += held[-1].nnz
-        if numbers > _NUMBERS_TO_HOLD:
+        if numbers > NUMBERS_TO_HOLD:
             return channel, np.arange(len(counts))
     return SeenOutputs(channel, seen, vstack(held, format="csr")), seen
 

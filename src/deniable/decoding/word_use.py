@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import NormalDist
@@ -150,20 +150,16 @@ def measure_word_use(
     source = Path(path)
     learning, reading = split_options(options)
     groups: list[str] = []
-
-    def texts() -> Iterator[str | None]:
-        if by is None:
-            yield from read_texts(source, column=column, **reading)
-            return
-        if column is None:
-            raise InvalidParameter(
-                "column", None, "name the column of released text: groups stand in another one"
-            )
+    released: list[str | None] = []
+    if by is None:
+        released += read_texts(source, column=column, **reading)
+    elif column is None:
+        problem = "name the column of released text: groups stand in another one"
+        raise InvalidParameter("column", None, problem)
+    else:
         for group, text in read_grouped(source, column=column, by=by, **reading):
             groups.append(group)
-            yield text
-
-    released = list(texts())
+            released.append(text)
     if len(set(groups)) > _MOST_GROUPS:
         raise InvalidParameter(
             "by", by, f"has {len(set(groups)):,} groups; at most {_MOST_GROUPS} can be compared"
@@ -244,34 +240,38 @@ def rehearse(decoder: Decoder, shares: Floats, *, words: int) -> Floats:
     return counts
 
 
-def _group(name: str | None, words: list[str], found: Frequencies) -> GroupUse:
-    columns: Iterable[Any] = zip(words, found.shares, found.lower, found.upper, found.informed, strict=True)
-    uses = [
-        _use(word, found.total, float(share), float(low), float(high), bool(known))
-        for word, share, low, high, known in columns
-    ]
+def _group(name: str | None, words: list[str], frequencies: Frequencies) -> GroupUse:
+    total = frequencies.total
+    uses = []
+    for word, estimate, low, high, informed in zip(
+        words,
+        frequencies.shares.tolist(),
+        frequencies.lower.tolist(),
+        frequencies.upper.tolist(),
+        frequencies.informed.tolist(),
+        strict=True,
+    ):
+        share = min(max(estimate, 0.0), 1.0)
+        uses.append(
+            WordUse(
+                word=word,
+                share=share,
+                share_low=low,
+                share_high=high,
+                count=share * total,
+                count_low=low * total,
+                count_high=high * total,
+                informed=informed,
+            )
+        )
     return GroupUse(
-        group=name, records=found.records, words=found.total, uses=tuple(sorted(uses, key=_order))
+        group=name, records=frequencies.records, words=total, uses=tuple(sorted(uses, key=_order))
     )
 
 
 def _order(use: WordUse) -> tuple[bool, float, float]:
     """Return what sorts words: the surest first, and those without information last, by their share."""
     return not use.informed, -use.share_low if use.informed else 0.0, -use.share
-
-
-def _use(word: str, total: int, share: float, low: float, high: float, informed: bool) -> WordUse:
-    share = min(max(share, 0.0), 1.0)
-    return WordUse(
-        word=word,
-        share=share,
-        share_low=low,
-        share_high=high,
-        count=share * total,
-        count_low=low * total,
-        count_high=high * total,
-        informed=informed,
-    )
 
 
 def _differences(

@@ -12,7 +12,6 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -150,20 +149,6 @@ def _is_alive(folder: Path) -> bool:
         return False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Intake:
-    """What was taken in: the words, the embedding's own unknown vector if it had one, and what was left out.
-
-    ``repeated`` counts the repeats, ``unprintable`` are the words that hold spaces, control characters or
-    marks of direction.
-    """
-
-    words: list[str]
-    unknown: Vectors | None
-    repeated: int
-    unprintable: list[str]
-
-
 def take_in(
     raw: RawEmbedding,
     vectors_file: Path,
@@ -182,20 +167,25 @@ def take_in(
         ``drop_repeats``), a vector is not finite or absurdly long, or there are more or fewer words than the
         file says.
     """
-    rows = _RowChecks(raw, source, first, drop_repeats)
+    intake = Intake(raw, source, first, drop_repeats)
     with GrowingArray(vectors_file) as array:
         for words, vectors in raw.blocks:
-            kept = rows.check(words, vectors)
+            kept = intake.check(words, vectors)
             array.append(vectors if len(kept) == len(words) else vectors[kept])
-            if rows.full:
+            if intake.full:
                 break
-        rows.check_total()
+        intake.check_total()
         array.finish()
-    own = next((rows.unknown[token] for token in UNKNOWN_TOKENS if token in rows.unknown), None)
-    return Intake(words=rows.words, unknown=own, repeated=rows.repeated, unprintable=rows.unprintable)
+    return intake
 
 
-class _RowChecks:
+class Intake:
+    """What was taken in of a file, each row checked.
+
+    ``words`` are the words that stay, ``repeated`` counts the repeats, and ``unprintable`` are the words left
+    out because they hold spaces, control characters or marks of direction.
+    """
+
     def __init__(self, raw: RawEmbedding, source: Path, first: int | None, drop_repeats: bool) -> None:
         self._raw = raw
         self._source = source
@@ -204,9 +194,14 @@ class _RowChecks:
         self._seen: dict[str, int] = {}
         self._row = 0
         self.words: list[str] = []
-        self.unknown: dict[str, Vectors] = {}
+        self._unknown: dict[str, Vectors] = {}
         self.repeated = 0
         self.unprintable: list[str] = []
+
+    @property
+    def unknown(self) -> Vectors | None:
+        """The embedding's own vector of the unknown word, if it has one."""
+        return next((self._unknown[token] for token in UNKNOWN_TOKENS if token in self._unknown), None)
 
     @property
     def full(self) -> bool:
@@ -229,7 +224,7 @@ class _RowChecks:
                 self._refuse_repeat(word, row)
                 self.repeated += 1
             elif word in UNKNOWN_TOKENS:
-                self.unknown[word] = vectors[offset].copy()
+                self._unknown[word] = vectors[offset].copy()
             elif offset in unprintable:
                 self.unprintable.append(word)
             elif word not in MARKERS:
@@ -261,7 +256,7 @@ class _RowChecks:
                 else "there are no words in it"
             )
             raise MalformedEmbedding(
-                self._source, "its only word is the unknown word" if self.unknown else none
+                self._source, "its only word is the unknown word" if self._unknown else none
             )
 
     def _refuse_repeat(self, word: str, row: int) -> None:

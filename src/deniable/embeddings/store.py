@@ -7,15 +7,15 @@ import dataclasses
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import msgspec
 import numpy as np
 
 from deniable.embeddings.content import content_fingerprint, is_cased, shadowed_rows, spelled_as_stored
+from deniable.embeddings.derived import Restriction, choose_words, is_mapped_from, keep_rows
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.linear_map import MapOrigin
-from deniable.embeddings.mapping import is_mapped_from
 from deniable.embeddings.places import (
     DEFAULT,
     default_provenance,
@@ -27,7 +27,7 @@ from deniable.embeddings.places import (
     store_folder,
 )
 from deniable.embeddings.staging import GrowingArray, remove_folder, stage_folder, take_in
-from deniable.embeddings.stored import VECTORS, Source, read_meta, write_content
+from deniable.embeddings.stored import VECTORS, read_meta, write_content
 from deniable.embeddings.stored_map import read_map
 from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.parameters import validated_count
@@ -45,6 +45,7 @@ __all__ = [
     "describe_all",
     "free_place",
     "info",
+    "install_restricted",
     "installed",
     "remove",
     "save",
@@ -70,7 +71,8 @@ class EmbeddingFacts:
     into words for it beyond the plain rules, and how many of its words no text means, where there is anything
     to say. ``linear_map`` tells how the vectors were made from those of another embedding, with the digest
     and the scales of the map; ``map_verified`` whether they were just computed again from those, which must
-    be on this machine.
+    be on this machine. Of one that was just restricted, ``absent_from_keep`` and ``absent_from_exclude``
+    count the words named that the first embedding does not have.
     """
 
     name: str
@@ -99,6 +101,8 @@ class EmbeddingFacts:
     unprintable: int | None = None
     unprintable_words: tuple[str, ...] | None = None
     cutting: tuple[str, ...] | None = None
+    absent_from_keep: int | None = None
+    absent_from_exclude: int | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return the facts for JSON. What an intact embedding in the store could say, and does not, is
@@ -233,7 +237,10 @@ def add(
             name=name,
             repeated=taken.repeated,
             unprintable=taken.unprintable,
-            source=Source(source=path.name, source_sha256=digest, source_format=raw.format, licence=licence),
+            source=path.name,
+            source_sha256=digest,
+            source_format=raw.format,
+            licence=licence,
             subwords=raw.write_subwords is not None,
         )
     return info(name)
@@ -268,12 +275,36 @@ def save(
             embedding.unknown,
             origin=embedding.unknown_origin,
             name=name,
-            source=Source(source=source, licence=licence),
+            source=source,
+            licence=licence,
             subwords=embedding.subwords is not None,
             protection=embedding.protection,
             linear_map=embedding.linear_map,
         )
     return info(name)
+
+
+def install_restricted(
+    name: str, new_name: str, *, common_with: str | None = None, **which: Unpack[Restriction]
+) -> InstalledFacts:
+    """Install a part of an embedding under a new name; ``common_with`` is the name of another embedding.
+
+    :raises EmbeddingExists: if the new name is taken.
+    :raises EmbeddingNotFound: if there is no embedding of one of the other names.
+    :raises InvalidParameter: if a name is not allowed, nothing is asked for, or ``first`` is not a whole
+        number above 0.
+    :raises MalformedEmbedding: if no word is left.
+    """
+    free_place(new_name)
+    embedding = Embedding.open(name)
+    other = None if common_with is None else Embedding.open(common_with)
+    chosen = choose_words(embedding, common_with=other, **which)
+    source = f"restricted from {name} ({embedding.fingerprint})"
+    licence = licence_of(embedding.fingerprint, name)
+    saved = save(keep_rows(embedding, chosen.ids), new_name, source=source, licence=licence)
+    return dataclasses.replace(
+        saved, absent_from_keep=chosen.absent_from_keep, absent_from_exclude=chosen.absent_from_exclude
+    )
 
 
 def remove(name: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,17 +56,6 @@ _WORDS_SHOWN, _LONGEST_SHOWN = 20, 50
 _DAMAGED = "the stored copy is damaged; remove the embedding and add it again"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Source:
-    """Where a stored embedding comes from, in words, and of a file its SHA-256 and format; None stands for
-    what is not known."""
-
-    source: str | None = None
-    source_sha256: str | None = None
-    source_format: str | None = None
-    licence: str | None = None
-
-
 class Meta(msgspec.Struct, frozen=True, kw_only=True):
     """What ``meta.json`` says of a stored embedding.
 
@@ -113,12 +101,16 @@ def write_content(
     linear_map: LinearMap | None = None,
     repeated: int = 0,
     unprintable: Sequence[str] = (),
-    source: Source | None = None,
+    source: str | None = None,
+    source_sha256: str | None = None,
+    source_format: str | None = None,
+    licence: str | None = None,
 ) -> Meta:
     """Complete a folder that holds ``vectors.npy`` already, and return its description.
 
     Everything that opening should not have to compute is computed here. Without ``unknown``, ⊥ is the mean
-    vector.
+    vector. ``source`` says in words where it comes from, and of a file ``source_sha256`` and
+    ``source_format`` its digest and format; None stands for what is not known.
     """
     vectors = _load(folder / VECTORS, "<f4", (len(words), None), mapped=True)
     vector = mean_vector(vectors) if unknown is None else np.ascontiguousarray(unknown, dtype=np.float32)
@@ -136,7 +128,10 @@ def write_content(
         unknown=origin or ("mean" if unknown is None else "own"),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         repeated=repeated,
-        **asdict(source or Source()),
+        source=source,
+        source_sha256=source_sha256,
+        source_format=source_format,
+        licence=licence,
         subwords=subwords,
         protected=0 if protection is None else int((protection != np.arange(len(words) + 1)).sum()),
         mapped=linear_map is not None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from deniable.embeddings import store
 from deniable.embeddings.content import UNPRINTABLE
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.readers.binary import subwords_of
-from deniable.embeddings.readers.corpus import Corpus, GuardedCorpus
+from deniable.embeddings.readers.corpus import Corpus
 from deniable.errors import InvalidParameter, MalformedEmbedding, MissingExtra
 from deniable.parameters import validated_count
 from deniable.progress import Report
@@ -60,6 +61,24 @@ class Training:
         return "skip-gram, " + ", ".join(
             f"{key} {value}" for key, value in asdict(self).items() if key != "workers" and value is not None
         )
+
+
+class GuardedCorpus:
+    """A corpus for gensim's reading thread: an error ends the pass and is kept, since raising there would
+    hang the training."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        """Wrap a corpus."""
+        self._corpus = corpus
+        self.failure: Exception | None = None
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Yield what the corpus yields, up to its first error."""
+        if self.failure is None:
+            try:
+                yield from self._corpus
+            except Exception as error:
+                self.failure = error
 
 
 def train_embedding(

@@ -21,7 +21,7 @@ from deniable.mechanisms.rank_smoothing import RankSmoothing
 from deniable.mechanisms.santext import SanText, SanTextPlus
 from deniable.mechanisms.tem import TEM
 from deniable.mechanisms.vickrey import Vickrey
-from deniable.words.word_list import read_word_list
+from deniable.words.public_text import read_word_list
 
 
 @dataclass(frozen=True, slots=True)

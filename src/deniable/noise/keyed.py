@@ -68,7 +68,7 @@ from deniable.noise.encoding import encode_id, encode_parts
 from deniable.noise.key_file import KEY_BYTES, fresh_key, read_key, write_new_key
 from deniable.noise.tokens import KeyedTokens, encrypt
 from deniable.words.cutter import RULES, rules_for
-from deniable.words.tables import other_tables
+from deniable.words.languages import other_tables
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext

@@ -1,7 +1,7 @@
 """Spaces made for a purpose: a public linear map of the vectors decides what survives the noise.
 
 public labelled texts ──► directions ──► map ──────────────► embedding
-public_texts.py           directions.py  shaping, principal  embeddings/mapping.py
+public_texts.py           directions.py  shaping, principal  embeddings/derived.py
 
 label_check.py says where labels have nothing to do with their texts.
 """

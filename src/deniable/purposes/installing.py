@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deniable.embeddings import store
+from deniable.embeddings.derived import check_mappable
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.mapping import check_mappable
 from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.purposes.principal import reduce

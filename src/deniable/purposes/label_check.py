@@ -18,8 +18,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.linear_map import LabelKind
-from deniable.purposes.directions import PENALTY
-from deniable.purposes.features import Scale, mean_vectors, ridge
+from deniable.purposes.directions import PENALTY, Scale, mean_vectors, ridge
 from deniable.purposes.public_texts import PublicTexts
 from deniable.report.wording import percent
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.arrays import Floats
+from deniable.embeddings.derived import check_mappable, map_embedding
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.linear_map import LinearMap, MapOrigin
-from deniable.embeddings.mapping import check_mappable, map_embedding
 from deniable.errors import InvalidParameter
 from deniable.parameters import validated_count
 

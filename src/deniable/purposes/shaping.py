@@ -15,9 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from deniable.arrays import Floats
+from deniable.embeddings.derived import check_mappable, map_embedding
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.linear_map import MOST_PURPOSES, STRONGEST, WEAKEST, LinearMap, MapOrigin, PublicData
-from deniable.embeddings.mapping import check_mappable, map_embedding
 from deniable.errors import InvalidParameter, TaskDataError
 from deniable.parameters import validated_count
 from deniable.progress import Report

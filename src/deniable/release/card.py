@@ -20,8 +20,8 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 import msgspec
 
 from deniable.atomic import read_plain_file, whole_file
+from deniable.embeddings.derived import leave_out
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.leaving_out import leave_out
 from deniable.embeddings.places import find_by_fingerprint, known_names
 from deniable.errors import InvalidParameter, MalformedCard
 from deniable.interfaces import Mechanism

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.embeddings.leaving_out import leave_out
+from deniable.embeddings.derived import leave_out
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism, Randomness
 from deniable.mechanisms.base import DrawsByParts, draws_on_card

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from deniable.atomic import read_plain_file, write_whole
+from deniable.atomic import check_place, read_plain_file, write_whole
 from deniable.errors import MalformedCard, MalformedReceipt
 from deniable.interfaces import NOTHING_EXPOSED
 from deniable.release.card import ENDING as CARD
 from deniable.release.card import Card
 from deniable.release.receipt import ADDED_UP, ENDING, LONGEST_RECEIPT
 from deniable.report.page import Page
-from deniable.report.place import check_place
 from deniable.report.wording import percent, words
 
 if TYPE_CHECKING:

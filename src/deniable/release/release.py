@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.embeddings.derived import leave_out
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.leaving_out import leave_out
 from deniable.errors import InvalidParameter, KeyFileError, MalformedEmbedding
 from deniable.interfaces import Mechanism, Randomness
 from deniable.mechanisms.catalogue import CATALOGUE, ChosenMechanism, checked_options, entry_of

@@ -24,9 +24,9 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 
+from deniable.atomic import put
 from deniable.report import palette
 from deniable.report.markup import character_number, visible
-from deniable.report.place import put
 
 WIDTH, HEIGHT = 5.2, 3.2
 """Inches. Narrow on purpose: scaled to the width of a telephone the text is still read."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from deniable.atomic import put
 from deniable.report.markup import visible
-from deniable.report.place import put
 from deniable.version import __version__
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from deniable.embeddings.derived import leave_out
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.leaving_out import leave_out
 from deniable.errors import InvalidParameter, TargetsNotMet
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours

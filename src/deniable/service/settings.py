@@ -22,7 +22,7 @@ from deniable.parameters import STARTING_EPSILON, validated_epsilon
 from deniable.release.policies import POLICIES, CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.release.release import Release
 from deniable.words.never_release import BUILT_IN, NeverRelease
-from deniable.words.word_list import read_word_list
+from deniable.words.public_text import read_word_list
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _SHORTEST_TOKEN = 32

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
 
+from deniable.embeddings.derived import check_mappable, map_embedding
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.mapping import check_mappable, map_embedding
 from deniable.purposes.directions import learn_directions
 from deniable.purposes.principal import covariance, reduce
 from deniable.purposes.public_texts import PublicTexts

@@ -24,10 +24,12 @@ text; it is still a word that can come out, which the theorem allows: it compare
 
 from __future__ import annotations
 
+import hashlib
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import regex
 
@@ -66,6 +68,18 @@ _SPECIAL = frozenset(map(chr, _CHARACTERS))
 # The two half-width characters are no marks, but NFKC makes marks of them; they are the only ones.
 _MOST_MARKS = 30
 _PILED_MARKS = regex.compile(r"([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]++")
+
+
+GOLDEN_TABLES = "e93c3b5e9c233b65"
+"""The Unicode tables of the ``regex`` library under which the golden releases were made.
+
+Another version of the library may know more characters as letters. A text that holds such a character is then
+cut otherwise, and in a keyed release all its words after that place are drawn again. So keyed releases name
+the tables in their receipt where they are not these, and no job goes on under other tables than it was begun
+with."""
+
+_TABLES = (r"\w", r"\s", r"\p{L}", r"\p{N}", r"\p{M}")
+_SURROGATES = range(0xD800, 0xE000)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -229,3 +243,20 @@ def _count_scripts(words: Sequence[str]) -> Counter[str]:
 
 def _is_share(count: int, words: Sequence[str]) -> bool:
     return count > 0 and count * _ONE_IN >= len(words)
+
+
+@cache
+def unicode_tables() -> str:
+    """Return a name of the tables: a digest of which characters are letters, digits, marks, blanks and parts
+    of words."""
+    every = "".join(chr(code) for code in range(0x110000) if code not in _SURROGATES)
+    digest = hashlib.blake2b(digest_size=8)
+    for each in _TABLES:
+        digest.update("".join(regex.findall(f"{each}+", every)).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def other_tables() -> dict[str, str]:
+    """Return the tables in use, for receipts and journals; nothing where they are those of the golden
+    releases."""
+    return {} if unicode_tables() == GOLDEN_TABLES else {"unicode_tables": unicode_tables()}

@@ -35,7 +35,7 @@ import regex
 from deniable.errors import InvalidParameter
 from deniable.words.cutter import CLITICS
 from deniable.words.languages import normalise, without_arabic_marks
-from deniable.words.word_list import read_word_list
+from deniable.words.public_text import read_word_list
 
 BUILT_IN = {"names": "names-2", "names-1": "names-1", "names-2": "names-2"}
 """The lists that come with the package, by what they may be called; ``words/data/README.md`` says where they

@@ -1,13 +1,14 @@
-"""Public text files, one document a line, compressed or not: what priors and language models are counted
-from."""
+"""Public text files: documents, one a line, compressed or not, which priors and language models are counted
+from; and lists of words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
+from deniable.atomic import read_plain_file
 from deniable.compression import BYTES_TO_TELL, DAMAGE, ENDINGS, compression_of, decompress, has_grown_too_far
-from deniable.errors import RecordError
+from deniable.errors import InvalidParameter, RecordError
 from deniable.progress import Report
 
 NOT_PLAIN_TEXT = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".xlsx", ".ods")
@@ -15,6 +16,7 @@ NOT_PLAIN_TEXT = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parque
 
 _BYTES_AT_ONCE = 1 << 20
 _LONGEST_LINE = 1 << 24
+_LONGEST_LIST = 1 << 27
 
 
 def read_documents(path: Path, *, report: Report | None = None) -> Iterator[str]:
@@ -79,3 +81,23 @@ def _decoded(line: bytes, path: Path, number: int) -> str:
         raise RecordError(
             path, f"is not UTF-8 ({error.reason}); convert it first: iconv", line=number
         ) from None
+
+
+def read_word_list(path: Path | str, *, name: str = "word list") -> list[str]:
+    """Return the words of a UTF-8 file that holds one a line; empty lines, and blanks around a word, are
+    passed over.
+
+    :raises InvalidParameter: of that name, if the file cannot be read or is not UTF-8.
+    """
+
+    def unusable(_: Path, problem: str) -> InvalidParameter:
+        return InvalidParameter(name, str(path), f"must be a UTF-8 file of words, one a line ({problem})")
+
+    try:
+        text = read_plain_file(
+            Path(path), longest=_LONGEST_LIST, what="list of words", error=unusable, pipe=True
+        ).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise unusable(Path(path), f"{error.reason} at byte {error.start:,}") from error
+    # Other blanks than these can be part of a word of an embedding.
+    return [word for line in text.split("\n") if (word := line.strip(" \t\r"))]

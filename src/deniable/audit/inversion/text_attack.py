@@ -41,7 +41,7 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report
 from deniable.words.cutter import Lookup
 from deniable.words.frequency import shares_of_all
-from deniable.words.word_list import read_word_list
+from deniable.words.public_text import read_word_list
 
 _WORDS_TO_CHOOSE_BY = 3_000
 """How many words of public text attackers release to choose how far to trust what they read."""

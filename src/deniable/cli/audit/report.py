@@ -14,9 +14,9 @@ def report(
 ) -> None:
     """Put the results of audits on one page for people: what was tried, what was learned, which ε would be
     acceptable."""
+    from deniable.atomic import check_place
     from deniable.audit.report.audit_page import audit_page
     from deniable.audit.saved import read_result
-    from deniable.report.place import check_place
 
     check_place(output)
     audit_page([read_result(path) for path in results]).write(output)

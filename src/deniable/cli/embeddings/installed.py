@@ -133,8 +133,8 @@ def restrict(
     as_json: AsJson = False,
 ) -> None:
     """Install a part of an embedding under a new name. Words that are left out become unknown words."""
-    from deniable.embeddings.restrict import install_restricted
-    from deniable.words.word_list import read_word_list
+    from deniable.embeddings.store import install_restricted
+    from deniable.words.public_text import read_word_list
 
     made = install_restricted(
         name,

@@ -147,11 +147,11 @@ def tune(
     is chosen on texts that are not judged. A page for a privacy officer says what survives by design, what
     else survives, and what an attacker names. An interrupted search goes on where it was.
     """
+    from deniable.atomic import check_place
     from deniable.embeddings.store import free_place
     from deniable.errors import InvalidParameter
     from deniable.progress import Stages
     from deniable.purposes.shaping import PUBLIC_ONLY
-    from deniable.report.place import check_place
     from deniable.tuning.installing import calibrate_tuned, install_tuned
     from deniable.tuning.tuning import tune as tune_space
     from deniable.tuning.tuning_page import tuning_page

@@ -89,9 +89,9 @@ def utility(
     decoding: for the words that were released. Without --epsilon, the values are those at which an average
     word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws. Nothing of the releases is kept.
     """
+    from deniable.atomic import check_place
     from deniable.parameters import validated_count
     from deniable.progress import Stages
-    from deniable.report.place import check_place
     from deniable.utility import measure_utility
 
     chosen = mechanism.arguments()

@@ -64,21 +64,3 @@ class Corpus:
     def _report_pass(self, done: int, _size: int) -> None:
         if self._report is not None:
             self._report(self._read_before + done, self._total)
-
-
-class GuardedCorpus:
-    """A corpus for gensim's reading thread: an error ends the pass and is kept, since raising there would
-    hang the training."""
-
-    def __init__(self, corpus: Corpus) -> None:
-        """Wrap a corpus."""
-        self._corpus = corpus
-        self.failure: Exception | None = None
-
-    def __iter__(self) -> Iterator[list[str]]:
-        """Yield what the corpus yields, up to its first error."""
-        if self.failure is None:
-            try:
-                yield from self._corpus
-            except Exception as error:
-                self.failure = error

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from deniable.embeddings.readers.packing import UnpackLimit, open_unpacked, packing_of_bytes
-from deniable.embeddings.readers.values import are_numbers, is_number
+from deniable.embeddings.readers.text import are_numbers, is_number
 from deniable.errors import MalformedEmbedding
 
 FORMATS = (
