@@ -12,17 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from typing import NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
 from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding, LeftOut
-from deniable.embeddings.linear_map import LinearMap
 from deniable.embeddings.subwords import Subwords
 from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.parameters import validated_count
 from deniable.words.never_release import NeverRelease
+
+if TYPE_CHECKING:
+    from deniable.embeddings.linear_map import LinearMap  # it loads msgspec, which a release does not need
 
 
 def leave_out(embedding: Embedding, listed: NeverRelease) -> Embedding:
