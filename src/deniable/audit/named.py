@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -29,11 +30,16 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.distribution import binomial_error
+from deniable.channel.draws import Draws
+from deniable.channel.making import make_channel
 from deniable.decoding.context import ContextDecoder
-from deniable.decoding.ngrams import Bigrams
+from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.decoding.posterior import make_posterior
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.kinds import Kinds
+from deniable.embeddings.kinds import Kinds, make_kinds, most_frequent_words
+from deniable.errors import InvalidParameter
+from deniable.measures.catalogue import Setting
+from deniable.measures.estimate import Estimate
 from deniable.measures.texts import Texts
 
 if TYPE_CHECKING:
@@ -42,6 +48,9 @@ if TYPE_CHECKING:
 Way = Literal["named", "context", "kinds"]
 """What is asked of the attacker: words alone, words in the better of both ways, or kinds in the better of
 both ways."""
+
+_LIKELY = 1.645
+"""Standard errors to an end that is wrong with a probability of 5 %."""
 
 WAYS: tuple[Way, ...] = ("named", "context", "kinds")
 
@@ -58,6 +67,10 @@ class NamedShares:
     def share_of(self, way: Way) -> float:
         """Return the share of what a way asks for: kinds or words."""
         return self.kinds if way == "kinds" else self.words
+
+    def tries_of(self, way: Way) -> int:
+        """Return at how many places a way was judged."""
+        return self.judged_kinds if way == "kinds" else self.judged
 
     @property
     def words_error(self) -> float:
@@ -251,14 +264,11 @@ class Named:
         from scipy.sparse import csr_array
 
         assert self.context is not None  # noqa: S101 - asked before
-        decoder = ContextDecoder(channel, self.context, self.counts[channel.inputs])
-        parts = list(decoder.decode(released))
-        words, chances = (
-            np.concatenate(each) for each in zip(*((p.words, p.chances) for p in parts), strict=True)
-        )
-        rows, columns = np.nonzero(words >= 0)
+        reading = ContextDecoder(channel, self.context, self.counts[channel.inputs]).read(released)
+        rows, columns = np.nonzero(reading.words >= 0)
         behind = csr_array(
-            (chances[rows, columns], (rows, words[rows, columns])), shape=(len(words), len(self.counts))
+            (reading.chances[rows, columns], (rows, reading.words[rows, columns])),
+            shape=(len(reading), len(self.counts)),
         )
         kinds = None if self.kind_shares is None else (behind @ self.kind_shares).toarray().argmax(axis=1)
         return self._best_answers(behind @ self.shares), kinds
@@ -295,3 +305,80 @@ def _share_right(guesses: Ids | None, truth: Ids) -> tuple[float, int]:
     judged = truth >= 0
     count = int(judged.sum())
     return (0.0 if guesses is None else float((guesses == truth)[judged].sum() / max(1, count))), count
+
+
+MOST_JUDGED = 20_000
+"""On how many words the attacker alone is judged at most, drawn at random."""
+
+MOST_IN_CONTEXT = 10_000
+"""On how many words the attacker in context is judged, or a few more: those of whole texts, drawn at
+random."""
+
+
+def read_named(named: Named, setting: Setting, way: Way, *, directions: int, seed: int) -> NamedShares:
+    """Return what the attacker names in a release of some of its texts, P(y | x) being estimated from this
+    many directions, points or draws if it is not exact."""
+    channel = make_channel(
+        setting.embedding,
+        setting.mechanism,
+        epsilon=setting.epsilon,
+        inputs=np.unique(named.texts.ids),
+        directions=directions,
+        keep=False,
+    )
+    texts = None if way == "named" or named.context is None else _some_texts(named, seed)
+    places = _some_places(named, seed) if texts is None else named.texts.places(texts)
+    released = Draws(setting.made, seed=seed).of_each(named.texts.ids[places])
+    return named.success(way, channel, released, places=places, texts=texts)
+
+
+def _some_places(named: Named, seed: int) -> Ids:
+    places = np.arange(len(named.texts.ids))
+    if len(places) <= MOST_JUDGED:
+        return places
+    return np.random.Generator(np.random.PCG64([seed, 3])).choice(places, MOST_JUDGED, replace=False)
+
+
+def _some_texts(named: Named, seed: int) -> Ids:
+    """Return texts, drawn at random until they have enough words."""
+    order = np.random.Generator(np.random.PCG64([seed, 4])).permutation(len(named.texts))
+    lengths = named.texts.lengths[order]
+    return order[np.cumsum(lengths) - lengths < MOST_IN_CONTEXT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareNamed:
+    """The measure: the share of words, or of kinds of words, that the attacker names in one ``way``;
+    ``public`` is the text file, one document a line, from which it knows what words follow one another."""
+
+    way: Way = "named"
+    public: Path | None = None
+    directions: int = 100
+
+    def __call__(self, setting: Setting, texts: Texts, *, seed: int = 0) -> Estimate:
+        """Return the share in one release of the texts.
+
+        :raises InvalidParameter: if a public text is needed and not given.
+        """
+        if self.way == "context" and self.public is None:
+            raise InvalidParameter("public", "none", "the way context needs a public text: give public too")
+        context = None if self.public is None else read_bigrams(setting.embedding, self.public)
+        counts = np.bincount(texts.ids, minlength=len(setting.embedding) + 1)[:-1].astype(np.float64)
+        kinds = make_kinds(setting.embedding, frequent=most_frequent_words(counts))
+        named = Named.by_ids(texts, kinds, context=context)
+        if not named.blind.tries_of(self.way):
+            raise InvalidParameter("texts", f"{len(texts)} texts", f"hold no {self._what} to name")
+        shares = read_named(named, setting, self.way, directions=self.directions, seed=seed)
+        share, tries = shares.share_of(self.way), shares.tries_of(self.way)
+        low, high = _LIKELY * np.array([-1.0, 1.0]) * standard_error(share, tries) + share
+        return Estimate(
+            value=share,
+            low=max(0.0, float(low)),
+            high=min(1.0, float(high)),
+            blind=named.blind.share_of(self.way),
+            statement=f"{self._what}s named by Bayes' rule with the texts' own frequencies",
+        )
+
+    @property
+    def _what(self) -> str:
+        return "kind" if self.way == "kinds" else "word"

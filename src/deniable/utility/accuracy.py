@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
+from deniable.channel.draws import Draws
 from deniable.channel.making import DIRECTIONS, make_channel, make_channels
 from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.decoding.priors import SUPPORT, first_shares
 from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
 from deniable.learning.classifiers import (
     Classifier,
@@ -32,6 +34,8 @@ from deniable.learning.classifiers import (
     WordClassifier,
     mean_vectors,
 )
+from deniable.measures.catalogue import Setting
+from deniable.measures.estimate import Estimate, ends_of_mean
 from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.noise.randomness import SecureRandomness
@@ -212,6 +216,46 @@ class Accuracy:
 
     def _learn(self, version: Version) -> Classify:
         return self._learner.learn(version, self._learnt, self._labels, seed=self._seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccuracyOfLabels:
+    """The measure: the share of texts whose label is told rightly by somebody who has released text only,
+    learns from three quarters of it and judges the rest."""
+
+    reading: Reading = AS_RELEASED
+    effort: DecodingEffort = field(default_factory=DecodingEffort)
+
+    def __call__(self, setting: Setting, texts: Texts, *, seed: int = 0) -> Estimate:
+        """Return the share in one release of the texts. The noise is from the seed, for measuring in memory
+        only.
+
+        :raises InvalidParameter: if the texts have no two labels with two texts or more.
+        """
+        names, labels = np.unique(np.array(texts.labels, dtype=str), return_inverse=True)
+        if len(names) < 2 or np.bincount(labels).min() < 2:
+            raise InvalidParameter(
+                "texts", f"{len(names)} labels", "need two labels or more, each of two texts or more"
+            )
+        learnt, judged = stratified_split(labels, 0.25, seed=seed)
+        ids = Draws(setting.made, seed=seed).of_each(texts.ids)
+        released = Version(texts.released(ids, setting.embedding), setting.embedding)
+        if self.reading in ("decoded", "decoded mean vectors"):
+            released.channel = open_channel_of(
+                setting.embedding, setting.mechanism, setting.epsilon, self.effort, [released]
+            )
+        original = Version(texts, setting.embedding)
+        accuracy = Accuracy(LinearLearner(self.reading), original, labels, learnt, judged)
+        right = (accuracy.told(released, ["both"])["both"] == labels[judged]).astype(np.float64)
+        low, high = ends_of_mean(right)
+        blind = float((labels[judged] == np.bincount(labels[learnt]).argmax()).mean())
+        return Estimate(
+            value=float(right.mean()),
+            low=low,
+            high=high,
+            blind=blind,
+            statement=f"labels told, {self.reading}",
+        )
 
 
 def stratified_split(labels: Ids, held_out: float, *, seed: int) -> tuple[Ids, Ids]:

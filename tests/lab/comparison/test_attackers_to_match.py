@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 
 from deniable import Embedding, InvalidParameter
 from deniable.arrays import Ids
-from deniable.audit.named import Named, Way
+from deniable.audit import named
+from deniable.audit.named import Named, NamedShares, Way, read_named
 from deniable.cli.app import app
 from deniable.decoding.ngrams import count_bigrams
 from deniable.embeddings import store
@@ -28,12 +29,12 @@ from deniable.lab.comparison import (
     Target,
     compare_mechanisms,
     read_comparison,
-    readings,
 )
 from deniable.lab.comparison.knowledge import WordKinds, make_word_kinds, read_context
-from deniable.lab.comparison.readings import ReadingEffort, read_named
+from deniable.lab.comparison.readings import ReadingEffort
 from deniable.lab.comparison.report.comparison_page import comparison_page, privacy_utility_figure
 from deniable.lab.comparison.report.words import legend_of, target_name
+from deniable.measures.catalogue import Setting
 from deniable.measures.texts import cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.records.labelled import LabelledTexts
@@ -64,7 +65,12 @@ def attacker_of(documents: list[Ids], public: list[Ids] | None, *, clusters: int
 
 
 def read(attacker: Named, way: Way, *, epsilon: float = 2.0) -> float:
-    return read_named(attacker, spaces(), SANTEXT, way, epsilon=epsilon, directions=60, seed=1).share
+    return shares(attacker, way, epsilon).share_of(way)
+
+
+def shares(attacker: Named, way: Way, epsilon: float) -> NamedShares:
+    setting = Setting(embedding=spaces(), mechanism=SANTEXT, epsilon=epsilon)
+    return read_named(attacker, setting, way, directions=60, seed=1)
 
 
 def test_in_context_more_is_named_of_a_text_whose_words_follow_from_one_another() -> None:
@@ -95,13 +101,11 @@ def test_what_an_attacker_does_not_know_it_is_not_asked() -> None:
 
 
 def test_whole_texts_are_read_until_there_are_enough_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readings, "MOST_IN_CONTEXT", 90)
+    monkeypatch.setattr(named, "MOST_IN_CONTEXT", 90)
     documents, public = follow_one_another(WORDS, 50, 20, seed=2), follow_one_another(WORDS, 200, 20, seed=1)
     attacker = attacker_of(documents, public)
-    found = read_named(attacker, spaces(), SANTEXT, "context", epsilon=2.0, directions=60, seed=1)
-    assert found.error == pytest.approx(np.sqrt(found.share * (1 - found.share) / 100), rel=0.1), (
-        "five texts of 20 words"
-    )
+    found = shares(attacker, "context", 2.0)
+    assert found.judged == 100, "five texts of 20 words"
 
 
 def test_kinds_of_all_embeddings_are_those_of_the_first() -> None:

@@ -14,18 +14,20 @@ from tests.support.strategies import random_embedding
 from typer.testing import CliRunner
 
 from deniable import Embedding, InvalidParameter
-from deniable.audit.named import Named
+from deniable.audit import named
+from deniable.audit.named import Named, NamedShares, read_named
 from deniable.channel.draws import Draws
 from deniable.cli.app import app
 from deniable.embeddings import store
-from deniable.lab.comparison import ComparisonSettings, Target, compare_mechanisms, read_comparison, readings
-from deniable.lab.comparison.readings import ReadingEffort, read_named
+from deniable.lab.comparison import ComparisonSettings, Target, compare_mechanisms, read_comparison
+from deniable.lab.comparison.readings import ReadingEffort
 from deniable.lab.comparison.received import ReceivedTask
 from deniable.lab.comparison.report.comparison_page import comparison_page, privacy_utility_figure
 from deniable.lab.comparison.report.words import columns_of, finding, places_table, spaces_table, table
 from deniable.lab.comparison.results import ComparisonResult
 from deniable.lab.comparison.settings import ATTACKERS, TARGETS
 from deniable.learning.classifiers import mean_vectors
+from deniable.measures.catalogue import Setting
 from deniable.measures.texts import cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.mechanisms.santext import SanText
@@ -50,9 +52,20 @@ def ring_without(known: list[int]) -> Embedding:
     return Embedding([whole.words[i] for i in known], whole.vectors[known], name="half")
 
 
+def read(
+    attacker: Named,
+    embedding: Embedding,
+    epsilon: float,
+    mechanism: ChosenMechanism = SANTEXT,
+    fine: int = 10,
+) -> NamedShares:
+    setting = Setting(embedding=embedding, mechanism=mechanism, epsilon=epsilon)
+    return read_named(attacker, setting, "named", directions=fine, seed=1)
+
+
 def share_named(embedding: Embedding, texts: list[str], epsilon: float) -> float:
     attacker = Named.by_spelling(cut_texts(texts, embedding), embedding)
-    return read_named(attacker, embedding, SANTEXT, "named", epsilon=epsilon, directions=10, seed=1).share
+    return read(attacker, embedding, epsilon).words
 
 
 def exactly(embedding: Embedding, counts: dict[str, int], epsilon: float) -> float:
@@ -91,7 +104,7 @@ def test_each_word_is_as_frequent_for_the_attacker_as_it_is_however_the_channel_
     texts = cut_texts([" ".join([word] * count) for word, count in counts.items()], embedding)
     attacker = Named.by_spelling(texts, embedding)
     mechanism, epsilon = ChosenMechanism(name=name), 2.0
-    found = read_named(attacker, embedding, mechanism, "named", epsilon=epsilon, directions=300, seed=1)
+    found = read(attacker, embedding, epsilon, mechanism, 300)
     released = (
         Draws(mechanism(embedding, epsilon=epsilon), seed=7)
         .of_each(np.repeat(np.arange(300), 1_000))
@@ -99,8 +112,8 @@ def test_each_word_is_as_frequent_for_the_attacker_as_it_is_however_the_channel_
     )
     chances = np.stack([np.bincount(row, minlength=300) for row in released]) / 1_000
     prior = np.array([counts[word] for word in embedding.words]) / sum(counts.values())
-    assert found.share == pytest.approx(float((prior[:, None] * chances).max(axis=0).sum()), abs=0.05)
-    assert found.share > attacker.blind.words + 0.02
+    assert found.words == pytest.approx(float((prior[:, None] * chances).max(axis=0).sum()), abs=0.05)
+    assert found.words > attacker.blind.words + 0.02
 
 
 def test_of_words_that_an_embedding_does_not_know_only_the_most_frequent_one_is_named() -> None:
@@ -134,11 +147,11 @@ def test_upper_and_lower_case_are_one_word() -> None:
 
 
 def test_more_words_than_are_judged_are_still_all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readings, "MOST_JUDGED", 500)
+    monkeypatch.setattr(named, "MOST_JUDGED", 500)
     attacker = Named.by_spelling(cut_texts(TEXT, ring()), ring())
-    found = read_named(attacker, ring(), SANTEXT, "named", epsilon=5.0, directions=10, seed=1)
-    assert found.share == pytest.approx(exactly(ring(), COUNTS, 5.0), abs=5 * found.error)
-    assert found.error > 1e-3
+    found = read(attacker, ring(), 5.0)
+    assert found.words == pytest.approx(exactly(ring(), COUNTS, 5.0), abs=5 * found.words_error)
+    assert found.words_error > 1e-3
 
 
 def labelled(texts: int = 80) -> LabelledTexts:

@@ -28,27 +28,17 @@ from typing import Literal
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.named import WAYS, Named, Way, standard_error
+from deniable.audit.named import WAYS, Way
 from deniable.channel.distribution import binomial_error
 from deniable.channel.draws import Draws
-from deniable.channel.making import make_channel
-from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
 from deniable.lab.comparison.adversary import LearntAdversary, Seen
 from deniable.lab.comparison.probe import Probe
-from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count
 
 Name = Literal["average", "worst", "adversary"] | Way
 NAMES: tuple[Name, ...] = ("average", "worst", "adversary", *WAYS)
 EXPOSED = 0.01
-
-MOST_JUDGED = 20_000
-"""On how many words of the text the attacker over all words is judged at most, drawn at random."""
-
-MOST_IN_CONTEXT = 10_000
-"""On how many words the attacker in context is judged, or a few more: those of whole texts, drawn at
-random."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,48 +133,6 @@ def read_privacy(mechanism: Mechanism, probe: Probe, *, effort: ReadingEffort, s
             "adversary": float(np.sqrt(_variance(np.array([adversary]), np.array([effort.judged]))[0])),
         },
     )
-
-
-def read_named(
-    named: Named,
-    embedding: Embedding,
-    mechanism: ChosenMechanism,
-    way: Way,
-    *,
-    epsilon: float,
-    directions: int,
-    seed: int,
-) -> NamedReading:
-    """Return how often the attacker over all words names a word or its kind, P(y | x) being estimated from
-    this many directions, points or draws if it is not exact."""
-    channel = make_channel(
-        embedding,
-        mechanism,
-        epsilon=epsilon,
-        inputs=np.unique(named.texts.ids),
-        directions=directions,
-        keep=False,
-    )
-    texts = None if way == "named" or named.context is None else _some_texts(named, seed)
-    places = _some_places(named, seed) if texts is None else named.texts.places(texts)
-    released = Draws(mechanism(embedding, epsilon=epsilon), seed=seed).of_each(named.texts.ids[places])
-    shares = named.success(way, channel, released, places=places, texts=texts)
-    share, judged = shares.share_of(way), shares.judged_kinds if way == "kinds" else shares.judged
-    return NamedReading(epsilon=epsilon, share=share, error=standard_error(share, judged))
-
-
-def _some_places(named: Named, seed: int) -> Ids:
-    places = np.arange(len(named.texts.ids))
-    if len(places) <= MOST_JUDGED:
-        return places
-    return np.random.Generator(np.random.PCG64([seed, 3])).choice(places, MOST_JUDGED, replace=False)
-
-
-def _some_texts(named: Named, seed: int) -> Ids:
-    """Return texts, drawn at random until they have enough words."""
-    order = np.random.Generator(np.random.PCG64([seed, 4])).permutation(len(named.texts))
-    lengths = named.texts.lengths[order]
-    return order[np.cumsum(lengths) - lengths < MOST_IN_CONTEXT]
 
 
 def most_exposed(unchanged: Floats, shares: Floats, part: float = EXPOSED) -> Floats:

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache, partial
 import numpy as np
 
 from deniable.arrays import Ids
-from deniable.audit.named import WAYS, Named, Way
+from deniable.audit.named import WAYS, Named, Way, read_named, standard_error
 from deniable.audit.results import summarise_embedding
 from deniable.channel.channel import Channel
 from deniable.embeddings.embedding import Embedding
@@ -24,7 +24,6 @@ from deniable.lab.comparison.readings import (
     NamedReading,
     PrivacyReadings,
     ReadingEffort,
-    read_named,
     read_privacy,
 )
 from deniable.lab.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of
@@ -39,6 +38,7 @@ from deniable.lab.comparison.results import (
 )
 from deniable.lab.comparison.settings import ComparisonSettings
 from deniable.lab.comparison.texts import digest_of
+from deniable.measures.catalogue import Setting
 from deniable.measures.texts import Texts, join_texts
 from deniable.mechanisms.catalogue import ChosenMechanism, checked_options, entry_of
 from deniable.noise.randomness import SecureRandomness
@@ -259,16 +259,13 @@ class Comparison:
         if reading == "kinds" and kinds is not None:
             known["kinds"] = kinds.digest
         key = {**self._key(compared, epsilon), "what": reading, **texts, **known, "effort": how}
-        attack = partial(
-            read_named,
-            self._attacker,
-            self._embedding,
-            compared.chosen,
-            reading,
-            epsilon=epsilon,
-            directions=effort.directions,
-            seed=seed,
-        )
+
+        def attack() -> NamedReading:
+            setting = Setting(embedding=self._embedding, mechanism=compared.chosen, epsilon=epsilon)
+            shares = read_named(self._attacker, setting, reading, directions=effort.directions, seed=seed)
+            share, tries = shares.share_of(reading), shares.tries_of(reading)
+            return NamedReading(epsilon=epsilon, share=share, error=standard_error(share, tries))
+
         return self._saved.get(key, NamedReading, attack)
 
     def _key(self, compared: _Compared, epsilon: float) -> dict[str, object]:

@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from deniable.audit.named import WAYS
-from deniable.lab.comparison.readings import MOST_IN_CONTEXT, MOST_JUDGED
+from deniable.audit.named import MOST_IN_CONTEXT, MOST_JUDGED, WAYS
 from deniable.lab.comparison.report.words import (
     REACHED_LEGEND,
     READINGS,
