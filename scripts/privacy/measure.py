@@ -93,7 +93,7 @@ def measure(embedding: Embedding, users: Users, conditions: Conditions, facts: F
             "dimension": embedding.dimension,
         },
         "seed": SEED,
-        "plan": asdict(plan.summarise()),
+        "plan": plan.summarise(),
         "settings": asdict(settings),
         "device": "cuda" if torch.cuda.is_available() else "cpu",
         "facts": facts,

@@ -179,7 +179,7 @@ def decoded(result: object) -> str:
             [
                 name,
                 percent_fixed(facts.changed),
-                *(f"{each.mean.auc:.2f} ± {each.spread.auc:.2f}" for each in scores),
+                *(f"{each.mean.auc:.2f} ± {each.spread['auc']:.2f}" for each in scores),
             ]
         )
     shown = {"original text": "original text", "released text": "its own text"}

@@ -32,8 +32,8 @@ from deniable.audit.shares import Estimate, Share
 from deniable.errors import RecordError
 from deniable.lab.authorship import AuthorshipFinding, AuthorshipResult
 from deniable.lab.membership.audit import MembershipResult, ReleaseFacts, TextVolume
-from deniable.lab.membership.auditor import ScoreSpread, ScoreSummary
-from deniable.lab.membership.plan import LanguageModelSettings, PlanSummary
+from deniable.lab.membership.auditor import ScoreSummary
+from deniable.lab.membership.plan import LanguageModelSettings
 from deniable.learning.scores import Scores
 
 
@@ -139,7 +139,7 @@ def attacked_text() -> InversionResult:
 
 def scores(auc: float = 0.5) -> ScoreSummary:
     mean = Scores(precision=0.5, recall=0.5, accuracy=0.5, auc=auc, auc_either_way=0.5)
-    spread = ScoreSpread(precision=None, recall=None, accuracy=None, auc=None, auc_either_way=None)
+    spread = dict.fromkeys(("precision", "recall", "accuracy", "auc", "auc_either_way"))
     return ScoreSummary(runs=1, mean=mean, spread=spread)
 
 
@@ -151,7 +151,7 @@ def membership(original: float = 0.95, epsilons: tuple[float, ...] = (2.0,)) -> 
         acceptable=0.6,
         largest_acceptable_epsilon=2.0,
         data=TextVolume(users=4, median_texts=2.0, median_words=9.0, words=40),
-        plan=PlanSummary(in_each=1, targets=1, shadows=1),
+        plan={"in_each": 1, "targets": 1, "shadows": 1},
         settings=LanguageModelSettings(),
         questions={},
         facts={f"ε = {epsilon:g}": ReleaseFacts(epsilon=epsilon, changed=0.9) for epsilon in epsilons},

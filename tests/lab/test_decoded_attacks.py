@@ -18,7 +18,7 @@ from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.errors import InvalidParameter, RecordError
 from deniable.lab.authorship import audit_authorship
-from deniable.lab.decoded import Decoding, ReleaseDecoders, decode_users
+from deniable.lab.decoded import Decoding, decode_users, learn_decoders
 from deniable.lab.membership.audit import audit_membership
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.records.labelled import LabelledTexts
@@ -66,9 +66,9 @@ def test_authors_are_named_more_often_by_who_decodes_and_that_is_what_is_quoted(
 
 def test_where_nothing_was_changed_decoding_changes_nothing() -> None:
     embedding = random_embedding(60, 3)
-    decoders = ReleaseDecoders(embedding, ChosenMechanism(), [1e6], Decoding(support=60, directions=50))
+    decoder_at = learn_decoders(embedding, ChosenMechanism(), [1e6], Decoding(support=60, directions=50))
     users = [[["w1", "w2"], ["w3"]], [["w59", "w1", "w1"]]]
-    decoder = decoders.learn(1e6, [" ".join(text) for texts in users for text in texts])
+    decoder = decoder_at(1e6, [" ".join(text) for texts in users for text in texts])
     assert decode_users(decoder, users) == users
 
 
@@ -151,7 +151,6 @@ def test_the_command_decodes_unless_told_not_to(tmp_path: Path) -> None:
 
 def test_words_with_unusual_blanks_do_not_stop_an_attack() -> None:
     embedding = Embedding(["a\u00a0b", "c", "d"], np.eye(3), name="odd")
-    decoder = ReleaseDecoders(embedding, ChosenMechanism(), [2.0], Decoding(support=3, directions=50)).learn(
-        2.0, ["a\u00a0b c d"]
-    )
+    decoding = Decoding(support=3, directions=50)
+    decoder = learn_decoders(embedding, ChosenMechanism(), [2.0], decoding)(2.0, ["a\u00a0b c d"])
     assert len(decode_users(decoder, [[["a\u00a0b", "c"]]])[0][0]) >= 1

@@ -18,8 +18,8 @@ from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
-from deniable.lab.author_models import AuthorClassifier, DecodingClassifier
-from deniable.lab.decoded import USUAL, Decoding, ReleaseDecoders
+from deniable.lab.decoded import USUAL, Decoding, learn_decoders
+from deniable.learning.classifiers import SoftTfidf
 from deniable.learning.scores import sklearn
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
@@ -83,6 +83,50 @@ class AuthorshipResult(AdvisedResult):
     released: tuple[AuthorshipFinding, ...]
 
 
+class AuthorClassifier:
+    """TF-IDF of words, pairs of words and short strings of characters, and a linear SVM.
+
+    With ``counts`` it also sees how often each word is expected behind a text: TF-IDF of counts that need not
+    be whole numbers. Texts are taken as they are: a release folds case where the embedding does, and where it
+    does not, case tells authors apart.
+    """
+
+    def __init__(self, texts: Sequence[str], authors: Sequence[str], counts: Any = None) -> None:
+        """Learn from texts and their expected counts, one row a text.
+
+        :raises MissingExtra: if scikit-learn is not installed.
+        """
+        tfidf, least = sklearn("feature_extraction.text").TfidfVectorizer, 2 if len(texts) > 200 else 1
+        common: dict[str, Any] = {"lowercase": False, "sublinear_tf": True, "min_df": least}
+        spelling = tfidf(analyzer="char_wb", ngram_range=(2, 4), max_features=200_000, **common)
+        union = sklearn("pipeline").make_union(tfidf(ngram_range=(1, 2), **common), spelling)
+        self._features = union.fit(texts)
+        self._weights = None if counts is None else SoftTfidf().fit(counts)
+        self._model = sklearn("svm").LinearSVC(dual=True, C=1.0, random_state=0, max_iter=5000)
+        self._model.fit(self._both(texts, counts), authors)
+
+    def share_named(self, split: Split, counts: Any = None) -> Share:
+        """Return how often it names the author of a judged text; the texts of an author count together."""
+        named = self._model.predict(self._both(split.judged, counts))
+        authors = np.array(split.judged_authors)
+        share = share_by_cluster(
+            named == authors, np.unique(authors, return_inverse=True)[1].astype(np.int64)
+        )
+        assert share is not None  # noqa: S101 - every author has a text that is judged
+        return share
+
+    def _both(self, texts: Sequence[str], counts: Any) -> Any:
+        features = self._features.transform(texts)
+        if self._weights is None:
+            return features
+        from scipy.sparse import hstack
+
+        both = hstack([features, self._weights.transform(counts)], format="csr")
+        # The library takes no others.
+        both.indices, both.indptr = both.indices.astype(np.int32), both.indptr.astype(np.int32)
+        return both
+
+
 def audit_authorship(
     data: LabelledTexts,
     embedding: Embedding,
@@ -114,34 +158,31 @@ def audit_authorship(
     mechanism = ChosenMechanism() if mechanism is None else mechanism
     acceptable, values = validated_share(acceptable, "acceptable"), sorted_epsilons(epsilons)
     split = split_by_author(data, authors=authors, fewest=min_texts, seed=seed)
-
     original = cut_split(split, embedding)
     informed = AuthorClassifier(original.learnt, original.learnt_authors)
-    decoders = None if decoding is None else ReleaseDecoders(embedding, mechanism, values, decoding)
+    decoder_at = None if decoding is None else learn_decoders(embedding, mechanism, values, decoding)
     released = []
     for done, value in enumerate(values):
         if report is not None:
             report(done, len(values))
         drawn = draw_split(split, mechanism(embedding, epsilon=value), seed=seed)
-        found = name_authors_at(value, informed, drawn)
-        if decoders is not None:
-            found = _decode_and_name(
-                found, decoders.learn(value, [*drawn.learnt, *drawn.judged]), original, drawn
-            )
-        released.append(found)
+        finding = name_authors_at(value, informed, drawn)
+        if decoder_at is not None:
+            decoder = decoder_at(value, [*drawn.learnt, *drawn.judged])
+            finding = _decode_and_name(finding, decoder, original, drawn)
+        released.append(finding)
     if report is not None:
         report(len(values), len(values))
+    advice = largest_acceptable(((each, each.at_most) for each in released), acceptable)
     return AuthorshipResult(
         **head_of("authorship", embedding, mechanism, seed),
         acceptable=acceptable,
-        largest_acceptable_epsilon=largest_acceptable(
-            ((each, each.at_most) for each in released), acceptable
-        ),
-        authors=split.authors,
+        largest_acceptable_epsilon=advice,
+        authors=len(set(split.learnt_authors)),
         learnt_texts=len(split.learnt),
         judged_texts=len(split.judged),
         guess=split.guess,
-        original=_share_named(informed, original),
+        original=informed.share_named(original),
         released=tuple(released),
     )
 
@@ -152,48 +193,40 @@ def name_authors(
     """Return how often the author is named on original text, which is cut as a release cuts it, and on each
     release of it by its ε."""
     informed = AuthorClassifier(original.learnt, original.learnt_authors)
-    found = tuple(name_authors_at(epsilon, informed, released) for epsilon, released in releases)
-    return _share_named(informed, original), found
+    findings = tuple(name_authors_at(epsilon, informed, released) for epsilon, released in releases)
+    return informed.share_named(original), findings
 
 
 def name_authors_at(epsilon: float, informed: AuthorClassifier, released: Split) -> AuthorshipFinding:
     """Return how often the author of released text is named by who learnt from original text, and by who
     learns from released text."""
+    adaptive = AuthorClassifier(released.learnt, released.learnt_authors)
     return AuthorshipFinding(
         epsilon=epsilon,
-        learnt_from_original=_share_named(informed, released),
-        learnt_from_released=_share_named(
-            AuthorClassifier(released.learnt, released.learnt_authors), released
-        ),
+        learnt_from_original=informed.share_named(released),
+        learnt_from_released=adaptive.share_named(released),
     )
 
 
 def _decode_and_name(
-    found: AuthorshipFinding, decoder: ChannelDecoder, original: Split, released: Split
+    finding: AuthorshipFinding, decoder: ChannelDecoder, original: Split, released: Split
 ) -> AuthorshipFinding:
     """Return the finding with what classifiers reach that also see how often each word is expected behind the
     released ones."""
     judged = decoder.expected_counts(released.judged)
-    from_original = DecodingClassifier(
-        original.learnt, _counts(original.learnt, decoder), original.learnt_authors
-    )
-    from_released = DecodingClassifier(
-        released.learnt, decoder.expected_counts(released.learnt), released.learnt_authors
-    )
-    return replace(
-        found,
-        decoded_from_original=_share_right(
-            from_original.predict(released.judged, judged), released.judged_authors
-        ),
-        decoded_from_released=_share_right(
-            from_released.predict(released.judged, judged), released.judged_authors
-        ),
-    )
+    shares = [
+        AuthorClassifier(split.learnt, split.learnt_authors, counts).share_named(released, judged)
+        for split, counts in (
+            (original, _counts(original.learnt, decoder)),
+            (released, decoder.expected_counts(released.learnt)),
+        )
+    ]
+    return replace(finding, decoded_from_original=shares[0], decoded_from_released=shares[1])
 
 
 def _counts(texts: Sequence[str], decoder: ChannelDecoder) -> Any:
-    """Return how often each input word of the decoder stands in each original text; other words are
-    left out."""
+    """Return how often each input word of the decoder stands in each original text; other words are left
+    out."""
     from scipy.sparse import csr_array
 
     lookup = Lookup(decoder.embedding)
@@ -215,11 +248,6 @@ class Split:
     judged_authors: list[str] = field(repr=False)
 
     @property
-    def authors(self) -> int:
-        """The number of authors."""
-        return len(set(self.learnt_authors))
-
-    @property
     def guess(self) -> float:
         """How often always naming the author with most texts is right."""
         most = Counter(self.learnt_authors).most_common(1)[0][0]
@@ -234,36 +262,28 @@ def split_by_author(
     :raises InvalidParameter: if a number is not allowed.
     :raises UnusableAuditData: if there are not two authors with enough texts.
     """
-    fewest = validated_count(fewest, "min_texts", at_least=2)
-    enough = [
-        author
-        for author, count in sorted(data.counts().items(), key=lambda found: (-found[1], found[0]))
-        if count >= fewest
-    ]
+    fewest, counts = validated_count(fewest, "min_texts", at_least=2), data.counts()
+    by_texts = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    enough = [author for author, count in by_texts if count >= fewest]
     kept = enough[: None if authors is None else validated_count(authors, "authors", at_least=2)]
     if len(kept) < 2:
-        counts = data.counts()
-        most = max(counts.values())
         raise UnusableAuditData(
             data.source,
             f"has {len(kept)} author{'' if len(kept) == 1 else 's'} with at least {fewest} texts "
-            f"({len(counts):,} in all, the largest number of texts is {most:,}); telling authors apart needs "
-            "two",
+            f"({len(counts):,} in all, the largest number of texts is {max(counts.values()):,}); telling "
+            "authors apart needs two",
         )
     rng = np.random.default_rng(validated_count(seed, "seed", at_least=0))
-    learnt, judged = [], []
+    split = Split(learnt=[], learnt_authors=[], judged=[], judged_authors=[])
     for author in kept:
         texts = [text for person, text in zip(data.people, data.texts, strict=True) if person == author]
-        order = rng.permutation(len(texts))
+        order = [texts[i] for i in rng.permutation(len(texts))]
         held = max(1, round(share * len(texts)))
-        judged += [(author, texts[i]) for i in order[:held]]
-        learnt += [(author, texts[i]) for i in order[held:]]
-    return Split(
-        learnt=[text for _, text in learnt],
-        learnt_authors=[author for author, _ in learnt],
-        judged=[text for _, text in judged],
-        judged_authors=[author for author, _ in judged],
-    )
+        split.judged.extend(order[:held])
+        split.learnt.extend(order[held:])
+        split.judged_authors.extend([author] * held)
+        split.learnt_authors.extend([author] * (len(texts) - held))
+    return split
 
 
 def cut_split(split: Split, embedding: Embedding) -> Split:
@@ -279,19 +299,5 @@ def cut_split(split: Split, embedding: Embedding) -> Split:
 def draw_split(split: Split, mechanism: Mechanism, *, seed: int) -> Split:
     """Return the texts as a release would make them; those to learn from and those to judge by have noise of
     their own."""
-    judged, learnt = (
-        draw_texts(mechanism, split.judged, seed=seed),
-        draw_texts(mechanism, split.learnt, seed=seed + 1),
-    )
-    return replace(split, learnt=learnt, judged=judged)
-
-
-def _share_named(classifier: AuthorClassifier, split: Split) -> Share:
-    return _share_right(classifier.predict(split.judged), split.judged_authors)
-
-
-def _share_right(named: Sequence[str], authors: Sequence[str]) -> Share:
-    right = np.array([one == other for one, other in zip(named, authors, strict=True)], dtype=np.bool_)
-    share = share_by_cluster(right, np.unique(np.array(authors), return_inverse=True)[1].astype(np.int64))
-    assert share is not None  # noqa: S101 - every author has a text that is judged
-    return share
+    judged = draw_texts(mechanism, split.judged, seed=seed)
+    return replace(split, learnt=draw_texts(mechanism, split.learnt, seed=seed + 1), judged=judged)

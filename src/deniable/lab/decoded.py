@@ -7,22 +7,20 @@ it only looks at what was released, so every attacker can do it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from deniable.audit.draws import Users
-from deniable.channel.channel import Channel
 from deniable.channel.making import make_channels
 from deniable.decoding.channel_decoder import UNKNOWN, ChannelDecoder
-from deniable.decoding.ngrams import Bigrams, read_bigrams
+from deniable.decoding.ngrams import read_bigrams
 from deniable.decoding.priors import SUPPORT, first_shares, most_frequent
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count
-from deniable.progress import Report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,43 +45,28 @@ USUAL = Decoding()
 """How audits decode unless told otherwise."""
 
 
-class ReleaseDecoders:
-    """Makes a decoder for each release of one mechanism, at several ε."""
+def learn_decoders(
+    embedding: Embedding, mechanism: ChosenMechanism, epsilons: Sequence[float], decoding: Decoding
+) -> Callable[[float, Sequence[str]], ChannelDecoder]:
+    """Return a function from one of the ε and a release to a decoder, which learns from the release how
+    frequent words are behind it.
 
-    def __init__(
-        self,
-        embedding: Embedding,
-        mechanism: ChosenMechanism,
-        epsilons: Sequence[float],
-        decoding: Decoding,
-        *,
-        report: Report | None = None,
-    ) -> None:
-        """Make the channels; ``report`` is told how many rows are done, of how many.
+    :raises RecordError: if the public text cannot be read.
+    :raises UnusableAuditData: if it holds no two words in a row.
+    """
+    context = None if decoding.public is None else read_bigrams(embedding, decoding.public)
+    inputs = np.append(most_frequent(embedding, context, decoding.support), embedding.unknown_id)
+    channels = make_channels(
+        embedding, mechanism, epsilons=list(epsilons), inputs=inputs, directions=decoding.directions
+    )
+    by_epsilon = dict(zip(epsilons, channels, strict=True))
 
-        :raises RecordError: if the public text cannot be read.
-        :raises UnusableAuditData: if it holds no two words in a row.
-        """
-        self._context: Bigrams | None = (
-            None if decoding.public is None else read_bigrams(embedding, decoding.public)
-        )
-        inputs = np.append(most_frequent(embedding, self._context, decoding.support), embedding.unknown_id)
-        made = make_channels(
-            embedding,
-            mechanism,
-            epsilons=list(epsilons),
-            inputs=inputs,
-            directions=decoding.directions,
-            report=report,
-        )
-        self._channels: dict[float, Channel] = dict(zip(epsilons, made, strict=True))
+    def learn(epsilon: float, released: Sequence[str]) -> ChannelDecoder:
+        channel = by_epsilon[epsilon]
+        start = first_shares(channel, context)
+        return ChannelDecoder.learn_from(channel, released, start=start, context=context)
 
-    def learn(self, epsilon: float, released: Sequence[str]) -> ChannelDecoder:
-        """Return a decoder that has learnt from a release at this ε how frequent words are behind it."""
-        channel = self._channels[epsilon]
-        return ChannelDecoder.learn_from(
-            channel, released, start=first_shares(channel, self._context), context=self._context
-        )
+    return learn
 
 
 def decode_users(decoder: ChannelDecoder, users: Users) -> Users:

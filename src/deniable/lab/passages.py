@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+from array import array
 from collections.abc import Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import chain
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +18,7 @@ from deniable.arrays import Ids
 from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import TaskDataError
-from deniable.release.policies import Draft, Drafter, TextPolicy
-
-_TEXTS_AT_ONCE = 500
+from deniable.release.policies import Drafter, TextPolicy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +46,8 @@ class Passages:
     def digest(self) -> str:
         """A short name for the content."""
         digest = hashlib.blake2b(digest_size=16)
-        for array in (self.ids.astype("<i4"), self.offsets.astype("<i8"), self.drawn):
-            digest.update(np.ascontiguousarray(array).data)
+        for part in (self.ids.astype("<i4"), self.offsets.astype("<i8"), self.drawn):
+            digest.update(np.ascontiguousarray(part).data)
         return digest.hexdigest()
 
     def take(self, places: Ids) -> Passages:
@@ -68,68 +64,25 @@ class Passages:
         return replace(self, ids=ids)
 
 
-def passages_of(texts: list[str], embedding: Embedding, policy: TextPolicy, *, jobs: int = 1) -> Passages:
-    """Return the texts as the mechanism's input under a policy; with several jobs, in as many processes.
+def passages_of(texts: list[str], embedding: Embedding, policy: TextPolicy) -> Passages:
+    """Return the texts as the mechanism's input under a policy.
 
     :raises UnknownWord: if the policy is to stop at unknown words.
     """
-    name = embedding.folder or (embedding.name if embedding.name == "default" else None)
-    chunks = [texts[start : start + _TEXTS_AT_ONCE] for start in range(0, len(texts), _TEXTS_AT_ONCE)]
-    if jobs == 1 or name is None or len(chunks) < 2:
-        worker = _Worker(embedding, policy)
-        parts = [worker.passages(chunk) for chunk in chunks]
-    else:
-        with ProcessPoolExecutor(
-            jobs, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(name, policy)
-        ) as pool:
-            parts = list(pool.map(_passages_in_worker, chunks))
-    lengths = np.concatenate([np.zeros(1, dtype=np.int64), *(part.lengths for part in parts)])
+    drafter, ids, drawn, offsets = Drafter(embedding, policy), array("i"), bytearray(), [0]
+    for record, text in enumerate(texts, 1):
+        draft = drafter.draft(text, record=record)
+        words = iter(draft.drawn)
+        for place in range(len(draft.drawn) + len(draft.fixed)):
+            fixed = draft.fixed.get(place)
+            drawn.append(fixed is None)
+            ids.append(next(words) if fixed is None else embedding.index.get(fixed, embedding.unknown_id))
+        offsets.append(len(ids))
     return Passages(
-        ids=np.concatenate([np.array([], dtype=np.int32), *(part.ids for part in parts)]),
-        offsets=np.cumsum(lengths),
-        drawn=np.concatenate([np.array([], dtype=bool), *(part.drawn for part in parts)]),
+        ids=np.array(ids, dtype=np.int32),
+        offsets=np.array(offsets, dtype=np.int64),
+        drawn=np.frombuffer(drawn, dtype=np.bool_),
     )
-
-
-class _Worker:
-    """Turns texts into passages."""
-
-    def __init__(self, embedding: Embedding, policy: TextPolicy) -> None:
-        self._drafter = Drafter(embedding, policy)
-        self._index, self._unknown = embedding.index, embedding.unknown_id
-
-    def passages(self, texts: list[str]) -> Passages:
-        drafts = [self._drafter.draft(text, record=record) for record, text in enumerate(texts, 1)]
-        placed = [self._place(draft) for draft in drafts]
-        lengths = [0, *(len(ids) for ids, _ in placed)]
-        return Passages(
-            ids=np.fromiter(chain.from_iterable(ids for ids, _ in placed), dtype=np.int32),
-            offsets=np.cumsum(lengths, dtype=np.int64),
-            drawn=np.fromiter(chain.from_iterable(drawn for _, drawn in placed), dtype=bool),
-        )
-
-    def _place(self, draft: Draft) -> tuple[list[int], list[bool]]:
-        if not draft.fixed:
-            return draft.drawn, [True] * len(draft.drawn)
-        drawn = iter(draft.drawn)
-        fixed = [draft.fixed.get(place) for place in range(len(draft.drawn) + len(draft.fixed))]
-        return [next(drawn) if word is None else self._index.get(word, self._unknown) for word in fixed], [
-            word is None for word in fixed
-        ]
-
-
-_worker: _Worker | None = None
-
-
-def _start_worker(name: str | Path, policy: TextPolicy) -> None:
-    global _worker
-    _worker = _Worker(Embedding.open(name), policy)
-
-
-def _passages_in_worker(texts: list[str]) -> Passages:
-    if _worker is None:
-        raise RuntimeError("the process was not prepared")
-    return _worker.passages(texts)
 
 
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

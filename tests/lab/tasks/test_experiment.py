@@ -18,8 +18,7 @@ from deniable.lab.neural.ranker import HardestOfSome, RankerSettings, gesd
 from deniable.lab.tasks.data.examples import AnswerSelection, Classification, Labelled, Task, fingerprint
 from deniable.lab.tasks.experiment.outcomes import Setting, TaskOutcome, settings_of
 from deniable.lab.tasks.experiment.preparation import encode_task
-from deniable.lab.tasks.experiment.runner import Experiment, SettingRunner, TrainingSettings
-from deniable.lab.tasks.experiment.scheduling import run_settings
+from deniable.lab.tasks.experiment.runner import Experiment, SettingRunner, TrainingSettings, run_settings
 from deniable.release.policies import TextPolicy
 
 FEW = ClassifierSettings(units=8, dropout=0.1, batch=20, epochs=8, learning_rate=0.02)
@@ -124,21 +123,6 @@ def test_a_model_that_was_lost_is_trained_again_for_the_settings_that_need_it(
     run_settings(experiment, settings_of([], [], 1))
     SettingRunner(experiment).model_file(1).unlink()
     assert len(run_settings(experiment, settings_of([5.0], ["test"], 1))) == 2
-
-
-def test_several_processes_give_all_results(
-    reviews: Classification, installed: Embedding, tmp_path: Path
-) -> None:
-    experiment = experiment_with(reviews, installed, tmp_path, dataclasses.replace(FEW, epochs=1))
-    heard: list[str] = []
-    found = run_settings(
-        experiment,
-        settings_of([5.0], ["train", "test"], 1),
-        jobs=2,
-        on_result=lambda new: heard.append(new.setting.name),
-    )
-    assert [outcome.at for outcome in found] == ["nowhere", "train", "test"]
-    assert sorted(heard) == ["test-5-run1", "train-5-run1", "unperturbed-run1"]
 
 
 def test_the_model_of_another_recipe_is_never_taken(

@@ -18,7 +18,13 @@ from deniable.lab.neural.encoded_task import save_encoded_task
 from deniable.lab.perturbation import Perturbations
 from deniable.lab.tasks.data.examples import Classification, Labelled, fingerprint
 from deniable.lab.tasks.data.registry import training_settings
-from deniable.lab.tasks.experiment.outcomes import KeptOutcomes, Setting, TaskOutcome, read_outcome
+from deniable.lab.tasks.experiment.outcomes import (
+    Setting,
+    TaskOutcome,
+    keep_outcome,
+    kept_outcome,
+    read_outcome,
+)
 from deniable.lab.tasks.experiment.preparation import encode_task
 from deniable.lab.tasks.experiment.runner import Experiment, SettingRunner
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -62,16 +68,15 @@ def kept_in(folder: Path, content: dict[str, Any]) -> Path:
 def test_a_kept_result_is_read_and_written_back_byte_for_byte(tmp_path: Path) -> None:
     file = kept_in(tmp_path, KEPT)
     written, outcome = file.read_bytes(), read_outcome(file)
-    assert (outcome.scores, outcome.epochs, outcome.identity.embedding.words) == (
+    assert (outcome.scores, outcome.epochs, outcome.identity["embedding"]["words"]) == (
         {"accuracy": 0.87716},
         7,
         33860,
     )
     assert outcome.setting == Setting(at="train", epsilon=5.0, run=1)
-    kept = KeptOutcomes(tmp_path, outcome.identity)
-    assert kept.get(outcome.setting) == outcome
-    assert kept.get(Setting(at="test", epsilon=5.0, run=1)) is None
-    kept.put(outcome)
+    assert kept_outcome(tmp_path, outcome.identity, outcome.setting) == outcome
+    assert kept_outcome(tmp_path, outcome.identity, Setting(at="test", epsilon=5.0, run=1)) is None
+    keep_outcome(tmp_path, outcome)
     assert file.read_bytes() == written
 
 
@@ -97,7 +102,7 @@ def test_a_result_of_another_experiment_is_refused_by_what_differs(name: str, tm
     }
     file = kept_in(tmp_path, {**KEPT, name: other.get(name, "another")})
     with pytest.raises(TaskDataError, match=f"made with another {name};"):
-        KeptOutcomes(tmp_path, identity).get(Setting(at="train", epsilon=5.0, run=1))
+        kept_outcome(tmp_path, identity, Setting(at="train", epsilon=5.0, run=1))
     assert file.exists()
 
 

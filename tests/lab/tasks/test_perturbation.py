@@ -30,14 +30,6 @@ def test_passages_hold_every_word_and_the_unknown_ones_as_unknown(two_kinds: Emb
     assert passages.drawn.all()
 
 
-def test_several_processes_make_the_same_passages(installed: Embedding) -> None:
-    texts = [f"good{i % 20} bad{i % 7} other" for i in range(1200)]
-    assert (
-        passages_of(texts, installed, TextPolicy(), jobs=2).digest
-        == passages_of(texts, installed, TextPolicy()).digest
-    )
-
-
 def test_words_that_the_policy_keeps_stay_and_the_others_are_drawn(
     two_kinds: Embedding, tmp_path: Path
 ) -> None:

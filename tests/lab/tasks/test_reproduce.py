@@ -57,7 +57,6 @@ def test_what_cannot_be_is_refused_before_any_work(data: Path, installed: Embedd
     for name, value in {
         "at": "never",
         "runs": 0,
-        "jobs": 0,
         "epsilons": [-1.0],
         "after_tan": True,
         "texts": 0,

@@ -4,9 +4,8 @@ time."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,22 +13,6 @@ from deniable.cli.options import Epsilons, MechanismOptions, with_groups
 
 if TYPE_CHECKING:
     from deniable.lab.tasks.experiment.outcomes import TaskOutcome
-
-
-class Name(StrEnum):
-    """The tasks."""
-
-    imdb = "imdb"
-    enron = "enron"
-    insuranceqa = "insuranceqa"
-
-
-class At(StrEnum):
-    """Where text is perturbed."""
-
-    train = "train"
-    test = "test"
-    both = "both"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +27,6 @@ class ExperimentOptions:
         "reproduced"
     )
     device: Annotated[str, typer.Option(help="Where to search and train: cpu, or cuda for a GPU.")] = "cpu"
-    jobs: Annotated[int, typer.Option(help="How many models to train at the same time.")] = 1
     texts: Annotated[
         int | None, typer.Option(help="Use at most this many texts of each part: for a quick look.")
     ] = None
@@ -61,15 +43,18 @@ class ExperimentOptions:
 @with_groups
 def reproduce(
     *,
-    task: Annotated[Name, typer.Argument(help="The task: imdb, enron or insuranceqa.")],
+    task: Annotated[
+        Literal["imdb", "enron", "insuranceqa"], typer.Argument(help="The task: imdb, enron or insuranceqa.")
+    ],
     data: Annotated[
         Path, typer.Option(exists=True, help="The data set as it was downloaded: a folder or a file.")
     ],
     epsilon: Epsilons = None,
     mechanism: MechanismOptions,
     at: Annotated[
-        At, typer.Option(help="Perturb at training time, at test time, or both, one after the other.")
-    ] = At.both,
+        Literal["train", "test", "both"],
+        typer.Option(help="Perturb at training time, at test time, or both, one after the other."),
+    ] = "both",
     experiment: ExperimentOptions,
     results_only: Annotated[
         bool, typer.Option("--results-only", help="Write no figure and no table; a later call can make them.")
@@ -90,17 +75,17 @@ def reproduce(
         scores = ", ".join(f"{name} {value:.4f}" for name, value in outcome.scores.items())
         seconds = sum(outcome.seconds.values())
         typer.echo(
-            f"{task.value}: {outcome.setting.name}: {scores} ({seconds:.0f} s; {new_results} new results)",
+            f"{task}: {outcome.setting.name}: {scores} ({seconds:.0f} s; {new_results} new results)",
             err=True,
         )
 
     found = reproduce_task(
-        task.value,
+        task,
         data,
         embedding=mechanism.embedding,
         epsilons=epsilon or (),
         mechanism=mechanism.choose(),
-        at=at.value,
+        at=at,
         on_result=show,
         **vars(experiment),
     )

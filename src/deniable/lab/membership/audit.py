@@ -12,9 +12,9 @@ from deniable.audit.draws import Users, draw_users
 from deniable.audit.results import AdvisedResult, AtEpsilon, head_of, largest_acceptable, sorted_epsilons
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import MissingExtra, UnusableAuditData
-from deniable.lab.decoded import USUAL, Decoding, ReleaseDecoders, decode_users
+from deniable.lab.decoded import USUAL, Decoding, decode_users, learn_decoders
 from deniable.lab.membership.auditor import QUESTIONS, Findings, ScoreSummary, judge_conditions
-from deniable.lab.membership.plan import ORIGINAL, LanguageModelSettings, Plan, PlanSummary, make_plan
+from deniable.lab.membership.plan import ORIGINAL, LanguageModelSettings, Plan, make_plan
 from deniable.lab.membership.streams import Streams, encode_conditions
 from deniable.learning.scores import sklearn
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -49,7 +49,7 @@ class MembershipResult(AdvisedResult):
     and adversary."""
 
     data: TextVolume
-    plan: PlanSummary
+    plan: dict[str, int]
     settings: LanguageModelSettings
     questions: dict[str, str]
     facts: dict[str, ReleaseFacts]
@@ -99,13 +99,13 @@ def audit_membership(
         len(found), in_each=users, targets=targets, shadows=shadows, seed=seed, source=data.source
     )
     chosen = found[: 4 * plan.in_each]
-    decoders = None if decoding is None else ReleaseDecoders(embedding, mechanism, values, decoding)
+    decoder_at = None if decoding is None else learn_decoders(embedding, mechanism, values, decoding)
     texts, facts = {ORIGINAL: chosen}, {}
     for place, (name, made) in enumerate(mechanisms.items()):
         texts[name], changed = draw_users(made, chosen, seed=seed + place)
         facts[name] = ReleaseFacts(epsilon=made.epsilon, changed=changed)
-        if decoders is not None:
-            decoder = decoders.learn(made.epsilon, [" ".join(text) for user in texts[name] for text in user])
+        if decoder_at is not None:
+            decoder = decoder_at(made.epsilon, [" ".join(text) for user in texts[name] for text in user])
             texts[f"{name}, decoded"] = decode_users(decoder, texts[name])
             changed = _share_changed(chosen, texts[f"{name}, decoded"])
             facts[f"{name}, decoded"] = ReleaseFacts(epsilon=made.epsilon, changed=changed, decoded=True)

@@ -11,8 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.lab.membership.plan import ORIGINAL, Plan
-from deniable.lab.membership.ranks import histograms
 from deniable.learning.scores import Scores, scores_of, sklearn
+
+PROTOCOL_BINS = 100
+HIGHEST_RANK = 5_000
+WIDTH = HIGHEST_RANK // PROTOCOL_BINS
+BINS = WIDTH + PROTOCOL_BINS
+"""The protocol's feature is a histogram of 100 equal bins over the ranks 0 (the first guess) to 5,000. Most
+ranks are small, so counts are kept finer: ranks 0 to 49 one by one, 99 bins of 50 ranks, and a last bin for
+words that the model has never heard."""
 
 Counts = Mapping[str, NDArray[np.int32]]
 """Rank counts (conditions asked, users, bins) by the name of the job."""
@@ -27,23 +34,12 @@ QUESTIONS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreSpread:
-    """The standard deviation of each score over several runs; None if there was one run."""
-
-    precision: float | None
-    recall: float | None
-    accuracy: float | None
-    auc: float | None
-    auc_either_way: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class ScoreSummary:
-    """Mean and spread of the scores of several runs."""
+    """Mean and standard deviation of the scores of several runs; of one run, the latter are None."""
 
     runs: int
     mean: Scores
-    spread: ScoreSpread
+    spread: dict[str, float | None]
 
 
 Findings = dict[str, dict[str, dict[str, ScoreSummary]]]
@@ -53,106 +49,77 @@ Findings = dict[str, dict[str, dict[str, ScoreSummary]]]
 def summarise(several: Sequence[Scores]) -> ScoreSummary:
     """Return mean and spread of the scores of several runs."""
     table = {
-        field.name: np.array([getattr(scores, field.name) for scores in several]) for field in fields(Scores)
+        field.name: np.array([getattr(each, field.name) for each in several]) for field in fields(Scores)
     }
-    return ScoreSummary(
-        runs=len(several),
-        mean=Scores(**{name: float(values.mean()) for name, values in table.items()}),
-        spread=ScoreSpread(
-            **{
-                name: float(values.std(ddof=1)) if len(several) > 1 else None
-                for name, values in table.items()
-            }
-        ),
-    )
+    spread = {name: float(values.std(ddof=1)) if len(several) > 1 else None for name, values in table.items()}
+    mean = Scores(**{name: float(values.mean()) for name, values in table.items()})
+    return ScoreSummary(runs=len(several), mean=mean, spread=spread)
 
 
-class Auditor:
-    """Linear SVM on rank histograms, scaled to length 1 each and standardised on the shadows (Song and
-    Shmatikov 2019)."""
+def histograms(counts: NDArray[np.int32], *, fine: bool = False) -> NDArray[np.float64]:
+    """Return (users, bins) histograms of length 1; a user without a counted word has zeros.
 
-    def __init__(self, features: NDArray[np.float64], members: NDArray[np.bool_], *, seed: int = 0) -> None:
-        """Learn from the shadows.
-
-        :raises MissingExtra: if scikit-learn is not installed.
-        """
-        pipeline, scaling, svm = sklearn("pipeline"), sklearn("preprocessing"), sklearn("svm")
-        self._model: Any = pipeline.make_pipeline(
-            scaling.StandardScaler(), svm.LinearSVC(dual=False, C=0.01, max_iter=5000, random_state=seed)
-        )
-        self._model.fit(features, members)
-
-    def judge(self, features: NDArray[np.float64], members: NDArray[np.bool_]) -> Scores:
-        """Return how well the members among some users are told from the others."""
-        return scores_of(members, self._model.decision_function(features))
+    ``fine`` looks at the ranks 0 to 49 one by one and at logarithms of counts, in place of the protocol's 100
+    equal bins, where words the model does not know fall in the last one.
+    """
+    if fine:
+        values = np.log1p(counts.astype(np.float64))
+    else:
+        first = counts[..., :WIDTH].sum(axis=-1, keepdims=True)
+        last = counts[..., BINS - 2 :].sum(axis=-1, keepdims=True)
+        values = np.concatenate([first, counts[..., WIDTH : BINS - 2], last], axis=-1).astype(np.float64)
+    lengths = np.linalg.norm(values, axis=-1, keepdims=True)
+    return values / np.where(lengths > 0.0, lengths, 1.0)
 
 
 def judge_conditions(
-    plan: Plan,
-    conditions: Sequence[str],
-    counts: Counts,
-    *,
-    asked_of_original: Sequence[str] | None = None,
-    fine: bool = False,
+    plan: Plan, conditions: Sequence[str], counts: Counts, *, fine: bool = False
 ) -> Findings:
     """Return what the auditor learns in each condition, by question and adversary, over all target models.
 
-    ``asked_of_original`` are the conditions that the model trained on original text was asked for, if not the
-    same. The plain adversary's shadows are trained on original text; the adaptive one trains them on text
-    released in the same way, and asks them the same question.
+    The plain adversary's shadows are trained on original text; the adaptive one trains them on text released
+    in the same way, and asks them the same question.
     """
     plain = _train_auditor(plan, counts, ORIGINAL, 0, fine)
-    found: Findings = {
-        ORIGINAL: {"original text": {"plain": _judge_targets(plan, counts, plain, ORIGINAL, 0, fine)}}
-    }
-    asked = list(conditions if asked_of_original is None else asked_of_original)
-    for condition in conditions:
-        if condition == ORIGINAL:
-            continue
-        questions: dict[str, dict[str, ScoreSummary]] = {}
+
+    def judged(auditor: Any, condition: str, row: int) -> ScoreSummary:
+        asked = (counts[f"{condition} target {i}"][row] for i in range(len(plan.targets)))
+        return _judge(plan, auditor, [histograms(each, fine=fine) for each in asked])
+
+    findings: Findings = {ORIGINAL: {"original text": {"plain": judged(plain, ORIGINAL, 0)}}}
+    places = {condition: place for place, condition in enumerate(conditions)}
+    for condition in (each for each in conditions if each != ORIGINAL):
+        questions = findings[condition] = {}
         for row, question in enumerate(("original text", "released text")):
             adaptive = _train_auditor(plan, counts, condition, row, fine)
             questions[question] = {
-                "plain": _judge_targets(plan, counts, plain, condition, row, fine),
-                "adaptive": _judge_targets(plan, counts, adaptive, condition, row, fine),
+                "plain": judged(plain, condition, row),
+                "adaptive": judged(adaptive, condition, row),
             }
-        places = asked.index(condition), asked.index(ORIGINAL)
-        questions["as in the paper"] = {"plain": _judge_as_in_the_paper(plan, counts, plain, *places, fine)}
-        found[condition] = questions
-    return found
+        features = []
+        for i, inside in enumerate(plan.targets):
+            asked = histograms(counts[f"{ORIGINAL} target {i}"], fine=fine)
+            members = np.isin(plan.target_pool, inside)[:, None]
+            features.append(np.where(members, asked[places[condition]], asked[places[ORIGINAL]]))
+        questions["as in the paper"] = {"plain": _judge(plan, plain, features)}
+    return findings
 
 
-def _train_auditor(plan: Plan, counts: Counts, condition: str, row: int, fine: bool) -> Auditor:
-    features = np.concatenate(
-        [histograms(counts[f"{condition} shadow {i}"][row], fine=fine) for i in range(len(plan.shadows))]
-    )
+def _train_auditor(plan: Plan, counts: Counts, condition: str, row: int, fine: bool) -> Any:
+    """Return a linear SVM on rank histograms, scaled to length 1 each and standardised on the shadows (Song
+    and Shmatikov 2019).
+
+    :raises MissingExtra: if scikit-learn is not installed.
+    """
+    asked = [counts[f"{condition} shadow {i}"][row] for i in range(len(plan.shadows))]
     members = np.concatenate([np.isin(plan.shadow_pool, inside) for inside in plan.shadows])
-    return Auditor(features, members)
+    svm = sklearn("svm").LinearSVC(dual=False, C=0.01, max_iter=5000, random_state=0)
+    model = sklearn("pipeline").make_pipeline(sklearn("preprocessing").StandardScaler(), svm)
+    return model.fit(np.concatenate([histograms(each, fine=fine) for each in asked]), members)
 
 
-def _judge_targets(
-    plan: Plan, counts: Counts, auditor: Auditor, condition: str, row: int, fine: bool
-) -> ScoreSummary:
-    return summarise(
-        [
-            auditor.judge(
-                histograms(counts[f"{condition} target {i}"][row], fine=fine),
-                np.isin(plan.target_pool, inside),
-            )
-            for i, inside in enumerate(plan.targets)
-        ]
-    )
-
-
-def _judge_as_in_the_paper(
-    plan: Plan, counts: Counts, auditor: Auditor, released: int, original: int, fine: bool
-) -> ScoreSummary:
-    several = []
-    for i, inside in enumerate(plan.targets):
-        members = np.isin(plan.target_pool, inside)
-        asked = counts[f"{ORIGINAL} target {i}"]
-        features = np.where(
-            members[:, None], histograms(asked[released], fine=fine), histograms(asked[original], fine=fine)
-        )
-        several.append(auditor.judge(features, members))
-    return summarise(several)
+def _judge(plan: Plan, auditor: Any, features: Sequence[NDArray[np.float64]]) -> ScoreSummary:
+    """Return how well the members of each target model are told from the others."""
+    members = [np.isin(plan.target_pool, inside) for inside in plan.targets]
+    pairs = zip(members, features, strict=True)
+    return summarise([scores_of(inside, auditor.decision_function(each)) for inside, each in pairs])

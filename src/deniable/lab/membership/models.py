@@ -2,12 +2,11 @@
 
 The target and its shadows are small, and there are many: trained one after the other they leave an
 accelerator idle. Each weight has a first axis over the models. No number of one model ever enters another.
-
-What is imported here needs NumPy and PyTorch alone.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -15,10 +14,12 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from deniable.lab.membership.plan import Job, LanguageModelSettings, LanguageModelShape
-from deniable.lab.membership.ranks import rank_counts
-from deniable.lab.membership.streams import PADDING, Streams, Vocabulary, sequences
+from deniable.lab.membership.auditor import BINS, PROTOCOL_BINS, WIDTH
+from deniable.lab.membership.plan import Job, LanguageModelSettings
+from deniable.lab.membership.streams import PADDING, TEXT_END, UNKNOWN, Streams, Vocabulary, sequences
 from deniable.progress import Report
+
+_ROWS_AT_ONCE = {"cpu": 64, "cuda": 1024}
 
 
 def run_jobs(
@@ -60,7 +61,7 @@ def run_jobs(
 
 
 def _rows(
-    streams: Streams, user: int, vocabulary: Vocabulary, settings: LanguageModelShape
+    streams: Streams, user: int, vocabulary: Vocabulary, settings: LanguageModelSettings
 ) -> NDArray[np.int32]:
     return sequences(vocabulary.encode(streams.of(user)), settings.sequence)
 
@@ -68,7 +69,9 @@ def _rows(
 class LanguageModels:
     """``count`` models: embedding, one LSTM layer, softmax; dropout before and after the LSTM."""
 
-    def __init__(self, count: int, settings: LanguageModelShape, *, seed: int, device: torch.device) -> None:
+    def __init__(
+        self, count: int, settings: LanguageModelSettings, *, seed: int, device: torch.device
+    ) -> None:
         self.count, self.settings, self.device = count, settings, device
         words, wide, hidden = settings.vocabulary, settings.embedding, settings.hidden
         self._generator = torch.Generator(device=device).manual_seed(seed)
@@ -89,13 +92,8 @@ class LanguageModels:
 
     def one(self, model: int) -> LanguageModels:
         """Return one of the models; it shares its weights with this one."""
-        single = object.__new__(LanguageModels)
-        single.count, single.settings, single.device, single._generator = (
-            1,
-            self.settings,
-            self.device,
-            self._generator,
-        )
+        single = copy.copy(self)
+        single.count = 1
         single.embedding, single.inwards, single.recurrent, single.bias, single.outwards, single.offset = (
             weight.detach()[model : model + 1] for weight in self.weights
         )
@@ -145,6 +143,32 @@ class LanguageModels:
 
     def _uniform(self, shape: tuple[int, ...], limit: float) -> torch.Tensor:
         return torch.empty(shape, device=self.device).uniform_(-limit, limit, generator=self._generator)
+
+
+def rank_counts(models: LanguageModels, users: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """Return for each user, given as rows, how many of the words they wrote have a rank in each bin, by the
+    first of the models.
+
+    Words that the model does not know get the highest rank; ends of texts are not counted.
+    """
+    device = models.device
+    rows = np.concatenate(list(users))
+    owners = np.repeat(np.arange(len(users)), [len(part) for part in users])
+    counts = torch.zeros(len(users) * BINS, dtype=torch.int32, device=device)
+    at_once = _ROWS_AT_ONCE.get(device.type, 64)
+    with torch.no_grad():
+        for start in range(0, len(rows), at_once):
+            part = torch.from_numpy(rows[start : start + at_once]).to(device).long()[None]
+            whose = torch.from_numpy(owners[start : start + at_once]).to(device)
+            wanted = part[0, :, 1:].reshape(-1)
+            scores = models.logits(part[:, :, :-1], training=False)[0]
+            ranks = (scores > scores.gather(1, wanted[:, None])).sum(1)
+            coarse = WIDTH - 1 + torch.div(ranks, WIDTH, rounding_mode="floor").clamp(max=PROTOCOL_BINS - 1)
+            bins = torch.where(wanted == UNKNOWN, BINS - 1, torch.where(ranks < WIDTH, ranks, coarse))
+            counted = (wanted != PADDING) & (wanted != TEXT_END)
+            places = (whose.repeat_interleave(part.shape[2] - 1) * BINS + bins)[counted]
+            counts.index_add_(0, places, torch.ones_like(places, dtype=torch.int32))
+    return counts.reshape(len(users), BINS).cpu().numpy()
 
 
 def train(

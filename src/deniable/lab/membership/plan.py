@@ -16,11 +16,11 @@ FEWEST_USERS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class LanguageModelShape:
-    """The model of the auditor's protocol, that of Song and Shmatikov: 256 coordinates a word, an LSTM of
-    128, a softmax.
+class LanguageModelSettings:
+    """The model of the auditor's protocol, that of Song and Shmatikov, and how they trained it.
 
-    It reads ``sequence`` words in a row before it starts afresh.
+    It has 256 coordinates a word, an LSTM of 128, a softmax, and reads ``sequence`` words in a row before it
+    starts afresh. ``clip`` is the longest gradient of a step.
     """
 
     vocabulary: int = 5_000
@@ -28,12 +28,6 @@ class LanguageModelShape:
     hidden: int = 128
     dropout: float = 0.25
     sequence: int = 35
-
-
-@dataclass(frozen=True, kw_only=True)
-class LanguageModelSettings(LanguageModelShape):
-    """The model, and how they trained it; ``clip`` is the longest gradient of a step."""
-
     batch: int = 20
     rate: float = 1e-3
     clip: float = 5.0
@@ -74,9 +68,9 @@ class Plan:
         """The users whose texts the adversary has."""
         return tuple(range(2 * self.in_each, 4 * self.in_each))
 
-    def summarise(self) -> PlanSummary:
-        """Return what a result says of the plan."""
-        return PlanSummary(in_each=self.in_each, targets=len(self.targets), shadows=len(self.shadows))
+    def summarise(self) -> dict[str, int]:
+        """Return how many users are in the training data of a model, and how many models there are."""
+        return {"in_each": self.in_each, "targets": len(self.targets), "shadows": len(self.shadows)}
 
     def jobs(self, conditions: Sequence[str]) -> list[Job]:
         """Return all models to train: targets and shadows of every condition, the original text among them.
@@ -84,7 +78,7 @@ class Plan:
         The model trained on original text is asked for every condition, the others for their own and the
         original.
         """
-        found = []
+        jobs = []
         for condition in conditions:
             asked = (ORIGINAL,) if condition == ORIGINAL else (ORIGINAL, condition)
             of_target = tuple(conditions) if condition == ORIGINAL else asked
@@ -92,26 +86,12 @@ class Plan:
                 ("target", self.targets, self.target_pool, of_target),
                 ("shadow", self.shadows, self.shadow_pool, asked),
             ):
-                found += [
-                    Job(
-                        name=f"{condition} {kind} {place}",
-                        trained_on=condition,
-                        members=members,
-                        asked=questions,
-                        users=pool,
+                for place, members in enumerate(splits):
+                    name = f"{condition} {kind} {place}"
+                    jobs.append(
+                        Job(name=name, trained_on=condition, members=members, asked=questions, users=pool)
                     )
-                    for place, members in enumerate(splits)
-                ]
-        return found
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlanSummary:
-    """How many users are in the training data of a model, and how many models there are."""
-
-    in_each: int
-    targets: int
-    shadows: int
+        return jobs
 
 
 def make_plan(

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.audit.draws import Users
+
 Codes = NDArray[np.int32]
 
 END = 0
@@ -34,49 +36,19 @@ class Streams:
         return np.concatenate([self.of(user) for user in users])
 
 
-class Coder:
-    """Gives every word one code, the same in all conditions."""
-
-    def __init__(self) -> None:
-        self.codes: dict[str, int] = {}
-
-    def streams(self, users: Sequence[Sequence[Sequence[str]]]) -> Streams:
-        """Return the streams of users given as texts given as words."""
-        flat: list[int] = []
-        offsets = [0]
+def encode_conditions(conditions: Mapping[str, Users]) -> dict[str, Streams]:
+    """Return the words of all conditions as streams, with one code per word."""
+    codes: dict[str, int] = {}
+    streams = {}
+    for name, users in conditions.items():
+        flat, offsets = list[int](), [0]
         for texts in users:
             for words in texts:
-                flat.extend(self.codes.setdefault(word, len(self.codes) + 1) for word in words)
-                flat.append(END)
+                flat += [*(codes.setdefault(word, len(codes) + 1) for word in words), END]
             offsets.append(len(flat))
-        return Streams(tokens=np.array(flat, dtype=np.int32), offsets=np.array(offsets, dtype=np.int64))
-
-
-def encode_conditions(conditions: Mapping[str, Sequence[Sequence[Sequence[str]]]]) -> dict[str, Streams]:
-    """Return the words of all conditions as streams with one code per word."""
-    coder = Coder()
-    return {name: coder.streams(users) for name, users in conditions.items()}
-
-
-def pack(conditions: Mapping[str, Streams]) -> dict[str, NDArray[np.generic]]:
-    """Return conditions as arrays for ``numpy.savez``."""
-    arrays: dict[str, NDArray[np.generic]] = {"names": np.array(list(conditions))}
-    for place, streams in enumerate(conditions.values()):
-        narrow = np.uint16 if streams.tokens.max(initial=0) < 1 << 16 else np.int32
-        arrays[f"tokens{place}"] = streams.tokens.astype(narrow)
-        arrays[f"offsets{place}"] = streams.offsets
-    return arrays
-
-
-def unpack(arrays: Mapping[str, NDArray[np.generic]]) -> dict[str, Streams]:
-    """Return the conditions that ``pack`` packed."""
-    return {
-        str(name): Streams(
-            tokens=arrays[f"tokens{place}"].astype(np.int32),
-            offsets=arrays[f"offsets{place}"].astype(np.int64),
-        )
-        for place, name in enumerate(arrays["names"])
-    }
+        tokens, ends = np.array(flat, dtype=np.int32), np.array(offsets, dtype=np.int64)
+        streams[name] = Streams(tokens=tokens, offsets=ends)
+    return streams
 
 
 class Vocabulary:

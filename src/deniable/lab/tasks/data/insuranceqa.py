@@ -9,7 +9,7 @@ labels, pool``. The answers are public: only questions are ever perturbed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from deniable.compression import ENDINGS
@@ -94,7 +94,7 @@ def _find(folder: Path, name: str) -> Path | None:
 
 def _read_v1(folder: Path) -> AnswerSelection:
     """Read the files of V1; the two test sets are taken together."""
-    spell = _Vocabulary(_require(folder, "vocabulary"))
+    spell = _speller(_require(folder, "vocabulary"))
     answers, places = _answers(_require(folder, "answers.label.token_idx"), spell)
     train = Questions(texts=[], answers=[])
     file = _require(folder, "question.train.token_idx.label")
@@ -118,7 +118,7 @@ def _read_v1(folder: Path) -> AnswerSelection:
 
 def _read_v2(folder: Path) -> AnswerSelection:
     """Read the files of V2 with pools of 100 and 500."""
-    spell = _Vocabulary(_require(folder, "vocabulary"))
+    spell = _speller(_require(folder, "vocabulary"))
     answers, places = _answers(_require(folder, "InsuranceQA.label2answer.raw.encoded"), spell)
     parts = {}
     for name, published in {"train": "train", "validation": "valid", "test": "test"}.items():
@@ -139,20 +139,23 @@ def _read_v2(folder: Path) -> AnswerSelection:
     return AnswerSelection(name="insuranceqa", answers=answers, **parts)
 
 
-class _Vocabulary:
-    """The spelling of the words."""
+Spell = Callable[[str, Path, int], str]
+"""From numbers of words, the file and the line where they stand, to the words."""
 
-    def __init__(self, file: Path) -> None:
-        self._words = dict(fields for _, fields in _rows(file, 2))
 
-    def __call__(self, numbers: str, file: Path, line: int) -> str:
+def _speller(vocabulary: Path) -> Spell:
+    words = dict(fields for _, fields in _rows(vocabulary, 2))
+
+    def spell(numbers: str, file: Path, line: int) -> str:
         try:
-            return " ".join(self._words[number] for number in numbers.split())
+            return " ".join(words[number] for number in numbers.split())
         except KeyError as error:
             raise TaskDataError(file, f"the vocabulary has no word {error}", line=line) from None
 
+    return spell
 
-def _answers(file: Path, spell: _Vocabulary) -> tuple[list[str], dict[str, int]]:
+
+def _answers(file: Path, spell: Spell) -> tuple[list[str], dict[str, int]]:
     answers: list[str] = []
     places: dict[str, int] = {}
     for number, (label, words) in _rows(file, 2):

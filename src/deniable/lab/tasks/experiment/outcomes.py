@@ -14,6 +14,8 @@ from deniable.errors import TaskDataError
 from deniable.learning.summary import MeasuredEmbedding, Outcome
 
 Place = Literal["nowhere", "train", "test"]
+IDENTITY = ("task", "data", "embedding", "mechanism", "policy", "recipe")
+"""What all results of an experiment depend on; ``data`` is a digest, ``recipe`` how models are trained."""
 _IN_FILES = (
     "at",
     "epsilon",
@@ -49,23 +51,6 @@ class Setting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExperimentIdentity:
-    """What all results of an experiment depend on: task, digest of the data, embedding, mechanism, policy,
-    and how models are trained."""
-
-    task: str
-    data: str
-    embedding: MeasuredEmbedding
-    mechanism: str | Mapping[str, Any]
-    policy: Mapping[str, Any]
-    recipe: Mapping[str, Any]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the identity as JSON-ready data."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, kw_only=True)
 class TaskOutcome(Outcome):
     """The result of one setting of an experiment.
 
@@ -73,7 +58,7 @@ class TaskOutcome(Outcome):
     ``made_with`` names the versions, the device and the source of the noise.
     """
 
-    identity: ExperimentIdentity
+    identity: Mapping[str, Any]
     at: Place
     epochs: int | None
     unknown: dict[str, float]
@@ -87,7 +72,7 @@ class TaskOutcome(Outcome):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON-ready data, in the order in which files hold it."""
-        return {**self.identity.to_dict(), **{name: getattr(self, name) for name in _IN_FILES}}
+        return {**self.identity, **{name: getattr(self, name) for name in _IN_FILES}}
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Self:
@@ -98,11 +83,9 @@ class TaskOutcome(Outcome):
         """
         if not isinstance(found["scores"], dict):
             raise TypeError("no scores")
-        identity = {name: found[name] for name in ("task", "data", "mechanism", "policy", "recipe")}
-        return cls(
-            identity=ExperimentIdentity(**identity, embedding=MeasuredEmbedding(**found["embedding"])),
-            **{name: found[name] for name in _IN_FILES},
-        )
+        MeasuredEmbedding(**found["embedding"])
+        identity = {name: found[name] for name in IDENTITY}
+        return cls(identity=identity, **{name: found[name] for name in _IN_FILES})
 
 
 def settings_of(epsilons: Sequence[float], places: Sequence[Place], runs: int) -> list[Setting]:
@@ -115,43 +98,29 @@ def settings_of(epsilons: Sequence[float], places: Sequence[Place], runs: int) -
     return found
 
 
-class KeptOutcomes:
-    """The finished settings of one experiment, in a folder."""
+def kept_outcome(folder: Path, identity: Mapping[str, Any], setting: Setting) -> TaskOutcome | None:
+    """Return the result of a setting in a folder, or None if it is not finished.
 
-    def __init__(self, folder: Path, identity: ExperimentIdentity) -> None:
-        """Look at a folder of results, which must all have the same identity."""
-        self._folder, self._identity = folder, json.loads(json.dumps(identity.to_dict()))
-        folder.mkdir(parents=True, exist_ok=True)
+    :raises TaskDataError: if the file is damaged or belongs to another experiment.
+    """
+    path = folder / f"{setting.name}.json"
+    if not path.exists():
+        return None
+    outcome = read_outcome(path)
+    found = outcome.to_dict()
+    for name, value in (json.loads(json.dumps(identity)) | asdict(setting)).items():
+        if found[name] != value:
+            raise TaskDataError(
+                path, f"this result was made with another {name}; choose another folder, or remove it"
+            )
+    return outcome
 
-    def get(self, setting: Setting) -> TaskOutcome | None:
-        """Return the result of a setting, or None if it is not finished.
 
-        :raises TaskDataError: if the file is damaged or belongs to another experiment.
-        """
-        path = self._path(setting)
-        if not path.exists():
-            return None
-        outcome = read_outcome(path)
-        found = outcome.to_dict()
-        for name, value in (
-            *self._identity.items(),
-            ("epsilon", setting.epsilon),
-            ("at", setting.at),
-            ("run", setting.run),
-        ):
-            if found[name] != value:
-                raise TaskDataError(
-                    path, f"this result was made with another {name}; choose another folder, or remove it"
-                )
-        return outcome
-
-    def put(self, outcome: TaskOutcome) -> None:
-        """Keep a result, whole or not at all."""
-        with whole_file(self._path(outcome.setting)) as file:
-            file.write((json.dumps(outcome.to_dict(), indent=1, ensure_ascii=False) + "\n").encode())
-
-    def _path(self, setting: Setting) -> Path:
-        return self._folder / f"{setting.name}.json"
+def keep_outcome(folder: Path, outcome: TaskOutcome) -> None:
+    """Keep a result, whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with whole_file(folder / f"{outcome.setting.name}.json") as file:
+        file.write((json.dumps(outcome.to_dict(), indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def read_outcome(path: Path) -> TaskOutcome:

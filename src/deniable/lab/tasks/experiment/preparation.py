@@ -31,7 +31,6 @@ def prepare(
     workplace: Path,
     *,
     device: str = "cpu",
-    jobs: int = 1,
     threads: int = 1,
     texts: int | None = None,
     epochs: int | None = None,
@@ -69,23 +68,21 @@ def prepare(
         threads=threads,
     )
     if not experiment.encoded_file.exists():
-        save_encoded_task(encode_task(task, space, TextPolicy(), jobs=jobs), experiment.encoded_file)
+        save_encoded_task(encode_task(task, space, TextPolicy()), experiment.encoded_file)
     return experiment, task
 
 
-def encode_task(task: Task, embedding: Embedding, policy: TextPolicy, *, jobs: int = 1) -> EncodedTask:
+def encode_task(task: Task, embedding: Embedding, policy: TextPolicy) -> EncodedTask:
     """Return the task as ids of an embedding, cut as a release cuts text. Answers are public: no policy
     changes them."""
-    passages = {
-        split: passages_of(getattr(task, split).texts, embedding, policy, jobs=jobs) for split in SPLITS
-    }
+    passages = {split: passages_of(getattr(task, split).texts, embedding, policy) for split in SPLITS}
     arrays: dict[str, NDArray[np.int64]] = {}
     if isinstance(task, Classification):
         arrays["classes"] = np.array(len(task.classes))
         for split in SPLITS:
             arrays[f"labels/{split}"] = np.array(getattr(task, split).labels, dtype=np.int64)
         return EncodedTask(passages=passages, arrays=arrays)
-    passages["answers"] = passages_of(task.answers, embedding, TextPolicy(), jobs=jobs)
+    passages["answers"] = passages_of(task.answers, embedding, TextPolicy())
     for split in SPLITS:
         questions = getattr(task, split)
         arrays[f"right/{split}"] = np.array(

@@ -65,7 +65,6 @@ def reproduce(
     runs: int = 3,
     work: str | Path = "reproduced",
     device: str = "cpu",
-    jobs: int = 1,
     texts: int | None = None,
     epochs: int | None = None,
     after_tan: bool = False,
@@ -87,7 +86,7 @@ def reproduce(
     """
     try:
         from deniable.lab.tasks.experiment.preparation import prepare
-        from deniable.lab.tasks.experiment.scheduling import run_settings
+        from deniable.lab.tasks.experiment.runner import run_settings
     except ImportError as error:
         raise MissingExtra("training models", "lab") from error
 
@@ -99,7 +98,7 @@ def reproduce(
         raise InvalidParameter(
             "after_tan", after_tan, f"Tan et al. trained for insuranceqa; {name} has one recipe"
         )
-    runs, jobs, data = validated_count(runs, "runs"), validated_count(jobs, "jobs"), Path(data)
+    runs, data = validated_count(runs, "runs"), Path(data)
     epsilons = [validated_epsilon(e) for e in epsilons]
     chosen = ChosenMechanism() if mechanism is None else mechanism
     if not data.exists():
@@ -112,7 +111,6 @@ def reproduce(
         embedding,
         Path(work),
         device=device,
-        jobs=jobs,
         threads=1 if device == "cpu" else threads(),
         texts=texts,
         epochs=epochs,
@@ -123,9 +121,7 @@ def reproduce(
         from deniable.calibration.matching import epsilons_where_words_stay
 
         epsilons = epsilons_where_words_stay(experiment.embedding, chosen)
-    outcomes = run_settings(
-        experiment, settings_of(epsilons, _PLACES[at], runs), jobs=jobs, on_result=on_result
-    )
+    outcomes = run_settings(experiment, settings_of(epsilons, _PLACES[at], runs), on_result=on_result)
     return Reproduction(
         name=name,
         folder=experiment.folder,

@@ -7,9 +7,11 @@ import hashlib
 import json
 import sys
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,7 +28,7 @@ from deniable.lab.neural.encoder import vectors_for_models
 from deniable.lab.neural.ranker import Ranker, RankerSettings, evaluate_ranker, train_ranker
 from deniable.lab.passages import Passages
 from deniable.lab.perturbation import Perturbations, changed_share
-from deniable.lab.tasks.experiment.outcomes import ExperimentIdentity, Setting, TaskOutcome
+from deniable.lab.tasks.experiment.outcomes import Setting, TaskOutcome, keep_outcome, kept_outcome
 from deniable.learning.scores import accuracy
 from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -74,20 +76,18 @@ class SettingRunner:
         )
         self._mechanisms: dict[float, Mechanism] = {}
 
-    @property
-    def identity(self) -> ExperimentIdentity:
+    @cached_property
+    def identity(self) -> dict[str, Any]:
         """What all results of this experiment depend on."""
-        experiment = self.experiment
-        return ExperimentIdentity(
-            task=experiment.task,
-            data=experiment.data,
-            embedding=MeasuredEmbedding.of(self._embedding),
-            mechanism="Multivariate"
-            if experiment.mechanism.is_papers
-            else experiment.mechanism.identity(self._embedding),
-            policy={**asdict(experiment.policy), "keep_words": sorted(experiment.policy.keep_words)},
-            recipe=asdict(experiment.training),
-        )
+        experiment, papers = self.experiment, self.experiment.mechanism.is_papers
+        return {
+            "task": experiment.task,
+            "data": experiment.data,
+            "embedding": asdict(MeasuredEmbedding.of(self._embedding)),
+            "mechanism": "Multivariate" if papers else experiment.mechanism.identity(self._embedding),
+            "policy": {**asdict(experiment.policy), "keep_words": sorted(experiment.policy.keep_words)},
+            "recipe": asdict(experiment.training),
+        }
 
     def perturb(self, setting: Setting) -> dict[str, Passages]:
         """Return what this setting changes, drawing it if it was never drawn."""
@@ -107,9 +107,7 @@ class SettingRunner:
     def model_file(self, run: int) -> Path:
         """Return where the model trained on unperturbed text in this run is kept: a place of its own for each
         way of training."""
-        made = hashlib.blake2b(
-            json.dumps(self.identity.to_dict(), sort_keys=True).encode(), digest_size=4
-        ).hexdigest()
+        made = hashlib.blake2b(json.dumps(self.identity, sort_keys=True).encode(), digest_size=4).hexdigest()
         return self.experiment.folder / "models" / f"run{run}-{made}.safetensors"
 
     def run(self, setting: Setting) -> TaskOutcome:
@@ -210,3 +208,30 @@ class SettingRunner:
         return {
             "accuracy": accuracy(predict_classes(model, self._texts(test)), self._task.arrays["labels/test"])
         }
+
+
+def run_settings(
+    experiment: Experiment,
+    settings: Sequence[Setting],
+    *,
+    on_result: Callable[[TaskOutcome], None] | None = None,
+) -> list[TaskOutcome]:
+    """Return the results of the settings in order; those that were finished before are not run again.
+
+    ``on_result`` is called with each new result.
+
+    :raises TaskDataError: if a kept file is damaged or belongs to another experiment.
+    """
+    runner, folder = SettingRunner(experiment), experiment.folder / "results"
+    pending = [setting for setting in settings if kept_outcome(folder, runner.identity, setting) is None]
+    # Results may have been carried here from another machine without the models that were made there.
+    trained = {setting.run for setting in pending if setting.at == "nowhere"}
+    needed = {setting.run for setting in pending if setting.at == "test"} - trained
+    missing = sorted(run for run in needed if not runner.model_file(run).exists())
+    for setting in [*(Setting(at="nowhere", epsilon=None, run=run) for run in missing), *pending]:
+        outcome = runner.run(setting)
+        keep_outcome(folder, outcome)
+        if on_result is not None:
+            on_result(outcome)
+    kept = (kept_outcome(folder, runner.identity, setting) for setting in settings)
+    return [outcome for outcome in kept if outcome is not None]
