@@ -307,7 +307,7 @@ def test_forgetting_spellings_while_another_thread_looks_them_up_is_harmless(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from deniable.embeddings.subwords import Subwords
-    from deniable.release import subwords as lookup
+    from deniable.release import policies as lookup
 
     monkeypatch.setattr(lookup, "_REMEMBERED_SPELLINGS", 3)
     few = Embedding(["aa", "bb"], [[1.0, 0.0], [0.0, 1.0]])

@@ -10,7 +10,7 @@ import pytest
 
 from deniable import Embedding, Keyed, Multivariate, Privatizer
 from deniable.records import privatize_file
-from deniable.release import repeats
+from deniable.release import tally as repeats
 from deniable.release.receipt_page import decode_receipt, receipt_page
 from deniable.release.tally import Tally
 

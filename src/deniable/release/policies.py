@@ -10,6 +10,8 @@ text again.
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
@@ -18,8 +20,8 @@ import regex
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, UnknownWord
+from deniable.neighbours import best_neighbours
 from deniable.progress import check_interrupt
-from deniable.release.subwords import SubwordLookup
 from deniable.release.writing import REDACTED, Shape, Writer, marks_of, shape_of
 from deniable.words.cutter import Cutter, Lookup
 
@@ -34,6 +36,8 @@ _SPACES = regex.compile(r"\s+")
 _SPACE = regex.compile(r"[ \t\r\n]")
 _CHARACTERS_AT_ONCE = 1 << 16
 _WORDS_AT_ONCE = 1 << 12
+_SPELLINGS_AT_ONCE = 1 << 14
+_REMEMBERED_SPELLINGS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,6 +283,61 @@ class Drafter:
                 )
             words += found
         return frozenset(self._lookup.ids(words)) - {self._unknown}
+
+
+class SubwordLookup:
+    """Maps an unknown word to the known word nearest to the vector its spelling has in a fastText
+    embedding."""
+
+    def __init__(self, embedding: Embedding) -> None:
+        """Prepare the map.
+
+        :raises InvalidParameter: if the embedding carries no subword vectors.
+        """
+        if embedding.subwords is None:
+            raise InvalidParameter(
+                "unknown",
+                "subwords",
+                f"the embedding {embedding.name!r} has no subword vectors (fastText .bin files do)",
+            )
+        self._subwords = embedding.subwords
+        self._unknown = embedding.unknown_id
+        self._cased = embedding.cased
+        self._neighbours = best_neighbours(embedding)
+        # Bounded: private text must not be able to grow the process without end.
+        self._remembered: OrderedDict[str, int] = OrderedDict()
+        self._most_remembered = _REMEMBERED_SPELLINGS
+        self._lock = threading.Lock()
+
+    def remember_nothing(self) -> None:
+        """Keep no spelling from one call to the next."""
+        self._most_remembered = 0
+        self._remember({})
+
+    def ids(self, words: list[str]) -> list[int]:
+        """Return a known id for each word; ⊥ where the spelling has no vector."""
+        spellings = words if self._cased else [word.lower() for word in words]
+        # One look per spelling: another thread may make this one forget it at any moment.
+        found: dict[str, int | None] = {word: self._remembered.get(word) for word in spellings}
+        unseen = [word for word, word_id in found.items() if word_id is None]
+        for start in range(0, len(unseen), _SPELLINGS_AT_ONCE):
+            check_interrupt()
+            fresh = unseen[start : start + _SPELLINGS_AT_ONCE]
+            vectors = self._subwords.vectors(fresh)
+            nearest = self._neighbours.nearest(vectors).tolist()
+            learnt = {
+                word: near if vector.any() else self._unknown
+                for word, vector, near in zip(fresh, vectors, nearest, strict=True)
+            }
+            found.update(learnt)
+            self._remember(learnt)
+        return [word_id for word in spellings if (word_id := found[word]) is not None]
+
+    def _remember(self, learnt: dict[str, int]) -> None:
+        with self._lock:
+            self._remembered.update(learnt)
+            while len(self._remembered) > self._most_remembered:
+                self._remembered.popitem(last=False)
 
 
 def _parts(text: str) -> Iterator[str]:

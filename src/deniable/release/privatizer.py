@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
-from deniable.arrays import Floats, Ids
 from deniable.embeddings.derived import leave_out
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism, Randomness
@@ -25,8 +24,7 @@ from deniable.parameters import validated_epsilon
 from deniable.progress import check_interrupt
 from deniable.release.policies import CasePolicy, Draft, Drafter, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.release.receipt import Receipt, ReleaseSettings
-from deniable.release.repeats import Call, Repeats
-from deniable.release.tally import Tally
+from deniable.release.tally import Call, Repeats, Tally
 from deniable.words.never_release import GivenList, NeverRelease
 
 if TYPE_CHECKING:
@@ -101,19 +99,17 @@ class Privatizer:
         """
         if isinstance(mechanism, int | float | str):
             raise InvalidParameter("mechanism", mechanism, _NOT_A_MECHANISM)
-        mechanism = (
-            mechanism if never_release is None else _without_words(mechanism, NeverRelease.of(never_release))
-        )
+        if never_release is not None:
+            mechanism = _without_words(mechanism, NeverRelease.of(never_release))
         self.mechanism: Mechanism
         self.policy: TextPolicy
         self.record_epsilon: float | None
-        settings = vars(self)  # past __setattr__, which lets nobody change them afterwards
-        settings["mechanism"] = mechanism
-        settings["policy"] = TextPolicy(
-            unknown=unknown, punctuation=punctuation, case=case, keep_words=keep_words
-        )
-        settings["record_epsilon"] = (
-            None if record_epsilon is None else validated_epsilon(record_epsilon, "record_epsilon")
+        vars(self).update(  # past __setattr__, which lets nobody change them afterwards
+            mechanism=mechanism,
+            policy=TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=keep_words),
+            record_epsilon=None
+            if record_epsilon is None
+            else validated_epsilon(record_epsilon, "record_epsilon"),
         )
         self._risk = None if risk is None else _share_of(risk)
         self._randomness: Randomness | Keyed = SecureRandomness() if randomness is None else randomness
@@ -140,14 +136,12 @@ class Privatizer:
 
         :raises AttributeError: if the attribute is public.
         """
-        if not name.startswith("_"):
-            raise AttributeError(_unchangeable(name))
+        _check_private(name)
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
         """Refuse to remove a setting, as ``__setattr__`` refuses to change it."""
-        if not name.startswith("_"):
-            raise AttributeError(_unchangeable(name))
+        _check_private(name)
         super().__delattr__(name)
 
     def __reduce__(self) -> NoReturn:
@@ -222,7 +216,9 @@ class Privatizer:
             is a key and not one id for each text; nothing is released then.
         :raises UnknownWord: if the policy is to stop at unknown words.
         """
-        return self._many(texts, record_ids, rows, self._call(), people)
+        whose = None if people is None else self._encoded(people, len(texts))
+        _check_rows(rows, len(texts))
+        return self._many(texts, self._checked(record_ids, len(texts)), rows, self._call(), whose)
 
     def _many(
         self,
@@ -230,18 +226,11 @@ class Privatizer:
         record_ids: Sequence[RecordId] | None,
         rows: Sequence[int] | None,
         call: Call | None,
-        people: Sequence[RecordId] | None = None,
+        whose: list[bytes] | None = None,
     ) -> list[str | None]:
         tally = Tally()
-        whose = None if people is None else self._encoded(people, len(texts))
-        if record_ids is not None and len(record_ids) != len(texts):
-            raise InvalidParameter(
-                "record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {len(texts):,} texts"
-            )
-        tally.place_in_rows(_check_rows(rows, len(texts)))
-        if record_ids is not None and self.keyed is not None and not self.keyed.consistent:
-            _check_different(record_ids)
-        released = [text for batch in self._release(texts, record_ids, tally, call, whose) for text in batch]
+        tally.place_in_rows(rows)
+        released = [text for block in self._release(texts, record_ids, tally, call, whose) for text in block]
         self._count(tally, call)
         return released
 
@@ -258,16 +247,12 @@ class Privatizer:
         :raises InvalidParameter: as ``many``; an id that comes again after more than 65,536 others is noticed
             at the end only.
         """
-        tally = Tally()
+        tally, call, seen = Tally(), self._call(), None
         tally.place_in_rows(rows)
-        seen = UniqueIds() if self.keyed is not None and not self.keyed.consistent else None
-        ids = (
-            record_ids
-            if seen is None or record_ids is None or isinstance(record_ids, str)
-            else _remember_ids(record_ids, seen)
-        )
-        call = self._call()
-        for released in self._release(texts, ids, tally, call):
+        if self._ids_differ and record_ids is not None and not isinstance(record_ids, str):
+            seen = UniqueIds()
+            record_ids = _remember_ids(record_ids, seen)
+        for released in self._release(texts, record_ids, tally, call):
             self._count(tally, call)
             tally.clear()
             yield from released
@@ -284,18 +269,14 @@ class Privatizer:
         """
         from deniable.release.columns import as_text_column, map_column
 
-        texts = as_text_column(column)
-        if record_ids is None:
-            call = self._call()
-            return map_column(texts, lambda part: self._many(part, None, None, call))
-        if len(record_ids) != len(texts):
-            raise InvalidParameter(
-                "record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {len(texts):,} texts"
-            )
-        if self.keyed is not None and not self.keyed.consistent:
-            _check_different(record_ids)  # over all parts of the column, each of which is released by itself
-        ids = iter(record_ids)
-        return map_column(texts, lambda part: self.many(part, record_ids=list(islice(ids, len(part)))))
+        texts, call = as_text_column(column), self._call()
+        # Checked over all parts of the column, each of which is released by itself.
+        ids = None if record_ids is None else iter(self._checked(record_ids, len(texts)) or ())
+
+        def release(part: list[str | None]) -> list[str | None]:
+            return self._many(part, None if ids is None else list(islice(ids, len(part))), None, call)
+
+        return map_column(texts, release)
 
     @cached_property
     def card(self) -> Card:
@@ -340,10 +321,16 @@ class Privatizer:
         :raises UnknownWord: if the policy is to stop at unknown words.
         """
         tally = Tally()
-        tally.place_in_rows(_check_rows(rows, len(texts)))
-        names = None if record_ids is None else list(record_ids)
-        self._add(tally, self._drafts(texts), names, 0)
+        _check_rows(rows, len(texts))
+        tally.place_in_rows(rows)
+        whose = self._users(None if record_ids is None else list(record_ids), 1)
+        _add(tally, self._drafts(texts), whose)
         return tally
+
+    @property
+    def _ids_differ(self) -> bool:
+        """Whether no two texts may have one id: their noise would be the same."""
+        return self.keyed is not None and not self.keyed.consistent
 
     def _call(self) -> Call | None:
         return None if self._repeats is None else self._repeats.call()
@@ -354,6 +341,25 @@ class Privatizer:
             if call is not None and self._repeats is not None:
                 self._repeats.count(call, self._tally)
 
+    def _checked(self, record_ids: Sequence[RecordId] | None, texts: int) -> Sequence[RecordId] | None:
+        """Return the ids if there is one for each text, and they differ where two texts under one id would
+        show by equal noise where they agree.
+
+        :raises InvalidParameter: if not.
+        """
+        if record_ids is None:
+            return None
+        if len(record_ids) != texts:
+            raise InvalidParameter(
+                "record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {texts:,} texts"
+            )
+        seen: dict[bytes, int] = {}
+        for record, one in enumerate(record_ids if self._ids_differ else (), 1):
+            earlier = seen.setdefault(encode_id(one, record), record)
+            if earlier != record:  # an id can be a name, so no message shows it
+                raise InvalidParameter("record_ids", f"of texts {earlier:,} and {record:,}", _NAMES_TWO)
+        return record_ids
+
     def _release(
         self,
         texts: Iterable[str | None],
@@ -362,6 +368,7 @@ class Privatizer:
         call: Call | None,
         whose: list[bytes] | None = None,
     ) -> Iterator[list[str | None]]:
+        """Yield the released texts in blocks, and count them."""
         if isinstance(texts, str):
             raise InvalidParameter(
                 "texts", "a single str", "call the privatizer itself for one text: private(text)"
@@ -384,37 +391,20 @@ class Privatizer:
         start = 0
         for drafts in _blocks(self._drafts(texts, call)):
             names = None if ids is None else list(islice(ids, len(drafts)))
-            yield self._release_block(drafts, names, start, tally, whose)
+            words = iter(self._draw(drafts, names, start))
+            users = self._users(names, start + 1) if whose is None else whose[start : start + len(drafts)]
+            _add(tally, drafts, users)
+            yield [
+                None if draft is None else draft.assemble(list(islice(words, len(draft.drawn))))
+                for draft in drafts
+            ]
             start += len(drafts)
-
-    def _release_block(
-        self,
-        drafts: list[Draft | None],
-        record_ids: list[RecordId] | None,
-        start: int,
-        tally: Tally,
-        whose: list[bytes] | None,
-    ) -> list[str | None]:
-        words = self._draw(drafts, record_ids, start)
-        self._add(tally, drafts, record_ids, start, whose)
-        released: list[str | None] = []
-        position = 0
-        for draft in drafts:
-            if draft is None:
-                released.append(None)
-                continue
-            drawn = len(draft.drawn)
-            released.append(draft.assemble(words[position : position + drawn]))
-            position += drawn
-        return released
 
     def _drafts(self, texts: Iterable[str | None], call: Call | None = None) -> Iterator[Draft | None]:
         for record, text in enumerate(texts, 1):
             check_interrupt()
-            if text is None or (
-                isinstance(text, float) and math.isnan(text)
-            ):  # what is missing is NaN in many tables
-                yield None
+            if text is None or (isinstance(text, float) and math.isnan(text)):
+                yield None  # what is missing is NaN in many tables
             elif isinstance(text, str):
                 draft = self._drafter.draft(text, record=record)
                 if call is not None:
@@ -426,47 +416,29 @@ class Privatizer:
                 )
 
     def _draw(self, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int) -> list[str]:
+        """Return a released word for each drawn word of the drafts."""
         lengths = [0 if draft is None else len(draft.drawn) for draft in drafts]
-        ids = np.array(
-            [word_id for draft in drafts if draft is not None for word_id in draft.drawn], dtype=np.int64
-        )
+        there = [draft for draft in drafts if draft is not None]
+        ids = np.array([word_id for draft in there for word_id in draft.drawn], dtype=np.int64)
         epsilon = None
         if self.record_epsilon is not None:
-            epsilon = np.repeat(
-                np.minimum(self.mechanism.epsilon, self.record_epsilon / np.maximum(lengths, 1)), lengths
+            share = self.record_epsilon / np.maximum(lengths, 1)
+            epsilon = np.repeat(np.minimum(self.mechanism.epsilon, share), lengths)
+        randomness = self._randomness
+        if isinstance(randomness, Keyed):
+            randomness = randomness.bind(
+                self.mechanism,
+                ids,
+                positions=np.array([place for draft in there for place in draft.positions], dtype=np.int64),
+                record_ids=record_ids or [],
+                lengths=lengths,
+                epsilon=epsilon,
+                first=start + 1,
             )
-        randomness = self._noise_for(ids, drafts, record_ids, lengths, epsilon, start)
         if not len(ids):
             return []
-        vocabulary = self._vocabulary
-        return [
-            vocabulary[word_id]
-            for word_id in self.mechanism.perturb(ids, randomness, epsilon=epsilon).tolist()
-        ]
-
-    def _noise_for(
-        self,
-        ids: Ids,
-        drafts: list[Draft | None],
-        record_ids: list[RecordId] | None,
-        lengths: list[int],
-        epsilon: Floats | None,
-        start: int,
-    ) -> Randomness:
-        if not isinstance(self._randomness, Keyed):
-            return self._randomness
-        positions = np.array(
-            [place for draft in drafts if draft is not None for place in draft.positions], dtype=np.int64
-        )
-        return self._randomness.bind(
-            self.mechanism,
-            ids,
-            positions=positions,
-            record_ids=record_ids or [],
-            lengths=lengths,
-            epsilon=epsilon,
-            first=start + 1,
-        )
+        released = self.mechanism.perturb(ids, randomness, epsilon=epsilon)
+        return [self._vocabulary[word_id] for word_id in released.tolist()]
 
     def _encoded(self, people: Sequence[RecordId], texts: int) -> list[bytes]:
         if self.keyed is not None:
@@ -481,28 +453,33 @@ class Privatizer:
             )
         return [encode_id(person, place) for place, person in enumerate(people, 1)]
 
-    def _add(
-        self,
-        tally: Tally,
-        drafts: Iterable[Draft | None],
-        record_ids: list[RecordId] | None,
-        start: int,
-        whose: list[bytes] | None = None,
-    ) -> None:
-        by_user = record_ids is not None and self.keyed is not None and self.keyed.consistent
-        for place, draft in enumerate(drafts):
-            if draft is None:
-                tally.count_missing()
-                continue
-            user = None if whose is None else whose[start + place]
-            if by_user and record_ids is not None:
-                user = encode_id(record_ids[place], start + place + 1)
+    def _users(self, record_ids: list[RecordId] | None, first: int) -> list[bytes] | None:
+        """Return whose each text is, where the ids of a key name users; ``first`` numbers the texts."""
+        if record_ids is None or self.keyed is None or not self.keyed.consistent:
+            return None
+        return [encode_id(one, place) for place, one in enumerate(record_ids, first)]
+
+
+def _check_private(name: str) -> None:
+    if not name.startswith("_"):
+        raise AttributeError(
+            f"cannot change {name}: the settings of a Privatizer are fixed; make a new Privatizer with the "
+            "settings you want"
+        )
+
+
+def _add(tally: Tally, drafts: Iterable[Draft | None], whose: list[bytes] | None) -> None:
+    """Count drafts; ``whose`` says of each whose text it is, if that is known."""
+    for place, draft in enumerate(drafts):
+        if draft is None:
+            tally.count_missing()
+        else:
             tally.count(
                 words=draft.words,
                 unknown=draft.unknown,
                 spent=len(draft.drawn),
                 protected=draft.protected,
-                user=user,
+                user=None if whose is None else whose[place],
             )
 
 
@@ -510,13 +487,6 @@ def _share_of(risk: str | float) -> float:
     from deniable.measures.risk import share_of
 
     return share_of(risk)
-
-
-def _unchangeable(name: str) -> str:
-    return (
-        f"cannot change {name}: the settings of a Privatizer are fixed; make a new Privatizer with the "
-        "settings you want"
-    )
 
 
 def _without_words(mechanism: Mechanism, listed: NeverRelease) -> Mechanism:
@@ -537,8 +507,8 @@ def _without_words(mechanism: Mechanism, listed: NeverRelease) -> Mechanism:
     return chosen(embedding, epsilon=mechanism.epsilon)
 
 
-def _check_rows(rows: Sequence[int] | None, texts: int) -> Sequence[int] | None:
-    """Return the rows if all texts belong to them.
+def _check_rows(rows: Sequence[int] | None, texts: int) -> None:
+    """Check that all texts belong to the rows.
 
     :raises InvalidParameter: if not.
     """
@@ -546,20 +516,6 @@ def _check_rows(rows: Sequence[int] | None, texts: int) -> Sequence[int] | None:
         raise InvalidParameter(
             "rows", f"{len(rows):,} rows", f"must say for each row how many of the {texts:,} texts it has"
         )
-    return rows
-
-
-def _check_different(record_ids: Sequence[RecordId]) -> None:
-    """Do nothing if all ids differ: two texts under one id share their noise, and their releases show where
-    they agree.
-
-    :raises InvalidParameter: if two are the same.
-    """
-    seen: dict[bytes, int] = {}
-    for record, one in enumerate(record_ids, 1):
-        earlier = seen.setdefault(encode_id(one, record), record)
-        if earlier != record:  # an id can be a name, so no message shows it
-            raise InvalidParameter("record_ids", f"of texts {earlier:,} and {record:,}", _NAMES_TWO)
 
 
 def _remember_ids(record_ids: Iterable[RecordId], seen: UniqueIds) -> Iterator[RecordId]:
