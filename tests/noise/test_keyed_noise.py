@@ -18,9 +18,9 @@ from deniable import Embedding, InvalidParameter, Keyed, Multivariate
 from deniable.arrays import Floats, Ids
 from deniable.errors import RandomnessError
 from deniable.interfaces import Mechanism
+from deniable.noise.keyed import KeyedTokens
 from deniable.noise.portable import Bits
 from deniable.noise.randomness import multivariate_noise
-from deniable.noise.tokens import KeyedTokens
 from tests.noise.test_noise import ALPHA, DRAWS, direction_p_value, radius_p_value
 from tests.support.strategies import random_embedding
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from deniable import Keyed, Multivariate, Privatizer
 from deniable.arrays import Ids
 from deniable.interfaces import Mechanism
-from deniable.noise.tokens import KeyedTokens
+from deniable.noise.keyed import KeyedTokens
 from tests.support.strategies import random_embedding
 
 KEY = bytes(range(32))

@@ -103,7 +103,7 @@ def test_an_id_that_comes_twice_is_noticed_over_chunks_and_in_streams(
         keyed.column(pa.chunked_array([TEXTS[:5], TEXTS[5:10]]), record_ids=ids)
     with pytest.raises(InvalidParameter, match="names two texts"):
         list(keyed.stream(TEXTS[:10], record_ids=ids))
-    monkeypatch.setattr("deniable.noise.unique._HELD", 1)
+    monkeypatch.setattr("deniable.noise.encoding._HELD", 1)
     stream = keyed.stream(TEXTS[:10], record_ids=ids)
     assert [next(stream) for _ in range(10)] == [
         private(Keyed(KEY))(text, record_id=one) for text, one in zip(TEXTS, ids, strict=False)

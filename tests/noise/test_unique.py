@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-import deniable.noise.unique
-from deniable.noise.unique import UniqueIds
+import deniable.noise.encoding
+from deniable.noise.encoding import UniqueIds
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Make runs so short that many are put away."""
-    monkeypatch.setattr(deniable.noise.unique, "_RUN", 100)
-    monkeypatch.setattr(deniable.noise.unique, "_HELD", 8)
+    monkeypatch.setattr(deniable.noise.encoding, "_RUN", 100)
+    monkeypatch.setattr(deniable.noise.encoding, "_HELD", 8)
 
 
 def filled(ids: list[int]) -> UniqueIds:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from deniable.noise import unique
+from deniable.noise import encoding as unique
 from deniable.service.settings import read_settings
 from tests.service.running import make_settings, running
 from tests.service.test_guard import write_certificate

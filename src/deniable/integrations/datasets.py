@@ -19,9 +19,8 @@ from typing import Any, TypeVar
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.noise.encoding import RecordId, encode_id
+from deniable.noise.encoding import RecordId, UniqueIds, encode_id
 from deniable.noise.keyed import noise_version
-from deniable.noise.unique import UniqueIds
 from deniable.records.formats.naming import name_text
 from deniable.release.release import Release, release_from
 from deniable.version import __version__

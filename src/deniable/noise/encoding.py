@@ -1,10 +1,25 @@
-"""Record ids and settings as bytes, so that two different ones never have the same bytes."""
+"""Record ids: as bytes, so that two different ones never have the same bytes, and ids that must not repeat.
+
+Of two records under one id, equal words at the same place come out as equal words. So every id is remembered
+by 128 bits of BLAKE2b: two different ids share them with a probability below 10^-18 among ten billion
+records, so a valid file is not refused. They are made under a key that is drawn for this once and forgotten:
+what is left of a temporary file on a disk confirms no guess. The last 65,536 ids at least are held in a set,
+and a repetition among them is noticed at once, before its record is released. All others are noticed at the
+end: marks are sorted in runs of 262,144, runs lie in an unnamed temporary file (24 bytes a record; no file
+for fewer records than one run), and a last pass brings equal marks of all runs together, a part of their
+range at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+import secrets
+import weakref
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 
@@ -19,6 +34,14 @@ _NO_ID = (
     "own, give the text or the "
     "number that names the record"
 )
+
+
+_HELD = 1 << 16
+_RUN = 1 << 18
+_BUCKETS = 1 << 10  # by the first bits of a mark, so that the last pass can take a part of every run
+_MARK = np.dtype([("first", "<u8"), ("rest", "<u8"), ("record", "<u8")])
+
+Marks = NDArray[Any]
 
 
 def encode_parts(parts: Iterable[str | bytes]) -> bytes:
@@ -63,3 +86,83 @@ def _digits(number: int, record: int) -> str:
         raise InvalidParameter(
             "record_ids", "int", f"the id of record {record:,} has too many digits; give it as text"
         ) from None
+
+
+class UniqueIds:
+    """Remembers ids and finds those that repeat."""
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(16)
+        self._recent: set[bytes] = set()
+        self._before: set[bytes] = set()
+        self._run = bytearray()
+        self._runs: list[NDArray[np.int64]] = []  # where each bucket of each run begins in the file
+        self._file: IO[bytes] | None = None
+
+    def add(self, name: bytes, record: int) -> bool:
+        """Remember an id and the number of its record; return whether it is new, as far as can be told at
+        once."""
+        mark = hashlib.blake2b(name, digest_size=16, key=self._key).digest()
+        if mark in self._recent or mark in self._before:
+            return False
+        self._recent.add(mark)
+        if len(self._recent) >= _HELD:
+            self._before, self._recent = self._recent, set()
+        self._run += mark
+        self._run += record.to_bytes(8, "little")
+        if len(self._run) >= _RUN * _MARK.itemsize:
+            self._put_away()
+        return True
+
+    def repeated(self) -> tuple[int, int] | None:
+        """Return two records that have one id; None if all ids are different."""
+        for marks in self._parts():
+            same = np.flatnonzero(
+                (marks["first"][1:] == marks["first"][:-1]) & (marks["rest"][1:] == marks["rest"][:-1])
+            )
+            if len(same):
+                one, other = sorted(int(marks["record"][same[0] + i]) for i in (0, 1))
+                return one, other
+        return None
+
+    def _put_away(self) -> None:
+        if self._file is None:
+            import tempfile
+
+            self._file = tempfile.TemporaryFile(prefix="deniable-ids-")  # noqa: SIM115 - lives as long as this object
+            weakref.finalize(self, self._file.close)
+        marks = _sort(np.frombuffer(bytes(self._run), dtype=_MARK))
+        edges = np.arange(1, _BUCKETS, dtype=np.uint64) << np.uint64(64 - _BUCKETS.bit_length() + 1)
+        begin = self._file.seek(0, 2) // _MARK.itemsize
+        self._runs.append(begin + np.concatenate([[0], np.searchsorted(marks["first"], edges), [len(marks)]]))
+        self._file.write(marks.tobytes())
+        self._run.clear()
+
+    def _parts(self) -> Iterator[Marks]:
+        """Yield all marks sorted, a part of their range at a time, so that equal ones are never in two
+        parts."""
+        if self._file is None:
+            yield _sort(np.frombuffer(bytes(self._run), dtype=_MARK))
+            return
+        if self._run:
+            self._put_away()
+        at_once = max(1, _BUCKETS // len(self._runs))
+        for bucket in range(0, _BUCKETS, at_once):
+            yield _sort(
+                np.concatenate(
+                    [
+                        _read(self._file, run[bucket], run[min(bucket + at_once, _BUCKETS)])
+                        for run in self._runs
+                    ]
+                )
+            )
+
+
+def _read(file: IO[bytes], start: np.int64, end: np.int64) -> Marks:
+    file.seek(int(start) * _MARK.itemsize)
+    return np.frombuffer(file.read(int(end - start) * _MARK.itemsize), dtype=_MARK)
+
+
+def _sort(marks: Marks) -> Marks:
+    chosen: Marks = marks[np.lexsort((marks["rest"], marks["first"]))]
+    return chosen

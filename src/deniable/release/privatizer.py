@@ -17,9 +17,8 @@ from deniable.interfaces import Mechanism, Randomness
 from deniable.mechanisms.base import DrawsByParts, draws_on_card
 from deniable.mechanisms.catalogue import chosen_as
 from deniable.noise import Keyed
-from deniable.noise.encoding import RecordId, encode_id
+from deniable.noise.encoding import RecordId, UniqueIds, encode_id
 from deniable.noise.randomness import SecureRandomness
-from deniable.noise.unique import UniqueIds
 from deniable.parameters import validated_epsilon
 from deniable.progress import check_interrupt
 from deniable.release.policies import CasePolicy, Draft, Drafter, PunctuationPolicy, TextPolicy, UnknownPolicy

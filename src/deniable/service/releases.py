@@ -11,8 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from deniable.errors import DeniableError, InvalidParameter, UnknownWord
-from deniable.noise.encoding import encode_id
-from deniable.noise.unique import UniqueIds
+from deniable.noise.encoding import UniqueIds, encode_id
 from deniable.service.batching import Batcher
 from deniable.service.messages import (
     Choice,

@@ -13,8 +13,7 @@ from typing import NoReturn, cast
 
 from deniable.errors import InvalidParameter, RecordError
 from deniable.noise import Keyed
-from deniable.noise.encoding import RecordId, encode_id
-from deniable.noise.unique import UniqueIds
+from deniable.noise.encoding import RecordId, UniqueIds, encode_id
 
 Place = str | tuple[str | int, ...]
 """Where a text stands in a record: its column; of a nested one its path, a dot, and its number in each list
