@@ -5,22 +5,27 @@ receipts.
 
 And calibration-without-names-1.json and -2.json: the same of the default without the words of each built-in
 list of names. N_w is computed for all words, S_w and distinct words for a sample, with the rays that every
-calibration uses; so anybody gets the same file. Interrupted, it continues where it was.
+calibration uses; so anybody gets the same file. Interrupted, it continues where it was. With "capacity" the
+capacities alone are computed, from what stands in the files.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from deniable import Embedding
+from deniable.arrays import Ids
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.note import make_note
+from deniable.calibration.note import make_note, note_capacity
 from deniable.embeddings.derived import leave_out
+from deniable.neighbours.selection import released_words
 from deniable.progress import Progress
 from deniable.release.note import FILE_NAME, without_list
 from deniable.words.never_release import BUILT_IN, NeverRelease
@@ -29,20 +34,46 @@ from scripts.pages import ROOT, write_json
 FOLDER = ROOT / "src" / "deniable" / "embeddings" / "data"
 EPSILONS = [*(x / 2 for x in range(2, 17)), 9.0, 10.0, 12.0, 14.0, 16.0, 20.0]
 RAYS, SAMPLE = 1000, 1000
+ONE_SIDED = 1.6448536269514722  # 95 % of a normal variable
 
 
 def main() -> None:
     """Compute and write the files, or the one that is named."""
     os.environ.setdefault("DENIABLE_HOME", str(Path(tempfile.gettempdir()) / "deniable-calibrate-default"))
+    names = [each for each in sys.argv[1:] if each != "capacity"]
     for listed in (None, *sorted({*BUILT_IN.values()})):
-        if (listed or "whole") in (sys.argv[1:] or [listed or "whole"]):
+        if (listed or "whole") in (names or [listed or "whole"]):
             embedding = leave_out(Embedding.open(), NeverRelease.of(listed))
-            write_calibration(embedding, FOLDER / (without_list(listed) if listed else FILE_NAME))
+            target = FOLDER / (without_list(listed) if listed else FILE_NAME)
+            if "capacity" in sys.argv:
+                write_capacities(embedding, target)
+            else:
+                write_calibration(embedding, target)
+
+
+def sample_of(embedding: Embedding) -> Ids:
+    """Return words drawn at random."""
+    return np.sort(np.random.Generator(np.random.PCG64(4)).choice(len(embedding), SAMPLE, replace=False))
+
+
+def write_capacities(embedding: Embedding, target: Path) -> None:
+    """Put the capacity at every ε into a file: the sum of N_w over all words, with the error of their mean as
+    a sample of them shows it, which shares the rays."""
+    content = json.loads(target.read_text(encoding="utf-8"))
+    sample = measure_by_rays(embedding, rays=RAYS, ids=sample_of(embedding), keep=False)
+    sample.prepare(EPSILONS)
+    count = len(released_words(embedding))
+    for row in content["table"]:
+        mean, (_, error) = row["unchanged"]["mean"], sample.average(row["epsilon"])
+        high = min(1.0, mean + ONE_SIDED * error)
+        factor = note_capacity(count * mean + 1.0, count * high + 1.0)  # 1: the unknown word, at most
+        row["capacity"] = msgspec.to_builtins(factor)
+    write_json(target, content)
 
 
 def write_calibration(embedding: Embedding, target: Path) -> None:
     """Compute and write one file."""
-    sample = np.sort(np.random.Generator(np.random.PCG64(4)).choice(len(embedding), SAMPLE, replace=False))
+    sample = sample_of(embedding)
     with Progress("N_w of all words", unit="words") as progress:
         whole = measure_by_rays(embedding, rays=RAYS, report=progress.report)
     with Progress("S_w of a sample", unit="words") as progress:

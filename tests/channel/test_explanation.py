@@ -154,12 +154,13 @@ def test_a_protected_word_is_said_to_go_in_as_another(
 
     plain = random_embedding(60, 4)
     safe = protect(plain, np.array([7]), by=by)
-    found = explain_word(Multivariate(safe, epsilon=3.0), plain.words[7], draws=50)
+    mechanism = Multivariate(safe, epsilon=3.0)
+    found = explain_word(mechanism, plain.words[7], draws=50)
     stand_in = int(safe.stands_in(np.array([7]))[0])
     assert found.goes_in_as == ("⊥" if by == "unknown" else plain.words[stand_in])
     assert found.to_dict()["goes_in_as"] == found.goes_in_as
-    _show(found)
+    _show(found, mechanism)
     assert f"it is protected: it goes in as “{found.goes_in_as}”" in " ".join(capsys.readouterr().out.split())
-    other = explain_word(Multivariate(safe, epsilon=3.0), plain.words[8], draws=50)
+    other = explain_word(mechanism, plain.words[8], draws=50)
     assert other.goes_in_as is None
     assert "goes_in_as" not in other.to_dict()

@@ -194,7 +194,7 @@ def test_a_true_calibration_of_a_received_folder_is_quoted_and_chooses_epsilon(r
     mechanism = Multivariate(Embedding.open(received), epsilon=3.0)
     quote = quote_calibration(mechanism)
     assert quote is not None
-    assert (quote.support, quote.distinct, quote.words_for_support) == (None, None, None)
+    assert (quote.support, quote.distinct, quote.words_for_support, quote.capacity) == (None,) * 4
     worst = json.loads((received / FILE_NAME).read_text())["table"][1]["unchanged"]["worst"]
     assert resolve_release(embedding=received, max_unchanged=worst).epsilon == 3.0
     assert Privatizer(mechanism)(TEXT)

@@ -68,7 +68,9 @@ def receipt_beside(target: Path) -> dict[str, Any]:
     )
     assert receipt.pop("created")
     receipt.pop("job", None)  # where the input lies is part of it
+    receipt.pop("files", None)  # what the libraries wrote that made the input is part of it
     assert receipt.pop("deniable")
+    (receipt["calibration"] or {}).pop("capacity", None)  # an estimate, made again with more draws
     return receipt
 
 

@@ -3,16 +3,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
-from deniable import Embedding, InvalidParameter, Multivariate, Privatizer
+from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.note import make_note
 from deniable.channel.explanation import explain_word
 from deniable.embeddings import store
 from deniable.errors import DamagedCalibration, TargetsNotMet
-from deniable.release.note import note_for_target, note_path, quote_calibration, read_note
+from deniable.measures.capacity import capacity
+from deniable.release.note import Note, note_for_target, note_path, quote_calibration, read_note
 from tests.support.strategies import random_embedding
 
 
@@ -28,6 +30,10 @@ def test_the_default_embedding_comes_calibrated_and_a_fresh_sample_agrees() -> N
         assert abs(means.mean() - row.unchanged.mean) < 0.04
         values = list(row.unchanged_quantiles.values())
         assert values == sorted(values)
+        assert row.capacity is not None
+        assert row.capacity.value == pytest.approx(1.0 + len(embedding) * row.unchanged.mean, rel=1e-4)
+    factors = [row.capacity.at_most for row in note.table if row.capacity is not None]
+    assert factors == sorted(factors)
 
 
 def test_between_two_values_the_less_favourable_one_is_quote_calibration() -> None:
@@ -131,6 +137,40 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Embedding:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
     store.save(random_embedding(20, 3), "mine")
     return Embedding.open("mine")
+
+
+@pytest.mark.parametrize("change", [{"value": 0.5}, {"at_most": 1.0}, {"at_most": None}])
+def test_a_capacity_that_cannot_be_is_refused(mine: Embedding, change: dict[str, object]) -> None:
+    note = make_note(measure_by_rays(mine, rays=20, keep=False), [5.0]).to_dict()
+    note["table"][0]["capacity"] |= change
+    with pytest.raises(ValueError):  # noqa: PT011
+        msgspec.convert(note, Note, strict=False)
+
+
+def test_a_receipt_quotes_the_capacity_between_its_policies(mine: Embedding) -> None:
+    place = note_path(Multivariate(mine, epsilon=1.0))
+    assert place is not None
+    place.write_text(
+        json.dumps(make_note(measure_by_rays(mine, rays=1000, keep=False), [1.0, 3.0]).to_dict())
+    )
+    mechanism = Multivariate(mine, epsilon=2.0)
+
+    def quoted(private: Privatizer) -> dict[str, float] | None:
+        receipt = private.receipt()
+        found: dict[str, float] | None = receipt.to_dict()["calibration"].get("capacity")
+        assert ("capacity: " in receipt.summary()) == (found is not None)
+        return found
+
+    plain = quoted(Privatizer(mechanism))
+    true = capacity(Multivariate(mine, epsilon=3.0))  # the next larger ε that is noted
+    assert plain is not None
+    assert true is not None
+    assert true.low <= plain["at_most"] <= 1.1 * true.high
+    kept = quoted(Privatizer(mechanism, keep_words=["w1", "w2"]))
+    assert kept == {name: factor + 2 for name, factor in plain.items()}
+    assert quoted(Privatizer(mechanism, unknown="redact")) == plain
+    shared = Keyed(b"k" * 32, consistent=True)
+    assert quoted(Privatizer(mechanism, randomness=shared)) is None
 
 
 def test_what_is_noted_of_words_that_never_change_is_one_and_can_be_read(mine: Embedding) -> None:

@@ -193,14 +193,16 @@ def write_input(
 
 
 def all_that_is_seen(folder: Path) -> dict[str, Any]:
-    """Return every file of a folder: its mode and its bytes; of receipts all but their time, of ledgers,
-    which are private, their size."""
+    """Return every file of a folder: its mode and its bytes; of receipts, which are private, all but their
+    time and the digest of the input, of ledgers, which are private too, their size."""
     seen: dict[str, Any] = {}
     for path in sorted(folder.rglob("*")):
         about, content = path.lstat(), path.read_bytes() if path.is_file() else b""
         shown: Any = content
         if path.name.endswith(".receipt.json"):
             shown = {key: value for key, value in json.loads(content).items() if key != "created"}
+            if "files" in shown:
+                shown["files"]["input"] = None
         elif path.name == ".deniable-watch":
             shown = len(content)
         seen[str(path.relative_to(folder))] = (stat.filemode(about.st_mode), shown)

@@ -12,10 +12,10 @@ import numpy as np
 
 from deniable.atomic import make_folder, whole_file
 from deniable.calibration.calibration import Calibration
-from deniable.calibration.result import spread_of
+from deniable.calibration.result import spread_of, summed_capacity
 from deniable.channel.distribution import ETA
 from deniable.errors import DamagedCalibration
-from deniable.release.note import Note, NoteRow, Spread, note_path, read_note
+from deniable.release.note import Factor, Note, NoteRow, Spread, note_path, read_note
 
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 1.0)
 """The shares of the words that a note has N_w for."""
@@ -66,7 +66,7 @@ def write_note(calibration: Calibration, sample: Calibration) -> None:
 
 
 def _row(whole: Calibration, epsilon: float, sample: Calibration | None) -> NoteRow:
-    means = whole.unchanged_or_stand_in(epsilon)
+    means, factor = whole.unchanged_or_stand_in(epsilon), summed_capacity(whole, epsilon)
     support = distinct = None
     at = np.flatnonzero(np.array([]) if sample is None else sample.epsilons == epsilon)
     if sample is not None and sample.support is not None and sample.distinct is not None and len(at):
@@ -84,7 +84,13 @@ def _row(whole: Calibration, epsilon: float, sample: Calibration | None) -> Note
         words_above_half=int((means > 0.5).sum()),
         support=support,
         distinct=distinct,
+        capacity=None if factor is None else note_capacity(factor.value, factor.high),
     )
+
+
+def note_capacity(value: float, at_most: float) -> Factor:
+    """Return a capacity as notes have it, the upper end rounded up."""
+    return Factor(value=round(value, 2), at_most=math.ceil(100.0 * at_most) / 100.0)
 
 
 def _rounded(spread: Spread, rounding: Callable[[float], float]) -> Spread:

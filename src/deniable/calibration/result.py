@@ -310,16 +310,22 @@ def capacity_at(calibration: Calibration, epsilon: float) -> Estimate | None:
     """
     if calibration.looked_at.how == "listed":
         return None
-    mechanism = calibration.mechanism(calibration.embedding, epsilon=epsilon)
-    if calibration.method != "exact":
-        _, error = calibration.average(epsilon)
-        means, _ = calibration.unchanged(epsilon)
-        found = sum_of_unchanged(mechanism, calibration.ids, means, error, at_random=calibration.at_random)
-        if found is not None:
-            return found
-    elif len(calibration.embedding) ** 2 > _MOST_SUMS:
+    if (found := summed_capacity(calibration, epsilon)) is not None:
+        return found
+    if calibration.method == "exact" and len(calibration.embedding) ** 2 > _MOST_SUMS:
         return None
+    mechanism = calibration.mechanism(calibration.embedding, epsilon=epsilon)
     return capacity(mechanism, draws=_DRAWS_FOR_CAPACITY)
+
+
+def summed_capacity(calibration: Calibration, epsilon: float) -> Estimate | None:
+    """Return the capacity as the sum of N_w, which takes no draws; None where that is not right."""
+    if calibration.method == "exact" or calibration.looked_at.how == "listed":
+        return None
+    _, error = calibration.average(epsilon)
+    means, _ = calibration.unchanged(epsilon)
+    mechanism = calibration.mechanism(calibration.embedding, epsilon=epsilon)
+    return sum_of_unchanged(mechanism, calibration.ids, means, error, at_random=calibration.at_random)
 
 
 def _support_row(calibration: Calibration, epsilon: float) -> SupportRow | None:

@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.channel.explanation import Explanation, Outcome, explain_word, explain_words
+from deniable.channel.explanation import Explanation, Neighbour, Outcome, explain_word, explain_words
 from deniable.channel.moves import NeighbourMoves
 from deniable.cli.options import AsJson, Epsilon, VocabularyOptions, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json
+from deniable.interfaces import Mechanism
 from deniable.report.wording import percent_fixed
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from deniable.release.note import Factor
+
+_PROTECTS_NOBODY = 10.0
 _METHODS = {"exact": "summed exactly", "rays": "{:,} directions", "simulation": "{:,} simulated draws"}
 
 
@@ -54,9 +58,11 @@ def explain(
     if word is not None and len(word) == 1 and not words:
         explanation = explain_word(made, word[0], draws=draws, top=top)
         if as_json:
-            print_json(explanation.to_dict())
+            factor = _capacity(made)
+            known = None if factor is None else {"value": factor.value, "at_most": factor.at_most}
+            print_json(explanation.to_dict() | {"capacity": known})
         else:
-            _show(explanation)
+            _show(explanation, made)
         return
     explanations = explain_words(made, [*(word or ()), *listed], draws=draws, top=top)
     if as_json:
@@ -89,7 +95,29 @@ def _show_several(explanations: Sequence[Explanation]) -> None:
     console.print(f"\ndistinct: the number of distinct words that came out in {any_of_them.draws:,} draws")
 
 
-def _show(explanation: Explanation) -> None:
+def _odds_in_words(neighbours: Sequence[Neighbour]) -> str:
+    """Return what the bound against the nearest word means as odds."""
+    said = "no output changes the odds between the word and the neighbour by more than this factor"
+    nearest = min((near.bound for near in neighbours), default=math.inf)
+    if not math.isfinite(nearest):
+        return said
+    if nearest > _PROTECTS_NOBODY:
+        return (
+            f"{said}. Against the nearest word that is e^{nearest:.1f}: odds of 1 to 1 may become "
+            f"{math.exp(min(nearest, 700.0)):,.2g} to 1, so by itself this bound protects nobody"
+        )
+    return f"{said}. Against the nearest word odds of 1 to 1 become at most {math.exp(nearest):,.3g} to 1"
+
+
+def _capacity(mechanism: Mechanism) -> Factor | None:
+    """Return what a calibration knows of the capacity; None if it was not calibrated."""
+    from deniable.release.note import quote_calibration  # loads msgspec
+
+    quote = quote_calibration(mechanism)
+    return None if quote is None else quote.capacity
+
+
+def _show(explanation: Explanation, made: Mechanism) -> None:
     console = open_console()
     kind = f"“{explanation.word}”"
     if not explanation.known:
@@ -122,13 +150,17 @@ def _show(explanation: Explanation) -> None:
             right = [
                 near.word,
                 f"{near.distance:.2f}",
-                f"{near.bound:.1f}" if math.isfinite(near.bound) else "none",
+                f"e^{near.bound:.1f}" if math.isfinite(near.bound) else "none",
             ]
         rows.append([*left, *right])
     console.print(
         make_table(["becomes", "probability", "", "neighbour", "distance", "bound"], rows, left=(0, 2, 3))
     )
-    console.print("\nbound: the logarithm of a likelihood ratio against the neighbour never exceeds it")
+    console.print(f"\nbound: {_odds_in_words(explanation.neighbours)}")
+    if (factor := _capacity(made)) is not None:
+        from deniable.release.proved import capacity_in_words
+
+        console.print(f"capacity: {capacity_in_words(factor.at_most)}")
     if explanation.moves is not None:
         _show_moves(console, explanation.moves)
 

@@ -82,9 +82,21 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rena
         )
 
 
+class Factor(msgspec.Struct, frozen=True, kw_only=True):
+    """By what factor a released word raises anybody's chance to guess right, on average
+    (``measures.capacity``)."""
+
+    value: Number
+    at_most: Number
+
+    def __post_init__(self) -> None:
+        if not 1.0 <= self.value <= self.at_most:
+            raise ValueError("a capacity is not from 1 to its upper end")
+
+
 class NoteRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a note says at one ε: N_w, its quantiles over the words, and S_w and distinct words where they
-    were measured."""
+    """What a note says at one ε: N_w, its quantiles over the words, S_w and distinct words where they were
+    measured, and the capacity where it is known."""
 
     epsilon: Number
     unchanged: Spread
@@ -92,6 +104,7 @@ class NoteRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     words_above_half: int | msgspec.UnsetType | None = msgspec.UNSET
     support: Spread | None = None
     distinct: Spread | None = None
+    capacity: Factor | None = None
 
     def __post_init__(self) -> None:
         spread = (self.unchanged.median, self.unchanged.most, self.unchanged.worst)
@@ -103,6 +116,7 @@ class Quote(
     msgspec.Struct,
     frozen=True,
     kw_only=True,
+    omit_defaults=True,
     rename={"distinct": "distinct_in_one_draw_per_ray", "draws": "rays"},
 ):
     """What a receipt says of the words at one ε; ``at_epsilon`` is the value of the note that N_w was read
@@ -115,6 +129,16 @@ class Quote(
     draws: int
     words: int
     words_for_support: int | None
+    capacity: Factor | None = None
+
+    def with_policies(self, *, unknown: str, kept: int, consistent: bool) -> Quote:
+        """Return the quote with the capacity of the mechanism between its policies; without one where it is
+        not known, or where words share draws."""
+        known = self.capacity
+        if known is None or unknown == "subwords" or consistent:
+            return msgspec.structs.replace(self, capacity=None)
+        factor = Factor(value=known.value + kept, at_most=known.at_most + kept)
+        return msgspec.structs.replace(self, capacity=factor)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the quote as it stands in receipts."""
@@ -126,10 +150,15 @@ class Quote(
         at = f"at ε = {self.at_epsilon:g}"
         if self.at_epsilon != epsilon:
             at += ", the nearest value above that was calibrated,"
-        stays = self.unchanged
+        stays, factor = self.unchanged, ""
+        if self.capacity is not None:
+            factor = (
+                "\ncapacity: seeing a released word raises anybody's chance to guess right at most "
+                f"{self.capacity.at_most:,.0f}-fold, on average over words and draws"
+            )
         return (
             f"calibration: {at} words stay themselves with N_w = {stays.median:.3f} (median), "
-            f"{stays.most:.3f} (95 %), {stays.worst:.3f} (worst of {self.words:,} words)"
+            f"{stays.most:.3f} (95 %), {stays.worst:.3f} (worst of {self.words:,} words){factor}"
         )
 
 
@@ -183,6 +212,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, rename={"draws": "rays"}):
             draws=self.draws,
             words=self.words,
             words_for_support=self.words_for_support,
+            capacity=around[-1].capacity,  # it grows with ε
         )
 
     def _around(self, epsilon: float) -> tuple[NoteRow, ...]:
@@ -257,8 +287,8 @@ def read_note(mechanism: Mechanism) -> Note | None:
 def _find_note(mechanism: Mechanism, at: Callable[[Note], float]) -> Note | None:
     """Return the note of a mechanism's calibration: the user's own, or one that came with a received folder.
 
-    The latter is checked by fresh draws at the ε that ``at`` returns, and says nothing of S_w, which few
-    draws cannot check.
+    The latter is checked by fresh draws at the ε that ``at`` returns, and says nothing of S_w and the
+    capacity, which few draws cannot check.
 
     :raises DamagedCalibration: if it cannot be read, or fresh draws contradict it.
     """
@@ -275,7 +305,7 @@ def _find_note(mechanism: Mechanism, at: Callable[[Note], float]) -> Note | None
             f"{beside.parent}",
         )
     replace = msgspec.structs.replace
-    table = tuple(replace(row, support=None, distinct=None) for row in note.table)
+    table = tuple(replace(row, support=None, distinct=None, capacity=None) for row in note.table)
     return replace(note, words_for_support=None, table=table)
 
 

@@ -62,7 +62,7 @@ class ProvedNumbers:
         """Return a sentence or two for each number, and which of them protect nobody by themselves."""
         said = [self.unproved] if self.unproved else []
         if self.capacity is not None:
-            said.append(capacity_in_words(self.capacity))
+            said.append(capacity_in_words(self.capacity.high))
         if self.bayes_bound is not None:
             said.append(bayes_in_words(self.bayes_bound))
         if self.accounting:
@@ -70,13 +70,13 @@ class ProvedNumbers:
         return said
 
 
-def capacity_in_words(found: Estimate) -> str:
+def capacity_in_words(at_most: float) -> str:
     """Return what a capacity promises, by the example of a guess."""
     alone = "A single isolated word can be recognised far more often."
-    if found.high >= _GUESS:
+    if at_most >= _GUESS:
         return (
             "Seeing its released form raises a reader's chance to guess a word at most "
-            f"{found.high:,.0f}-fold, on average over words and "
+            f"{at_most:,.0f}-fold, on average over words and "
             "draws. This is so large that it protects nobody by itself: a guess that is right 1 time in "
             f"{_GUESS:,} before may always be "
             f"right afterwards. {alone}"
@@ -84,8 +84,8 @@ def capacity_in_words(found: Estimate) -> str:
     return (
         f"Suppose a reader's best guess at a word is right 1 time in {_GUESS:,} before its released form is "
         "seen. Afterwards it is right "
-        f"at most 1 time in {max(1, int(_GUESS / found.high)):,}, on average over words and draws "
-        f"({found.high:,.1f}-fold). {alone}"
+        f"at most 1 time in {max(1, int(_GUESS / at_most)):,}, on average over words and draws "
+        f"({at_most:,.1f}-fold). {alone}"
     )
 
 

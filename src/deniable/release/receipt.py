@@ -198,6 +198,10 @@ class ReleaseSettings:
         """
         from deniable.release.note import quote_calibration
 
+        quote = quote_calibration(self.mechanism) if self.record_epsilon is None else None
+        if quote is not None:
+            kept, consistent = len(self.policy.keep_words), bool(self.randomness.get("consistent"))
+            quote = quote.with_policies(unknown=self.policy.unknown, kept=kept, consistent=consistent)
         return Receipt(
             settings=self,
             public=tuple(self.policy.public),
@@ -205,7 +209,7 @@ class ReleaseSettings:
             randomness=self.randomness,
             tally=tally,
             created=_now(),
-            calibration=quote_calibration(self.mechanism) if self.record_epsilon is None else None,
+            calibration=quote,
         )
 
 
@@ -214,7 +218,8 @@ class Receipt:
     """What a run promised and spent. ``to_dict`` is the JSON that is written beside an output.
 
     ``public`` and ``relaxations`` also hold what the other columns of a file disclose. ``job`` is a digest of
-    where the input lies and of all settings, by which a finished output is known again.
+    where the input lies and of all settings, by which a finished output is known again. ``files`` are the
+    names, sizes and digests of the input and the output, where both are files.
     """
 
     settings: ReleaseSettings
@@ -225,6 +230,7 @@ class Receipt:
     created: str
     calibration: Quote | None = None
     job: str | None = None
+    files: Mapping[str, Any] | None = None
 
     @property
     def budget(self) -> Budget:
@@ -288,6 +294,7 @@ class Receipt:
             "deniable": __version__,
             "created": self.created,
             **({} if self.job is None else {"job": self.job}),
+            **({} if self.files is None else {"files": dict(self.files)}),
             **{name: promised[name] for name in ("mechanism", "guarantee")},
             **{name: promised[name] for name in ("epsilon_per_word", "epsilon_per_record")},
             "largest_epsilon_of_a_word": self.largest_epsilon_of_a_word,

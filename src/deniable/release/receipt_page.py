@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
@@ -129,6 +129,15 @@ class Calibrated(msgspec.Struct, frozen=True, kw_only=True):
     at_epsilon: float
     unchanged: Stays
     words: Count
+    capacity: dict[str, float] | None = None
+
+
+class FileReleased(msgspec.Struct, frozen=True, kw_only=True):
+    """The input or the output of a release."""
+
+    name: str
+    bytes: Count
+    digest: str
 
 
 class ReceiptFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,6 +159,7 @@ class ReceiptFile(msgspec.Struct, frozen=True, kw_only=True):
     counts: Counts
     calibration: Calibrated | None = None
     budget: Budgets
+    files: dict[Literal["input", "output"], FileReleased] | None = None
 
     @property
     def epsilon_in_words(self) -> str:
@@ -225,6 +235,11 @@ def receipt_page(receipt: ReceiptFile, numbers: ProvedNumbers | None = None) -> 
     page.add_table(["what", "of this release"], _facts(receipt), text_columns=2)
     _add_budget(page, receipt.budget)
     _add_promise(page, receipt)
+    factor = None if receipt.calibration is None else receipt.calibration.capacity
+    if numbers is None and factor is not None:
+        from deniable.release.proved import capacity_in_words  # loads scientific libraries
+
+        page.add_text(capacity_in_words(factor["at_most"]))
     if numbers is not None:
         _add_numbers(page, numbers)
     page.add_section("What anybody can read off the output")
@@ -256,7 +271,11 @@ def _facts(receipt: ReceiptFile) -> list[tuple[str, str]]:
     unknown, punctuation, case = (
         str(receipt.policy.get(name, "unknown")) for name in ("unknown", "punctuation", "case")
     )
-    facts = [("Texts", f"{counts.records:,}{missing}")]
+    facts = [
+        (what.capitalize(), f"{file.name}, {file.bytes:,} bytes, digest {file.digest}")
+        for what, file in (receipt.files or {}).items()
+    ]
+    facts.append(("Texts", f"{counts.records:,}{missing}"))
     if counts.rows is not None:
         facts.append(("Rows", f"{counts.rows:,}"))
     if counts.released_again:

@@ -42,6 +42,7 @@ from deniable.records.formats.opening import naming_for, open_reader
 from deniable.records.formats.reader import BatchSize, FinishedAtTheEnd, Reader
 from deniable.records.formats.source import Source
 from deniable.records.jobs.journal import Journal, Partial
+from deniable.records.jobs.released_before import InputFile, describe_output
 from deniable.records.jobs.releasing import Checkpoints, Pack, check_workers, releasing
 from deniable.release.card import ENDING as CARD
 from deniable.release.card import Card
@@ -174,6 +175,11 @@ class Job:
         ):
             if warn is not None:
                 warn(warning)
+        known = None if self._source.identity() is None else InputFile(self._source)
+        if known is not None and warn is not None and not resume:
+            beside_input = Path(self._source.name).parent
+            for warning in known.warnings(self._private, (self.target.parent, beside_input)):
+                warn(warning)
         try:
             journal = Journal(self.journal_path)
         except OSError as error:
@@ -188,7 +194,7 @@ class Job:
                 receipt_of(promised, reader, self._layout, journal.tally, journal.generators),
                 job=self._job_digest,
             )
-            return self._finish(receipt, card, reader, journal, before_publishing)
+            return self._finish(receipt, card, reader, journal, known, before_publishing)
         except OSError as error:
             if error.filename is not None:
                 raise
@@ -294,12 +300,16 @@ class Job:
         card: Card,
         reader: Reader,
         journal: Journal,
+        known: InputFile | None,
         before_publishing: Callable[[], None] | None,
     ) -> Receipt:
         if self.partial_path.exists() or self._finishing_path.exists():
             self._source.check_unchanged()
             if isinstance(reader, FinishedAtTheEnd) or compression_for(self.target) is not None:
                 self._seal(reader, journal)
+            if known is not None:
+                output = describe_output(self.partial_path, self.target)
+                receipt = replace(receipt, files={"input": known.described(), "output": output})
             for path in (self.receipt_path, self.card_path):
                 discard_drafts(path)  # of this job when it was killed: the journal's lock keeps others away
             write_whole(self.receipt_path, receipt.to_json())
