@@ -7,31 +7,39 @@ calibration-geometry.json by ``deniable embeddings geometry --json``.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+import numpy as np
+
+from deniable.calibration.compare import PERCENTILES, Averages, Geometry
 from deniable.calibration.report.figures import averages_figure, geometry_figure
 from deniable.report.figure import save
-from scripts.calibration import figures
-from scripts.pages import EXPERIMENTS, ROOT, table
+from scripts.calibration.figures import histograms
+from scripts.pages import EXPERIMENTS, FIGURES, read_json, table
 
 PAGE = EXPERIMENTS / "calibration.md"
-EMBEDDINGS = ("50d", "300d")
-Found = dict[str, Any]
+EMBEDDINGS = ("50d", "50d-common", "300d")
+SHOWN = 6
+"""Histograms are drawn for this many values of ε."""
+Measured = dict[str, Any]
+
+
+def read(name: str) -> Any:
+    """Return a result beside the page."""
+    return read_json(EXPERIMENTS / f"calibration-{name}.json")
 
 
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
-    large, wide, common, benchmark, geometry = (
-        read(name) for name in (*EMBEDDINGS, "50d-common", "benchmark", "geometry")
-    )
+    large, common, wide = map(read, EMBEDDINGS)
+    benchmark = read("benchmark")
     return {
         "rates": rates(benchmark["draws_per_second"]),
         "times": times(benchmark, large),
         "50d": by_epsilon(large),
         "300d": by_epsilon(wide),
         "matched": matched([large, common, wide]),
-        "distances": distances(geometry),
+        "distances": distances(read("geometry")),
         "outputs 50d": outputs(large["outputs"]),
         "outputs 300d": outputs(wide["outputs"]),
         "frequent": exposed(large["claim"]["frequent"]),
@@ -41,178 +49,139 @@ def tables() -> dict[str, str]:
 
 def draw() -> None:
     """Draw the figures."""
-    folder = ROOT / "docs" / "figures"
-    large, wide, common = (read(name) for name in (*EMBEDDINGS, "50d-common"))
-    for name in EMBEDDINGS:
-        found = read(name)
+    results = dict(zip(EMBEDDINGS, map(read, EMBEDDINGS), strict=True))
+    for name in ("50d", "300d"):
         # Those where the average word is neither sure to change nor to stay.
-        shown = [row["epsilon"] for row in found["table"] if 0.003 < row["average"] < 0.97][: figures.SHOWN]
-        save(figures.histograms(found, shown), folder, f"calibration-histograms-{name}")
-    save(
-        averages_figure([figures.averages(each) for each in (large, common, wide)]),
-        folder,
-        "calibration-averages",
-    )
-    titles = [f"GloVe, {each['dimension']} dimensions" for each in (large, wide)]
-    save(geometry_figure(*figures.geometries(read("geometry"), titles)), folder, "calibration-geometry")
+        rows = [row for row in results[name]["table"] if 0.003 < row["average"] < 0.97]
+        figure = histograms(rows[:SHOWN], results[name]["rays"])
+        save(figure, FIGURES, f"calibration-histograms-{name}")
+    curves = [averages(each) for each in results.values()]
+    save(averages_figure(curves), FIGURES, "calibration-averages")
+    large, wide = read("geometry")
+    spaces = [geometry(large, "GloVe, 50 dimensions"), geometry(wide, "GloVe, 300 dimensions")]
+    save(geometry_figure(*spaces), FIGURES, "calibration-geometry")
 
 
-def read(name: str) -> Any:
-    """Return a result beside the page."""
-    return json.loads((EXPERIMENTS / f"calibration-{name}.json").read_text(encoding="utf-8"))
+def averages(measured: Measured) -> list[Averages]:
+    """Return the averages against ε as the figure of ``deniable embeddings compare`` takes them."""
+    name = f"{measured['title'].partition(',')[0]}, {measured['words']:,} words"
+    return [
+        Averages(
+            embedding=name,
+            dimension=measured["dimension"],
+            epsilon=row["epsilon"],
+            unchanged=row["average"],
+            error=row["error_of_average"],
+            support=row["average_support"],
+            distinct=row["average_distinct"],
+        )
+        for row in measured["table"]
+    ]
 
 
-def rates(found: dict[str, float]) -> str:
+def geometry(measured: Measured, title: str) -> Geometry:
+    """Return what ``deniable embeddings geometry --json`` printed of one embedding, to be drawn again."""
+    rows = measured["neighbours"]
+    percentiles = np.array([[row[f"{p}%"] for p in PERCENTILES] for row in rows])
+    neighbours = tuple(row["neighbour"] for row in rows)
+    return Geometry(embedding=title, words=measured["words"], neighbours=neighbours, percentiles=percentiles)
+
+
+def rates(measured: dict[str, float]) -> str:
     """Return exact draws a second of each way, and their ratios to direct simulation."""
-    titles = {"faiss, direct": "FAISS IndexFlatL2, direct", "numpy, direct": "blocked NumPy, direct"}
-    rows = [
-        [
-            titles.get(name, name),
-            f"{rate:,.0f}",
-            *(_times(rate / found[other]) for other in ("faiss, direct", "numpy, direct")),
-        ]
-        for name, rate in found.items()
-    ]
-    return table(
-        ["", "exact draws a second", "x FAISS IndexFlatL2", "x blocked NumPy"], rows, align="lr"
-    ).replace("|  |", "| |")
+    direct = {"faiss, direct": "FAISS IndexFlatL2", "numpy, direct": "blocked NumPy"}
+    rows = []
+    for name, rate in measured.items():
+        ratios = (rate / measured[other] for other in direct)
+        shown = (f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}" for ratio in ratios)
+        rows.append([f"{direct[name]}, direct" if name in direct else name, f"{rate:,.0f}", *shown])
+    head = ["", "exact draws a second", *(f"x {title}" for title in direct.values())]
+    return table(head, rows, align="lr").replace("|  |", "| |")
 
 
-def times(benchmark: Found, large: Found) -> str:
+def times(benchmark: Measured, large: Measured) -> str:
     """Return how long whole calibrations take, projected and measured."""
-    projected, two, many = (
-        benchmark["projected_seconds_for_all_words"],
-        f"{benchmark['threads']} threads",
-        f"{large['threads']} threads",
-    )
+    projected = benchmark["projected_seconds_for_all_words"]
+    two, many = (f"{each['threads']} threads" for each in (benchmark, large))
+    whole = f"N_w of all {large['words']:,} words at every ε, measured, {many}"
+    counts = f"{len(large['table'])} ε of {large['sampled_words']:,} words"
+    sample = f"S_w and its error at {counts}, measured, {many}"
+    memory = f"{large['largest_memory_bytes'] / 1e9:.1f} GB"
     rows = [
-        [f"N_w of all words at every ε, projected, {two}", _minutes(projected["N_w only"]), ""],
-        [f"every draw of all words at ten ε, projected, {two}", _minutes(projected["walked"]), ""],
-        [
-            f"N_w of all {large['words']:,} words at every ε, measured, {many}",
-            _minutes(large["seconds_for_n_w"]),
-            f"{large['largest_memory_bytes'] / 1e9:.1f} GB",
-        ],
-        [
-            f"S_w and its error at {len(large['table'])} ε of {large['sampled_words']:,} words, measured, "
-            f"{many}",
-            _minutes(large["seconds_for_s_w_of_the_sample"]),
-            "",
-        ],
+        [f"N_w of all words at every ε, projected, {two}", projected["N_w only"], ""],
+        [f"every draw of all words at ten ε, projected, {two}", projected["walked"], ""],
+        [whole, large["seconds_for_n_w"], memory],
+        [sample, large["seconds_for_s_w_of_the_sample"], ""],
     ]
-    return table([f"{benchmark['rays']:,} directions", "time", "memory"], rows, align="lr").replace(
-        "|  |", "| |"
-    )
+    shown = [[what, _minutes(seconds), most] for what, seconds, most in rows]
+    head = [f"{benchmark['rays']:,} directions", "time", "memory"]
+    return table(head, shown, align="lr").replace("|  |", "| |")
 
 
-def by_epsilon(found: Found) -> str:
+def by_epsilon(measured: Measured) -> str:
     """Return N_w, distinct words and S_w at each ε."""
-    rows = [
-        [
-            f"{row['epsilon']:g}",
-            *(_share(row[key]) for key in ("average", "median", "p95", "p99", "worst")),
-            f"{row['words_above_half']:,}",
-            f"{row['average_distinct']:.0f}",
-            f"{row['fewest_distinct']:,}",
-            f"{row['words_below_300_distinct']:,}",
-            f"{row['average_support']:,.0f}",
-        ]
-        for row in found["table"]
-    ]
-    head = [
-        "ε",
-        "average N_w",
-        "median",
-        "95 %",
-        "99 %",
-        "worst",
-        "words above ½",
-        "average distinct",
-        "fewest",
-        "under 300",
-        "average S_w",
-    ]
-    return table(head, rows, align="r")
+    rows = []
+    for row in measured["table"]:
+        shares = [_share(row[key]) for key in ("average", "median", "p95", "p99", "worst")]
+        counts = [row[key] for key in ("words_above_half", "average_distinct", "fewest_distinct")]
+        counts += [row["words_below_300_distinct"], row["average_support"]]
+        rows.append([f"{row['epsilon']:g}", *shares, *(f"{count:,.0f}" for count in counts)])
+    head = ["ε", "average N_w", "median", "95 %", "99 %", "worst", "words above ½", "average distinct"]
+    return table([*head, "fewest", "under 300", "average S_w"], rows, align="r")
 
 
-def matched(embeddings: list[Found]) -> str:
-    """Return the ε that gives the same average N_w in each embedding."""
-    rows = [
-        [f"{average:g}", *(f"{_reaching(each, average):.2f}" for each in embeddings)]
-        for average in (0.05, 0.1, 0.2, 0.5)
-    ]
-    return table(
-        ["average N_w", *(f"{each['dimension']}d, {each['words']:,} words" for each in embeddings)],
-        rows,
-        align="r",
-    )
+def matched(embeddings: list[Measured]) -> str:
+    """Return the ε that gives the same average N_w in each embedding, by straight lines between measured
+    values."""
+    rows = []
+    for average in (0.05, 0.1, 0.2, 0.5):
+        row = [f"{average:g}"]
+        for each in embeddings:
+            shares, epsilons = ([at[key] for at in each["table"]] for key in ("average", "epsilon"))
+            row.append(f"{np.interp(average, shares, epsilons):.2f}")
+        rows.append(row)
+    titles = (f"{each['dimension']}d, {each['words']:,} words" for each in embeddings)
+    return table(["average N_w", *titles], rows, align="r")
 
 
-def distances(geometry: list[Found]) -> str:
+def distances(embeddings: list[Measured]) -> str:
     """Return how far the k-th neighbour of a word is in both embeddings."""
-    both = zip(geometry[0]["neighbours"], geometry[1]["neighbours"], strict=True)
-    rows = [
-        [
-            f"{first['neighbour']:,}",
-            *(f"{row[key]:.2f}" for row in (first, second) for key in ("5%", "50%", "95%")),
-        ]
-        for first, second in both
-    ]
+    rows = []
+    for first, second in zip(*(each["neighbours"] for each in embeddings), strict=True):
+        numbers = (f"{row[key]:.2f}" for row in (first, second) for key in ("5%", "50%", "95%"))
+        rows.append([f"{first['neighbour']:,}", *numbers])
     return table(["k", "50d: 5 %", "median", "95 %", "300d: 5 %", "median", "95 %"], rows, align="r")
 
 
-def outputs(found: Found) -> str:
+def outputs(measured: Measured) -> str:
     """Return what example words become; in brackets N_w and S_w of the word itself."""
     rows = []
-    for average, epsilon, row in zip((50, 100, 200, 300), found["epsilons"], found["rows"], strict=True):
-        cells = [
-            f"({_share(cell['unchanged'])}; {cell['support']:,}) "
-            + ", ".join(f"{word} {_share(p)}" for word, p in cell["others"][:6])
-            for cell in row
-        ]
+    averages = (50, 100, 200, 300)
+    for average, epsilon, row in zip(averages, measured["epsilons"], measured["rows"], strict=True):
+        cells = []
+        for cell in row:
+            others = ", ".join(f"{word} {_share(p)}" for word, p in cell["others"][:6])
+            cells.append(f"({_share(cell['unchanged'])}; {cell['support']:,}) {others}")
         rows.append([average, f"{epsilon:g}", *cells])
-    return table(["average N_w", "ε", *found["words"]], rows, align="rrl")
+    return table(["average N_w", "ε", *measured["words"]], rows, align="rrl")
 
 
-def exposed(words: list[Found]) -> str:
+def exposed(words: list[Measured]) -> str:
     """Return words that come out as themselves too often, with why."""
-    rows = [
-        [
-            f"`{row['word']}`",
-            f"{row['rank']:,}",
-            _share(row["unchanged"]),
-            f"{row['distinct']:,}",
-            f"{row['nearest_at']:.2f}",
-            f"{row['norm']:.2f}",
-        ]
-        for row in words
-    ]
+    rows = []
+    for row in words:
+        counts = f"{row['rank']:,}", _share(row["unchanged"]), f"{row['distinct']:,}"
+        rows.append([f"`{row['word']}`", *counts, f"{row['nearest_at']:.2f}", f"{row['norm']:.2f}"])
     return table(["word", "rank", "N_w", "distinct", "nearest word at", "norm"], rows, align="lr")
-
-
-def _reaching(found: Found, average: float) -> float:
-    """Return the ε at which N_w has this average, by a straight line between two measured values."""
-    below = max((row for row in found["table"] if row["average"] <= average), key=lambda row: row["epsilon"])
-    above = min((row for row in found["table"] if row["average"] > average), key=lambda row: row["epsilon"])
-    part = (average - below["average"]) / (above["average"] - below["average"])
-    return float(below["epsilon"] + part * (above["epsilon"] - below["epsilon"]))
 
 
 def _minutes(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
-def _times(ratio: float) -> str:
-    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}"
-
-
 def _share(value: float) -> str:
-    return (
-        "0"
-        if value < 5e-7
-        else f"{value:.1e}"
-        if value < 5e-4
-        else "> .9995"
-        if value >= 0.9995
-        else f"{value:.3f}".lstrip("0")
-    )
+    if value < 5e-7:
+        return "0"
+    if value < 5e-4:
+        return f"{value:.1e}"
+    return "> .9995" if value >= 0.9995 else f"{value:.3f}".lstrip("0")

@@ -7,20 +7,20 @@ membership-decoded.json and authorship-*.json by ``deniable lab membership`` and
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+import msgspec
 from matplotlib.figure import Figure
 
+import deniable.lab  # noqa: F401 - it knows the audits of the lab
 from deniable.audit.catalogue import finding
 from deniable.audit.catalogue import tables as audit_tables
 from deniable.audit.saved import read_result
-from deniable.lab.membership.audit import MembershipResult
 from deniable.report.figure import apply_style, new_figure, png
 from deniable.report.palette import MUTED
 from deniable.report.wording import percent_fixed
 from scripts.attackers.page import missed_by_setting, read_results
-from scripts.pages import EXPERIMENTS, table
+from scripts.pages import EXPERIMENTS, read_json, table
 
 PAGE = EXPERIMENTS / "privacy.md"
 PAPER_AUC = {
@@ -37,21 +37,33 @@ PAPER_AUC = {
 }
 """The AUC of the paper's table 4, from the raw log in its source."""
 SCORES = ("precision", "recall", "accuracy", "auc", "auc_either_way")
-JUDGED = ["condition", "precision", "recall", "accuracy", "AUC", "max(AUC, 1 − AUC)"]
+HEAD = ["condition", "precision", "recall", "accuracy", "AUC", "max(AUC, 1 − AUC)"]
 NEAREST_TO = 23.3
 """The ε of the paper's table 3."""
-Found = dict[str, Any]
+ASKED = [(question, who) for question in ("original text", "released text") for who in ("plain", "adaptive")]
+Result = dict[str, Any]
 
 
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
-    data, baselines = read("membership.json"), read("membership-baselines.json")
+    data = read_json(EXPERIMENTS / "membership.json")
+    baselines = read_json(EXPERIMENTS / "membership-baselines.json")
+    del baselines["protocol"]["original"]
+    decoded = msgspec.to_builtins(read_result(EXPERIMENTS / "membership-decoded.json"))
+    columns = ["condition", "words changed", *(f"{who}, {question}" for question, who in ASKED)]
+    names = {"original text": "original text", "released text": "its own text"}
+    own = ["text", "words changed", *(f"{who}, {names[question]}" for question, who in ASKED)]
+    both = [
+        judged(f"{condition}, {who} adversary", result["original text"][who])
+        for condition, result in baselines["protocol"].items()
+        for who in ("plain", "adaptive")
+    ]
     return {
         "original": original(data, baselines),
-        "baselines": about_original(baselines),
-        "curve": curve(data),
+        "baselines": table(HEAD, both),
+        "curve": table(columns, curve(data)),
         "paper": as_in_the_paper(data),
-        "decoded": decoded(read_result(EXPERIMENTS / "membership-decoded.json")),
+        "decoded": table(own, curve(decoded)),
         **{name: authorship(name) for name in ("authorship-c50", "authorship-enron")},
         "words": missed_by_setting(read_results(EXPERIMENTS)),
     }
@@ -59,131 +71,66 @@ def tables() -> dict[str, str]:
 
 def draw() -> None:
     """Draw the figure."""
-    (EXPERIMENTS / "membership.png").write_bytes(png(auc_figure(read("membership.json"))))
+    figure = auc_figure(read_json(EXPERIMENTS / "membership.json"))
+    (EXPERIMENTS / "membership.png").write_bytes(png(figure))
 
 
-def read(name: str) -> Found:
-    """Return a result beside the page."""
-    found: Found = json.loads((EXPERIMENTS / name).read_text(encoding="utf-8"))
-    return found
+def of_kind(data: Result, kind: str, how: str = "protocol") -> dict[str, tuple[Result, Result]]:
+    """Return the facts and what was found of each release of a kind."""
+    return {
+        name: (facts, data[how][name])
+        for name, facts in data["facts"].items()
+        if facts["kind"] == kind and name in data[how]
+    }
 
 
-def of_kind(data: Found, kind: str) -> list[tuple[float, Found]]:
-    """Return ε and what was found for each release of a kind."""
-    facts = data["facts"].items()
-    return [
-        (about["epsilon"], data["protocol"][name])
-        for name, about in facts
-        if about["kind"] == kind and name in data["protocol"]
-    ]
-
-
-def judged(name: str, found: Found) -> list[str]:
+def judged(name: str, result: Result) -> list[str]:
     """Return what an adversary reached, as a row."""
-    mean, spread = found["mean"], found["spread"]
-    return [name, *(f"{mean[key]:.2f}" + (f" ± {spread[key]:.2f}" if key == "auc" else "") for key in SCORES)]
+    mean = {key: f"{result['mean'][key]:.2f}" for key in SCORES}
+    return [name, *(mean | {"auc": auc(result)}).values()]
 
 
-def original(data: Found, baselines: Found) -> str:
+def auc(result: Result) -> str:
+    """Return an AUC with its spread."""
+    return f"{result['mean']['auc']:.2f} ± {result['spread']['auc']:.2f}"
+
+
+def original(data: Result, baselines: Result) -> str:
     """Return what the auditor reaches of original text, of the baselines, and at the ε of the paper's
     table."""
     rows = [judged("original text", data["protocol"]["original"]["original text"]["plain"])]
-    rows += [
-        judged(name, found["released text"]["plain"])
-        for name, found in baselines["protocol"].items()
-        if name != "original"
-    ]
-    plain = {
-        name: facts["epsilon"]
-        for name, facts in data["facts"].items()
-        if facts["kind"] == "d_χ" and name in data["protocol"]
-    }
-    name = min(plain, key=lambda name: abs(plain[name] - NEAREST_TO))
-    return table(JUDGED, [*rows, judged(name, data["protocol"][name]["released text"]["plain"])])
+    rows += [judged(name, each["released text"]["plain"]) for name, each in baselines["protocol"].items()]
+    releases = of_kind(data, "d_χ")
+    name = min(releases, key=lambda name: abs(releases[name][0]["epsilon"] - NEAREST_TO))
+    return table(HEAD, [*rows, judged(name, releases[name][1]["released text"]["plain"])])
 
 
-def about_original(baselines: Found) -> str:
-    """Return what both adversaries reach of the users' original text."""
-    rows = [
-        judged(f"{condition}, {who} adversary", found["original text"][who])
-        for condition, found in baselines["protocol"].items()
-        if condition != "original"
-        for who in ("plain", "adaptive")
-    ]
-    return table(JUDGED, rows)
-
-
-def curve(data: Found) -> str:
-    """Return the AUC of both adversaries, asked about original and about released text."""
-    asked = [
-        (question, who) for question in ("original text", "released text") for who in ("plain", "adaptive")
-    ]
-    rows = [
+def curve(data: Result) -> list[list[str]]:
+    """Return the AUC of both adversaries, asked about original and about released text, a row for each
+    release."""
+    return [
         [
             name,
             percent_fixed(facts["changed"]),
-            *(auc(data["protocol"][name][question][who]) for question, who in asked),
+            *(auc(data["protocol"][name][question][who]) for question, who in ASKED),
         ]
         for name, facts in data["facts"].items()
         if name in data["protocol"]
     ]
-    return table(["condition", "words changed", *(f"{who}, {question}" for question, who in asked)], rows)
 
 
-def as_in_the_paper(data: Found) -> str:
+def as_in_the_paper(data: Result) -> str:
     """Return what the auditor reaches in the setting that the paper's numbers fit, and those numbers."""
     rows = []
-    for name, facts in data["facts"].items():
-        if facts["kind"] == "d_χ" and name in data["protocol"]:
-            found, finer = (
-                data[how][name]["as in the paper"]["plain"] for how in ("protocol", "finer_ranks")
-            )
-            paper = next(
-                (
-                    f"{value:.2f}"
-                    for epsilon, value in PAPER_AUC.items()
-                    if abs(epsilon - facts["epsilon"]) < 0.02
-                ),
-                "–",
-            )
-            scores = [f"{found['mean'][key]:.2f}" for key in SCORES[:3]]
-            rows.append(
-                [
-                    f"{facts['epsilon']:.2f}",
-                    percent_fixed(facts["changed"]),
-                    *scores,
-                    auc(found),
-                    auc(finer),
-                    paper,
-                ]
-            )
+    for name, (facts, questions) in of_kind(data, "d_χ").items():
+        epsilon, result = facts["epsilon"], questions["as in the paper"]["plain"]
+        finer = data["finer_ranks"][name]["as in the paper"]["plain"]
+        printed = next((value for at, value in PAPER_AUC.items() if abs(at - epsilon) < 0.02), None)
+        scores = [f"{result['mean'][key]:.2f}" for key in SCORES[:3]]
+        aucs = [auc(result), auc(finer), "–" if printed is None else f"{printed:.2f}"]
+        rows.append([f"{epsilon:.2f}", percent_fixed(facts["changed"]), *scores, *aucs])
     head = ["ε", "words changed", *SCORES[:3], "AUC, 100 bins", "AUC, finer ranks", "AUC in the paper"]
     return table(head, rows)
-
-
-def auc(found: Found) -> str:
-    """Return an AUC with its spread."""
-    return f"{found['mean']['auc']:.2f} ± {found['spread']['auc']:.2f}"
-
-
-def decoded(result: object) -> str:
-    """Return what the auditor reaches of models of decoded text, beside models of text as released."""
-    assert isinstance(result, MembershipResult)
-    asked = [
-        (question, who) for question in ("original text", "released text") for who in ("plain", "adaptive")
-    ]
-    rows = []
-    for name, facts in result.facts.items():
-        scores = [result.protocol[name][question][who] for question, who in asked]
-        rows.append(
-            [
-                name,
-                percent_fixed(facts.changed),
-                *(f"{each.mean.auc:.2f} ± {each.spread['auc']:.2f}" for each in scores),
-            ]
-        )
-    shown = {"original text": "original text", "released text": "its own text"}
-    return table(["text", "words changed", *(f"{who}, {shown[question]}" for question, who in asked)], rows)
 
 
 def authorship(name: str) -> str:
@@ -196,34 +143,24 @@ def authorship(name: str) -> str:
 
 
 @apply_style
-def auc_figure(data: dict[str, Any]) -> Figure:
+def auc_figure(data: Result) -> Figure:
     """Return the auditor's AUC against ε, with the paper's."""
     figure, axes = new_figure(width=6.4, height=3.6)
-    plain, protected = of_kind(data, "d_χ"), of_kind(data, "d_χ, protected")
-    for label, rows, question, mark in (
-        ("original text", plain, "original text", "o"),
-        ("original text, protected words", protected, "original text", "s"),
-        ("released text itself", plain, "released text", "^"),
+    for label, kind, question, mark in (
+        ("original text", "d_χ", "original text", "o"),
+        ("original text, protected words", "d_χ, protected", "original text", "s"),
+        ("released text itself", "d_χ", "released text", "^"),
     ):
-        values = [found[question]["adaptive"]["mean"]["auc"] for _, found in rows]
-        axes.plot([epsilon for epsilon, _ in rows], values, marker=mark, markersize=3.5, label=label)
-    names = [
-        name
-        for name, about in data["facts"].items()
-        if about["kind"] == "d_χ" and name in data["finer_ranks"]
-    ]
-    values = [data["finer_ranks"][name]["as in the paper"]["plain"]["mean"]["auc"] for name in names]
-    axes.plot(
-        [data["facts"][name]["epsilon"] for name in names],
-        values,
-        "--",
-        marker="d",
-        markersize=3.5,
-        label="members noised, others not",
-    )
-    axes.plot(
-        list(PAPER_AUC), list(PAPER_AUC.values()), ":", color=MUTED, marker=".", label="printed in the paper"
-    )
+        points = of_kind(data, kind).values()
+        values = [result[question]["adaptive"]["mean"]["auc"] for _, result in points]
+        epsilons = [facts["epsilon"] for facts, _ in points]
+        axes.plot(epsilons, values, marker=mark, markersize=3.5, label=label)
+    points = of_kind(data, "d_χ", "finer_ranks").values()
+    values = [result["as in the paper"]["plain"]["mean"]["auc"] for _, result in points]
+    epsilons = [facts["epsilon"] for facts, _ in points]
+    axes.plot(epsilons, values, "--", marker="d", markersize=3.5, label="members noised, others not")
+    printed = list(PAPER_AUC), list(PAPER_AUC.values())
+    axes.plot(*printed, ":", color=MUTED, marker=".", label="printed in the paper")
     axes.axhline(0.5, color=MUTED, linewidth=0.8)
     axes.set_xlabel("ε")
     axes.set_ylabel("AUC of the auditor")

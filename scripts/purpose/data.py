@@ -1,5 +1,4 @@
-"""Writes the released and the public part of each data set of the experiments on purposes, and words as
-numbers."""
+"""Write the released and the public part of each data set of the experiments on purposes."""
 
 from __future__ import annotations
 
@@ -12,22 +11,8 @@ from typing import Any
 
 FEWEST_OF_A_CLASS = 100
 NEGATIONS = {"not", "n't", "no", "never", "nothing", "none", "nor", "neither", "without"}
-QUESTIONS = (
-    "what",
-    "how",
-    "can",
-    "is",
-    "does",
-    "do",
-    "who",
-    "why",
-    "when",
-    "should",
-    "will",
-    "are",
-    "where",
-    "which",
-)
+_QUESTIONS = "what how can is does do who why when should will are where which"
+QUESTIONS = frozenset(_QUESTIONS.split())
 Record = dict[str, Any]
 
 
@@ -38,20 +23,15 @@ def prepare(sets: Path, into: Path) -> None:
     def rows(path: str, label: str = "label", text: str = "text", most: int = 120) -> list[Record]:
         with lzma.open(sets / path, "rt", encoding="utf-8") as lines:
             records = [json.loads(line) for line in lines]
-        texts = [f"{each.get('title', '')} {each[text]}".split() for each in records]
-        return [
-            {"label": each[label], "text": " ".join(words[:most])}
-            for each, words in zip(records, texts, strict=True)
-        ]
+        texts = [f"{each.get('title', '')} {each[text]}".split()[:most] for each in records]
+        pairs = zip(records, texts, strict=True)
+        return [{"label": each[label], "text": " ".join(words)} for each, words in pairs]
 
-    def write(name: str, records: list[Record]) -> None:
-        with lzma.open(into / f"{name}.jsonl.xz", "wt", encoding="utf-8") as file:
-            file.writelines(json.dumps(each, ensure_ascii=False) + "\n" for each in records)
-        print(name, len(records))
-
-    def write_text(name: str, records: list[Record]) -> None:
-        with lzma.open(into / f"{name}.txt.xz", "wt", encoding="utf-8") as file:
-            file.writelines(each["text"] + "\n" for each in records)
+    def write(name: str, records: list[Record], *, plain: bool = False) -> None:
+        path = into / f"{name}.{'txt' if plain else 'jsonl'}.xz"
+        with lzma.open(path, "wt", encoding="utf-8") as file:
+            for each in records:
+                file.write((each["text"] if plain else json.dumps(each, ensure_ascii=False)) + "\n")
         print(name, len(records))
 
     for name, path in (("sst2", "sst2_sentences"), ("mr", "mr"), ("cr", "cr")):
@@ -60,17 +40,17 @@ def prepare(sets: Path, into: Path) -> None:
     shuffled.shuffle(imdb)
     write("public-sentiment", imdb[:12_000])
     write("imdb", imdb[12_000:17_000])
-    write_text("public-reviews", imdb[17_000:35_000])
+    write("public-reviews", imdb[17_000:35_000], plain=True)
     news = rows("short/agnews_test_only.jsonl.xz")
     shuffled.shuffle(news)
     write("public-topic", news[:2000])
     write("agnews", news[2000:])
-    for name, path, label, text in (
-        ("newsgroups", "newsgroups20/20ng_cachopo_bydate.jsonl.xz", "label", "text"),
-        ("insurance", "insuranceqa/v2_questions.jsonl.xz", "domain", "question"),
+    insurance = ("insuranceqa/v2_questions.jsonl.xz", "domain", "question")
+    for name, source in (
+        ("newsgroups", ("newsgroups20/20ng_cachopo_bydate.jsonl.xz", "label", "text")),
+        ("insurance", insurance),
     ):
-        records = [each for each in rows(path, label, text) if each["text"]]
-        records = _often(records)
+        records = _often([each for each in rows(*source) if each["text"]])
         shuffled.shuffle(records)
         write(f"public-{name}", records[:4000])
         write(name, records[4000:9000])
@@ -78,16 +58,11 @@ def prepare(sets: Path, into: Path) -> None:
         records = [each for each in rows(path, "author") if len(each["text"].split()) > 10]
         authors = {author for author, _ in Counter(each["label"] for each in records).most_common(20)}
         write(name, [each for each in records if each["label"] in authors])
-    write_text("public-news", rows("reuters_c50/c50.jsonl.xz", "author", most=10_000))
+    write("public-news", rows("reuters_c50/c50.jsonl.xz", "author", most=10_000), plain=True)
     # Purposes that word vectors do not have along a line: the kind of a question hangs on one function word,
     # and this label on two words.
-    kinds = _often(
-        [
-            each | {"label": kind}
-            for each in rows("insuranceqa/v2_questions.jsonl.xz", "domain", "question")
-            if (kind := _question(each))
-        ]
-    )
+    first = ((each, each["text"].lower().split()[:1]) for each in rows(*insurance))
+    kinds = _often([each | {"label": word[0]} for each, word in first if QUESTIONS & set(word)])
     random.Random(6).shuffle(kinds)
     write("public-questions", kinds[:4000])
     write("questions", kinds[4000:9000])
@@ -104,25 +79,13 @@ def prepare(sets: Path, into: Path) -> None:
         ("topic", news[:2000], (490, 70, 70, 70)),
     ):
         labels = sorted({each["label"] for each in records})
-        even = [sum(shares) // len(shares)] * len(shares)
-        for kind, counts in (("even", even), ("skewed", shares)):
-            write(
-                f"public-{name}-{kind}",
-                [
-                    each
-                    for label, count in zip(labels, counts, strict=True)
-                    for each in _of(records, label)[:count]
-                ],
-            )
-
-
-def _of(records: list[Record], label: Any) -> list[Record]:
-    return [each for each in records if each["label"] == label]
-
-
-def _question(record: Record) -> str | None:
-    first: str = record["text"].lower().split()[0] if record["text"] else ""
-    return first if first in QUESTIONS else None
+        for kind, counts in (("even", [sum(shares) // len(shares)] * len(shares)), ("skewed", shares)):
+            some = [
+                each
+                for label, count in zip(labels, counts, strict=True)
+                for each in [each for each in records if each["label"] == label][:count]
+            ]
+            write(f"public-{name}-{kind}", some)
 
 
 def _often(records: list[Record]) -> list[Record]:

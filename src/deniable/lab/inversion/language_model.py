@@ -30,6 +30,7 @@ from deniable.channel.channel import Channel
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.priors import first_shares
 from deniable.decoding.reading import Reading
+from deniable.lab.inversion.learnt import reranked
 
 CANDIDATES, BEAMS, LOOK_AHEAD = 10, 12, 4
 _TEXTS_AT_ONCE = 64
@@ -152,7 +153,7 @@ class ByLanguageModel:
     def read(self, released: Sequence[Ids]) -> Reading:
         """Return the candidates of the other attacker, ranked by the sequences that hold them."""
         base = self._base.read(released)
-        return _mixed(base, self._searched(base, released, self._weights.model), self._weights.search)
+        return reranked(base, self._searched(base, released, self._weights.model), self._weights.search)
 
     def choose_weights(self, shadow: ReleasedShadow) -> Weights:
         """Return the weights by which the true words of the shadow are likeliest."""
@@ -161,7 +162,7 @@ class ByLanguageModel:
         for model in MODEL_WEIGHTS:
             found = self._searched(base, shadow.released, model)
             for search in SEARCH_WEIGHTS:
-                tried[Weights(model, search)] = _mixed(base, found, search).mean_log_chance(shadow.truth)
+                tried[Weights(model, search)] = reranked(base, found, search).mean_log_chance(shadow.truth)
         return max(tried, key=lambda weights: tried[weights])
 
     def _searched(self, base: Reading, released: Sequence[Ids], weight: float) -> Floats:
@@ -249,20 +250,6 @@ class ByLanguageModel:
         follows = self._bigrams.follows[last][:, words].toarray()
         found: Floats = follows + self._bigrams.backing_off[last][:, None] * self._bigrams.alone[words]
         return found
-
-
-def _mixed(base: Reading, found: Floats, weight: float) -> Reading:
-    """Return a reading whose first candidates are ranked anew, by what was found and by what was read
-    before."""
-    top = slice(0, found.shape[1])
-    mass = base.chances[:, top].sum(axis=1, keepdims=True)
-    anew = weight * found * mass + (1.0 - weight) * base.chances[:, top]
-    order = np.argsort(-np.where(base.words[:, top] >= 0, anew, -1.0), axis=1, kind="stable")
-    words, chances = base.words.copy(), base.chances.copy()
-    words[:, top], chances[:, top] = (
-        np.take_along_axis(each, order, axis=1) for each in (base.words[:, top], anew)
-    )
-    return Reading(words=words, chances=chances, rest=base.rest, elsewhere=base.elsewhere)
 
 
 def _likelihoods(words: Ids, alone: Reading, shares: Floats) -> Floats:

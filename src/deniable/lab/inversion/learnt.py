@@ -113,17 +113,10 @@ class Learnt:
         from deniable.lab.neural.candidate_ranker import rank
 
         base = self._base.read(released)
-        ranked = [rank(self._model, text, device=self._device) for text in self._texts(base, released, None)]
-        words, chances = base.words.copy(), base.chances.copy()
-        top = slice(0, min(CANDIDATES, words.shape[1]))
-        mass = chances[:, top].sum(axis=1, keepdims=True)
-        anew = np.concatenate([*ranked, np.zeros((0, chances[:, top].shape[1]))]) * mass
-        order = np.argsort(-np.where(words[:, top] >= 0, anew, -1.0), axis=1, kind="stable")
-        words[:, top], chances[:, top] = (
-            np.take_along_axis(words[:, top], order, axis=1),
-            np.take_along_axis(anew, order, axis=1),
-        )
-        return Reading(words=words, chances=chances, rest=base.rest, elsewhere=base.elsewhere)
+        texts = self._texts(base, released, None)
+        ranked = [rank(self._model, text, device=self._device) for text in texts]
+        none = np.zeros((0, min(CANDIDATES, base.words.shape[1])))
+        return reranked(base, np.concatenate([*ranked, none]))
 
     def _texts(
         self, reading: Reading, released: Sequence[Ids], truth: Sequence[Ids] | None
@@ -181,6 +174,19 @@ class Learnt:
                 np.linalg.norm(noise + sign * beside[:, None, :], axis=2) / scale for sign in (-1.0, 1.0)
             ]
         return np.stack(found, axis=2)
+
+
+def reranked(base: Reading, shares: Floats, weight: float = 1.0) -> Reading:
+    """Return a reading whose first candidates are ranked by new shares of what they had together, weighed
+    with the old ones."""
+    top = slice(0, shares.shape[1])
+    mass = base.chances[:, top].sum(axis=1, keepdims=True)
+    chances = weight * shares * mass + (1.0 - weight) * base.chances[:, top]
+    order = np.argsort(-np.where(base.words[:, top] >= 0, chances, -1.0), axis=1, kind="stable")
+    words, all_chances = base.words.copy(), base.chances.copy()
+    words[:, top] = np.take_along_axis(base.words[:, top], order, axis=1)
+    all_chances[:, top] = np.take_along_axis(chances, order, axis=1)
+    return Reading(words=words, chances=all_chances, rest=base.rest, elsewhere=base.elsewhere)
 
 
 def require_torch() -> None:

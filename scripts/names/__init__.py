@@ -1,0 +1,1 @@
+"""The built-in lists of words: names that never come out, and counts of English words."""
