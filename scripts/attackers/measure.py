@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable import Embedding
-from deniable.audit.inversion.drawn_words import TextEffort
+from deniable.audit.inversion.drawn_words import InversionEffort
 from deniable.audit.inversion.text_attack import TextAttack
 from deniable.audit.results import head_of
 from deniable.channel.channel import Channel
@@ -185,7 +185,7 @@ def prepare(setting: Setting, data: Path, embedding: Embedding) -> tuple[TextAtt
             embedding,
             plain_text(public, Path(folder) / "public.txt", most=PUBLIC_TEXTS if public != own else None),
             plain_text(own, Path(folder) / f"{setting.data}.txt"),
-            effort=TextEffort(places=PLACES, support=setting.support, directions=DIRECTIONS),
+            effort=InversionEffort(places=PLACES, support=setting.support, directions=DIRECTIONS),
             seed=SEED,
             further=further,
         )

@@ -14,8 +14,7 @@ import numpy as np
 
 from deniable import Embedding, Multivariate
 from deniable.arrays import Floats, Ids
-from deniable.audit.inversion.attackers import Attacker, Blind, WordByWord
-from deniable.audit.inversion.in_context import InContext
+from deniable.audit.inversion.attackers import Attacker, Blind, InContext, WordByWord
 from deniable.audit.inversion.judging import judge, release_text
 from deniable.audit.inversion.results import AttackerFinding
 from deniable.audit.inversion.text import AttackedText, make_attacked_text

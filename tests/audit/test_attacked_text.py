@@ -10,8 +10,7 @@ import pytest
 
 from deniable import Embedding
 from deniable.audit import InversionEffort
-from deniable.audit.inversion.attackers import Attacker
-from deniable.audit.inversion.further import Known
+from deniable.audit.inversion.attackers import Attacker, Known
 from deniable.audit.inversion.shadow import Shadow, ShadowSample
 from deniable.audit.inversion.text import GROUPS, make_attacked_text, read_attacked_text, read_public_text
 from deniable.audit.inversion.text_attack import TextAttack

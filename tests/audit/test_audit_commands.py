@@ -48,20 +48,7 @@ def test_bound_prints_and_saves_what_it_found(tiny: Path) -> None:
     saved = tiny / "bound.json"
     result = run.invoke(
         app,
-        [
-            "audit",
-            "bound",
-            "-e",
-            "2",
-            "--embedding",
-            "tiny",
-            "--draws",
-            "400",
-            "--own-draws",
-            "100",
-            "--save",
-            str(saved),
-        ],
+        [*"audit bound -e 2 --embedding tiny --draws 400 --own-draws 100 --save".split(), str(saved)],
     )
     assert result.exit_code == 0, result.output
     assert "Not refuted" in result.output
@@ -72,17 +59,7 @@ def test_bound_prints_and_saves_what_it_found(tiny: Path) -> None:
 def test_inversion_gives_json_and_a_report_of_several_results(tiny: Path) -> None:
     saved, page = tiny / "inversion.json", tiny / "page.html"
     arguments = [
-        "inversion",
-        "-e",
-        "0.5",
-        "-e",
-        "1e6",
-        "--embedding",
-        "tiny",
-        "--words-per-band",
-        "20",
-        "--points",
-        "16",
+        *"inversion -e 0.5 -e 1e6 --embedding tiny --words-per-band 20 --points 16".split(),
         "--save",
         str(saved),
         "--json",
@@ -135,18 +112,7 @@ def test_membership_reads_a_file_of_the_user(tiny: Path) -> None:
     arguments = [
         "membership",
         str(file),
-        "-e",
-        "1",
-        "--embedding",
-        "tiny",
-        "--min-texts",
-        "2",
-        "--shadows",
-        "1",
-        "--epochs",
-        "1",
-        "--json",
-        "-q",
+        *"-e 1 --embedding tiny --min-texts 2 --shadows 1 --epochs 1 --json -q".split(),
     ]
     result = run.invoke(app, ["lab", *arguments])
     assert result.exit_code == 0, result.output

@@ -14,8 +14,8 @@ import pytest
 
 from deniable import Multivariate
 from deniable.arrays import Ids
-from deniable.audit.inversion.drawn_words import TextEffort
-from deniable.audit.inversion.in_context import InContext
+from deniable.audit.inversion.attackers import InContext
+from deniable.audit.inversion.drawn_words import InversionEffort
 from deniable.audit.inversion.judging import release_text
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, LANGUAGE_MODEL, NEAREST_WORD
 from deniable.audit.inversion.shadow import Shadow
@@ -124,7 +124,7 @@ def test_the_audit_chooses_so_and_no_attacker_falls_behind_the_one_before_it(
     for path, some in zip(paths, documents, strict=True):
         path.write_text("\n".join(" ".join(f"w{i}" for i in document) for document in some), encoding="utf-8")
     embedding, chosen = random_embedding(WORDS, 3), ChosenMechanism(name="multivariate")
-    effort = TextEffort(places=600, support=WORDS, directions=200)
+    effort = InversionEffort(places=600, support=WORDS, directions=200)
     attack = TextAttack.prepare(
         embedding, paths[0], paths[1], effort=effort, seed=0, further=[LanguageModelAttack(model=MadeModel())]
     )
@@ -154,7 +154,7 @@ def test_the_channel_of_attackers_who_do_not_learn_has_the_released_words_alone(
     embedding, chosen = random_embedding(WORDS, 3), ChosenMechanism(name="multivariate")
     made = chosen(embedding, epsilon=20.0)
     for learnt in (False, True):
-        effort = TextEffort(places=5, support=WORDS, directions=20)
+        effort = InversionEffort(places=5, support=WORDS, directions=20)
         further = [LearntAttack(shadow_words=500)] if learnt else []
         attack = TextAttack.prepare(embedding, paths[0], paths[1], effort=effort, seed=3, further=further)
         channel = attack.channel(made, chosen, seed=3)

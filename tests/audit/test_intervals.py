@@ -8,8 +8,7 @@ import pytest
 
 from deniable import Multivariate
 from deniable.arrays import Ids
-from deniable.audit.intervals import Flags, share_by_cluster
-from deniable.audit.shares import Share, share_of
+from deniable.audit.shares import Flags, Share, share_by_cluster, share_of
 from tests.audit.made_text import follow_one_another, prepare
 from tests.support.strategies import random_embedding
 

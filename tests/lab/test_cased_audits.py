@@ -22,21 +22,7 @@ from deniable.records.labelled import LabelledTexts
 
 HUGE = 1e6
 TEXT = "Anna went to Rome; Ben and Anna-Maria did NOT go to rome."
-CASED = [
-    "Anna",
-    "Ben",
-    "Rome",
-    "rome",
-    "went",
-    "to",
-    "and",
-    "did",
-    "NOT",
-    "go",
-    "Anna-Maria",
-    "anna",
-    "maria",
-]
+CASED = "Anna Ben Rome rome went to and did NOT go Anna-Maria anna maria".split()
 UNCASED = ["anna", "ben", "rome", "went", "to", "and", "did", "not", "go", "anna-maria", "maria"]
 
 

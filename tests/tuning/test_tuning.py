@@ -43,21 +43,10 @@ FINER = DecodingEffort(support=250, directions=200)
 SETTINGS = TuningSettings(
     attacker=0.15, dimensions=(2, 4), strengths=(1.0, 3.0), runs=1, quick=EFFORT, thorough=EFFORT
 )
+ONE_SPACE = replace(SETTINGS, dimensions=(2,), strengths=(3.0,))
 FAST = [
-    "--dimension",
-    "2",
-    "--dimension",
-    "4",
-    "--strength",
-    "3",
-    "--runs",
-    "1",
-    "--words",
-    "250",
-    "--directions",
-    "60",
-    "--rays",
-    "50",
+    *"--dimension 2 --strength 3 --runs 1 --words 250 --directions".split(),
+    *"60 --rays 50".split(),
 ]
 
 
@@ -143,7 +132,7 @@ def test_labels_that_nothing_tells_are_warned_of_before_the_work(
                 text_column="text",
                 label_column=label,
                 embedding="made",
-                settings=SETTINGS,
+                settings=ONE_SPACE,
                 warn=heard.append,
             )
     (warning,) = heard
@@ -151,18 +140,7 @@ def test_labels_that_nothing_tells_are_warned_of_before_the_work(
         "the labels “author” of public.csv cannot be told from its words better than by chance"
     )
     done = run(
-        "tune",
-        few,
-        "--text",
-        "text",
-        "--label",
-        "author",
-        "--embedding",
-        "made",
-        "--as",
-        "by-author",
-        "--json",
-        *FAST,
+        "tune", few, *"--text text --label author --embedding made --as by-author --json".split(), *FAST
     )
     assert f"deniable: warning: {warning}\n" in done.stderr
 
@@ -199,7 +177,7 @@ def test_numbers_beside_the_purpose_are_told_by_quarters(tmp_path: Path) -> None
         label_column="mood",
         also=["age", "stars"],
         embedding="made",
-        settings=SETTINGS,
+        settings=ONE_SPACE,
     )
     age, stars = found.others
     assert (age.name, age.values, stars.name, stars.values) == ("age (in quarters)", 4, "stars", 5)
@@ -213,7 +191,7 @@ def test_numbers_beside_the_purpose_are_told_by_quarters(tmp_path: Path) -> None
             text_column="text",
             label_column="age",
             embedding="made",
-            settings=SETTINGS,
+            settings=ONE_SPACE,
         )
 
 
@@ -260,7 +238,7 @@ def test_nothing_stays_after_an_error_that_would_come_again(
 
     monkeypatch.setattr(Search, fails, fail)
     with pytest.raises(TargetsNotMet):
-        tune(few, text_column="text", label_column="mood", embedding="made", settings=SETTINGS)
+        tune(few, text_column="text", label_column="mood", embedding="made", settings=ONE_SPACE)
     assert met, "there was something to remove"
     assert not list((home / "channels").iterdir())
 
@@ -448,7 +426,7 @@ def test_a_public_text_goes_to_the_attacker_that_epsilon_is_matched_to(
                 text_column="text",
                 label_column="mood",
                 embedding="made",
-                settings=SETTINGS,
+                settings=ONE_SPACE,
                 public=corpus,
             )
     assert [attacker.context is None for attacker in attackers] == [False, True]
@@ -518,7 +496,7 @@ def test_an_attribute_that_cannot_be_learnt_is_said_to_be_so(few: Path) -> None:
         + "\n"
     )
     found = tune(
-        few, text_column="text", label_column="mood", also=["author"], embedding="made", settings=SETTINGS
+        few, text_column="text", label_column="mood", also=["author"], embedding="made", settings=ONE_SPACE
     )
     assert found.others[0].problem == "fewer than two values stand with two texts or more"
     assert "was not measured: fewer than two values" in tuning_page(found, name="x").html()
@@ -537,20 +515,9 @@ def test_the_command_installs_calibrates_and_writes_a_page(
     done = run(
         "tune",
         few,
-        "--text",
-        "text",
-        "--label",
-        "mood",
-        "--also",
-        "author",
-        "--public",
+        *"--text text --label mood --also author --public".split(),
         corpus,
-        "--attacker",
-        "0.15",
-        "--embedding",
-        "made",
-        "--as",
-        "moody",
+        *"--attacker 0.15 --embedding made --as moody".split(),
         *FAST,
     )
     assert done.exit_code == 0, done.output
@@ -582,9 +549,7 @@ def test_the_command_installs_calibrates_and_writes_a_page(
         tmp_path / "in.txt",
         "-o",
         tmp_path / "out.txt",
-        "--embedding",
-        "moody",
-        "--epsilon",
+        *"--embedding moody --epsilon".split(),
         epsilon,
     )
     assert released.exit_code == 0, released.output
@@ -601,17 +566,7 @@ def test_interrupted_while_it_calibrates_the_command_says_how_to_go_on(
     with monkeypatch.context() as patch:
         patch.setattr("deniable.tuning.installing.calibrate", stop)
         given = [
-            "--text",
-            "text",
-            "--label",
-            "mood",
-            "--embedding",
-            "made",
-            "--as",
-            "moody",
-            "--attacker",
-            "0.15",
-            "-m",
+            *"--text text --label mood --embedding made --as moody --attacker 0.15 -m".split(),
             "gaussian",
         ]
         done = run("tune", few, *given, *FAST)

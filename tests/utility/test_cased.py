@@ -43,20 +43,7 @@ def test_the_command_finds_no_loss_at_an_epsilon_where_nothing_changes(
     monkeypatch.chdir(tmp_path)
     store.save(made_cased(), "cased")
     csv_of(cased_rows(200), Path("a.csv"))
-    options = [
-        "--text",
-        "t",
-        "--label",
-        "y",
-        "--embedding",
-        "cased",
-        "--runs",
-        "1",
-        "-e",
-        str(HUGE),
-        "--json",
-        "-q",
-    ]
+    options = [*"--text t --label y --embedding cased --runs 1 -e".split(), str(HUGE), "--json", "-q"]
     result = CliRunner().invoke(app, ["utility", "a.csv", *options])
     assert result.exit_code == 0, result.output
     points = json.loads(result.stdout)["points"]

@@ -73,22 +73,7 @@ def test_the_command_prints_what_the_call_returns(installed: Embedding) -> None:
         acceptable_loss=0.1,
         format="csv",
     )
-    options = [
-        "--text",
-        "t",
-        "--label",
-        "y",
-        "--embedding",
-        "two-kinds",
-        "-e",
-        "1e6",
-        "-m",
-        "vickrey",
-        "-O",
-        "t=0",
-        "--runs",
-        "1",
-    ]
+    options = "--text t --label y --embedding two-kinds -e 1e6 -m vickrey -O t=0 --runs 1".split()
     options += ["--texts", "60", "--held-out", "0.5", "--acceptable-loss", "0.1", "--json", "-q"]
     result = CliRunner().invoke(app, ["utility", "a.csv", *options])
     assert result.exit_code == 0, result.output

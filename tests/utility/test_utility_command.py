@@ -91,17 +91,9 @@ def test_how_to_read_the_file_can_be_said(installed: Embedding) -> None:
         "".join(f"{label};{text} café\n" for label, text in made_rows(40)).encode("latin-1")
     )
     reading = [
-        "--format",
-        "csv",
-        "--delimiter",
+        *"--format csv --delimiter".split(),
         ";",
-        "--no-header",
-        "--encoding",
-        "latin-1",
-        "--column",
-        "2",
-        "--label",
-        "1",
+        *"--no-header --encoding latin-1 --column 2 --label 1".split(),
     ]
     result = run.invoke(
         app,

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from deniable.audit.draws import draw_texts
-from deniable.audit.intervals import share_by_cluster
 from deniable.audit.results import AdvisedResult, AtEpsilon, head_of, largest_acceptable, sorted_epsilons
-from deniable.audit.shares import Share
+from deniable.audit.shares import Share, share_by_cluster
 from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData

@@ -249,16 +249,7 @@ def test_the_command_takes_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         "lab",
         "compare",
         str(data),
-        "--embedding",
-        "made",
-        "-m",
-        "santext",
-        "--words",
-        "50",
-        "--runs",
-        "1",
-        "--no-decode",
-        "--quiet",
+        *"--embedding made -m santext --words 50 --runs 1 --no-decode --quiet".split(),
     ]
     refused = CliRunner().invoke(app, [*arguments, "-t", "context=0.4"])
     assert isinstance(refused.exception, InvalidParameter)
@@ -267,11 +258,7 @@ def test_the_command_takes_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         app,
         [
             *arguments,
-            "-t",
-            "context=0.4",
-            "-t",
-            "kinds=0.7",
-            "--public",
+            *"-t context=0.4 -t kinds=0.7 --public".split(),
             str(public_file(tmp_path)),
             "--save",
             str(saved),

@@ -309,15 +309,7 @@ def compare(place: Path, *more: str) -> Any:
         "lab",
         "compare",
         str(place / "data.jsonl"),
-        "--embedding",
-        "ring",
-        "--words",
-        "50",
-        "--runs",
-        "1",
-        "-q",
-        "-t",
-        "average=0.5",
+        *"--embedding ring --words 50 --runs 1 -q -t average=0.5".split(),
     ]
     return run.invoke(app, [*fixed, *more])
 
@@ -351,17 +343,9 @@ def test_how_to_read_the_file_can_be_said(place: Path) -> None:
         "".join(f"{row['text']} é;{row['label']}\n" for row in rows).encode("latin-1")
     )
     reading = [
-        "--format",
-        "csv",
-        "--delimiter",
+        *"--format csv --delimiter".split(),
         ";",
-        "--no-header",
-        "--encoding",
-        "latin-1",
-        "--column",
-        "1",
-        "--label",
-        "2",
+        *"--no-header --encoding latin-1 --column 1 --label 2".split(),
     ]
     result = compare(place, "-m", "randomized-response", "--json", *reading)
     assert result.exit_code == 0, result.output

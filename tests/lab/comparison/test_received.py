@@ -204,16 +204,7 @@ def test_the_command_decodes_unless_that_is_switched_off(
     ]
     (tmp_path / "data.jsonl").write_text("\n".join(lines) + "\n")
     options = [
-        "--embedding",
-        "ring",
-        "--words",
-        "50",
-        "--runs",
-        "1",
-        "-q",
-        "-t",
-        "average=0.5",
-        "-m",
+        *"--embedding ring --words 50 --runs 1 -q -t average=0.5 -m".split(),
         "randomized-response",
         "--json",
     ]
@@ -225,10 +216,7 @@ def test_the_command_decodes_unless_that_is_switched_off(
             str(tmp_path / "data.jsonl"),
             *options,
             switch,
-            "--decode-words",
-            "30",
-            "--directions",
-            "20",
+            *"--decode-words 30 --directions 20".split(),
         ],
     )
     assert result.exit_code == 0, result.output

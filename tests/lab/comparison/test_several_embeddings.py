@@ -281,19 +281,7 @@ def test_the_command_takes_embeddings_again_and_again(
     (tmp_path / "data.jsonl").write_text("\n".join(lines) + "\n")
 
     def run(*more: str) -> Any:
-        fixed = [
-            "--embedding",
-            "whole",
-            "--words",
-            "50",
-            "--runs",
-            "1",
-            "-q",
-            "-m",
-            "santext",
-            "--decode-words",
-            "40",
-        ]
+        fixed = "--embedding whole --words 50 --runs 1 -q -m santext --decode-words 40".split()
         return CliRunner().invoke(app, ["lab", "compare", str(tmp_path / "data.jsonl"), *fixed, *more])
 
     page = tmp_path / "page.html"

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from deniable.arrays import Floats
+from deniable.audit.inversion.attackers import FurtherAttacker
 from deniable.audit.inversion.drawn_words import InversionEffort, invert
-from deniable.audit.inversion.further import FurtherAttacker
 from deniable.audit.inversion.results import InversionResult
 from deniable.audit.inversion.text_attack import TextAttack
 from deniable.audit.results import head_of, largest_acceptable, sorted_epsilons

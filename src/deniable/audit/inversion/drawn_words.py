@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Self, TypedDict, Unpack
+from typing import Any, Self
 
 import numpy as np
 
@@ -42,25 +42,8 @@ _MOST_SUMS = 1 << 28
 _EDGES = (100, 1_000, 10_000)
 
 
-class TextSizes(TypedDict, total=False):
-    """What is said of running text in ``InversionEffort``."""
-
-    places: int
-    support: int
-    directions: int
-
-
 @dataclass(frozen=True, kw_only=True)
-class TextEffort:
-    """What ``InversionEffort`` says of running text."""
-
-    places: int = 2_000
-    support: int = SUPPORT
-    directions: int = 300
-
-
-@dataclass(frozen=True, kw_only=True)
-class InversionEffort(TextEffort):
+class InversionEffort:
     """How much is simulated: words per band, words that are released again and again, and what the channel is
     estimated from.
 
@@ -77,15 +60,18 @@ class InversionEffort(TextEffort):
     points: int = 128
     draws_per_word: int = 100
     at_risk: int = 20
+    places: int = 2_000
+    support: int = SUPPORT
+    directions: int = 300
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             validated_count(value, name)
 
     @classmethod
-    def of(cls, words: int = 150, *, points: int = 128, draws: int = 100, **text: Unpack[TextSizes]) -> Self:
-        """Return the effort that goes with a number of words to attack in each band; ``text`` is what running
-        text needs.
+    def of(cls, words: int = 150, *, points: int = 128, draws: int = 100, **text: int) -> Self:
+        """Return the effort that goes with a number of words to attack in each band; ``text`` are ``places``,
+        ``support`` and ``directions`` for running text.
 
         :raises InvalidParameter: if a number is not a whole number of at least 1.
         """

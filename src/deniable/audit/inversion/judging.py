@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deniable.arrays import Ids
-from deniable.audit.intervals import share_by_cluster
 from deniable.audit.inversion.attackers import Attacker
 from deniable.audit.inversion.results import AttackerFinding, GroupFinding, ListFinding, Success
 from deniable.audit.inversion.text import GROUPS, AttackedText
+from deniable.audit.shares import share_by_cluster
 from deniable.channel.draws import Draws
 from deniable.decoding.reading import NOT_AMONG_THEM, Reading
 from deniable.embeddings.kinds import Kinds

@@ -10,10 +10,16 @@ from pathlib import Path
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.inversion.attackers import AsReleased, Attacker, Blind, WordByWord
-from deniable.audit.inversion.drawn_words import TextEffort, proved_bound
-from deniable.audit.inversion.further import FurtherAttacker, Known
-from deniable.audit.inversion.in_context import InContext
+from deniable.audit.inversion.attackers import (
+    AsReleased,
+    Attacker,
+    Blind,
+    FurtherAttacker,
+    InContext,
+    Known,
+    WordByWord,
+)
+from deniable.audit.inversion.drawn_words import InversionEffort, proved_bound
 from deniable.audit.inversion.judging import Truth, judge, release_text
 from deniable.audit.inversion.results import (
     ALONE,
@@ -54,7 +60,7 @@ class TextAttack:
     embedding: Embedding
     public: PublicText
     truth: Truth
-    effort: TextEffort
+    effort: InversionEffort
     shares: Floats = field(repr=False)
     further: Sequence[FurtherAttacker] = ()
 
@@ -66,7 +72,7 @@ class TextAttack:
         text: Path | None = None,
         *,
         words: Sequence[Path] = (),
-        effort: TextEffort,
+        effort: InversionEffort,
         seed: int,
         further: Sequence[FurtherAttacker] = (),
     ) -> TextAttack:

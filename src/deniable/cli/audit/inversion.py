@@ -13,7 +13,7 @@ from deniable.cli.audit.options import AuditOptions, Epsilons
 from deniable.cli.options import VocabularyOptions, with_groups
 
 if TYPE_CHECKING:
-    from deniable.audit.inversion.further import FurtherAttacker
+    from deniable.audit.inversion.attackers import FurtherAttacker
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,8 +22,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.inversion.attackers import Attacker, WordByWord
-from deniable.audit.inversion.further import Known
+from deniable.audit.inversion.attackers import Attacker, Known, WordByWord
 from deniable.audit.inversion.results import LANGUAGE_MODEL
 from deniable.audit.inversion.shadow import ReleasedShadow
 from deniable.channel.channel import Channel

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.inversion.attackers import Attacker
-from deniable.audit.inversion.further import Known
+from deniable.audit.inversion.attackers import Attacker, Known
 from deniable.audit.inversion.results import LEARNT
 from deniable.channel.draws import Draws
 from deniable.decoding.reading import Reading
