@@ -40,6 +40,7 @@ ROOMS = (
     "audit",
     "utility",
     "tuning",
+    "decision",
     "service",
     "integrations",
     "cli",

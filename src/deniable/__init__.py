@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import (
     DeniableError,
@@ -81,4 +83,17 @@ __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "Vickrey",
     "__version__",
     "privatize",
+    "release_file",
 ]
+
+if TYPE_CHECKING:
+    from deniable.decision.flow import release_file
+
+
+def __getattr__(name: str) -> Any:
+    """Load the flow of decisions when it is asked for: `import deniable` stays small."""
+    if name == "release_file":
+        from deniable.decision.flow import release_file
+
+        return release_file
+    raise AttributeError(f"module 'deniable' has no attribute {name!r}")

@@ -22,6 +22,7 @@ from deniable.cli import (
     privatize,
     receipt,
     receiving,
+    release,
     serve,
     watch,
 )
@@ -58,6 +59,7 @@ def options(
 
 
 for _command in (
+    release.release,
     privatize.privatize,
     check.check,
     watch.watch,

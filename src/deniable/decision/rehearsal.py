@@ -1,0 +1,377 @@
+"""Rehearsal: attacks on draws of this very text, and what such a draw is good for.
+
+The data holder has the truth, so nothing is guessed about attackers: they know the mechanism, ε and how
+frequent the words of this text are, which is more than most readers know. A rehearsal draw has noise of its
+own, lives in memory and is deleted. The draw that is handed over is made later, and nothing is measured on
+it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.audit.shares import Share, share_by_cluster
+from deniable.channel.making import make_channel
+from deniable.decoding.channel_decoder import ChannelDecoder
+from deniable.decoding.context import ContextDecoder
+from deniable.decoding.ngrams import count_bigrams, read_bigrams
+from deniable.decoding.posterior import make_posterior
+from deniable.decoding.priors import SUPPORT
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.kinds import make_kinds, most_frequent_words
+from deniable.errors import UnusableAuditData
+from deniable.interfaces import Mechanism
+from deniable.measures.bayes_bound import Words, bayes_bound
+from deniable.measures.estimate import Estimate
+from deniable.measures.linked import Linked, linked
+from deniable.measures.texts import Texts, cut_texts
+from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.progress import Report
+from deniable.release.privatizer import Privatizer
+from deniable.utility.accuracy import draw_words, whole_counts
+from deniable.words.never_release import NeverRelease
+
+ATTACKED_WORDS = 10_000
+"""About how many words of the text are attacked; texts are taken from all over the file."""
+
+LINKED_RECORDS = 1_000
+SAMPLES = 10
+
+_FEWEST_TO_LINK = 20
+_ALONE, _CONTEXT, _KINDS = "word by word", "in context", "kinds of words, word by word"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attack:
+    """How often one reader was right, with its 95 % interval, and how often a guess without the release is.
+
+    An interval that says nothing is reported as too few words.
+    """
+
+    reader: str
+    share: Share
+    blind: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as JSON-ready data."""
+        return {**asdict(self), "too_few_words": self.share.says_little}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """The words of one list (names, numbers, the user's own) in this text: how often one came out unchanged,
+    and how often a reader named it."""
+
+    name: str
+    places: int
+    held_back: bool
+    """Whether these words are never released."""
+    unchanged: Share | None
+    named: Share | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExposedWord:
+    """A word of this text that the rehearsal released unchanged in most places."""
+
+    word: str
+    places: int
+    unchanged: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehearsal:
+    """What rehearsal draws showed."""
+
+    texts: int
+    words: int
+    attacked_words: int
+    unknown_share: float
+    bound: Estimate | None
+    """What no reader of single words exceeds at the frequencies of this text."""
+    attacks: tuple[Attack, ...]
+    lists: tuple[Listed, ...]
+    exposed: tuple[ExposedWord, ...]
+    linked: Linked | None
+    frequencies: tuple[int, int, int] | None
+    """Of how many frequent words a receiver of the release knows the count within a factor of two, as
+    released and decoded, and how many words these are."""
+    samples: tuple[tuple[str, str], ...] = field(repr=False)
+    """Texts before and after, of a rehearsal draw."""
+
+    @property
+    def best_attack(self) -> Attack | None:
+        """The attack on words that was right most often."""
+        on_words = [each for each in self.attacks if each.reader != _KINDS]
+        return max(on_words, key=lambda each: each.share.value, default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the sample texts as JSON-ready data."""
+        found = {name: value for name, value in asdict(self).items() if name != "samples"}
+        return {**found, "attacks": [each.to_dict() for each in self.attacks]}
+
+
+def rehearse(
+    private: Privatizer,
+    chosen: ChosenMechanism,
+    texts: Sequence[str],
+    *,
+    lists: Mapping[str, NeverRelease],
+    held_back: NeverRelease | None,
+    people: Sequence[str] | None = None,
+    public: Path | None = None,
+    report: Report | None = None,
+) -> Rehearsal:
+    """Return what attackers learn from draws of these texts, and what such a draw is good for.
+
+    ``chosen`` is the mechanism of the privatizer, by its name. ``lists`` are words to report apart, and
+    ``held_back`` those that never come out. ``people`` says whose each text is; ``public`` is a public text,
+    one document a line, from which the attackers know which words follow one another.
+
+    :raises UnusableAuditData: if no text holds a word.
+    """
+    steps = _Steps(report, 6)
+    mechanism, embedding = private.mechanism, private.mechanism.embedding
+    whole = cut_texts(list(texts), embedding)
+    if not len(whole.ids):
+        raise UnusableAuditData("the texts", "hold no word, so there is nothing to release")
+    kept = np.unique(embedding.ids(sorted(private.policy.keep_words))).astype(np.int64)
+    counts = np.bincount(whole.ids, minlength=len(embedding) + 1).astype(np.float64)
+    steps.done()
+    words = Words(shares=counts, in_words="words as frequent as in this file", revealed=kept)
+    bound = bayes_bound(mechanism, words)
+    steps.done()
+    released_whole = _draw(whole, mechanism, kept)
+    places = _spread(whole, ATTACKED_WORDS)
+    part = whole.take(places)
+    released = part.released(released_whole.ids[whole.places(places)], embedding)
+    channel = make_channel(
+        embedding,
+        chosen,
+        epsilon=mechanism.epsilon,
+        inputs=_inputs(counts, embedding),
+        outputs=np.unique(released.ids),
+        keep=False,
+    )
+    steps.done()
+    documents = np.repeat(np.arange(len(part)), part.lengths)
+    truth, seen = part.ids, released.ids
+    prior = np.where(channel.inputs == embedding.unknown_id, 0.0, counts[channel.inputs])
+    behind = make_posterior(channel, prior)
+    guesses = behind.best[seen]
+    blind = np.where(np.arange(len(counts)) == embedding.unknown_id, 0.0, counts)
+    blind_share = float(blind.max() / max(blind.sum(), 1.0))
+    known = truth != embedding.unknown_id
+    right_alone = (guesses == truth) & known
+    attacks = [_attack(_ALONE, right_alone[known], documents[known], blind_share)]
+    in_context = _read_in_context(channel, prior, released, guesses, embedding, public)
+    if in_context is not None:
+        hits = (in_context == truth) & known
+        attacks.append(_attack(_CONTEXT, hits[known], documents[known], blind_share))
+        right_alone |= hits
+    attacks.append(_attack_on_kinds(behind, embedding, counts, truth, seen, documents))
+    steps.done()
+    tokens = Counter(whole.spelled)
+    attacked = (truth, right_alone, documents)
+    found_lists = [
+        _listed(name, listed, held_back, tokens, embedding, whole, released_whole, attacked)
+        for name, listed in lists.items()
+    ]
+    steps.done()
+    decoder = ChannelDecoder.learn_from(channel, _as_texts(released))
+    result = Rehearsal(
+        texts=len(texts),
+        words=len(whole.ids),
+        attacked_words=len(truth),
+        unknown_share=float(counts[embedding.unknown_id] / counts.sum()),
+        bound=bound,
+        attacks=tuple(each for each in attacks if each is not None),
+        lists=tuple(found_lists),
+        exposed=_exposed(whole, released_whole, embedding),
+        linked=_link(part, released, decoder, embedding, people, places),
+        frequencies=_frequencies(part, released, decoder, embedding),
+        samples=_samples(private, texts),
+    )
+    steps.done()
+    return result
+
+
+def _spread(texts: Texts, words: int) -> Ids:
+    """Return texts from all over the file that have about so many words together."""
+    filled = np.flatnonzero(texts.lengths)
+    total = int(texts.lengths.sum())
+    if total <= words:
+        return filled
+    take = max(1, round(len(filled) * words / total))
+    return filled[np.unique(np.linspace(0, len(filled) - 1, take).astype(np.int64))]
+
+
+def _inputs(counts: Floats, embedding: Embedding) -> Ids:
+    """Return the words that may have gone in: the most frequent ones of this text, and ⊥."""
+    known = counts[: embedding.unknown_id]
+    used = np.argsort(-known, kind="stable")[:SUPPORT]
+    return np.append(np.sort(used[known[used] > 0.0]), embedding.unknown_id)
+
+
+def _attack(reader: str, hits: Any, documents: Ids, blind: float) -> Attack | None:
+    share = share_by_cluster(hits, documents)
+    return None if share is None else Attack(reader=reader, share=share, blind=blind)
+
+
+def _read_in_context(
+    channel: Any, prior: Floats, released: Texts, guesses: Ids, embedding: Embedding, public: Path | None
+) -> Ids | None:
+    """Return the words that a reader of whole texts names. Without public text it learns which words follow
+    one another from its own guesses word by word."""
+    if public is not None:
+        model = read_bigrams(embedding, public)
+    else:
+        counted = count_bigrams(released.split(guesses), len(embedding) + 1)
+        if counted is None:
+            return None
+        model = counted
+    decoder = ContextDecoder(channel, model, prior)
+    texts = released.split(released.ids)
+    return np.concatenate([each.likeliest for each in decoder.decode(texts)])
+
+
+def _attack_on_kinds(
+    behind: Any, embedding: Embedding, counts: Floats, truth: Ids, seen: Ids, documents: Ids
+) -> Attack | None:
+    kinds = make_kinds(embedding, frequent=most_frequent_words(counts[: embedding.unknown_id]))
+    has_kind = kinds.of[truth] >= 0
+    inputs = behind.channel.inputs
+    of_inputs = np.zeros((len(inputs), kinds.count))
+    rows = np.flatnonzero(kinds.of[inputs] >= 0)
+    of_inputs[rows, kinds.of[inputs[rows]]] = 1.0
+    if not has_kind.any():
+        return None
+    guesses = behind.likeliest_kinds(of_inputs)
+    by_kind = np.bincount(kinds.of[truth[has_kind]], minlength=kinds.count)
+    hits = guesses[seen[has_kind]] == kinds.of[truth[has_kind]]
+    return _attack(_KINDS, hits, documents[has_kind], float(by_kind.max() / by_kind.sum()))
+
+
+def _listed(
+    name: str,
+    listed: NeverRelease,
+    held_back: NeverRelease | None,
+    tokens: Counter[str],
+    embedding: Embedding,
+    original: Texts,
+    released: Texts,
+    attacked: tuple[Ids, Any, Ids],
+) -> Listed:
+    there = {word: count for word, count in tokens.items() if listed.holds(word)}
+    ids = np.array([embedding.index[word] for word in there if word in embedding.index], dtype=np.int64)
+    documents = np.repeat(np.arange(len(original)), original.lengths)
+    places = np.isin(original.ids, ids)
+    truth, right, of = attacked
+    read = np.isin(truth, ids)
+    return Listed(
+        name=name,
+        places=sum(there.values()),
+        held_back=held_back is not None and all(held_back.holds(word) for word in there),
+        unchanged=share_by_cluster((original.ids == released.ids)[places], documents[places]),
+        named=share_by_cluster(right[read], of[read]),
+    )
+
+
+def _exposed(original: Texts, released: Texts, embedding: Embedding) -> tuple[ExposedWord, ...]:
+    """Return the words that stand in at least three places and came out unchanged in more than half."""
+    size = len(embedding) + 1
+    places = np.bincount(original.ids, minlength=size)
+    same = np.bincount(original.ids[original.ids == released.ids], minlength=size)
+    exposed = np.flatnonzero((places >= 3) & (same > places / 2))
+    exposed = exposed[np.argsort(-same[exposed], kind="stable")]
+    return tuple(
+        ExposedWord(
+            word=embedding.words[each], places=int(places[each]), unchanged=float(same[each] / places[each])
+        )
+        for each in exposed.tolist()
+    )
+
+
+def _link(
+    original: Texts,
+    released: Texts,
+    decoder: ChannelDecoder,
+    embedding: Embedding,
+    people: Sequence[str] | None,
+    places: Ids,
+) -> Linked | None:
+    """Link persons where it is known whose each text is, and records otherwise."""
+    from scipy.sparse import csr_array
+
+    before = csr_array(whole_counts(original.ids, original.offsets, embedding))
+    after = csr_array(whole_counts(released.ids, released.offsets, embedding))
+    expected = decoder.expected_counts(_as_texts(released))
+    columns = decoder.inputs[expected.indices]
+    decoded = csr_array((expected.data, columns, expected.indptr), shape=before.shape)
+    if people is not None:
+        of = np.unique(np.array([people[place] for place in places.tolist()]), return_inverse=True)[1]
+        gather = csr_array((np.ones(len(of)), (of, np.arange(len(of)))))
+        before, after, decoded = gather @ before, gather @ after, gather @ decoded
+    before, after, decoded = (rows[:LINKED_RECORDS] for rows in (before, after, decoded))
+    if before.shape[0] < _FEWEST_TO_LINK:
+        return None
+    vectors = np.vstack([embedding.vectors, embedding.unknown[None, :]]).astype(np.float64)
+    return linked(before, {"words as released": after, "decoded words": decoded}, vectors=vectors)
+
+
+def _frequencies(
+    original: Texts, released: Texts, decoder: ChannelDecoder, embedding: Embedding
+) -> tuple[int, int, int] | None:
+    """Return for how many words, of those used 20 times and more, a count is known within a factor of two."""
+    size = len(embedding) + 1
+    truth = np.bincount(original.ids, minlength=size).astype(np.float64)
+    as_released = np.bincount(released.ids, minlength=size).astype(np.float64)
+    decoded = np.zeros(size)
+    decoded[decoder.inputs] = decoder.shares * truth.sum()
+    frequent = np.flatnonzero(truth[:-1] >= 20)
+    if not len(frequent):
+        return None
+
+    def close(counts: Floats) -> int:
+        ratio = counts[frequent] / truth[frequent]
+        return int(((ratio >= 0.5) & (ratio <= 2.0)).sum())
+
+    return close(as_released), close(decoded), len(frequent)
+
+
+def _samples(private: Privatizer, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    filled = [text for text in texts if text.strip()]
+    places = np.unique(np.linspace(0, len(filled) - 1, min(SAMPLES, len(filled))).astype(np.int64))
+    chosen = [filled[place] for place in places.tolist()]
+    after = private.many(chosen)
+    return tuple(zip(chosen, (text or "" for text in after), strict=True))
+
+
+def _draw(texts: Texts, mechanism: Mechanism, kept: Ids) -> Texts:
+    """Return the texts as a draw of their own releases them; kept words stay."""
+    ids, drawn = texts.ids.astype(np.int64), ~np.isin(texts.ids, kept)
+    ids[drawn] = draw_words(ids[drawn], mechanism)
+    return texts.released(ids, mechanism.embedding)
+
+
+def _as_texts(texts: Texts) -> list[str]:
+    return [" ".join(words) for words in texts.words]
+
+
+class _Steps:
+    """Progress by steps."""
+
+    def __init__(self, report: Report | None, total: int) -> None:
+        self._report, self._total, self._done = report, total, 0
+
+    def done(self) -> None:
+        self._done += 1
+        if self._report is not None:
+            self._report(self._done, self._total)

@@ -1,0 +1,150 @@
+"""From a private file to a decision: what is written, what is not, and that what leaves is a release."""
+
+from __future__ import annotations
+
+import csv
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from deniable import InvalidParameter, RecordError
+from deniable.cli.app import app
+from deniable.decision import release_file
+from deniable.noise.key_file import write_new_key
+
+TEXTS = (
+    "the nurse was kind and explained the {} to me",
+    "i waited three hours with my {} and nobody came",
+    "the food was cold but the staff in {} were friendly",
+)
+NAMES = ("Maria Garcia", "Jürgen Müller", "John Smith")
+
+
+def write(path: Path, *, unknown: str = "qwxyz", records: int = 60) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "patient_name", "ward", "comment"])
+        for i in range(records):
+            text = TEXTS[i % 3].format(("asthma", unknown, "ward")[i % 3])
+            rows.writerow([i, NAMES[i % 3], "AB"[i % 2], f"{text} number {i % 7}"])
+    return path
+
+
+def run(source: Path, output: Path, **given: Any) -> Any:
+    settings: dict[str, Any] = {"text": ["comment"], "drop": ["patient_name"], "epsilon": 2.0} | given
+    return release_file(source, output, **settings)
+
+
+def all_bytes(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.fixture(scope="module")
+def decision(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """One release to look at."""
+    folder = tmp_path_factory.mktemp("release")
+    return run(write(folder / "in.csv"), folder / "out")
+
+
+def test_what_may_leave_and_what_stays_lie_apart(decision: Any) -> None:
+    assert decision.verdict.may_release
+    assert {path.name for path in decision.hand_over.iterdir()} == {"in.csv", "in.csv.card.json"}
+    keep = decision.output / "keep"
+    assert {path.name for path in keep.iterdir()} == {"decision.html", "decision.json", "receipt.json"}
+    assert stat.S_IMODE(keep.stat().st_mode) == 0o700
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in keep.iterdir())
+    released = list(csv.DictReader((decision.hand_over / "in.csv").read_text().splitlines()))
+    assert list(released[0]) == ["id", "ward", "comment"]
+    assert len(released) == 60
+    together = " ".join(row["comment"] for row in released)
+    assert not {"qwxyz", "garcia", "müller", "smith"} & set(together.split())
+    found = json.loads((keep / "decision.json").read_text())
+    assert found["verdict"]["answer"] == decision.verdict.answer
+    assert found["columns"]["drop"] == ["patient_name"]
+    page = (keep / "decision.html").read_text()
+    assert "Before and after" in page
+    assert "<script" not in page
+    assert decision._repr_html_()
+
+
+def test_the_rehearsal_is_not_the_draw_that_is_handed_over(decision: Any) -> None:
+    released = (decision.hand_over / "in.csv").read_text()
+    assert decision.rehearsal.samples
+    assert not any(after in released for _, after in decision.rehearsal.samples)
+
+
+def test_what_is_handed_over_does_not_depend_on_unknown_words(tmp_path: Path) -> None:
+    """Non-interference: two texts that differ in unknown words only give the same bytes with one key."""
+    key = tmp_path / "key"
+    write_new_key(key)
+    seen = []
+    for side, unknown in (("left", "qwxyz"), ("right", "kowalczykowski")):
+        folder = tmp_path / side
+        folder.mkdir()
+        source = write(folder / "in.csv", unknown=unknown)
+        decision = run(source, folder / "out", key_file=key, record_id="id")
+        seen.append(all_bytes(decision.hand_over))
+    assert seen[0] == seen[1]
+
+
+def test_nothing_is_written_before_every_column_has_a_role(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        run(write(tmp_path / "in.csv"), tmp_path / "out", drop=[])
+    assert caught.value.value == ["patient_name"]
+    assert not (tmp_path / "out").exists()
+
+
+def test_somebody_who_is_asked_decides(tmp_path: Path) -> None:
+    asked = []
+
+    def ask(column: Any) -> Any:
+        asked.append(column.column)
+        return "drop"
+
+    with pytest.raises(InvalidParameter) as caught:
+        run(write(tmp_path / "in.csv"), tmp_path / "out", text=[], drop=[], ask=ask)
+    assert asked == ["patient_name", "comment"]
+    assert caught.value.name == "text"  # nothing is left to release
+
+
+def test_an_output_that_is_there_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("x")
+    with pytest.raises(RecordError):
+        run(write(tmp_path / "in.csv"), tmp_path / "out")
+
+
+def test_the_command_exits_with_2_and_lists_the_missing_roles(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.csv")
+    result = CliRunner().invoke(app, ["release", str(source), "--no-input"])
+    assert isinstance(result.exception, InvalidParameter)
+    assert result.exception.exit_code == 2
+    assert {"patient_name", "comment"} == set(result.exception.value)  # type: ignore[call-overload]
+    assert not Path(f"{source}-release").exists()
+
+
+def test_a_dry_run_says_what_would_become_of_each_column(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.csv")
+    result = CliRunner().invoke(app, ["release", str(source), "--text", "comment", "--dry-run"])
+    assert result.exit_code == 0
+    lines = dict(line.split(": ", 1) for line in result.stdout.splitlines())
+    assert lines["comment"] == "words replaced"
+    assert lines["patient_name"].startswith("needs a role")
+    assert lines["ward"].startswith("released as it is")
+    assert sorted(tmp_path.iterdir()) == [source]
+
+
+def test_a_forbidding_verdict_draws_nothing_and_exits_with_3(tmp_path: Path) -> None:
+    # At this ε nearly every word comes out as itself.
+    source = write(tmp_path / "in.csv")
+    given = ["--text", "comment", "--drop", "patient_name", "--epsilon", "40", "-o", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, ["release", str(source), *given, "--quiet"])
+    assert result.exit_code == 3
+    assert result.stdout.startswith("DO NOT RELEASE")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["keep"]
+    assert not (tmp_path / "out" / "keep" / "receipt.json").exists()
+    assert "Nothing was released" in (tmp_path / "out" / "keep" / "decision.html").read_text()
