@@ -11,7 +11,7 @@ from deniable import Embedding, Multivariate
 from deniable.lab.passages import passages_of
 from deniable.lab.perturbation import Perturbations, changed_share
 from deniable.lab.tasks.data.examples import Classification, Labelled
-from deniable.lab.tasks.experiment.preparation import encode_task
+from deniable.lab.tasks.experiment.runner import encode_task
 from deniable.release.policies import TextPolicy
 
 

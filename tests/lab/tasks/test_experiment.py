@@ -17,8 +17,13 @@ from deniable.lab.neural.encoded_task import load_encoded_task, save_encoded_tas
 from deniable.lab.neural.ranker import HardestOfSome, RankerSettings, gesd
 from deniable.lab.tasks.data.examples import AnswerSelection, Classification, Labelled, Task, fingerprint
 from deniable.lab.tasks.experiment.outcomes import Setting, TaskOutcome, settings_of
-from deniable.lab.tasks.experiment.preparation import encode_task
-from deniable.lab.tasks.experiment.runner import Experiment, SettingRunner, TrainingSettings, run_settings
+from deniable.lab.tasks.experiment.runner import (
+    Experiment,
+    SettingRunner,
+    TrainingSettings,
+    encode_task,
+    run_settings,
+)
 from deniable.release.policies import TextPolicy
 
 FEW = ClassifierSettings(units=8, dropout=0.1, batch=20, epochs=8, learning_rate=0.02)

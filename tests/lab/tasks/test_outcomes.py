@@ -25,8 +25,7 @@ from deniable.lab.tasks.experiment.outcomes import (
     kept_outcome,
     read_outcome,
 )
-from deniable.lab.tasks.experiment.preparation import encode_task
-from deniable.lab.tasks.experiment.runner import Experiment, SettingRunner
+from deniable.lab.tasks.experiment.runner import Experiment, SettingRunner, encode_task
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.release.policies import TextPolicy
 

@@ -3,20 +3,24 @@ interrupted."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MissingExtra, TaskDataError
-from deniable.lab.tasks.data.examples import Task
-from deniable.lab.tasks.data.registry import TASKS
+from deniable.lab.tasks.data.examples import Task, fingerprint, take_texts
+from deniable.lab.tasks.data.registry import TASKS, training_settings
 from deniable.lab.tasks.experiment.outcomes import Place, TaskOutcome, settings_of
 from deniable.learning.summary import Point, points_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import set_device
 from deniable.neighbours.threads import threads
 from deniable.parameters import validated_count, validated_epsilon
+from deniable.release.policies import TextPolicy
 
 _PLACES: dict[str, tuple[Place, ...]] = {"train": ("train",), "test": ("test",), "both": ("train", "test")}
 
@@ -85,8 +89,8 @@ def reproduce(
         belongs to another experiment.
     """
     try:
-        from deniable.lab.tasks.experiment.preparation import prepare
-        from deniable.lab.tasks.experiment.runner import run_settings
+        from deniable.lab.neural.encoded_task import save_encoded_task
+        from deniable.lab.tasks.experiment.runner import Experiment, encode_task, run_settings
     except ImportError as error:
         raise MissingExtra("training models", "lab") from error
 
@@ -105,18 +109,26 @@ def reproduce(
         raise TaskDataError(data, "there is no such file or folder")
     if device != "cpu":
         set_device(device)
-    experiment, task = prepare(
-        name,
-        data,
-        embedding,
-        Path(work),
+    task = TASKS[name].load(data)
+    if texts is not None:
+        task = take_texts(task, validated_count(texts, "texts"))
+    training = training_settings(name, after_tan=after_tan)
+    if epochs is not None:
+        training = replace(training, epochs=validated_count(epochs, "epochs"))
+    space, digest = Embedding.open(embedding), fingerprint(task)
+    own = _own_folder(chosen, space) + ("-after-tan" if after_tan else "")
+    experiment = Experiment(
+        task=name,
+        data=digest,
+        embedding=space.folder or embedding,
+        folder=Path(work) / name / f"{space.name}-{space.fingerprint[:8]}-{digest[:8]}{own}",
+        mechanism=chosen,
+        training=training,
         device=device,
         threads=1 if device == "cpu" else threads(),
-        texts=texts,
-        epochs=epochs,
-        mechanism=chosen,
-        after_tan=after_tan,
     )
+    if not experiment.encoded_file.exists():
+        save_encoded_task(encode_task(task, space, TextPolicy()), experiment.encoded_file)
     if not epsilons:
         from deniable.calibration.matching import epsilons_where_words_stay
 
@@ -130,3 +142,10 @@ def reproduce(
         task=task,
         outcomes=outcomes,
     )
+
+
+def _own_folder(mechanism: ChosenMechanism, embedding: Embedding) -> str:
+    if mechanism.is_papers:
+        return ""
+    identity = json.dumps(mechanism.identity(embedding), sort_keys=True)
+    return f"-{mechanism.name}-{hashlib.blake2b(identity.encode(), digest_size=4).hexdigest()}"

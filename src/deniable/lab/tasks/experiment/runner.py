@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors.torch import load, save
 
 from deniable.atomic import whole_file
@@ -23,11 +24,12 @@ from deniable.errors import TaskDataError
 from deniable.interfaces import Mechanism
 from deniable.lab.neural.batches import DeviceTexts
 from deniable.lab.neural.classifier import Classifier, ClassifierSettings, predict_classes, train_classifier
-from deniable.lab.neural.encoded_task import load_encoded_task
+from deniable.lab.neural.encoded_task import EncodedTask, load_encoded_task
 from deniable.lab.neural.encoder import vectors_for_models
 from deniable.lab.neural.ranker import Ranker, RankerSettings, evaluate_ranker, train_ranker
-from deniable.lab.passages import Passages
+from deniable.lab.passages import Passages, passages_of
 from deniable.lab.perturbation import Perturbations, changed_share
+from deniable.lab.tasks.data.examples import Classification, Task
 from deniable.lab.tasks.experiment.outcomes import Setting, TaskOutcome, keep_outcome, kept_outcome
 from deniable.learning.scores import accuracy
 from deniable.learning.summary import MeasuredEmbedding
@@ -36,6 +38,7 @@ from deniable.release.policies import TextPolicy
 from deniable.version import __version__
 
 TrainingSettings = ClassifierSettings | RankerSettings
+SPLITS = ("train", "validation", "test")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +60,28 @@ class Experiment:
     def encoded_file(self) -> Path:
         """The file that holds the task as ids; its name is the one that folders on people's disks have."""
         return self.folder / "material.npz"
+
+
+def encode_task(task: Task, embedding: Embedding, policy: TextPolicy) -> EncodedTask:
+    """Return the task as ids of an embedding, cut as a release cuts text. Answers are public: no policy
+    changes them."""
+    passages = {split: passages_of(getattr(task, split).texts, embedding, policy) for split in SPLITS}
+    arrays: dict[str, NDArray[np.int64]] = {}
+    if isinstance(task, Classification):
+        arrays["classes"] = np.array(len(task.classes))
+        for split in SPLITS:
+            arrays[f"labels/{split}"] = np.array(getattr(task, split).labels, dtype=np.int64)
+        return EncodedTask(passages=passages, arrays=arrays)
+    passages["answers"] = passages_of(task.answers, embedding, TextPolicy())
+    for split in SPLITS:
+        questions = getattr(task, split)
+        arrays[f"right/{split}"] = np.array(
+            [answer for answers in questions.answers for answer in answers], dtype=np.int64
+        )
+        arrays[f"right_offsets/{split}"] = np.cumsum([0, *map(len, questions.answers)], dtype=np.int64)
+        for size, pools in questions.pools.items():
+            arrays[f"pool{size}/{split}"] = np.array(pools, dtype=np.int64)
+    return EncodedTask(passages=passages, arrays=arrays)
 
 
 class SettingRunner:
