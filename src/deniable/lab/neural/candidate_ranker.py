@@ -50,18 +50,8 @@ class RankedText:
 
     def parts(self, longest: int = _LONGEST) -> list[RankedText]:
         """Return the text cut into parts that are not too long for a batch."""
-        return [
-            self._between(slice(start, start + longest)) for start in range(0, len(self.released), longest)
-        ]
-
-    def _between(self, part: slice) -> RankedText:
-        return RankedText(
-            released=self.released[part],
-            words=self.words[part],
-            logs=self.logs[part],
-            features=self.features[part],
-            right=self.right[part],
-        )
+        parts = (slice(start, start + longest) for start in range(0, len(self.released), longest))
+        return [RankedText(**{name: each[part] for name, each in vars(self).items()}) for part in parts]
 
 
 class RankerSettings(NamedTuple):
@@ -146,12 +136,11 @@ def train_ranker(
         model.train()
         shuffled = random.permutation(learnt)
         for start in range(0, len(shuffled), _BATCH):
-            batch = _Batch([parts[i] for i in shuffled[start : start + _BATCH]], model, device)
-            if not bool((batch.right >= 0).any()):
+            inputs, right = _batch([parts[i] for i in shuffled[start : start + _BATCH]], model, device)
+            if not bool((right >= 0).any()):
                 continue
-            loss = nn.functional.cross_entropy(
-                batch.scores(model).flatten(0, 1), batch.right.flatten(), ignore_index=-1
-            )
+            scores = model(*inputs).flatten(0, 1)
+            loss = nn.functional.cross_entropy(scores, right.flatten(), ignore_index=-1)
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -171,35 +160,29 @@ def rank(model: CandidateRanker, text: RankedText, *, device: torch.device) -> F
     start = 0
     with torch.inference_mode():
         for part in text.parts():
-            scores = _Batch([part], model, device).scores(model)[0]
+            scores = model(*_batch([part], model, device)[0])[0]
             chances[start : start + len(part.released)] = torch.softmax(scores, dim=1).double().cpu().numpy()
             start += len(part.released)
     return chances
 
 
-class _Batch:
-    """Some texts side by side, filled up to one length."""
-
-    def __init__(self, parts: Sequence[RankedText], model: CandidateRanker, device: torch.device) -> None:
-        padding, longest = model.vectors.num_embeddings - 1, max(len(part.released) for part in parts)
-        width = parts[0].words.shape[1]
-        released = np.full((len(parts), longest), padding)
-        words = np.full((len(parts), longest, width), padding)
-        logs = np.zeros((len(parts), longest, width), dtype=np.float32)
-        features = np.zeros((len(parts), longest, width, FEATURES), dtype=np.float32)
-        right = np.full((len(parts), longest), -1)
-        for row, part in enumerate(parts):
-            end = len(part.released)
-            released[row, :end], right[row, :end] = part.released, part.right
-            words[row, :end] = np.where(part.words >= 0, part.words, padding)
-            logs[row, :end] = np.where(part.words >= 0, part.logs, -1e9)
-            features[row, :end] = part.features
-        self._inputs = [torch.from_numpy(each).to(device) for each in (released, words, logs, features)]
-        self.right = torch.from_numpy(right).to(device)
-
-    def scores(self, model: CandidateRanker) -> Tensor:
-        scores: Tensor = model(*self._inputs)
-        return scores
+def _batch(
+    parts: Sequence[RankedText], model: CandidateRanker, device: torch.device
+) -> tuple[list[Tensor], Tensor]:
+    """Return the inputs of some texts side by side, filled up to one length, and the right candidates."""
+    padding, longest = model.vectors.num_embeddings - 1, max(len(part.released) for part in parts)
+    shape = (len(parts), longest, parts[0].words.shape[1])
+    released, right = np.full(shape[:2], padding), np.full(shape[:2], -1)
+    words, logs = np.full(shape, padding), np.zeros(shape, dtype=np.float32)
+    features = np.zeros((*shape, FEATURES), dtype=np.float32)
+    for row, part in enumerate(parts):
+        end, there = len(part.released), part.words >= 0
+        released[row, :end], right[row, :end] = part.released, part.right
+        words[row, :end] = np.where(there, part.words, padding)
+        logs[row, :end] = np.where(there, part.logs, -1e9)
+        features[row, :end] = part.features
+    inputs = [torch.from_numpy(each).to(device) for each in (released, words, logs, features)]
+    return inputs, torch.from_numpy(right).to(device)
 
 
 def _score(model: CandidateRanker, parts: Sequence[RankedText], size: int, device: torch.device) -> float:
@@ -209,9 +192,9 @@ def _score(model: CandidateRanker, parts: Sequence[RankedText], size: int, devic
     total, places = 0.0, 0
     with torch.inference_mode():
         for start in range(0, len(parts), size):
-            batch = _Batch(parts[start : start + size], model, device)
-            known = batch.right >= 0
-            logs = torch.log_softmax(batch.scores(model), dim=2)[known]
-            total += float(logs.gather(1, batch.right[known][:, None]).sum())
+            inputs, right = _batch(parts[start : start + size], model, device)
+            known = right >= 0
+            logs = torch.log_softmax(model(*inputs), dim=2)[known]
+            total += float(logs.gather(1, right[known][:, None]).sum())
             places += int(known.sum())
     return total / max(1, places)
