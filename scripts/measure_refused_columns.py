@@ -16,9 +16,9 @@ from pathlib import Path
 
 from deniable import Embedding
 from deniable.errors import DeniableError
-from deniable.records.checking.deciding import look_at, why_refused
+from deniable.records.checking.deciding import JUDGED, look_at, why_refused
 from deniable.records.formats.layout import Layout
-from deniable.records.formats.opening import open_source
+from deniable.records.formats.opening import open_reader, open_source
 
 
 def main(folders: list[str]) -> None:
@@ -31,7 +31,9 @@ def main(folders: list[str]) -> None:
     ):
         try:
             with open_source(path) as source:
-                looked = look_at(source, Layout(format="csv"), embedding)
+                looked = look_at(
+                    open_reader(source, Layout(format="csv"), looks=True), embedding, most=JUDGED
+                )
         except DeniableError:
             unread += 1
             continue

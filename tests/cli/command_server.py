@@ -20,7 +20,7 @@ from typing import Any
 import typer
 
 import deniable.cli.app
-import deniable.records.formats.parquet_files.partial
+import deniable.records.formats.parquet_partial
 from deniable.cli.app import main
 
 # Typer makes the parser of all commands anew for each call.

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from deniable import Embedding, InvalidParameter, Multivariate, Privatizer
 from deniable.cli.app import app
-from deniable.records.formats.layout import find_header_columns
+from deniable.records.formats.columns import find_header_columns
 
 
 def run(*arguments: str | Path) -> Result:

@@ -131,7 +131,7 @@ def receipt_files() -> list[Files]:
 
 
 def read_receipt(folder: Path, _source: random.Random) -> None:
-    from deniable.records.jobs.job import check_finished
+    from deniable.records.jobs.describing import check_finished
 
     check_finished(_private(), "0" * 32, folder / "receipt", folder / "out.csv")
 

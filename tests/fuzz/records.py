@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from deniable import Embedding
-from deniable.records.formats.roles import Roles
+from deniable.records.formats.layout import Roles
 from tests.fuzz.mutation import mutate
 from tests.fuzz.target import PRIVATE, WORDS, Files, Target, vectors
 from tests.support.made_ods import leaky_ods, ods_parts

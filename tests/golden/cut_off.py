@@ -23,9 +23,9 @@ _AFTER_TWO_CHECKPOINTS = """
 import os, sys
 import deniable.records.formats.reader as reader
 import deniable.records.jobs.journal as journal
-import deniable.records.jobs.releasing as releasing
+import deniable.records.jobs.job as job
 from importlib.metadata import entry_points
-reader._RECORDS_AT_ONCE, releasing.SECONDS_BETWEEN_CHECKPOINTS, real, made = 4, 0.0, journal.Journal.checkpoint, []
+reader._RECORDS_AT_ONCE, job.SECONDS_BETWEEN_CHECKPOINTS, real, made = 4, 0.0, journal.Journal.checkpoint, []
 def checkpoint(self, **said):
     if len(made) == 2:
         os._exit(9)
@@ -34,7 +34,7 @@ journal.Journal.checkpoint = checkpoint
 sys.argv = ["deniable", *sys.argv[1:]]
 [script] = entry_points(group="console_scripts", name="deniable")
 script.load()()
-"""  # noqa: E501
+"""
 
 
 def cut_off(command: list[str], folder: Path) -> None:

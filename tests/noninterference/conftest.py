@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from deniable.records.formats.parquet_files import partial as arrow_partial
-from deniable.records.jobs import releasing
+from deniable.records.formats import parquet_partial as arrow_partial
+from deniable.records.jobs import job
 from tests.noninterference.releasing_both import same_names
 
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that is cut is cut often, so that small releases have many places to differ in."""
-    monkeypatch.setattr(releasing, "SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(job, "SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     monkeypatch.setattr(arrow_partial, "ROWS_PER_ROW_GROUP", 9)
     monkeypatch.setattr(arrow_partial, "BYTES_PER_ROW_GROUP", 4_000)
     monkeypatch.setattr("deniable.release.privatizer._WORDS_AT_ONCE", 20)

@@ -16,9 +16,8 @@ import pytest
 from deniable import Keyed, Multivariate, Privatizer
 from deniable.noise.randomness import InsecureSeededRandomness
 from deniable.records import privatize_file, privatize_stream
-from deniable.records.formats.layout import Layout, make_layout, released_name
+from deniable.records.formats.layout import Layout, Roles, make_layout, released_name
 from deniable.records.formats.opening import open_source
-from deniable.records.formats.roles import Roles
 from deniable.records.formats.source import FileSource
 from deniable.records.watching.watch import Watch, WatchSettings
 from tests.support.private_pairs import (

@@ -15,9 +15,9 @@ from deniable import Multivariate, Privatizer, UnknownWord
 from deniable.compression import ENDINGS, repack
 from deniable.errors import RecordError
 from deniable.records import privatize_file, privatize_stream
+from deniable.records.formats import parquet_partial as arrow_partial
 from deniable.records.formats.opening import open_source
-from deniable.records.formats.parquet_files import partial as arrow_partial
-from deniable.records.formats.parquet_files.rows import ParquetRows
+from deniable.records.formats.parquet import ParquetRows
 from deniable.records.formats.source import FileSource
 from deniable.records.jobs import releasing
 from tests.noninterference.releasing_both import Sink, check, layout_for, make_private
@@ -123,7 +123,7 @@ MUTANTS: dict[str, tuple[str, Callable[..., Any], str, str]] = {
         "one process",
     ),
     "row groups that end with batches": (
-        "deniable.records.formats.parquet_files.partial.row_groups",
+        "deniable.records.formats.parquet_partial.row_groups",
         one_row_group_a_batch,
         "parquet",
         "workers",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deniable import Privatizer
-from deniable.records.formats.layout import Layout, make_layout
-from deniable.records.formats.roles import Roles
+from deniable.records.formats.layout import Layout, Roles, make_layout
 from deniable.records.watching.watch import SameContent, Watch, WatchSettings
 
 KEPT = ("id", "note", "more", "user", "n", "list", "name")

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from starlette.responses import FileResponse
 
-from deniable.records.formats.layout import TO_SEE_THE_NAMES
+from deniable.records.formats.columns import TO_SEE_THE_NAMES
 from deniable.service import facts, guard, jobs
 from deniable.service.app import Service
 from deniable.service.messages import without_options

@@ -46,8 +46,7 @@ def check(
     from deniable.embeddings.embedding import Embedding
     from deniable.progress import Progress
     from deniable.records.checking.check import check_file
-    from deniable.records.formats.layout import make_layout
-    from deniable.records.formats.roles import Roles
+    from deniable.records.formats.layout import Roles, make_layout
 
     layout = make_layout(file, roles=Roles(), **reading.reading())
     with Progress("looking at the file", unit="bytes") as shown:
@@ -77,7 +76,7 @@ def _options(reading: FileOptions) -> tuple[str, ...]:
 
 def _show(found: FileCheck) -> None:
     from deniable.errors import printable
-    from deniable.records.formats.layout import number_of
+    from deniable.records.formats.columns import number_of
 
     console = open_console()
     records = number_of(found.records, "record")

@@ -21,7 +21,7 @@ import typer
 if TYPE_CHECKING:
     from deniable.embeddings.embedding import Embedding
     from deniable.mechanisms.catalogue import ChosenMechanism
-    from deniable.records.formats.roles import Roles
+    from deniable.records.formats.layout import Roles
     from deniable.records.labelled import ReadingOptions
     from deniable.release.privatizer import Privatizer
     from deniable.release.release import Release
@@ -271,7 +271,7 @@ class RoleOptions:
 
         :raises InvalidParameter: if a column has two.
         """
-        from deniable.records.formats.roles import Roles
+        from deniable.records.formats.layout import Roles
 
         return Roles.of(text=self.column, drop=self.drop, keep=self.keep, keep_sheets=self.keep_sheet)
 

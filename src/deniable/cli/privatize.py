@@ -363,8 +363,8 @@ def _warn_by_counts(private: Privatizer, source: Path | None, made: Receipt) -> 
 
 
 def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
-    from deniable.records.formats.paths import leads_into_lists
-    from deniable.records.jobs.job import relaxations_of
+    from deniable.records.formats.fields import leads_into_lists
+    from deniable.records.jobs.describing import relaxations_of
 
     lists = layout.format in ("json", "jsonl") and leads_into_lists(layout.columns)
     for relaxation in relaxations_of(private.settings.relaxations, layout.columns, lists=lists):

@@ -162,7 +162,8 @@ class ReceivingOptions:
             none is given.
         """
         from deniable.errors import InvalidParameter
-        from deniable.records.formats.layout import WITH_COLUMNS, format_of, names_as_text
+        from deniable.records.formats.columns import names_as_text
+        from deniable.records.formats.layout import WITH_COLUMNS, format_of
 
         if given and len(given) > 1:
             raise typer.BadParameter(
@@ -314,7 +315,7 @@ def frequencies(
 
 def _read(words: int, records: int) -> str:
     """Return how much released text was read, in words."""
-    from deniable.records.formats.layout import number_of
+    from deniable.records.formats.columns import number_of
 
     return f"{number_of(words, 'released word')} of {number_of(records, 'record')}"
 
@@ -331,7 +332,7 @@ def _say_if_unchanged(unchanged: float, mechanism: str, epsilon: float) -> None:
 
 
 def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> None:
-    from deniable.records.formats.layout import number_of
+    from deniable.records.formats.columns import number_of
 
     console = open_console()
     everything = found.everything

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from deniable.decoding.channel_decoder import UNKNOWN
 from deniable.decoding.word_use import Difference, GroupUse, WordUseFindings
-from deniable.records.formats.layout import number_of
+from deniable.records.formats.columns import number_of
 from deniable.report.figure import apply_style, drawable, new_figure
 from deniable.report.page import Page
 from deniable.report.palette import BLUE, MUTED

@@ -9,13 +9,13 @@ from typing import BinaryIO
 
 from deniable.errors import DeniableError, InvalidParameter
 from deniable.progress import Progress
-from deniable.records.checking.deciding import decide
-from deniable.records.formats.layout import FOLDER, WHOLE, Layout, make_layout
-from deniable.records.formats.opening import naming_for, open_reader, open_source
+from deniable.records.checking.deciding import open_decided
+from deniable.records.formats.layout import FOLDER, WHOLE, Layout, Roles, make_layout
+from deniable.records.formats.opening import open_source
 from deniable.records.formats.reader import BatchSize
-from deniable.records.formats.roles import Roles
 from deniable.records.formats.source import Source
-from deniable.records.jobs.job import check_budget, receipt_of, run_job
+from deniable.records.jobs.describing import receipt_of
+from deniable.records.jobs.job import run_job
 from deniable.records.jobs.releasing import releasing
 from deniable.release.privatizer import Privatizer
 from deniable.release.receipt import Receipt
@@ -121,22 +121,16 @@ def privatize_stream(
         raise InvalidParameter(
             "format", layout.format, "cannot be written to a stream; name an output file (-o)"
         )
-    check_budget(private.record_epsilon, layout.columns)
     private.take_tally()
-    promised = private.receipt_for(
-        Tally()
-    )  # a calibration that cannot be read is said before anything is released
+    promised = private.receipt_for(Tally())  # a calibration that cannot be read is noticed before any release
     tally, size = Tally(), BatchSize(up_to_errors=True, one_text=private.record_epsilon is not None)
-    reader = open_reader(source, layout, naming_for(private, source, layout))
-    check_budget(private.record_epsilon, layout.columns, lists=reader.has_lists)
-    for warning in decide(source, layout, reader, private.mechanism.embedding):
-        if warn is not None:
-            warn(warning)
-    by_arrival = (
-        source.identity() is None
-    )  # also with a seed: who waits for an answer must not wait for more text
+    reader, warnings = open_decided(private, source, layout)
+    for warning in warnings if warn is not None else ():
+        warn(warning)  # type: ignore[misc]
+    # Also with a seed: a reader that waits for an answer must not wait for more text.
+    by_arrival = source.identity() is None
     try:
-        waiting = bytearray(b"".join(reader.head()))
+        waiting = bytearray(reader.head())
         if by_arrival:
             _write(sink, waiting, all_of_it=True)
         try:
@@ -150,7 +144,7 @@ def privatize_stream(
         except DeniableError:
             _write(sink, waiting, all_of_it=True)
             raise
-        waiting += b"".join(reader.tail())
+        waiting += reader.tail()
         _write(sink, waiting, all_of_it=True)
     except BrokenPipeError:
         pass

@@ -10,11 +10,10 @@ from typing import TypedDict, Unpack
 
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.noise.encoding import RecordId
-from deniable.records.formats.layout import make_layout
+from deniable.records.formats.layout import Roles, make_layout
 from deniable.records.formats.naming import Naming, Place
 from deniable.records.formats.opening import open_reader, open_source
 from deniable.records.formats.reader import BatchSize
-from deniable.records.formats.roles import Roles
 
 
 class ReadingOptions(TypedDict, total=False):

@@ -11,19 +11,20 @@ import csv
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Unpack
+from typing import IO, Any, Unpack
 
 from deniable.atomic import check_apart, check_place, whole_file
 from deniable.compression import compress, compression_for
 from deniable.errors import InvalidParameter, RecordError
 from deniable.progress import Report
-from deniable.records.formats.layout import OTHER_DELIMITERS, Layout, make_layout
+from deniable.records.formats.columns import OTHER_DELIMITERS
+from deniable.records.formats.layout import Layout, Roles, make_layout
+from deniable.records.formats.lines import Lines
 from deniable.records.formats.opening import open_reader, open_source
-from deniable.records.formats.reader import Batch, BatchSize, FinishedAtTheEnd, Reader
-from deniable.records.formats.roles import Roles
-from deniable.records.formats.source import Lines
+from deniable.records.formats.reader import BatchSize, Reader
 from deniable.records.labelled import ReadingOptions, labelled_records
 
 Change = Callable[[list[str | None]], list[str | None]]
@@ -50,9 +51,9 @@ def read_grouped(
     :raises InvalidParameter: if a column is not there.
     :raises RecordError: if the file cannot be read.
     """
-    found: ReadingOptions = {**reading, "delimiter": _layout(path, column, reading).delimiter}
+    options: ReadingOptions = {**reading, "delimiter": _layout(path, column, reading).delimiter}
     try:
-        yield from labelled_records(path, label_column=by, text_column=column, called="group", **found)
+        yield from labelled_records(path, label_column=by, text_column=column, called="group", **options)
     except InvalidParameter as error:
         if error.value != by:
             raise
@@ -78,21 +79,25 @@ def rewrite_file(
     :raises RecordError: if the file cannot be read, or the target is there and is not to be replaced.
     """
     check_rewritten(path, target, column=column, force=force, **reading)
-    layout = _layout(path, column, reading)
     records = 0
     with open_source(path) as source, whole_file(target) as file:
-        reader = open_reader(source, layout)
-        write = (
-            _whole_writer(file, reader, target)
-            if isinstance(reader, FinishedAtTheEnd)
-            else _line_writer(file, reader, target)
-        )
-        for batch in reader.batches(BatchSize()):
-            write(batch, change(batch.texts))
-            records += len(batch)
-            if report is not None and reader.total is not None:
-                report(reader.position(), reader.total)
-        write(None, [])
+        reader = open_reader(source, _layout(path, column, reading))
+
+        def pieces() -> Iterator[Any]:
+            nonlocal records
+            for batch in reader.batches(BatchSize()):
+                yield batch.write(change(batch.texts))
+                records += len(batch)
+                if report is not None and reader.total is not None:
+                    report(reader.position(), reader.total)
+
+        if reader.is_whole:
+            _write_whole(file, reader, pieces(), target)
+        else:
+            kind = compression_for(target)
+            for piece in chain([reader.head()], pieces(), [reader.tail()]):
+                if piece:
+                    file.write(compress(piece, kind))
     return records
 
 
@@ -102,10 +107,8 @@ def check_rewritten(
     """Check where a copy of a file of records would go, before long work is done for it; raises what
     ``rewrite_file`` raises."""
     if path.is_dir():
-        raise RecordError(
-            path,
-            "is a folder, whose files are read and not written again; put their texts into a CSV file first",
-        )
+        problem = "is a folder, whose files are read and not written again"
+        raise RecordError(path, f"{problem}; put their texts into a CSV file first")
     check_place(target)
     check_apart(str(path), target)
     _layout(path, column, reading).check_output_name(target)
@@ -135,38 +138,16 @@ def _layout(path: Path, column: str | None, reading: ReadingOptions) -> Layout:
     return replace(layout, delimiter=next(cut, layout.delimiter))
 
 
-def _line_writer(file: Any, reader: Reader, target: Path) -> Callable[[Batch | None, list[str | None]], None]:
-    kind = compression_for(target)
-    file.write(compress(b"".join(reader.head()), kind) if reader.head() else b"")
-
-    def write(batch: Batch | None, texts: list[str | None]) -> None:
-        written = b"".join(reader.tail()) if batch is None else batch.write(texts)
-        if written:
-            file.write(compress(written, kind))
-
-    return write
-
-
-def _whole_writer(
-    file: Any, reader: FinishedAtTheEnd, target: Path
-) -> Callable[[Batch | None, list[str | None]], None]:
-    """Return what keeps the records in a folder beside the target, and puts the file together from there when
-    they are all there."""
-    folder = TemporaryDirectory(dir=target.parent, prefix=".deniable-")
-    partial, finished, ends = Path(folder.name, "partial"), Path(folder.name, "finished"), list[int]()
-
-    def write(batch: Batch | None, texts: list[str | None]) -> None:
-        if batch is not None:
-            with partial.open("ab") as kept:
-                kept.write(reader.pack([batch.write(texts)]))
+def _write_whole(file: IO[bytes], reader: Reader, pieces: Iterator[Any], target: Path) -> None:
+    """Keep the records in a folder beside the target, and put the file together from there."""
+    with TemporaryDirectory(dir=target.parent, prefix=".deniable-") as folder:
+        partial, finished, ends = Path(folder, "partial"), Path(folder, "finished"), list[int]()
+        with partial.open("wb") as kept:
+            for piece in pieces:
+                kept.write(reader.pack([piece]))
                 ends.append(kept.tell())
-            return
-        if not ends:  # a file without records has its columns all the same
-            partial.write_bytes(packed := reader.pack([]))
-            ends.append(len(packed))
+            if not ends:  # a file without records has its columns all the same
+                ends.append(kept.write(reader.pack([])))
         reader.finish(partial, ends, finished)
-        with finished.open("rb") as made:
-            shutil.copyfileobj(made, file)
-        folder.cleanup()
-
-    return write
+        with finished.open("rb") as written:
+            shutil.copyfileobj(written, file)

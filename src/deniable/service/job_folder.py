@@ -19,8 +19,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from deniable.atomic import lock, write_whole
-from deniable.records.formats.layout import Layout, make_layout, released_name
-from deniable.records.formats.roles import Roles
+from deniable.records.formats.layout import Layout, Roles, make_layout, released_name
 from deniable.service.messages import Choice, Refused
 
 State = Literal["waiting", "working", "done", "failed"]

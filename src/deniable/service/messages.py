@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from deniable.errors import DeniableError, InvalidParameter, UnknownWord
-from deniable.records.formats.layout import TO_SEE_THE_NAMES
+from deniable.records.formats.columns import TO_SEE_THE_NAMES
 from deniable.release.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 
 log = logging.getLogger("deniable.service")

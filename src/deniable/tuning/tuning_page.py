@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from deniable.audit.named import NamedShares
-from deniable.records.formats.layout import number_of
+from deniable.records.formats.columns import number_of
 from deniable.report import palette
 from deniable.report.figure import apply_style, new_figure
 from deniable.report.markup import code, phrase

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from deniable.cli.app import app
-from deniable.records.formats.roles import NO_ROLES
+from deniable.records.formats.layout import NO_ROLES
 from tests.cli.privatize_command import deniable
 
 KNOWN = "the doctor said that the train was late again and we waited for an hour\n"

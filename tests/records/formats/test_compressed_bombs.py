@@ -18,7 +18,7 @@ from deniable.errors import RecordError
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.opening import open_reader, open_source
 from deniable.records.formats.reader import BatchSize
-from deniable.records.formats.streams import StreamSource
+from deniable.records.formats.source import StreamSource
 from deniable.words.public_text import read_lines
 
 LINE = b"the same line again and again\n"

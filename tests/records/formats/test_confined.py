@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from deniable.errors import RecordError
-from deniable.records.formats.confined.parent import ParserFailed, parse_confined
+from deniable.records.formats.confined_parent import ParserFailed, parse_confined
 from deniable.records.formats.source import FileSource
 
 PARSERS = {

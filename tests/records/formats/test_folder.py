@@ -14,10 +14,9 @@ from deniable import InvalidParameter, Keyed, Multivariate, Privatizer
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import RecordError
 from deniable.records import privatize_file, privatize_stream
-from deniable.records.formats.layout import make_layout
+from deniable.records.formats.folder import FolderReader
+from deniable.records.formats.layout import NO_ROLES, make_layout
 from deniable.records.formats.opening import open_source
-from deniable.records.formats.roles import NO_ROLES
-from deniable.records.jobs.job import Job
 from deniable.records.rewriting import read_texts, rewrite_file
 
 TEXTS = {
@@ -133,7 +132,7 @@ def test_a_folder_that_changed_is_not_continued(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Job, "_copy_into", fail)
+        patch.setattr(FolderReader, "finish", fail)
         with pytest.raises(KeyboardInterrupt):
             privatize_file(noisy, source, tmp_path / "out", format="folder")
     (source / "new.txt").write_text("fox")

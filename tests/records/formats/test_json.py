@@ -15,10 +15,9 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import RecordError
 from deniable.records import privatize_file, privatize_stream
 from deniable.records.formats import source as sources
-from deniable.records.formats.layout import make_layout
+from deniable.records.formats.fields import EVERY, parse_path
+from deniable.records.formats.layout import Roles, make_layout
 from deniable.records.formats.opening import open_source
-from deniable.records.formats.paths import EVERY, parse_path
-from deniable.records.formats.roles import Roles
 from deniable.records.labelled import labelled_records
 from deniable.records.rewriting import rewrite_file
 
@@ -283,7 +282,7 @@ def test_what_is_no_array_of_objects_is_refused_in_one_line(
 def test_an_object_that_is_too_long_is_refused(
     private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deniable.records.formats.json_array.LONGEST_RECORD", 100)
+    monkeypatch.setattr("deniable.records.formats.json_records.LONGEST_RECORD", 100)
     source = written(tmp_path / "in.json", [{"t": "a"}, {"t": "a" * 101}])
     with pytest.raises(RecordError, match="record 2: longer than 100 characters"):
         privatize_file(private, source, tmp_path / "out.json", columns=["t"])

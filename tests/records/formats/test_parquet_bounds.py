@@ -15,12 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable.errors import DeniableError, RecordError
-from deniable.records.formats.layout import Layout
+from deniable.records.formats import parquet as parquet_rows
+from deniable.records.formats.layout import Layout, Roles
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.parquet_files import rows as parquet_rows
-from deniable.records.formats.parquet_files.reader import ParquetReader
+from deniable.records.formats.parquet import ParquetReader
 from deniable.records.formats.reader import BatchSize
-from deniable.records.formats.roles import Roles
 from deniable.records.formats.source import FileSource
 from tests.records.formats.crafted_parquet import (
     DELTA_LENGTHS,

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from deniable import InvalidParameter, Privatizer, RecordError, UnknownWord
 from deniable.compression import compress, compression_of
-from deniable.records.formats.layout import make_layout
-from deniable.records.formats.roles import NO_ROLES
-from deniable.records.formats.source import _FEW_NEVER_TYPED, _NEVER_TYPED, Lines
+from deniable.records.formats.layout import NO_ROLES, make_layout
+from deniable.records.formats.lines import _FEW_NEVER_TYPED, _NEVER_TYPED, Lines
+from deniable.records.formats.source import Source
 from tests.support.keeping import keep_all as privatize_file
 
 odd_texts = ["a\x85b", "a\u2028b", "\x00", "\r", '"', "\ufeff"]
@@ -362,7 +362,7 @@ def test_utf_16_without_a_mark_is_refused_with_what_to_say_instead(
     assert release(private, tmp_path, "in.txt", "fox\n".encode("utf-16-le"), encoding="utf-16-le") == b"fox\n"
 
 
-class _Bytes:
+class _Bytes(Source):
     name = "bytes"
     size: int | None = None
 

@@ -20,11 +20,10 @@ from deniable import InvalidParameter, Keyed, Multivariate, Privatizer
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import RecordError
 from deniable.records import privatize_stream
-from deniable.records.formats.layout import make_layout
+from deniable.records.formats.layout import Roles, make_layout
 from deniable.records.formats.opening import open_source
-from deniable.records.formats.roles import Roles
 from deniable.records.formats.source import FileSource
-from deniable.records.formats.spreadsheets.workbook import Workbook
+from deniable.records.formats.spreadsheet import Workbook
 from deniable.records.rewriting import read_texts, rewrite_file
 from tests.support.keeping import keep_all as privatize_file
 from tests.support.made_ods import content_of, leaky_ods, ods_parts
@@ -254,9 +253,9 @@ def test_what_is_hidden_is_told(private: Privatizer, tmp_path: Path) -> None:
         source = tmp_path / f"in.{kind}"
         with closing(FileSource(source)) as opened:
             workbook = Workbook(opened, None)
-            sheet = workbook.read_sheet()
-        assert (sheet.hidden, sheet.hidden_rows, sheet.hidden_columns[0]) == (False, 1, 2)
-        assert [(each.name, each.hidden) for each in workbook.others] == [("Other", True)]
+            about, _ = next(workbook.each_sheet())
+        assert (about["hidden_rows"], about["hidden_columns"][0]) == (1, 2)
+        assert (workbook.names[1], workbook.hidden) == ("Other", [False, True])
         receipt = privatize_file(private, source, tmp_path / "out.xlsx", columns=["text"], force=True)
         assert receipt is not None
         said = receipt.public[-1]
@@ -532,7 +531,7 @@ def test_a_cell_that_excel_would_cut_off_is_refused(embedding: Embedding, tmp_pa
 def test_nothing_is_written_unless_exactly_the_released_rows_are_used(
     private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: int
 ) -> None:
-    from deniable.records.formats.spreadsheets import reader
+    from deniable.records.formats import spreadsheet as reader
 
     class Changed(Workbook):
         def __init__(self, source: FileSource, sheet: str | None, *, every: bool = False) -> None:

@@ -11,9 +11,8 @@ import pytest
 from deniable import Embedding, Keyed, Multivariate, Privatizer
 from deniable.errors import RecordError
 from deniable.records import privatize_file, privatize_stream
-from deniable.records.formats.layout import make_layout
+from deniable.records.formats.layout import NO_ROLES, make_layout
 from deniable.records.formats.opening import open_source
-from deniable.records.formats.roles import NO_ROLES
 from deniable.records.formats.source import FileSource
 
 HEAD = "the fox has brown words\n" * 20

@@ -31,7 +31,7 @@ class Watched(Progress):
 @pytest.fixture(autouse=True)
 def watched(monkeypatch: pytest.MonkeyPatch) -> type[Watched]:
     monkeypatch.setattr("deniable.records.formats.reader._RECORDS_AT_ONCE", 7)
-    monkeypatch.setattr("deniable.records.jobs.releasing.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.jobs.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     Watched.begun, Watched.told = [], []
     return Watched
 

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -35,7 +36,8 @@ def batches(count: int, started: list[int] | None = None, text: str = "the fox")
             first=number,
             counts=[1],
             texts=[f"word{number % 200} {text}"],
-            writer=lambda released, _: released,
+            payloads=[None],
+            reader=cast(Any, None),
         )
 
 

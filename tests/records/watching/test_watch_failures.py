@@ -12,8 +12,7 @@ import pytest
 
 from deniable import Embedding, Keyed, Multivariate, Privatizer
 from deniable.atomic import publish
-from deniable.records.formats.layout import Layout, make_layout
-from deniable.records.formats.roles import Roles
+from deniable.records.formats.layout import Layout, Roles, make_layout
 from deniable.records.formats.source import FileSource
 from deniable.records.jobs.journal import Journal
 from deniable.records.watching.ledger import Ledger, LedgerEntry

@@ -135,7 +135,7 @@ def test_a_file_is_read_from_what_was_opened_and_never_by_its_name_again(
     path, elsewhere = folders.inbox / name, tmp_path / f"elsewhere{Path(name).suffix}"
     write_records(path, note="inside")
     write_records(elsewhere, note="o-u-t-s-i-d-e")
-    monkeypatch.setattr("deniable.records.formats.parquet_files.rows.BYTES_AT_ONCE", 2_000)
+    monkeypatch.setattr("deniable.records.formats.parquet.BYTES_AT_ONCE", 2_000)
 
     def digest_of(*arguments: Any) -> str:
         swap(path, elsewhere)
@@ -241,7 +241,7 @@ def test_a_ledger_that_everybody_can_read_is_made_private(folders: Folders) -> N
 def test_a_journal_and_a_partial_file_that_everybody_can_read_are_made_private(
     private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deniable.records.jobs.releasing.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.jobs.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     monkeypatch.setattr("deniable.records.formats.reader._RECORDS_AT_ONCE", 1)
     (tmp_path / "in.txt").write_text("the\nfox\nfox\n")
     modes: list[set[int]] = []

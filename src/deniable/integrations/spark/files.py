@@ -17,8 +17,8 @@ from deniable.integrations.spark.frames import check_unique, make_task, receipt_
 from deniable.integrations.spark.reading import read_files
 from deniable.integrations.spark.session import session
 from deniable.integrations.spark.shipping import ship_embedding
-from deniable.records.formats.layout import find_header_columns, find_named_columns, format_of, left_out
-from deniable.records.formats.roles import Roles
+from deniable.records.formats.columns import find_header_columns, find_named_columns
+from deniable.records.formats.layout import Roles, format_of
 from deniable.release.card import ENDING as CARD
 from deniable.release.card import Card
 from deniable.release.receipt import Receipt
@@ -106,7 +106,7 @@ def privatize_files(
         counted = records.count(task)
         kept = [name for name in records.columns if name not in roles.drop]
         made, card = receipt_of_task(task, kept, counted.tally), release.make().card.for_columns(task.columns)
-        made = replace(made, public=(*made.public, *left_out(roles)))
+        made = replace(made, public=(*made.public, *roles.left_out()))
         # First the receipt: what is out must not be left without one because it cannot be written in the end.
         before = noted.read_text(encoding="utf-8") if noted.exists() else None
         write_whole(noted, made.to_json())

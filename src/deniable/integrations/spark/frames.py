@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.errors import InvalidParameter
 from deniable.integrations.spark.executor import TALLY, Task, quoted
-from deniable.records.formats.layout import find_named_columns, untouched_columns
-from deniable.records.jobs.job import check_budget, relaxations_of
+from deniable.records.formats.columns import find_named_columns, untouched_columns
+from deniable.records.jobs.describing import check_budget, relaxations_of
 from deniable.release.receipt import Receipt
 from deniable.release.release import Release, release_from
 from deniable.release.tally import Tally

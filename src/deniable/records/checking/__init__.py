@@ -1,10 +1,7 @@
-"""A look at a private file before it is released: what its columns hold, and what a release would leave as it
-is.
+"""A look at a private file before it is released: what its columns hold, and what would be released as it is.
 
-All that is found is private: it is told to the owner of the file and goes nowhere else, neither into outputs
-nor onto cards.
+The results are private: they go to the owner of the file alone, neither into outputs nor onto cards.
 
-``fields`` reads every column of any format, ``languages`` tells scripts and languages, ``profile`` gathers
-what is known of a column, ``check`` judges it. ``unknown`` is what a release says of words that its embedding
-does not know.
+``languages`` tells scripts and languages, ``profile`` gathers what is known of a column, ``deciding``
+refuses, ``check`` judges for ``deniable check``. ``unknown`` is about words that the embedding does not know.
 """

@@ -12,14 +12,14 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import printable
 from deniable.parameters import STARTING_EPSILON, validated_count
 from deniable.progress import Report
-from deniable.records.checking.deciding import JUDGED, WARNED, look_at, other_sheets, why_refused
-from deniable.records.checking.fields import WHOLE_LINE, Unnamed
+from deniable.records.checking.deciding import JUDGED, WARNED, look_at, why_refused
 from deniable.records.checking.profile import MOST_COLUMNS, ColumnProfile
-from deniable.records.checking.unknown import MANY, say_unknown, scripts_of_embedding
-from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout, likely_delimiter, released_name
-from deniable.records.formats.opening import open_source
-from deniable.records.formats.paths import parse_path
-from deniable.records.formats.source import FileSource, Source
+from deniable.records.checking.unknown import scripts_of_embedding, unknown_in
+from deniable.records.formats.columns import likely_delimiter
+from deniable.records.formats.fields import WHOLE_LINE, Unnamed
+from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout, released_name
+from deniable.records.formats.opening import open_reader, open_source
+from deniable.records.formats.reader import Reader
 from deniable.report.wording import percent
 
 
@@ -82,63 +82,54 @@ def check_file(
     """
     most = validated_count(most, "records")
     with open_source(path) as source:
-        looked = look_at(source, layout, embedding, most=most, report=report)
-        if looked.error is not None:
-            raise looked.error
-        profiles = looked.columns
-        named = [column for column in profiles if not isinstance(column.path, Unnamed)]
-        free = [column.path for column in named if column.kind == "free text" or column.path is WHOLE_LINE]
-        others = [f"the sheet {printable(name)}" for name in other_sheets(source, layout)]
-        others += ["the file's own metadata"] if _has_metadata(source, layout, free) else []
-    others += [f"every column after the first {MOST_COLUMNS:,}"] if looked.more_columns else []
-    misread = _misread(layout, [column.path for column in named], unnamed=len(profiles) - len(named))
+        reader = open_reader(source, layout, looks=True)
+        look = look_at(reader, embedding, most=most, report=report)
+    if look.error is not None:
+        raise look.error
+    named = [column for column in look.columns if not isinstance(column.path, Unnamed)]
+    free = [column.path for column in named if column.kind == "free text" or column.path is WHOLE_LINE]
+    private = [path for path in free if path is not None]
+    others = [f"the sheet {printable(name)}" for name in reader.others]
+    others += ["the file's own metadata"] if reader.has_notes(private) else []
+    others += [f"every column after the first {MOST_COLUMNS:,}"] if look.more_columns else []
+    misread = _misread(reader, [column.path for column in named], unnamed=len(look.columns) - len(named))
     dropped = [
-        column.path
-        for column in named
-        if column.path is not None and column.path not in free and why_refused(column)
+        each.path for each in named if each.path is not None and each.path not in free and why_refused(each)
     ]
     kept = [
-        column.path for column in profiles if column.path is not None and column.path not in (*free, *dropped)
+        each.path for each in look.columns if each.path is not None and each.path not in (*free, *dropped)
     ]
+    # The built-in list is of names in Latin letters.
+    names = any(column.script == "Latin" for column in look.columns if column.path in free)
+    command = (
+        "" if misread or not look.records else _command(path, layout, private, dropped, options, names=names)
+    )
     return FileCheck(
         file=str(path),
         format=layout.format,
         embedding=embedding.name,
-        records=looked.records,
-        complete=looked.complete,
-        columns=profiles,
+        records=look.records,
+        complete=look.complete,
+        columns=look.columns,
         findings=[Finding(level="look", says=misread)]
         if misread
-        else _findings(profiles, free, embedding, others),
+        else _findings(look.columns, free, embedding, others),
         private=free,
         dropped=dropped,
         public=[*kept, *others],
-        command=""
-        if misread or not looked.records
-        else _command(
-            path,
-            layout,
-            free,
-            dropped,
-            options,
-            names=any(column.script == "Latin" for column in profiles if column.path in free),
-        ),
+        command=command,
     )
 
 
-def _misread(layout: Layout, header: list[str | None], *, unnamed: int) -> str | None:
+def _misread(reader: Reader, header: list[str | None], *, unnamed: int) -> str | None:
     """Return why the columns are likely not those of the file: another delimiter, or a first row that is no
     header."""
-    names = [name for name in header if name is not None]
-    if (
-        layout.format in ("csv", "tsv")
-        and layout.header
-        and (option := likely_delimiter(names, layout.delimiter))
-    ):
-        return (
-            "the first row looks as if another mark stood between its cells: look again with "
-            f"--delimiter {option}"
-        )
+    names, layout = [name for name in header if name is not None], reader.layout
+    if layout.format in ("csv", "tsv") and layout.header:
+        option = likely_delimiter(names, layout.delimiter)
+        if option is not None:
+            start = "the first row looks as if another mark stood between its cells"
+            return f"{start}: look again with --delimiter {option}"
     if not unnamed or layout.format in SPREADSHEETS:
         return None
     return (
@@ -147,61 +138,36 @@ def _misread(layout: Layout, header: list[str | None], *, unnamed: int) -> str |
     )
 
 
-def _has_metadata(source: Source, layout: Layout, free: list[str | None]) -> bool:
-    """Return whether a Parquet file carries notes of its own, which a release copies."""
-    if layout.format != "parquet" or not isinstance(source, FileSource):
-        return False
-    from deniable.records.formats.parquet_files.reader import has_own_metadata
-    from deniable.records.formats.parquet_files.rows import ParquetRows
-
-    schema = ParquetRows(source).schema
-    private = {name for name in free if name is not None} | {
-        parse_path(name).steps[:1] for name in free if name is not None
-    }
-    return has_own_metadata(
-        schema, [place for place, name in enumerate(schema.names) if name in private or (name,) in private]
-    )
-
-
 def _command(
     path: Path,
     layout: Layout,
-    free: list[str | None],
+    private: list[str],
     dropped: list[str],
     options: tuple[str, ...],
     *,
     names: bool,
 ) -> str:
-    named = [part for name in free if name is not None for part in ("--column", name)]
-    named += [part for name in dropped for part in ("--drop", name)]
+    if not private and layout.format not in ("text", FOLDER):
+        return ""
+    roles = [part for name in private for part in ("--column", name)]
+    roles += [part for name in dropped for part in ("--drop", name)]
+    never = ["--never-release", "names"] if names else []
+    file = f"./{path}" if str(path).startswith("-") else str(path)  # it would be read as an option
     target = f"private-{released_name(path.resolve().name)}"
-    never = ["--never-release", "names"] if names else []  # the built-in list is of names in Latin letters
-    named_file = f"./{path}" if str(path).startswith("-") else str(path)  # it would be read as an option
-    said = [
-        "deniable",
-        "privatize",
-        named_file,
-        *options,
-        *named,
-        *never,
-        "--epsilon",
-        f"{STARTING_EPSILON:g}",
-        "--output",
-        target,
-    ]
-    return shlex.join(said) if free or layout.format in ("text", FOLDER) else ""
+    ends = ["--epsilon", f"{STARTING_EPSILON:g}", "--output", target]
+    return shlex.join(["deniable", "privatize", file, *options, *roles, *never, *ends])
 
 
 def _findings(
     columns: list[ColumnProfile], free: list[str | None], embedding: Embedding, others: list[str]
 ) -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
 
     def look(says: str) -> None:
-        found.append(Finding(level="look", says=says))
+        findings.append(Finding(level="look", says=says))
 
     def note(says: str) -> None:
-        found.append(Finding(level="note", says=says))
+        findings.append(Finding(level="note", says=says))
 
     if not columns:
         look("no record was found in it")
@@ -216,61 +182,45 @@ def _findings(
     for column in columns:
         where = f"in {_called(column)}"
         if column.path in free:
-            if column.unknown > MANY:
-                script = column.script if column.script not in scripts else None
-                look(say_unknown(column.unknown, where, embedding, script))
+            if unknown := unknown_in(column, where, embedding, scripts):
+                look(unknown)
             if column.other_languages:
-                listed = ", ".join(
-                    f"{percent(share)} {language}" for language, share in column.other_languages.items()
-                )
-                look(
-                    f"not all texts {where} are {column.language}: about {listed}; see the guide on other "
-                    "languages"
-                )
-            spent = STARTING_EPSILON * column.longest
-            note(
-                f"the longest text {where} has {column.longest:,} words: ε = {STARTING_EPSILON:g} a word "
-                f"adds up to {spent:g} there"
-            )
+                shares = [f"{percent(share)} {name}" for name, share in column.other_languages.items()]
+                mixed = f"not all texts {where} are {column.language}: about {', '.join(shares)}"
+                look(f"{mixed}; see the guide on other languages")
+            spent = f"ε = {STARTING_EPSILON:g} a word adds up to {STARTING_EPSILON * column.longest:g} there"
+            note(f"the longest text {where} has {column.longest:,} words: {spent}")
         elif isinstance(column.path, Unnamed):
             look(
                 f"{column.path} has no name in the header, which stops a release; name it there, or take out "
                 "rows above the header"
             )
         elif (why := why_refused(column)) is not None:
-            look(
-                f"{_called(column)} looks like {why}: the command leaves it out; --keep releases it as it "
-                "is, --column in other words"
-            )
+            how = "--keep releases it as it is, --column in other words"
+            look(f"{_called(column)} looks like {why}: the command leaves it out; {how}")
         elif column.kind in WARNED:
-            look(
-                f"{_called(column)} holds {WARNED[column.kind]}, and would be released as it is; leave it "
-                "out with --drop"
-            )
+            how = "and would be released as it is; leave it out with --drop"
+            look(f"{_called(column)} holds {WARNED[column.kind]}, {how}")
         if column.kind == "person" and column.most_repeated > 1:
-            how = (
-                f"with a key, --consistent-by {shlex.quote(column.path or '')} releases a word of a "
-                "person as the same word everywhere"
-            )
+            option = f"--consistent-by {shlex.quote(column.path or '')}"
             note(
                 f"one value of {_called(column)} stands in {column.most_repeated:,} records: what is spent "
-                f"on a person adds up; {how}"
+                f"on a person adds up; with a key, {option} releases a word of a person as the same word "
+                "everywhere"
             )
-    nested = [column for column in columns if column.nested and column.path in free]
+    nested = sum(column.nested and column.path in free for column in columns)
     if nested:
         note(
-            f"{len(nested)} of the free texts stand inside objects or lists: only what is named by its path "
-            "is released in other words"
+            f"{nested} of the free texts stand inside objects or lists: only what is named by its path is "
+            "released in other words"
         )
     for other in others:
         if other.startswith("the sheet "):
-            look(
-                f"{other} stops a release: look into it with --sheet, then keep it with --keep-sheet or "
-                "delete it from a copy"
-            )
+            how = "look into it with --sheet, then keep it with --keep-sheet or delete it from a copy"
+            look(f"{other} stops a release: {how}")
         else:
             look(f"{other} would be released as it is; look into it too")
-    return found
+    return findings
 
 
 def _called(column: ColumnProfile) -> str:

@@ -7,17 +7,22 @@ that nobody looks at, are not judged: there every column needs a role by name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, RecordError, UndecidedColumns, printable
 from deniable.progress import Report
-from deniable.records.checking.fields import Unnamed, read_fields
 from deniable.records.checking.profile import ColumnProfile, Columns
-from deniable.records.formats.layout import FOLDER, SPREADSHEETS, TO_SEE_THE_NAMES, Layout, meant_columns
-from deniable.records.formats.paths import Leaf, is_inside, parse_path
-from deniable.records.formats.reader import Reader
+from deniable.records.formats.columns import TO_SEE_THE_NAMES, meant_columns
+from deniable.records.formats.fields import Leaf, Unnamed, is_inside
+from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout
+from deniable.records.formats.lines import LONGEST_RECORD
+from deniable.records.formats.opening import naming_for, open_reader
+from deniable.records.formats.reader import NO_NAME, Reader, Row
 from deniable.records.formats.source import FileSource, Source
+from deniable.records.jobs.describing import check_budget
+from deniable.release.privatizer import Privatizer
 
 JUDGED = 10_000
 """By how many records the columns of a file are judged."""
@@ -38,8 +43,6 @@ WARNED = {
 }
 """What a column may look like that is released with a warning."""
 
-NO_NAME = "no name in the header"
-
 
 def why_refused(column: ColumnProfile) -> str | None:
     """Return what a column looks like that must be named before it is released; None if it need not be."""
@@ -49,210 +52,179 @@ def why_refused(column: ColumnProfile) -> str | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Looked:
-    """What the first records of a file hold in its columns without a role. ``complete`` says that there are
-    no more records."""
+class Look:
+    """The columns without a role in the first records of a file. ``complete`` says that there are no more
+    records."""
 
     columns: list[ColumnProfile]
-    named: frozenset[str]
-    """The columns with a role that were found."""
+    named: set[str]
+    """The columns with a role that are there."""
     records: int
     complete: bool
     more_columns: bool
     """Whether there are more columns than are looked into."""
-    error: RecordError | None = None
+    error: RecordError | None
     """What is wrong with the record after those."""
+    rows: list[Row] | None = field(repr=False)
+    """What was read, to be released without being read again; None if it is too much to be held."""
+    left: Iterator[Row] = field(repr=False)
 
 
-def look_at(
-    source: Source, layout: Layout, embedding: Embedding, *, most: int = JUDGED, report: Report | None = None
-) -> Looked:
-    """Look at the first ``most`` records of a file; ``report`` is told how far the reading is.
+def look_at(reader: Reader, embedding: Embedding, *, most: int, report: Report | None = None) -> Look:
+    """Look at the first ``most`` records; ``report`` is told how far the reading is.
 
     A record that cannot be read ends the look.
     """
-    columns, named, records, complete, error = Columns(embedding), set[str](), 0, True, None
+    # Words that are never released are unknown by choice.
+    columns = Columns(embedding if embedding.left_out is None else embedding.left_out.source)
+    named, rows, left = set[str](), list[Row](), reader.rows_left()
+    records, weight, complete, error = 0, 0, True, None
     try:
-        for fields in read_fields(source, layout, most=most + 1):
+        for row in left:
             if records == most:
                 complete = False
+                rows.append(row)
                 break
-            records += 1
-            for path, value in fields:
+            records += row.fields != ()  # an empty line of JSON is no record
+            for path, value in row.fields:
                 if value is Leaf.NAMED:
                     named.add(path or "")
                 else:
                     columns.add(path, value)
-            if report is not None and source.size is not None:
-                report(source.position(), source.size)
+            weight += row.weight
+            if weight <= LONGEST_RECORD and not reader.looks:
+                rows.append(row._replace(fields=()))
+            if report is not None and reader.source.size is not None:
+                report(reader.source.position(), reader.source.size)
     except RecordError as raised:
-        complete, error = False, raised
-    return Looked(
+        complete, error, left = False, raised, _fail(raised)
+    return Look(
         columns=columns.profiles(),
-        named=frozenset(named),
+        named=named,
         records=records,
         complete=complete,
         more_columns=columns.more,
         error=error,
+        rows=rows if weight <= LONGEST_RECORD else None,
+        left=left,
     )
 
 
-def decide(
-    source: Source, layout: Layout, reader: Reader, embedding: Embedding, *, by_name: bool = False
-) -> list[str]:
-    """Let the reader of a source give out what was named, and what a look at the source finds harmless;
-    return what to warn of.
+def _fail(error: RecordError) -> Iterator[Row]:
+    raise error
+    yield
+
+
+def open_decided(
+    private: Privatizer, source: Source, layout: Layout, *, by_name: bool = False
+) -> tuple[Reader, list[str]]:
+    """Return the reader of a source, which lets pass what was named and what a look at the source finds
+    harmless, with sentences to warn of.
 
     With ``by_name``, and where the source is a stream, every column needs a role.
 
     :raises UndecidedColumns: if a column is neither.
-    :raises InvalidParameter: if a column that was named is not there.
-    :raises RecordError: if a record cannot be read.
+    :raises InvalidParameter: if a column that was named is not there, or the budget does not fit the columns.
+    :raises RecordError: if the first record cannot be read.
     """
-    if layout.format == "text" or layout.format == FOLDER:
-        return []
-    if layout.format in SPREADSHEETS:
-        _decide_sheets(source, layout)
+
+    def opened() -> Reader:
+        return open_reader(source, layout, naming_for(private, source, layout))
+
+    check_budget(private.record_epsilon, layout.columns)
+    reader = opened()
+    check_budget(private.record_epsilon, layout.columns, lists=reader.has_lists)
+    if layout.format in ("text", FOLDER):
+        return reader, []
+    _decide_sheets(reader)
     if by_name or not isinstance(source, FileSource):
-        judged = " Here every column needs a role: records are not looked at before they are released."
-        reader.let_pass((), judged)
-        if layout.format in SPREADSHEETS:
-            _decide_cells(source, layout, set(), judged)
-        return []
-    source = source.again()
-    embedding = embedding if embedding.left_out is None else embedding.left_out.source
-    looked = look_at(source, layout, embedding, most=JUDGED)
-    as_json = layout.format in ("json", "jsonl")
-    if (
-        looked.error is not None and not looked.records and not as_json
-    ):  # whose reader says it better, and before it releases anything
-        raise looked.error
-    judged = f" Judged by {'its' if looked.complete else 'the first'} {looked.records:,} records."
-    _check_named(layout, looked, source.name)
-    ragged = layout.format in ("csv", "tsv")  # more cells than the header has stop the release
-    refused = {
-        str(column.path): why
-        for column in looked.columns
-        if (why := why_refused(column)) and not (ragged and why == NO_NAME)
-    }
-    if not looked.complete and looked.error is None:
-        refused |= {
-            str(column.path): f"empty in the first {JUDGED:,} records"
-            for column in looked.columns
-            if column.kind == "empty"
-        }
-    if layout.format in SPREADSHEETS:
-        refused |= _hidden(reader, looked)
+        _let_pass(
+            reader,
+            set(),
+            " Here every column needs a role: records are not looked at before they are released.",
+        )
+        return reader, []
+    look = look_at(reader, private.mechanism.embedding, most=JUDGED)
+    if look.error is not None and not look.records:
+        raise look.error
+    judged = f" Judged by {'its' if look.complete else 'the first'} {look.records:,} records."
+    _check_named(reader, look)
+    refused = _refused(reader, look)
     if refused:
         raise UndecidedColumns(source.name, refused, judged=judged)
-    if not looked.complete or looked.more_columns:
-        passing = {str(column.path) for column in looked.columns if column.kind != "empty" or looked.complete}
-        reader.let_pass(passing, judged)
-        if layout.format in SPREADSHEETS:
-            _decide_cells(source, layout, passing, judged)
-    return _warnings(looked) if looked.error is None else []
+    if look.rows is None:
+        source = source.again()
+        reader = opened()
+    else:
+        reader.give_back(look.rows, look.left)
+    if not look.complete or look.more_columns:
+        passing = {str(each.path) for each in look.columns if each.kind != "empty" or look.complete}
+        _let_pass(reader, passing, judged)
+    return reader, _warnings(look) if look.error is None else []
 
 
-def _warnings(looked: Looked) -> list[str]:
-    seen = [
+def _let_pass(reader: Reader, passing: set[str], judged: str) -> None:
+    reader.let_pass(passing, judged)
+    if reader.layout.format in SPREADSHEETS and isinstance(reader.source, FileSource):
+        # All rows are looked through before the first is released.
+        whole = open_reader(reader.source.again(), reader.layout, looks=True)
+        whole.let_pass(passing, judged)
+        for _ in whole.rows_left():
+            pass
+
+
+def _refused(reader: Reader, look: Look) -> dict[str, str]:
+    """Return why columns may not pass."""
+    refused = {str(column.path): why for column in look.columns if (why := why_refused(column))}
+    if not look.complete and look.error is None:
+        empty = [str(column.path) for column in look.columns if column.kind == "empty"]
+        refused |= dict.fromkeys(empty, f"empty in the first {JUDGED:,} records")
+    hidden = {str(column.path): reader.why_hidden(str(column.path)) for column in look.columns}
+    return refused | {name: why for name, why in hidden.items() if why is not None}
+
+
+def _warnings(look: Look) -> list[str]:
+    listed = ", ".join(
         f"{printable(column.path) or '(no name)'} ({WARNED[column.kind]})"
-        for column in looked.columns
+        for column in look.columns
         if column.kind in WARNED
-    ]
-    said = (
-        [f"released as it is, and not named: {', '.join(seen)}; --drop leaves a column out"] if seen else []
     )
-    if looked.columns and not looked.complete:
-        said.append(f"columns without a role were judged by the first {looked.records:,} records")
-    return said
+    warnings = [f"released as it is, and not named: {listed}; --drop leaves a column out"] if listed else []
+    if look.columns and not look.complete:
+        warnings.append(f"columns without a role were judged by the first {look.records:,} records")
+    return warnings
 
 
-def _check_named(layout: Layout, looked: Looked, source: str) -> None:
+def _check_named(reader: Reader, look: Look) -> None:
     """Check that columns which are kept or left out are there: with a slip in its name, another column would
     be released.
 
     :raises InvalidParameter: if one is not.
     """
-    if layout.format in SPREADSHEETS or not looked.records:
+    if reader.layout.format in SPREADSHEETS or not look.records:
         return
-    others, roles = {str(column.path) for column in looked.columns}, layout.roles
-    if layout.format in ("json", "jsonl") and looked.complete:
-        for name in roles.text:
-            if (
-                name not in looked.named
-                and not name.endswith("[]")
-                and not any(is_inside(name, other) for other in roles.named)
-            ):
-                from deniable.records.formats.jsonlines import unseen
-
-                keys = {parse_path(path).steps[:1] or (path,) for path in others}
-                raise unseen(name, {str(key) for (key,) in keys}, looked.records, source)
+    others, roles = {str(column.path) for column in look.columns}, reader.layout.roles
     for role, names in (("drop", roles.drop), ("keep", roles.keep)):
         for name in names:
-            if name in looked.named or any(is_inside(name, other) for other in roles.named):
+            if name in look.named or any(is_inside(name, other) for other in roles.named):
                 continue
             meant = meant_columns([name], others)
-            if looked.complete or meant:
-                raise InvalidParameter(
-                    role, name, f"{printable(source)} has no such column; {meant or TO_SEE_THE_NAMES}"
-                )
+            if look.complete or meant:
+                problem = f"{printable(reader.name)} has no such column; {meant or TO_SEE_THE_NAMES}"
+                raise InvalidParameter(role, name, problem)
 
 
-def _decide_sheets(source: Source, layout: Layout) -> None:
+def _decide_sheets(reader: Reader) -> None:
     """Check that the other sheets of a workbook are named.
 
     :raises UndecidedColumns: if one is not.
     :raises InvalidParameter: if one was named that is not there.
     """
-    others = other_sheets(source, layout)
-    for name in layout.roles.keep_sheets:
-        if name not in others:
-            raise InvalidParameter(
-                "keep_sheets", name, f"{printable(source.name)} has no other sheet of that name"
-            )
-    if undecided := [name for name in others if name not in layout.roles.keep_sheets]:
+    kept = reader.layout.roles.keep_sheets
+    for name in kept:
+        if name not in reader.others:
+            problem = f"{printable(reader.name)} has no other sheet of that name"
+            raise InvalidParameter("keep_sheets", name, problem)
+    if undecided := {f"the sheet {name}": "another sheet" for name in reader.others if name not in kept}:
         advice = " A sheet is kept by --keep-sheet; to leave it out, delete it from a copy of the file."
-        raise UndecidedColumns(
-            source.name, {f"the sheet {name}": "another sheet" for name in undecided}, judged=advice
-        )
-
-
-def other_sheets(source: Source, layout: Layout) -> list[str]:
-    """Return the names of the sheets of a workbook that are not the one to release; of other files none.
-
-    :raises InvalidParameter: if there is no such sheet.
-    :raises RecordError: if the file is no workbook.
-    """
-    if layout.format not in SPREADSHEETS or not isinstance(source, FileSource):
-        return []
-    from deniable.records.formats.spreadsheets.workbook import Workbook
-
-    return [each.name for each in Workbook(source, layout.sheet).others]
-
-
-def _hidden(reader: Reader, looked: Looked) -> dict[str, str]:
-    """Return the columns without a role that hold what nobody sees who opens the workbook."""
-    from deniable.records.formats.spreadsheets.reader import SpreadsheetReader
-
-    if not isinstance(reader, SpreadsheetReader):
-        return {}
-    hidden, columns = reader.hidden_titles(), [str(column.path) for column in looked.columns]
-    return {
-        name: "hidden" if name in hidden else "has hidden rows"
-        for name in columns
-        if name in hidden or reader.sheet.hidden_rows
-    }
-
-
-def _decide_cells(source: Source, layout: Layout, passing: set[str], judged: str) -> None:
-    """Look through all rows of a sheet for cells of a column that has no role and is not among these.
-
-    :raises UndecidedColumns: if there are any.
-    """
-    found: dict[str, str] = {}
-    for fields in read_fields(source, layout, most=None):
-        for path, value in fields:
-            if value is not None and value is not Leaf.NAMED and str(path) not in passing:
-                found[str(path)] = NO_NAME if isinstance(path, Unnamed) else "no role"
-    if found:
-        raise UndecidedColumns(source.name, found, judged=judged)
+        raise UndecidedColumns(reader.name, undecided, judged=advice)

@@ -3,20 +3,17 @@ does not have."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import printable
-from deniable.records.checking.languages import script_of, scripts_of
-from deniable.records.formats.layout import Layout
+from deniable.records.checking.deciding import look_at
+from deniable.records.checking.languages import scripts_of
+from deniable.records.checking.profile import ColumnProfile
+from deniable.records.formats.layout import NO_ROLES, Layout
 from deniable.records.formats.opening import open_reader, open_source
-from deniable.records.formats.reader import BatchSize
-from deniable.records.formats.roles import Roles
 from deniable.report.wording import percent
-from deniable.words.cutter import Cutter, Lookup
 
 MANY = 0.2
 """The share of unknown words from which on a release warns."""
@@ -31,15 +28,21 @@ def scripts_of_embedding(embedding: Embedding) -> set[str]:
     return {script for script, count in counts.items() if count >= _LEAST_SHARE * sum(counts.values())}
 
 
-def say_unknown(share: float, where: str, embedding: Embedding, script: str | None) -> str:
-    """Return in words that a share of words is unknown; ``script`` is what most of these are of, if the
-    embedding has none of it."""
-    why = f" (most of them are {script}, and its words are not)" if script is not None else ""
+def unknown_in(column: ColumnProfile, where: str, embedding: Embedding, scripts: set[str]) -> str | None:
+    """Return a sentence about a column of whose words many are unknown, else None; ``scripts`` are those of
+    the embedding."""
+    if column.unknown <= MANY:
+        return None
+    return _say_unknown(column.unknown, where, embedding, None if column.script in scripts else column.script)
+
+
+def _say_unknown(share: float, where: str, embedding: Embedding, script: str | None) -> str:
+    why = "" if script is None else f" (most of them are {script}, and its words are not)"
     return (
         f"{percent(share)} of the words {where} are unknown to the embedding {embedding.name!r}{why}: they "
-        "are all released as if they "
-        "were one and the same word. Another embedding may know them: see `deniable embeddings` and the "
-        "guide on other languages"
+        "are all "
+        "released as if they were one and the same word. Another embedding may know them: see `deniable "
+        "embeddings` and the guide on other languages"
     )
 
 
@@ -51,50 +54,18 @@ def unknown_warnings(path: Path, layout: Layout, embedding: Embedding) -> list[s
     stop it. The sentences are for the owner of the file alone.
     """
     try:
-        return _warnings(path, layout, embedding)
+        with open_source(path) as source:
+            reader = open_reader(source, replace(layout, roles=NO_ROLES), looks=True)
+            columns = look_at(reader, embedding, most=_RECORDS).columns
+        scripts, warnings = scripts_of_embedding(embedding), []
+        for column in columns:
+            where = "of the text" if column.path is None else f"in the column {printable(column.path)}"
+            is_private = column.path is None or column.path in layout.columns
+            if is_private and column.unknown * column.words >= _FEWEST_UNKNOWN:
+                warnings.append(unknown_in(column, where, embedding, scripts))
+        return [each for each in warnings if each is not None]
     except Exception:
         return []
-
-
-def _warnings(path: Path, layout: Layout, embedding: Embedding) -> list[str]:
-    said = []
-    embedding = (
-        embedding if embedding.left_out is None else embedding.left_out.source
-    )  # listed words are unknown by choice
-    cutter, lookup = Cutter(embedding), Lookup(embedding)
-    for column in layout.columns or (None,):
-        counts = Counter(word for text in _first_texts(path, layout, column) for word in cutter.words(text))
-        total = sum(counts.values())
-        unknown = [
-            word
-            for word, number in zip(counts, lookup.ids(list(counts)), strict=True)
-            if number == embedding.unknown_id
-        ]
-        share = sum(counts[word] for word in unknown) / max(1, total)
-        if sum(counts[word] for word in unknown) >= _FEWEST_UNKNOWN and share > MANY:
-            where = "of the text" if column is None else f"in the column {printable(column)}"
-            said.append(
-                say_unknown(
-                    share,
-                    where,
-                    embedding,
-                    _foreign_script({word: counts[word] for word in unknown}, embedding),
-                )
-            )
-    return said
-
-
-def _first_texts(path: Path, layout: Layout, column: str | None) -> Iterator[str]:
-    """Yield the texts of the first records, as a release of this column alone reads them; of all the text if
-    there are no columns."""
-    alone = layout if column is None else replace(layout, roles=Roles(text=(column,)))
-    with open_source(path) as source:
-        records = 0
-        for batch in open_reader(source, alone).batches(BatchSize()):
-            yield from filter(None, batch.texts)
-            records += len(batch)
-            if records >= _RECORDS:
-                break
 
 
 def counted_warning(words: int, unknown: int, embedding: Embedding) -> str | None:
@@ -102,17 +73,4 @@ def counted_warning(words: int, unknown: int, embedding: Embedding) -> str | Non
     if unknown < _FEWEST_UNKNOWN or unknown <= MANY * words:
         return None
     listed = "" if embedding.left_out is None else ", those that are never released among them,"
-    return say_unknown(unknown / words, f"of the text{listed}", embedding, None)
-
-
-def _foreign_script(unknown: dict[str, int], embedding: Embedding) -> str | None:
-    """Return the script that most of the unknown words are of, if the embedding has hardly a word of it."""
-    counts: Counter[str] = Counter()
-    for word, count in unknown.items():
-        counts[script_of(word) or ""] += count
-    script, count = counts.most_common(1)[0]
-    return (
-        script
-        if script and count > 0.5 * sum(counts.values()) and script not in scripts_of_embedding(embedding)
-        else None
-    )
+    return _say_unknown(unknown / words, f"of the text{listed}", embedding, None)

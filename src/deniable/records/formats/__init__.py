@@ -1,11 +1,11 @@
-"""How records lie in files: one reader per format, each of which gives batches of texts and writes them again
-when released.
+"""How records lie in files: one reader per format, which gives rows of texts and fields, and writes them
+again when released.
 
 path ──► source ──► lines ──► rows ──► batches
-         source.py (files), streams.py     reader.py (plain text), delimited.py, jsonlines.py, json_array.py
-                                           folder.py, parquet_files/, spreadsheets/, whose files are put
-                                           together at the end and parsed by confined/, a process with limits
+         source.py  lines.py  reader.py (plain text), delimited.py, json_records.py
+                              folder.py, parquet.py, spreadsheet.py, whose files are put together at the end
+                              and parsed in a process with limits (confined_parent.py, confined_child.py)
 
-``opening`` finds source and reader; ``layout`` says how to read and ``naming`` names the records of a keyed
-release.
+``opening`` finds source and reader; ``layout`` says how to read, ``fields`` are what a look at a file reads,
+and ``naming`` names the records of a keyed release.
 """

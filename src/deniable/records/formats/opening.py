@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from deniable.errors import InvalidParameter, printable
@@ -14,8 +14,7 @@ from deniable.records.formats.folder import FolderReader, FolderSource
 from deniable.records.formats.layout import FOLDER, SPREADSHEETS, WHOLE, Layout
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import PlainReader, Reader
-from deniable.records.formats.source import FileSource, Source
-from deniable.records.formats.streams import StreamSource
+from deniable.records.formats.source import FileSource, Source, StreamSource
 from deniable.release.privatizer import Privatizer
 
 
@@ -38,48 +37,44 @@ def open_source(path: Path | None, *, listed: os.stat_result | None = None) -> I
         with path.open("rb", buffering=0) as pipe:
             yield StreamSource(pipe.fileno(), str(path))
     else:
-        source = FileSource(path, listed=listed)
-        try:
+        with closing(FileSource(path, listed=listed)) as source:
             yield source
-        finally:
-            source.close()
 
 
-def open_reader(source: Source, layout: Layout, naming: Naming | None = None) -> Reader:
+def open_reader(
+    source: Source, layout: Layout, naming: Naming | None = None, *, looks: bool = False
+) -> Reader:
     """Return the reader of the source's records; the libraries of a format are imported only when it is used.
 
-    ``naming`` makes the reader name the records, for a keyed release.
+    ``naming`` makes the reader name the records, for a keyed release. With ``looks`` it only gives fields.
 
-    :raises InvalidParameter: if a column is not there, or Parquet comes as a stream.
+    :raises InvalidParameter: if a column is not there, or a format that is written as a whole comes as a
+    stream.
     :raises RecordError: if the source is not of the format.
     """
-    if layout.format in ("csv", "tsv"):
-        from deniable.records.formats.delimited import DelimitedReader
-
-        return DelimitedReader(source, layout, naming)
-    if layout.format == "jsonl":
-        from deniable.records.formats.jsonlines import JsonLinesReader
-
-        return JsonLinesReader(source, layout, naming)
-    if layout.format == "json":
-        from deniable.records.formats.json_array import JsonArrayReader
-
-        return JsonArrayReader(source, layout, naming)
     if layout.format == FOLDER:
         if not isinstance(source, FolderSource):
             raise InvalidParameter("format", layout.format, "needs a folder of .txt files as input")
-        return FolderReader(source, layout, naming)
+        return FolderReader(source, layout, naming, looks=looks)
     if layout.format in WHOLE:
         if not isinstance(source, FileSource):
             raise InvalidParameter("format", layout.format, "cannot be read from a stream; give a file")
         if layout.format in SPREADSHEETS:
-            from deniable.records.formats.spreadsheets.reader import SpreadsheetReader
+            from deniable.records.formats.spreadsheet import SpreadsheetReader
 
-            return SpreadsheetReader(source, layout, naming)
-        from deniable.records.formats.parquet_files.reader import ParquetReader
+            return SpreadsheetReader(source, layout, naming, looks=looks)
+        from deniable.records.formats.parquet import ParquetReader
 
-        return ParquetReader(source, layout, naming)
-    return PlainReader(source, naming, encoding=layout.encoding)
+        return ParquetReader(source, layout, naming, looks=looks)
+    if layout.format in ("csv", "tsv"):
+        from deniable.records.formats.delimited import DelimitedReader
+
+        return DelimitedReader(source, layout, naming, looks=looks)
+    if layout.format in ("jsonl", "json"):
+        from deniable.records.formats.json_records import JsonReader
+
+        return JsonReader(source, layout, naming, looks=looks)
+    return PlainReader(source, layout, naming, looks=looks)
 
 
 def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | None:
@@ -93,29 +88,19 @@ def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | 
     keyed = private.keyed
     if keyed is None:
         if layout.record_id is not None:
-            raise InvalidParameter(
-                "record_id", layout.record_id, "means something only with a key (--key-file)"
-            )
+            problem = "means something only with a key (--key-file)"
+            raise InvalidParameter("record_id", layout.record_id, problem)
         return None if layout.person is None else Naming(source.name, column=layout.person, consistent=True)
     if layout.person is not None:
-        raise InvalidParameter(
-            "person",
-            layout.person,
-            "is for releases without a key; --consistent-by adds up what each user spends",
-        )
+        problem = "is for releases without a key; --consistent-by adds up what each user spends"
+        raise InvalidParameter("person", layout.person, problem)
     if layout.record_id is not None:
         return Naming(source.name, column=layout.record_id, consistent=keyed.consistent)
     if keyed.consistent:
-        raise InvalidParameter(
-            "record_id",
-            None,
-            "consistent replacement needs the column that names the users (--consistent-by)",
-        )
+        problem = "consistent replacement needs the column that names the users (--consistent-by)"
+        raise InvalidParameter("record_id", None, problem)
     digest = source.digest()
     if digest is None:
-        problem = (
-            "is a stream, whose records have no names of their own; name a column of ids "
-            "(--record-id) or give a file"
-        )
-        raise InvalidParameter("record_id", None, f"{printable(source.name)} {problem}")
+        problem = "is a stream, whose records have no names of their own; name a column of ids (--record-id)"
+        raise InvalidParameter("record_id", None, f"{printable(source.name)} {problem} or give a file")
     return Naming(source.name, column=None, digest=digest)

@@ -1,20 +1,24 @@
-"""The seam between formats and jobs: what a reader of records offers, and the batches that it gives; the
-reader of plain text."""
+"""What the readers of all formats share: records as rows, and rows in batches that go through together."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, cast
 
 from deniable.errors import RecordError, ResumeError, UndecidedColumns, UnknownWord
 from deniable.noise.encoding import RecordId
+from deniable.records.formats.fields import WHOLE_LINE, Field, Leaf, Unnamed
+from deniable.records.formats.layout import Layout
+from deniable.records.formats.lines import Lines
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.source import Lines, Source
+from deniable.records.formats.source import Source
 from deniable.release.privatizer import Privatizer
+
+NO_NAME = "no name in the header"
 
 _RECORDS_AT_ONCE = 4_096
 _WEIGHT_AT_ONCE = 4 << 20
@@ -22,13 +26,14 @@ _WEIGHT_AT_ONCE = 4 << 20
 
 class Row(NamedTuple):
     """One record: what its reader needs to write it again beside its private texts, these, its length in
-    characters, and in a keyed release the name of each text.
+    characters, the name of each text in a keyed release, and its fields, which may be read once.
     """
 
     payload: Any
     texts: tuple[str | None, ...]
     weight: int
     names: tuple[RecordId, ...] = ()
+    fields: Iterable[Field] = ()
 
     def __repr__(self) -> str:
         """Return the sizes; never content."""
@@ -37,8 +42,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Records that go through together. ``writer`` makes what is released of them, given their texts released
-    and how many they are.
+    """Records that go through together, and the reader that writes them.
 
     Where batches end depends on private text, on time and on the number of workers, so it must not be seen in
     what is released. ``pause`` says that the next record is still to come from a slow producer.
@@ -47,7 +51,8 @@ class Batch:
     first: int
     counts: list[int]
     texts: list[str | None] = field(repr=False)  # private: not for logs and tracebacks
-    writer: Callable[[list[str | None], int], Any]
+    payloads: list[Any] = field(repr=False)
+    reader: Reader
     names: list[RecordId] | None = field(default=None, repr=False)
     pause: bool = False
 
@@ -58,20 +63,14 @@ class Batch:
     def write(self, released: list[str | None]) -> Any:
         """Return the records as their reader writes them, with the released texts in place of the private
         ones."""
-        return self.writer(released, len(self))
+        return self.reader.write(self.payloads, released)
 
     def before(self, record: int) -> Batch:
         """Return the records of this batch that come before a record of the file."""
-        records = record - 1 - self.first
-        texts = sum(self.counts[:records])
+        counts = self.counts[: record - 1 - self.first]
+        texts = sum(counts)
         names = None if self.names is None else self.names[:texts]
-        return Batch(
-            first=self.first,
-            counts=self.counts[:records],
-            texts=self.texts[:texts],
-            writer=self.writer,
-            names=names,
-        )
+        return Batch(self.first, counts, self.texts[:texts], self.payloads[: len(counts)], self.reader, names)
 
     def in_file(self, error: UnknownWord) -> UnknownWord:
         """Return the error about a text of this batch as one about a record of the file."""
@@ -115,81 +114,91 @@ class BatchSize:
             self.characters = max(self.characters // 2, 2_500)
 
 
-def gather(
-    rows: Iterator[Row], size: BatchSize, idle: Callable[[], bool], *, name: str, done: int
-) -> Iterator[list[Row]]:
-    """Yield the rows in lists: as many as make a batch, or fewer when the next one is still to come
-    (``idle``).
-
-    ``done`` rows of the file called ``name`` came before them.
-    """
-    rows = _one_text_each(rows, name, done) if size.one_text else rows
-    batch: list[Row] = []
-    characters = weight = 0
-    while True:
-        try:
-            row = next(rows)
-        except StopIteration:
-            break
-        except (RecordError, UndecidedColumns):
-            if batch and size.up_to_errors:
-                yield batch
-            raise
-        batch.append(row)
-        weight += row.weight
-        for text in row.texts:
-            characters += len(text) if text else 0
-        if (
-            characters >= size.characters
-            or weight >= _WEIGHT_AT_ONCE
-            or len(batch) >= _RECORDS_AT_ONCE
-            or idle()
-        ):
-            yield batch
-            batch, characters, weight = [], 0, 0
-    if batch:
-        yield batch
-
-
-def _one_text_each(rows: Iterator[Row], name: str, done: int) -> Iterator[Row]:
-    for record, row in enumerate(rows, done + 1):
-        texts = sum(text is not None for text in row.texts)
-        if texts > 1:
-            problem = (
-                f"has {texts:,} texts, and record_epsilon would be spent on each of them; use "
-                "epsilon, or leave one text in it"
-            )
-            raise RecordError(name, problem, record=record)
-        yield row
-
-
-class Reader(Protocol):
-    """Reads records of one format.
+class Reader(ABC):
+    """Reads the records of one format, front to back, and writes them again.
 
     ``unit`` and ``total`` are for the progress: what ``position`` counts, and how many there are.
     ``untouched`` says in words what of each record is released exactly as it is, None if nothing.
-    ``has_lists`` says that a record may have any number of texts in one column.
+    ``has_lists`` says that a record may have any number of texts in one column. ``is_whole`` says that a file
+    of
+    the format cannot be appended to: what is released waits in a form of its own until ``finish``. ``others``
+    are the sheets of a workbook beside the one that is read.
+
+    With ``looks`` it needs no columns to privatize, and only gives the fields of its rows.
     """
 
-    unit: str
-    total: int | None
-    untouched: str | None
-    has_lists: bool
+    unit = "bytes"
+    untouched: str | None = None
+    has_lists = False
+    is_whole = False
+    others: Sequence[str] = ()
 
-    def head(self) -> list[Any]:
+    def __init__(
+        self, source: Source, layout: Layout, naming: Naming | None = None, *, looks: bool = False
+    ) -> None:
+        self.source, self.layout, self.naming, self.looks = source, layout, naming, looks
+        self.name = source.name
+        self.total: int | None = source.size
+        self.done = 0
+        self._looked_at = 0
+        self._passing: Collection[str] | None = None
+        self._judged = ""
+        self._rows = self.rows()
+
+    @abstractmethod
+    def rows(self) -> Iterator[Row]:
+        """Yield the records one by one.
+
+        :raises RecordError: if one cannot be read.
+        """
+
+    @abstractmethod
+    def write(self, payloads: list[Any], released: list[str | None]) -> Any:
+        """Return the records as they are written, with the released texts in place of the private ones."""
+
+    def head(self) -> bytes:
         """Return what the output begins with, before any record."""
+        return b""
 
-    def tail(self) -> list[Any]:
-        """Return what the output ends with, after all records; it is asked for when they are read."""
+    def tail(self) -> bytes:
+        """Return what the output ends with, after all records."""
+        return b""
 
-    def skip(self, records: int) -> None:
-        """Leave out the records that an earlier run released."""
+    def pack(self, pieces: list[Any]) -> bytes:
+        """Return what batches wrote as bytes that can be appended to a partial file."""
+        return b"".join(pieces)
 
-    def batches(self, size: BatchSize) -> Iterator[Batch]:
-        """Yield the records in batches."""
+    def finish(self, partial: Path, ends: list[int], finished: Path) -> None:
+        """Write the file that a partial one stands for, to which bytes were appended up to each of "
+        "``ends``."""
+        raise NotImplementedError
 
     def position(self) -> int:
-        """Return how far the reading is."""
+        """Return how far the reading is; what was only looked at is not done yet."""
+        position = self.source.position()
+        return position * self.done // self._looked_at if self.done < self._looked_at else position
+
+    def columns(self) -> list[str] | None:
+        """Return the paths of all columns; None if only the records tell."""
+        return None
+
+    def why_hidden(self, column: str) -> str | None:
+        """Return why a column holds what nobody sees who opens the file; None if it does not."""
+        del column
+        return None
+
+    def has_notes(self, private: Collection[str]) -> bool:
+        """Return whether the file carries notes of its own beside the ``private`` columns, which pass."""
+        del private
+        return False
+
+    def idle(self) -> bool:
+        """Return whether the next record is still to come from a slow producer."""
+        return False
+
+    def give_back(self, rows: list[Row], left: Iterator[Row]) -> None:
+        """Take rows back that were only looked at, with those that are left."""
+        self._looked_at, self._rows = len(rows), chain(rows, left)
 
     def let_pass(self, columns: Collection[str], judged: str) -> None:
         """Refuse every column that has no role and is not among these; ``judged`` says in words how they were
@@ -197,131 +206,122 @@ class Reader(Protocol):
 
         :raises UndecidedColumns: now, or when such a column comes.
         """
+        paths = self.columns()
+        if paths is None:
+            self._passing, self._judged = columns, judged
+        elif undecided := [
+            each for each in paths if each not in self.layout.roles.named and each not in columns
+        ]:
+            raise UndecidedColumns(self.name, dict.fromkeys(undecided, "no role"), judged=judged)
 
+    def rows_left(self) -> Iterator[Row]:
+        """Yield the rows that were not read yet.
 
-class FinishedAtTheEnd(ABC):
-    """What the readers of formats have in common whose files cannot be appended to: what is released waits in
-    a form of its own."""
-
-    @abstractmethod
-    def pack(self, pieces: list[Any]) -> bytes:
-        """Return what batches wrote as bytes that can be appended to a partial file."""
-
-    @abstractmethod
-    def finish(self, partial: Path, ends: list[int], finished: Path) -> None:
-        """Write the file that a partial one stands for, to which bytes were appended up to each of
-        ``ends``."""
-
-
-class RowReader(ABC):
-    """What the readers have in common that give one row after the other, front to back.
-
-    A subclass has ``_name``, for messages, ``_naming``, and ``_rows``, which are still to be read.
-    """
-
-    _name: str
-    _naming: Naming | None
-    _rows: Iterator[Row]
-    _done = 0
-
-    @abstractmethod
-    def _batch(self, rows: list[Row], *, pause: bool) -> Batch:
-        """Return rows as a batch."""
-
-    def let_pass(self, columns: Collection[str], judged: str) -> None:
-        """Refuse nothing: there are no columns, or all of them were looked at before."""
-        del columns, judged
-
-    def _idle(self) -> bool:
-        """Return whether the next row is still to come from a slow producer."""
-        return False
+        :raises UndecidedColumns: if one holds something that may not pass.
+        """
+        for row in self._rows:
+            if self._passing is not None:
+                for path, value in row.fields:
+                    if value not in (None, "", Leaf.NAMED) and path not in self._passing:
+                        why = NO_NAME if isinstance(path, Unnamed) else "no role"
+                        raise UndecidedColumns(self.name, {str(path): why}, judged=self._judged)
+            yield row
 
     def skip(self, records: int) -> None:
         """Leave out the records that an earlier run released.
 
-        :raises ResumeError: if there are not as many.
+        :raises ResumeError: if there are fewer.
         """
-        self._done = sum(1 for _ in islice(self._rows, records))
-        if self._done < records:
-            raise ResumeError(
-                self._name,
-                f"has {self._done:,} records, but an earlier run released {records:,}: the input has changed",
+        self.done = sum(1 for _ in islice(self.rows_left(), records))
+        if self.done < records:
+            problem = (
+                f"has {self.done:,} records, but an earlier run released {records:,}: the input has changed"
             )
+            raise ResumeError(self.name, problem)
 
     def batches(self, size: BatchSize) -> Iterator[Batch]:
-        """Yield the records in batches.
+        """Yield the records in batches: as many as make one, or fewer when the next is still to come.
 
         :raises RecordError: if a record cannot be read, or at the end, if two records of a keyed release have
             one id.
         """
-        for rows in gather(self._rows, size, self._idle, name=self._name, done=self._done):
-            yield self._batch(rows, pause=self._idle())
-            self._done += len(rows)
-        if self._naming is not None:
-            self._naming.check_unique()
+        rows, batch, characters, weight = self.rows_left(), list[Row](), 0, 0
+        while True:
+            try:
+                row = next(rows, None)
+                if row is not None and size.one_text:
+                    self._check_one_text(row, self.done + len(batch) + 1)
+            except (RecordError, UndecidedColumns):
+                if batch and size.up_to_errors:
+                    yield self._batch(batch)
+                raise
+            if row is not None:
+                batch.append(row._replace(fields=()))
+                weight += row.weight
+                characters += sum(map(len, filter(None, row.texts)))
+            full = (
+                characters >= size.characters or weight >= _WEIGHT_AT_ONCE or len(batch) >= _RECORDS_AT_ONCE
+            )
+            if batch and (row is None or full or self.idle()):
+                yield self._batch(batch)
+                batch, characters, weight = [], 0, 0
+            if row is None:
+                break
+        if self.naming is not None:
+            self.naming.check_unique()
 
-    def head(self) -> list[Any]:
-        """Return what the output begins with, before any record."""
-        return []
+    def _check_one_text(self, row: Row, record: int) -> None:
+        texts = sum(text is not None for text in row.texts)
+        if texts > 1:
+            problem = (
+                f"has {texts:,} texts, and record_epsilon would be spent on each of them; use epsilon, or "
+                "leave one text in it"
+            )
+            raise RecordError(self.name, problem, record=record)
 
-    def tail(self) -> list[Any]:
-        """Return what the output ends with, after all records."""
-        return []
-
-
-class LineReader(RowReader):
-    """What the readers of formats made of lines have in common."""
-
-    unit = "bytes"
-
-    def __init__(self, source: Source, lines: Lines, naming: Naming | None) -> None:
-        self.total = source.size
-        self.untouched: str | None = None
-        self.has_lists = False
-        self.position = source.position
-        self._name = source.name
-        self._lines = lines
-        self._naming = naming
-        self._rows = self.rows()
-
-    @abstractmethod
-    def rows(self) -> Iterator[Row]:
-        """Yield the records one by one."""
-
-    @abstractmethod
-    def write(self, payloads: list[Any], released: list[str | None]) -> bytes:
-        """Return the records as they are written, with the released texts in place of the private ones."""
-
-    def _idle(self) -> bool:
-        return self._lines.idle()
-
-    def _batch(self, rows: list[Row], *, pause: bool) -> Batch:
-        payloads = [
-            row.payload for row in rows
-        ]  # without the private texts, which need not be held until the batch is written
-        return Batch(
-            first=self._done,
+    def _batch(self, rows: list[Row]) -> Batch:
+        batch = Batch(
+            first=self.done,
             counts=[len(row.texts) for row in rows],
             texts=[text for row in rows for text in row.texts],
-            writer=lambda released, records: self.write(payloads[:records], released),
-            names=None if self._naming is None else [name for row in rows for name in row.names],
-            pause=pause,
+            payloads=[row.payload for row in rows],
+            reader=self,
+            names=None if self.naming is None else [name for row in rows for name in row.names],
+            pause=self.idle(),
         )
+        self.done += len(rows)
+        return batch
+
+
+class LineReader(Reader):
+    """Reads a format made of lines."""
+
+    def __init__(
+        self, source: Source, layout: Layout, naming: Naming | None = None, *, looks: bool = False
+    ) -> None:
+        super().__init__(source, layout, naming, looks=looks)
+        self.lines = self.split(source, layout.encoding)
+
+    def split(self, source: Source, encoding: str) -> Lines:
+        """Return what gives the records one by one, as text."""
+        return Lines(source, encoding)
+
+    def idle(self) -> bool:
+        """Return whether the next line is still to come from a slow producer."""
+        return self.lines.idle()
 
 
 class PlainReader(LineReader):
     """Reads lines; one carriage return before the line feed is part of the line's end, not of the text."""
 
-    def __init__(self, source: Source, naming: Naming | None = None, *, encoding: str) -> None:
-        super().__init__(source, Lines(source, encoding), naming)
-
     def rows(self) -> Iterator[Row]:
         """Yield the lines one by one."""
-        for record, line in enumerate(self._lines, 1):
+        for record, line in enumerate(self.lines, 1):
             text = line.removesuffix("\r")
-            names = () if self._naming is None else self._naming.names(record, None, ("",))
-            yield Row(None, (text,), len(text), names)
+            names = () if self.naming is None else self.naming.names(record, None, ("",))
+            yield Row(None, (text,), len(text), names, [(WHOLE_LINE, text)])
 
-    def write(self, payloads: list[Any], released: list[str | None]) -> bytes:  # noqa: ARG002
+    def write(self, payloads: list[Any], released: list[str | None]) -> bytes:
         """Return the released lines."""
+        del payloads
         return "\n".join([*cast(list[str], released), ""]).encode()

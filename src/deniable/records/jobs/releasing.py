@@ -1,5 +1,4 @@
-"""Batches of records released one after the other, in this process or by several that share the embedding,
-and put on record.
+"""Batches of records released one after the other, in this process or by several that share the embedding.
 
 Workers are forked, so they share the mapped index, the vocabulary and everything else that was loaded, and a
 key never travels. Each draws from a source of its own (see ``randomness``), or, with a key, the very noise
@@ -27,17 +26,12 @@ from deniable.neighbours import best_neighbours
 from deniable.neighbours.threads import MOST_THREADS, set_threads, threads_with_reason
 from deniable.noise.encoding import RecordId
 from deniable.parameters import validated_count
-from deniable.progress import Progress
-from deniable.records.formats.reader import Batch, BatchSize, Reader, release_texts
-from deniable.records.jobs.journal import Journal, Partial
+from deniable.records.formats.reader import Batch, release_texts
 from deniable.release.privatizer import Privatizer
 from deniable.release.tally import Tally
 
 _BATCHES_PER_WORKER = 2
 _SECONDS_BETWEEN_LOOKS = 0.2
-
-SECONDS_BETWEEN_CHECKPOINTS = 1.0
-_BYTES_BETWEEN_CHECKPOINTS = 8 << 20
 
 _private: Privatizer | None = None  # of a worker
 
@@ -54,64 +48,7 @@ class Released(NamedTuple):
         return f"<Released: {len(self.texts)} texts>"
 
 
-Pack = Callable[[list[Any]], bytes]
 ReleaseBatches = Callable[[Iterator[Batch]], Iterator[tuple[Batch, Released]]]
-
-
-class Checkpoints:
-    """Releases the batches of a reader and puts them on record every second or so.
-
-    What is drawn waits in memory until its checkpoint, so that nothing reaches the disk that the journal does
-    not speak of a moment later.
-    """
-
-    def __init__(
-        self, reader: Reader, journal: Journal, partial: Partial, pack: Pack, generator: str | None = None
-    ) -> None:
-        self._reader, self._journal, self._partial, self._pack = reader, journal, partial, pack
-        self._generator = generator
-        self._records = journal.records
-        self._pieces: list[Any] = [] if journal.ends else reader.head()
-        self._bytes = 0
-        self._tally = Tally()
-
-    def run(self, release: ReleaseBatches, size: BatchSize, progress: Progress | None) -> None:
-        """Release all that is left, and record that nothing is left.
-
-        :raises OSError: if it cannot be written.
-        """
-        saved = time.monotonic()
-        for batch, released in release(self._reader.batches(size)):
-            size.took(released.seconds)
-            piece = batch.write(released.texts)
-            now = time.monotonic()
-            self._pieces.append(piece)
-            self._records += len(batch)
-            self._tally.add(released.tally)
-            self._bytes += len(piece) if isinstance(piece, bytes) else piece.nbytes
-            if now - saved >= SECONDS_BETWEEN_CHECKPOINTS or self._bytes >= _BYTES_BETWEEN_CHECKPOINTS:
-                self._checkpoint()
-                saved = now
-            if progress is not None:
-                progress.report(self._reader.position(), self._reader.total)
-        tail = self._reader.tail()
-        self._pieces += tail
-        if self._pieces or not self._journal.ends:
-            self._checkpoint(complete=bool(tail))
-        if not tail:
-            self._journal.finish()
-
-    def _checkpoint(self, *, complete: bool = False) -> None:
-        self._partial.append(self._pack(self._pieces))
-        self._journal.checkpoint(
-            records=self._records,
-            length=self._partial.length,
-            crc=self._partial.crc,
-            tally=self._tally,
-            generator=self._generator,
-            complete=complete,
-        )
-        self._pieces, self._bytes, self._tally = [], 0, Tally()
 
 
 def check_workers(private: Privatizer, workers: int) -> int:

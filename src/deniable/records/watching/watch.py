@@ -31,7 +31,8 @@ from deniable.progress import Progress
 from deniable.records.formats.layout import Layout, format_of, released_name
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.source import Source
-from deniable.records.jobs.job import run_job, settings_digest
+from deniable.records.jobs.describing import settings_digest
+from deniable.records.jobs.job import run_job
 from deniable.records.watching.failures import Failures, State
 from deniable.records.watching.ledger import Ledger, LedgerEntry
 from deniable.release.card import ENDING as _CARD

@@ -1,4 +1,9 @@
-"""Start a process that parses an untrusted file, and read what it sends."""
+"""Untrusted files are parsed in a process of their own, with limits on memory and time.
+
+Libraries reserve what a crafted file claims, or end the process. ``confined_child`` runs in that process;
+neither
+it nor the parsers that it loads import this package, so that the process starts in a tenth of a second.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from deniable.errors import RecordError, printable
-from deniable.records.formats.confined.child import END, PIECE, REFUSED
+from deniable.records.formats.confined_child import END, PIECE, REFUSED
 from deniable.records.formats.source import FileSource
 
 MOST_MEMORY = 1 << 30
@@ -23,15 +28,15 @@ class ParserFailed(RecordError):
 
 
 _SECONDS, _BYTES_PER_SECOND = 120, 100_000
-_CHILD = Path(__file__).with_name("child.py")
+_CHILD = Path(__file__).with_name("confined_child.py")
 
 
 def parse_confined(source: FileSource, script: Path, advice: str, **arguments: object) -> Iterator[bytes]:
     """Yield what a parser makes of a file, in a process that may take 1 GiB of memory, and processor time by
     the size of the file.
 
-    ``script`` holds the parser (see ``child``), and ``arguments`` go to it. ``advice`` says what to do if it
-    fails. The process ends with this iterator, and when nobody reads what it sends.
+    ``script`` holds the parser (see ``confined_child``), and ``arguments`` go to it. ``advice`` says what to
+    do if it fails. The process ends with this iterator, and when nobody reads what it sends.
 
     :raises RecordError: if the parser refuses the file, in a sentence that does not quote it.
     :raises ParserFailed: if it takes too much memory or time, or the file ends it.

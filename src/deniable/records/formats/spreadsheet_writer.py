@@ -15,7 +15,8 @@ from xlsxwriter import Workbook
 from xlsxwriter.exceptions import XlsxWriterException
 
 from deniable.errors import RecordError
-from deniable.records.formats.spreadsheets.workbook import Value, text_of
+
+Value = str | int | float | bool | datetime.date | datetime.time | datetime.timedelta | None
 
 LONGEST_CELL = 32_767
 """Characters, in UTF-16, that a cell may have; XlsxWriter would cut off the rest."""
@@ -29,6 +30,17 @@ _FORMATS: Mapping[type, str] = {
     datetime.time: "hh:mm:ss",
     datetime.timedelta: "[h]:mm:ss",
 }
+
+
+def text_of(value: Value) -> str | None:
+    """Return a value as text, as CSV has it; None if there is none."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ")
+    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
 
 
 def utf16_length(text: str) -> int:

@@ -25,13 +25,12 @@ def parse(
     file: io.BufferedReader,
     refuse: Callable[[str], NoReturn],
     *,
-    columns: list[str] | None,
     skip: int,
     most_rows: int,
     most_bytes: int,
 ) -> Iterator[bytes]:
-    """Yield the facts of a file, and its rows after the first ones (``skip``), or some columns of them, at
-    most so many at a time."""
+    """Yield the facts of a file, and its rows after the first ones (``skip``), at most ``most_rows`` at a
+    time."""
     size = file.seek(0, io.SEEK_END)
     try:
         parquet = pq.ParquetFile(file, pre_buffer=False, buffer_size=_READ_BUFFER)
@@ -57,9 +56,7 @@ def parse(
         at_once = max(1, min(most_rows, most_bytes * rows // max(1, about.row_group(group).total_byte_size)))
         missing = rows
         try:
-            for batch in parquet.iter_batches(
-                at_once, row_groups=[group], columns=columns, use_threads=False
-            ):
+            for batch in parquet.iter_batches(at_once, row_groups=[group], use_threads=False):
                 missing -= len(batch)
                 rest, skip = batch.slice(min(skip, len(batch))), max(0, skip - len(batch))
                 left -= rest.nbytes

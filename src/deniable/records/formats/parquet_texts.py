@@ -5,15 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from deniable.errors import InvalidParameter, RecordError
-from deniable.records.formats.layout import find_named_columns
+from deniable.records.formats.columns import find_named_columns
+from deniable.records.formats.fields import EVERY, parse_path
 from deniable.records.formats.naming import Place
-from deniable.records.formats.paths import EVERY, parse_path
 from deniable.release.columns import is_text
 
 
@@ -46,6 +45,11 @@ class TextColumn:
     def positions(self, column: pa.Array) -> list[list[tuple[int, ...]]]:
         """Return for each row its texts, by their numbers in the lists on the way."""
         return _positions(column, self.steps)
+
+    def empty(self, column: pa.Array) -> pa.Array | None:
+        """Return what ``put`` takes to leave no private text in a column; whole columns are not kept at "
+        "all."""
+        return pa.nulls(len(self.texts(column)), self.kind) if self.steps else None
 
     def places(self, positions: Sequence[tuple[int, ...]]) -> list[Place]:
         """Return what names the texts of a row to a key."""
@@ -154,7 +158,7 @@ def _put(
     )
 
 
-def check_lengths(column: pa.Array, done: int, path: Path, longest: int) -> None:
+def check_lengths(column: pa.Array, done: int, source: str, longest: int) -> None:
     """Do nothing if no text of a column is too long; ``done`` rows came before it.
 
     :raises RecordError: if one is, with the row if the column is one of texts alone.
@@ -167,9 +171,8 @@ def check_lengths(column: pa.Array, done: int, path: Path, longest: int) -> None
         lengths = lengths.take(column.indices)
     too_long = pc.index(pc.greater(lengths, longest), True).as_py()
     if too_long >= 0:
-        raise RecordError(
-            path, f"a text is longer than {longest:,} characters; split it", record=done + too_long + 1
-        )
+        problem = f"a text is longer than {longest:,} characters; split it"
+        raise RecordError(source, problem, record=done + too_long + 1)
 
 
 def split_by(counts: Sequence[int], texts: Sequence[str | None]) -> Iterator[list[str | None]]:

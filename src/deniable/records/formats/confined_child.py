@@ -8,6 +8,7 @@ macOS takes no notice of the limit on memory, so what is taken is looked at as w
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import io
 import json
@@ -33,23 +34,33 @@ def _refuse(problem: str) -> NoReturn:
     raise _Refused(problem)
 
 
-class _SharedFile(io.RawIOBase):
-    """The file that the parent has open, read at a position of its own and up to an end."""
+class SharedFile(io.RawIOBase):
+    """An open file, read at a position of its own and up to an end; it stays open when this is closed."""
 
     def __init__(self, descriptor: int, end: int) -> None:
         self._descriptor, self._end, self._at = descriptor, end, 0
 
+    def fileno(self) -> int:
+        """Return the descriptor of the file."""
+        return self._descriptor
+
     def readable(self) -> bool:
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
+        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        self._at = max(0, {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._end}[whence] + offset)
+        """Go to a place of the file."""
+        self._at = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._end}[whence] + offset
+        if self._at < 0:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
         return self._at
 
     def readinto(self, buffer: Any) -> int:
+        """Read up to the end into a buffer."""
         data = os.pread(self._descriptor, max(min(len(buffer), self._end - self._at), 0), self._at)
         buffer[: len(data)] = data
         self._at += len(data)
@@ -107,7 +118,7 @@ def main() -> None:
         sys.stdout.buffer.write(kind + len(content).to_bytes(8, "little") + content)
         sys.stdout.buffer.flush()
 
-    file = io.BufferedReader(_SharedFile(asked["descriptor"], asked["end"]), 1 << 18)
+    file = io.BufferedReader(SharedFile(asked["descriptor"], asked["end"]), 1 << 18)
     try:
         for piece in parse(file, _refuse, **asked["arguments"]):
             send(PIECE, piece)
