@@ -8,6 +8,7 @@ import json
 import random
 import tempfile
 import zlib
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def ledger_files() -> list[Files]:
     from deniable.records.watching.ledger import Ledger, LedgerEntry
 
     with tempfile.TemporaryDirectory() as place:
-        with Ledger(Path(place) / "ledger") as ledger:
+        with closing(Ledger(Path(place) / "ledger")) as ledger:
             ledger.record(
                 LedgerEntry(name="a.csv", size=10, time=1, digest="d" * 32, settings="s", begun=True)
             )
@@ -76,7 +77,7 @@ def ledger_files() -> list[Files]:
 def read_ledger(folder: Path, _source: random.Random) -> None:
     from deniable.records.watching.ledger import Ledger
 
-    with Ledger(folder / "ledger") as ledger:
+    with closing(Ledger(folder / "ledger")) as ledger:
         for entry in [*ledger.about_content("d" * 32), ledger.find("a.csv")]:
             if entry is not None:
                 assert entry.same_file((folder / "ledger").stat()) is False

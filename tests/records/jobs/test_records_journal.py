@@ -123,5 +123,5 @@ def test_the_journal_is_never_written_through_a_link(
 
 def test_a_pipe_under_the_journals_name_is_refused(private: Privatizer, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "out.txt.journal")
-    with pytest.raises(ResumeError, match="not a journal of deniable"):
+    with pytest.raises(ResumeError, match="is a link or a pipe"):
         privatize_file(private, source_in(tmp_path), tmp_path / "out.txt")

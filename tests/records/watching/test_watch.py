@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -332,12 +333,12 @@ def test_an_event_that_a_full_disk_cut_short_does_not_damage_the_next(
         return write(descriptor, data[: len(data) // 2])
 
     write, entries = os.write, [LedgerEntry(name=name, size=1, time=1) for name in ("a", "b")]
-    with Ledger(tmp_path / "ledger") as ledger:
+    with closing(Ledger(tmp_path / "ledger")) as ledger:
         monkeypatch.setattr(os, "write", half)
         with pytest.raises(OSError, match="No space"):
             ledger.record(entries[0])
         monkeypatch.undo()
         ledger.record(entries[1])
-    with Ledger(tmp_path / "ledger") as ledger:
+    with closing(Ledger(tmp_path / "ledger")) as ledger:
         assert ledger.find("a") is None
         assert ledger.find("b") == entries[1]

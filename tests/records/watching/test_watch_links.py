@@ -8,6 +8,7 @@ import os
 import signal
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -281,12 +282,12 @@ def test_names_of_files_are_shown_escaped(folders: Folders, name: str) -> None:
 def test_the_ledger_does_not_tell_the_size_of_a_file_by_its_own(tmp_path: Path) -> None:
     lengths = set()
     for size in (0, 7, 10**6, 2**63):
-        with Ledger(tmp_path / f"ledger{size}") as ledger:
+        with closing(Ledger(tmp_path / f"ledger{size}")) as ledger:
             ledger.record(
                 LedgerEntry(name="a.csv", size=size, time=1_700_000_000_000_000_000, digest="0" * 32)
             )
         lengths.add((tmp_path / f"ledger{size}").stat().st_size)
-        with Ledger(tmp_path / f"ledger{size}") as ledger:
+        with closing(Ledger(tmp_path / f"ledger{size}")) as ledger:
             entry = ledger.find("a.csv")
         assert entry is not None
         assert entry.size == size

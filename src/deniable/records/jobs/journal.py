@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from deniable.atomic import keep_private, lock_within, open_regular
+from deniable.atomic import keep_private, open_regular
 from deniable.errors import ResumeError
+from deniable.records.jobs.locked_lines import LockedLines
 from deniable.release.tally import Tally
 
 _VERSION = 1
@@ -27,7 +27,7 @@ _LONGEST_LINE = 1 << 28
 _FOREIGN = "exists and is not a journal of deniable, or one cut short in its first line; move it away"
 
 
-class Journal:
+class Journal(LockedLines):
     """What is on record about a job. ``job`` is None while the journal is new."""
 
     def __init__(self, path: Path) -> None:
@@ -35,7 +35,6 @@ class Journal:
 
         :raises ResumeError: if another process holds the lock, or this is no journal of ours.
         """
-        self.path = path
         self.job: dict[str, Any] | None = None
         self.replaces = False
         self.complete = False
@@ -45,13 +44,8 @@ class Journal:
         self.ends: list[int] = []
         self.tally = Tally()
         self.generators: list[str] = []
-        self._descriptor = _open_locked(path)
-        try:
-            self._read()
-            self._keep_private()
-        except BaseException:
-            self.close()
-            raise
+        busy = "another process is writing this output"
+        super().__init__(path, "journal", busy=busy, wait=_SECONDS_UNTIL_WORKERS_NOTICE, error=ResumeError)
 
     @property
     def length(self) -> int:
@@ -60,11 +54,11 @@ class Journal:
 
     def begin(self, job: Mapping[str, Any], *, replaces: bool) -> None:
         """Make this the journal of a job; ``replaces`` says whether it may replace an output that exists."""
-        os.ftruncate(self._descriptor, 0)
+        self.cut(0)
         self.job, self.replaces = dict(job), replaces
         self.complete = self.sealed = False
         self.records, self.crc, self.ends, self.tally, self.generators = 0, 0, [], Tally(), []
-        self._append({"journal": _VERSION, "replaces": replaces, "job": self.job})
+        self._add({"journal": _VERSION, "replaces": replaces, "job": self.job})
 
     def checkpoint(
         self,
@@ -90,62 +84,51 @@ class Journal:
         if generator is not None and tally.words and generator not in self.generators:
             done["generator"] = generator
             self.generators.append(generator)
-        self._append({**done, "complete": True} if complete else done)
+        self._add({**done, "complete": True} if complete else done)
         self.records, self.crc, self.complete = records, crc, complete
         self.tally.add(tally)
 
     def finish(self) -> None:
         """Record that every record is done."""
-        self._append({"complete": True})
+        self._add({"complete": True})
         self.complete = True
 
     def seal(self) -> None:
         """Record that the finished file is made and takes the place of the partial one."""
-        self._append({"sealed": True})
+        self._add({"sealed": True})
         self.sealed = True
-
-    def fileno(self) -> int:
-        """Return the descriptor that holds the lock."""
-        return self._descriptor
 
     def remove(self) -> None:
         """Delete the journal while its lock is held, then let go of it."""
-        if self._descriptor >= 0:  # without the lock, the file under that name may be another's by now
+        if self.is_held:  # without the lock, the file under that name may be another's by now
             self.path.unlink(missing_ok=True)
         self.close()
 
-    def close(self) -> None:
-        """Let go of the lock."""
-        # Forgotten first: an interrupt that comes while it is closed must not make anybody close that number
-        # again.
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
-
-    def _keep_private(self) -> None:
-        if not keep_private(self._descriptor):
-            raise ResumeError(self.path, "belongs to somebody else; move it away")
-
-    def _append(self, entry: Mapping[str, Any]) -> None:
+    def _add(self, entry: Mapping[str, Any]) -> None:
         text = json.dumps(entry).encode()
-        line = b"%08x %s\n" % (zlib.crc32(text), text)
-        if os.write(self._descriptor, line) != len(line):
-            raise OSError(28, os.strerror(28), str(self.path))
-        os.fsync(self._descriptor)
+        self.append(b"%08x %s\n" % (zlib.crc32(text), text))
 
-    def _read(self) -> None:
+    def read(self) -> int:
+        """Read the intact entries, and return where the last one ends.
+
+        :raises ResumeError: if this is no journal of ours.
+        """
         intact = 0
         try:
-            for entry, end in _entries(self._descriptor):
-                if intact == 0 and entry.get("journal") != _VERSION:
+            for line, end in self.lines(_LONGEST_LINE):
+                checksum, _, text = line[:-1].partition(b" ")
+                if checksum != b"%08x" % zlib.crc32(text):
+                    break
+                entry = json.loads(text)
+                if not isinstance(entry, dict) or (intact == 0 and entry.get("journal") != _VERSION):
                     break
                 self._take_in(entry)
                 intact = end
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             raise ResumeError(self.path, "holds what no journal of deniable does; move it away") from None
-        if intact == 0 and os.fstat(self._descriptor).st_size:
+        if intact == 0 and self.size:
             raise ResumeError(self.path, _FOREIGN)
-        os.ftruncate(self._descriptor, intact)  # the next entry must not continue a line that was cut short
+        return intact
 
     def _take_in(self, entry: Mapping[str, Any]) -> None:
         if "job" in entry:
@@ -236,50 +219,3 @@ def _checksum(descriptor: int, length: int) -> int | None:
         crc = zlib.crc32(data, crc)
         position += len(data)
     return crc
-
-
-def _entries(descriptor: int) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield the intact entries and where each ends, up to the first that is not intact."""
-    with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123
-        file.seek(0)
-        end = 0
-        while line := file.readline(_LONGEST_LINE):
-            checksum, _, text = line[:-1].partition(b" ")
-            if len(line) == _LONGEST_LINE:
-                raise ValueError("a line is longer than any entry")
-            if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(text):
-                return
-            end += len(line)
-            entry = json.loads(text)
-            if not isinstance(entry, dict):
-                return
-            yield entry, end
-
-
-def _open_locked(path: Path) -> int:
-    while True:
-        try:
-            descriptor = os.open(
-                path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-            )
-        except OSError:
-            if path.is_symlink():
-                raise ResumeError(
-                    path, "is a link, and a journal is never written through one; move it away"
-                ) from None
-            raise
-        try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise ResumeError(path, _FOREIGN)
-            if not lock_within(descriptor, _SECONDS_UNTIL_WORKERS_NOTICE):
-                raise ResumeError(path, "another process is writing this output")
-        except BaseException:
-            os.close(descriptor)
-            raise
-        # The process that held the lock may have finished and deleted the journal in between.
-        try:
-            if os.path.samestat(os.fstat(descriptor), path.lstat()):
-                return descriptor
-        except FileNotFoundError:
-            pass
-        os.close(descriptor)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-from deniable.atomic import keep_private, lock_within, open_regular
-from deniable.errors import RecordError, ResumeError
+from deniable.errors import RecordError
+from deniable.records.jobs.locked_lines import LockedLines
 
 _SECONDS_UNTIL_WORKERS_NOTICE = 2.0
 _LONGEST_NUMBER = 20
@@ -54,7 +51,7 @@ class LedgerEntry:
         return (self.size, self.time) == (about.st_size, about.st_mtime_ns)
 
 
-class Ledger:
+class Ledger(LockedLines):
     """The events of a watched folder, held by one process at a time. Readable by its owner only: digests can
     confirm a guess."""
 
@@ -64,36 +61,10 @@ class Ledger:
         :raises ResumeError: if another process has it.
         :raises RecordError: if it is not a ledger.
         """
-        self.path = path
         self._entries: dict[str, LedgerEntry] = {}
         self._contents: dict[str, dict[str, LedgerEntry]] = {}
-        try:
-            self._descriptor = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-        except OSError as error:
-            if error.errno in (errno.ELOOP, errno.EINVAL):
-                raise RecordError(
-                    path, "is a link or a pipe, and a ledger is never written through one; move it away"
-                ) from None
-            raise
-        try:
-            if not lock_within(self._descriptor, _SECONDS_UNTIL_WORKERS_NOTICE):
-                raise ResumeError(self.path, "another process is watching into this folder")
-            self._read()
-            if not keep_private(self._descriptor):
-                raise RecordError(self.path, "belongs to somebody else; move it away")
-        except BaseException:
-            self.close()
-            raise
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Let go of the lock."""
-        self.close()
+        busy = "another process is watching into this folder"
+        super().__init__(path, "ledger", busy=busy, wait=_SECONDS_UNTIL_WORKERS_NOTICE, error=RecordError)
 
     def find(self, name: str) -> LedgerEntry | None:
         """Return the last event about the file of that name."""
@@ -107,43 +78,28 @@ class Ledger:
         """Add an event and wait until it is on disk."""
         # The ledger lies beside what is released, where its own size can be seen: it must not tell that of a
         # private file.
-        line = (json.dumps(asdict(entry)) + " " * (_LONGEST_NUMBER - len(str(entry.size)))).encode() + b"\n"
-        before = os.fstat(self._descriptor).st_size
-        if os.write(self._descriptor, line) != len(line):
-            os.ftruncate(self._descriptor, before)  # or the next event would continue this line
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
-        os.fsync(self._descriptor)
+        padding = " " * (_LONGEST_NUMBER - len(str(entry.size)))
+        self.append((json.dumps(asdict(entry)) + padding).encode() + b"\n")
         self._remember(entry)
-
-    def close(self) -> None:
-        """Let go of the lock."""
-        # Forgotten first: an interrupt that comes while it is closed must not make anybody close that number
-        # again.
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
 
     def _remember(self, entry: LedgerEntry) -> None:
         self._entries[entry.name] = entry
         if entry.digest is not None:
             self._contents.setdefault(entry.digest, {})[entry.name] = entry
 
-    def _read(self) -> None:
-        with open(os.dup(self._descriptor), "rb") as file:  # noqa: PTH123
-            file.seek(0)
-            intact = 0
-            for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1):
-                if len(line) == _LONGEST_LINE:
-                    raise RecordError(self.path, _DAMAGED, line=number)
-                if not line.endswith(b"\n"):  # cut short by a kill, before anything was done about it
-                    break
-                try:
-                    entry = _entry_from(line)
-                except (ValueError, TypeError, RecursionError):
-                    raise RecordError(self.path, _DAMAGED, line=number) from None
-                self._remember(entry)
-                intact += len(line)
-        os.ftruncate(self._descriptor, intact)
+    def read(self) -> int:
+        """Read the events, and return where the last one ends.
+
+        :raises RecordError: if one is none.
+        """
+        intact, number = 0, 1
+        try:
+            for line, end in self.lines(_LONGEST_LINE):
+                self._remember(_entry_from(line))
+                intact, number = end, number + 1
+        except (ValueError, TypeError, RecursionError):
+            raise RecordError(self.path, _DAMAGED, line=number) from None
+        return intact
 
 
 def _entry_from(line: bytes) -> LedgerEntry:
