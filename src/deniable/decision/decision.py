@@ -9,7 +9,7 @@ from typing import Any
 
 from deniable.decision.rehearsal import Rehearsal
 from deniable.decision.verdict import Verdict
-from deniable.records.formats.roles import Roles
+from deniable.records.formats.layout import Roles
 from deniable.release.proved import ProvedNumbers
 from deniable.release.receipt import Receipt
 from deniable.release.release import Release

@@ -13,8 +13,8 @@ from typing import Literal
 from deniable.errors import InvalidParameter
 from deniable.records.checking.check import FileCheck
 from deniable.records.checking.deciding import WARNED, why_refused
-from deniable.records.checking.fields import WHOLE_LINE, Unnamed
-from deniable.records.formats.roles import Roles
+from deniable.records.formats.fields import WHOLE_LINE, Unnamed
+from deniable.records.formats.layout import Roles
 
 Role = Literal["text", "drop", "keep"]
 ROLES: tuple[Role, ...] = ("text", "drop", "keep")
