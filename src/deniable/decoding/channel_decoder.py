@@ -124,6 +124,14 @@ class ChannelDecoder:
         decoder.learnt, decoder.counts = learnt, counts
         return decoder
 
+    def __repr__(self) -> str:
+        """Return what is decoded: which release, and from how many words."""
+        return f"<{type(self).__name__} of {self._release}: {len(self.inputs):,} words may have gone in>"
+
+    @property
+    def _release(self) -> str:
+        return f"a channel at ε = {self.channel.epsilon:g}"
+
     def __call__(self, text: str) -> str:
         """Return the likeliest word for each word of a released text."""
         return str(self.decode([text])[0])

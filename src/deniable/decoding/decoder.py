@@ -138,10 +138,9 @@ class Decoder(ChannelDecoder):
         decoder.public, decoder.public_digest = None if digest is None else str(path), digest
         return decoder
 
-    def __repr__(self) -> str:
-        """Return what is decoded: which release, and from how many words."""
-        release = f"{self.card.kind} at ε = {self.card.epsilon:g}"
-        return f"<Decoder of {release}: {len(self.inputs):,} words may have gone in>"
+    @property
+    def _release(self) -> str:
+        return f"{self.card.kind} at ε = {self.card.epsilon:g}"
 
     def check(self, texts: Sequence[str | None]) -> None:
         """Check that the words of these texts can have been released; texts without a word can.
