@@ -23,7 +23,7 @@ import numpy as np
 from deniable import Embedding
 from deniable.arrays import Ids
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.note import make_note, note_capacity
+from deniable.calibration.writing import make_note, note_capacity
 from deniable.embeddings.derived import leave_out
 from deniable.neighbours.selection import released_words
 from deniable.progress import Progress

@@ -18,7 +18,7 @@ from deniable.calibration.by_rays import RayCalibration, measure_by_rays
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import choose
 from deniable.calibration.protection import protect
-from deniable.calibration.report.examples import sample_outputs
+from deniable.calibration.report.findings import sample_outputs
 from deniable.calibration.result import Targets
 from deniable.calibration.table import TableCalibration, measure_table
 from deniable.errors import TargetsNotMet
@@ -338,7 +338,7 @@ def test_an_empty_vocabulary_of_words_is_refused() -> None:
 
 def test_the_table_of_outputs_says_what_the_average_really_is() -> None:
     calibration = measure_table(E, ChosenMechanism(name="santext"), draws=20, epsilons=np.array([0.5, 4.0]))
-    outputs = sample_outputs(calibration, ("w2",))
-    assert outputs.epsilons == (0.5,)  # the nearest of the table, once
-    assert outputs.averages == (calibration.average(0.5)[0],)
-    assert outputs.rows[0][0].unchanged == pytest.approx(float(direct.softmax(E, 2, 0.5)[2]), abs=1e-6)
+    ((average, (output,)),) = sample_outputs(calibration, ("w2",))
+    assert output.epsilon == 0.5  # the nearest of the table, once
+    assert average == calibration.average(0.5)[0]
+    assert output.unchanged == pytest.approx(float(direct.softmax(E, 2, 0.5)[2]), abs=1e-6)

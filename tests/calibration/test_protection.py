@@ -10,13 +10,12 @@ from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, SanT
 from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.choice import choose, evaluate
-from deniable.calibration.export import write_words
-from deniable.calibration.note import make_note
 from deniable.calibration.protection import protect
 from deniable.calibration.report.calibration_page import calibration_page
 from deniable.calibration.report.findings import findings
 from deniable.calibration.result import Targets, worst_words
 from deniable.calibration.table import measure_table
+from deniable.calibration.writing import make_note, write_words
 from deniable.channel.outputs import output_distributions
 from deniable.embeddings import store
 from deniable.embeddings.stored import read_meta

@@ -8,7 +8,6 @@ import pytest
 from deniable import Embedding, InvalidParameter
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.report.calibration_page import calibration_page
-from deniable.calibration.report.examples import AVERAGES, SENTENCES, example_releases, sample_outputs
 from deniable.calibration.report.figures import (
     LABELS,
     _epsilon_axis,
@@ -16,7 +15,14 @@ from deniable.calibration.report.figures import (
     histograms,
     unchanged_curves,
 )
-from deniable.calibration.report.findings import SHOWN_AVERAGES, findings
+from deniable.calibration.report.findings import (
+    AVERAGES,
+    SENTENCES,
+    SHOWN_AVERAGES,
+    example_releases,
+    findings,
+    sample_outputs,
+)
 from deniable.calibration.result import Targets
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.report.figure import new_figure
@@ -89,33 +95,32 @@ def test_histograms_count_every_word_once() -> None:
 
 def test_sample_outputs_are_probabilities_of_other_words() -> None:
     outputs = sample_outputs(calibrated(), ("w1", "w2"))
-    assert len(outputs.rows) == len(AVERAGES)
-    for row in outputs.rows:
+    assert len(outputs) == len(AVERAGES)
+    for _, row in outputs:
         for output in row:
             assert output.word not in dict(output.others)
             shares = [share for _, share in output.others]
             assert shares == sorted(shares, reverse=True)
             assert output.unchanged + sum(shares) <= 1.0 + 1e-9
-    stays = [row[0].unchanged for row in outputs.rows]
+    stays = [row[0].unchanged for _, row in outputs]
     assert stays == sorted(stays)
     with pytest.raises(InvalidParameter, match="absent"):
         sample_outputs(calibrated(), ("absent",))
-    assert set(sample_outputs(calibrated()).words) <= set(calibrated().embedding.words)
+    assert {output.word for output in sample_outputs(calibrated())[0][1]} <= set(calibrated().embedding.words)
 
 
 def test_examples_are_released_by_the_mechanism_or_left_out() -> None:
     embedding = calibrated().embedding
     assert example_releases(embedding, ChosenMechanism(), [1.0]) == []
     before, after = example_releases(embedding, ChosenMechanism(), [1e9], ("w1 w2",))
-    assert before.texts == after.texts == ("w1 w2",)
+    assert before == after == ["w1 w2"]
     hidden = [
-        example_releases(embedding, ChosenMechanism(), [0.5], ("w1 w2 w3 w4 w5 w6",))[1].texts
-        for _ in range(3)
+        example_releases(embedding, ChosenMechanism(), [0.5], ("w1 w2 w3 w4 w5 w6",))[1] for _ in range(3)
     ]
-    assert len(set(hidden)) > 1
+    assert len({tuple(texts) for texts in hidden}) > 1
     vocabulary = sorted({word for sentence in SENTENCES for word in sentence.split()})
     english = Embedding(vocabulary, np.random.default_rng(0).standard_normal((len(vocabulary), 3)))
-    assert example_releases(english, ChosenMechanism(), [1.0])[0].texts == SENTENCES
+    assert example_releases(english, ChosenMechanism(), [1.0])[0] == list(SENTENCES)
 
 
 def test_words_that_stayed_are_marked() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from deniable import Embedding, Multivariate, Privatizer
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.note import make_note
+from deniable.calibration.writing import make_note
 from deniable.cli.app import main
 from deniable.embeddings import store
 from deniable.embeddings.places import work_folder

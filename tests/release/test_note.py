@@ -9,7 +9,7 @@ import pytest
 
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.note import make_note
+from deniable.calibration.writing import make_note
 from deniable.channel.explanation import explain_word
 from deniable.embeddings import store
 from deniable.errors import DamagedCalibration, TargetsNotMet

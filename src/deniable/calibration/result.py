@@ -7,7 +7,7 @@ that was made.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from deniable.release.note import Spread
 _MOST_SUMS, _DRAWS_FOR_CAPACITY = 1 << 28, 4_000
 
 ENTROPIES = ("H0", "H1", "H2", "Hinf")
+QUANTILES = (0.5, 0.95, 0.99, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,36 +127,30 @@ def allowed_failures(words: int, quantile: float) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SupportRow:
-    """What words may become at one ε: distinct words, S_w, and the mean entropies H₀, H₁, H₂ and H_∞ in
-    bits."""
-
-    distinct: Spread
-    support: Spread
-    mean_entropies: tuple[float, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as JSON-ready data."""
-        return {
-            "distinct": self.distinct.to_dict(),
-            "support": self.support.to_dict(),
-            "mean_entropies_bits": dict(zip(ENTROPIES, self.mean_entropies, strict=True)),
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
 class EpsilonRow:
-    """What was found over the words at one ε: N_w, how many words have more than one half, and what words may
-    become where it is known.
+    """What was found over the words at one ε.
 
-    ``capacity`` is that of the whole mechanism; None where it is not known.
+    N_w: its ``average`` with the standard error, its ``quantiles`` (median, 95 %, 99 %, worst), and how many
+    words stay in over half of the draws. ``distinct`` words, S_w and the mean entropies H₀, H₁, H₂ and H_∞ in
+    bits are missing where whole distributions were not measured; ``capacity`` is that of the whole
+    mechanism, and None where it is not known.
     """
 
     epsilon: float
-    unchanged: Spread
+    average: float
+    error: float
+    quantiles: tuple[float, ...]
     words_above_half: int
-    support: SupportRow | None
+    distinct: Spread | None = None
+    support: Spread | None = None
+    mean_entropies: tuple[float, ...] = ()
     capacity: Estimate | None = None
+
+    @property
+    def unchanged(self) -> Spread:
+        """N_w in the form of a note."""
+        median, most, _, worst = self.quantiles
+        return Spread(median=median, most=most, worst=worst, mean=self.average)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as JSON-ready data."""
@@ -168,7 +163,13 @@ class EpsilonRow:
             "words_above_half": self.words_above_half,
             "capacity": capacity,
         }
-        return row if self.support is None else row | self.support.to_dict()
+        if self.distinct is None or self.support is None:
+            return row
+        return row | {
+            "distinct": self.distinct.to_dict(),
+            "support": self.support.to_dict(),
+            "mean_entropies_bits": dict(zip(ENTROPIES, self.mean_entropies, strict=True)),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,24 +281,38 @@ class CalibrationResult:
         return answer
 
 
+def row_at(calibration: Calibration, epsilon: float) -> EpsilonRow:
+    """Return what the words have at one ε, without what they may become."""
+    means, _ = calibration.unchanged(epsilon)
+    average, error = calibration.average(epsilon)
+    return EpsilonRow(
+        epsilon=epsilon,
+        average=average,
+        error=error,
+        quantiles=tuple(float(quantile) for quantile in np.quantile(means, QUANTILES)),
+        words_above_half=int((means > 0.5).sum()),
+    )
+
+
 def summarize(
     calibration: Calibration, epsilons: list[float], sample: Calibration | None = None
 ) -> list[EpsilonRow]:
     """Return a row per ε: N_w over the words looked at, and what those of ``sample``, or all of these, may
     become where it is known."""
     calibration.prepare(epsilons)
+    whole = calibration if sample is None else sample
     rows = []
     for epsilon in epsilons:
-        means, _ = calibration.unchanged(epsilon)
-        rows.append(
-            EpsilonRow(
-                epsilon=epsilon,
-                unchanged=spread_of(means, with_mean=True),
-                words_above_half=int((means > 0.5).sum()),
-                support=_support_row(calibration if sample is None else sample, epsilon),
-                capacity=capacity_at(calibration, epsilon),
+        row = replace(row_at(calibration, epsilon), capacity=capacity_at(calibration, epsilon))
+        at = np.flatnonzero(whole.epsilons == epsilon)
+        if len(at) and not (whole.distinct is None or whole.support is None or whole.entropies is None):
+            row = replace(
+                row,
+                distinct=spread_of(whole.distinct[:, at[0]], smallest_is_worst=True, with_mean=True),
+                support=spread_of(whole.support[:, at[0]], smallest_is_worst=True),
+                mean_entropies=tuple(whole.entropies[:, at[0]].mean(axis=0).tolist()),
             )
-        )
+        rows.append(row)
     return rows
 
 
@@ -326,22 +341,6 @@ def summed_capacity(calibration: Calibration, epsilon: float) -> Estimate | None
     means, _ = calibration.unchanged(epsilon)
     mechanism = calibration.mechanism(calibration.embedding, epsilon=epsilon)
     return sum_of_unchanged(mechanism, calibration.ids, means, error, at_random=calibration.at_random)
-
-
-def _support_row(calibration: Calibration, epsilon: float) -> SupportRow | None:
-    at = np.flatnonzero(calibration.epsilons == epsilon)
-    if (
-        calibration.distinct is None
-        or calibration.support is None
-        or calibration.entropies is None
-        or not len(at)
-    ):
-        return None
-    return SupportRow(
-        distinct=spread_of(calibration.distinct[:, at[0]], smallest_is_worst=True, with_mean=True),
-        support=spread_of(calibration.support[:, at[0]], smallest_is_worst=True),
-        mean_entropies=tuple(calibration.entropies[:, at[0]].mean(axis=0).tolist()),
-    )
 
 
 def spread_of(values: Floats | Ids, *, smallest_is_worst: bool = False, with_mean: bool = False) -> Spread:

@@ -13,7 +13,6 @@ from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
 from deniable.calibration.calibration import GRID_VALUES, Calibration
 from deniable.calibration.choice import choose, choose_for_protection, evaluate
-from deniable.calibration.note import write_note
 from deniable.calibration.protection import Protection, check_protectable
 from deniable.calibration.protection import protect as protect_words
 from deniable.calibration.result import (
@@ -26,6 +25,7 @@ from deniable.calibration.result import (
     worst_words,
 )
 from deniable.calibration.table import measure_table
+from deniable.calibration.writing import write_note
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.base import draws_on_card, method_of
@@ -163,7 +163,7 @@ def calibrate(
     if ids is None:
         write_note(found, sampled)
     if files.csv is not None or files.parquet is not None:
-        from deniable.calibration.export import write_words
+        from deniable.calibration.writing import write_words
 
         write_words(found, shown, sample=sampled, csv=files.csv, parquet=files.parquet)
     figures = _draw(found, sampled, choice, given, files, report=report_page) if files.drawn else None

@@ -336,13 +336,9 @@ def _table(rows: Sequence[EpsilonRow]) -> Table:
         shares = [f"{value:.3f}" for value in (stays.mean, stays.median, stays.most, stays.worst)]
         capacity = "-" if row.capacity is None else f"≤ {row.capacity.high:,.0f}"
         cells.append([f"{row.epsilon:.4g}", capacity, *shares, f"{row.words_above_half:,}"])
-        if row.support is not None:
-            distinct = row.support.distinct
-            cells[-1] += [
-                f"{distinct.mean:.0f}",
-                f"{distinct.worst:.0f}",
-                f"{row.support.mean_entropies[1]:.1f}",
-            ]
+        if row.distinct is not None:
+            entropy = row.mean_entropies[1]
+            cells[-1] += [f"{row.distinct.mean:.0f}", f"{row.distinct.worst:.0f}", f"{entropy:.1f}"]
     return make_table(columns, cells, left=())
 
 

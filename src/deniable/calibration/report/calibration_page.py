@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from deniable.calibration.report import figures
-from deniable.calibration.report.examples import example_words
-from deniable.calibration.report.findings import EXPOSED, Curve, Findings
+from deniable.calibration.report.findings import EXPOSED, Findings, example_words
 from deniable.calibration.report.method import add_method
+from deniable.calibration.result import EpsilonRow
 from deniable.channel.distribution import ETA
 from deniable.interfaces import NOTHING_EXPOSED
 from deniable.report.markup import code, phrase, strong, unchanged_word, word
@@ -115,7 +115,10 @@ def _lead_with_targets(found: Findings) -> str:
 def _facts(found: Findings) -> list[tuple[str, str]]:
     if not found.has_targets:
         return [
-            (f"ε = {curve.epsilon:g}", f"{_stays(curve, found)}; {words(curve.above_half)} stay in over half")
+            (
+                f"ε = {curve.epsilon:g}",
+                f"{_stays(curve, found)}; {words(curve.words_above_half)} stay in over half",
+            )
             for curve in found.shown
         ]
     spoken_of = next(curve for curve in found.curves if curve.epsilon == found.choice.epsilon)
@@ -151,7 +154,7 @@ def _may_miss(found: Findings) -> str:
     return f": {missing.counted:,} of {looked_at.them} may, by the error of their N_w"
 
 
-def _stays(curve: Curve, found: Findings) -> str:
+def _stays(curve: EpsilonRow, found: Findings) -> str:
     return (
         f"the average word{_looked_at(found)} comes out unchanged in {percent(curve.average)} of its releases"
     )
@@ -171,13 +174,13 @@ def _texts(page: Page, found: Findings) -> None:
         )
         return
     original, *drawn = found.releases
-    words_in = [example_words(found.calibration.embedding, text) for text in original.texts]
+    words_in = [example_words(found.calibration.embedding, text) for text in original]
     samples: list[tuple[str, str, Sequence[str]]] = [
-        ("Before", "examples that are public; nobody’s private text", original.texts)
+        ("Before", "examples that are public; nobody’s private text", original)
     ]
     for release, curve in zip(drawn, found.shown, strict=True):
-        texts = [_marked(released, before) for released, before in zip(release.texts, words_in, strict=True)]
-        samples.append((f"ε = {release.epsilon:g}", _stays(curve, found), texts))
+        texts = [_marked(released, before) for released, before in zip(release, words_in, strict=True)]
+        samples.append((f"ε = {curve.epsilon:g}", _stays(curve, found), texts))
     page.add_samples(samples)
     page.add_text(
         "Each text is one draw by the mechanism that releases private text, with its secure noise. The next "
@@ -228,7 +231,7 @@ def _meaning(page: Page, found: Findings) -> None:
                 percent(c.average),
                 percent(c.error),
                 *(percent(q) for q in c.quantiles),
-                f"{c.above_half:,}",
+                f"{c.words_above_half:,}",
             ]
             for c in found.curves
         ],
@@ -373,9 +376,9 @@ def _outputs(page: Page, found: Findings) -> None:
         "often the word itself comes out "
         f"(N_w) and how many words hold {percent(1.0 - ETA)} of what it becomes (S_w).",
     )
-    for place, name in enumerate(outputs.words):
+    for place, first in enumerate(outputs[0][1]):
         rows = []
-        for average, row in zip(outputs.averages, outputs.rows, strict=True):
+        for average, row in outputs:
             output = row[place]
             others = phrase(*[part for other, _ in output.others for part in (", ", word(other))][1:])
             rows.append(
@@ -390,7 +393,7 @@ def _outputs(page: Page, found: Findings) -> None:
         page.add_table(
             ["average word stays", "likeliest other words", "ε", "N_w", "S_w"],
             rows,
-            caption=phrase("In place of ", word(name)),
+            caption=phrase("In place of ", word(first.word)),
             text_columns=2,
         )
 

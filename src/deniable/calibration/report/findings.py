@@ -1,4 +1,9 @@
-"""Everything the page and the figures show, computed once: numbers first, sentences and curves later."""
+"""Everything the page and the figures show, computed once.
+
+Public examples are among it. A few words are shown with their likeliest outputs where the average word stays
+50 to 300 times in 1,000, as in the paper. Sentences are released by the mechanism and the secure noise that
+private text would get.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +17,17 @@ from deniable.calibration.by_rays import RayCalibration
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import evaluate
 from deniable.calibration.compare import Geometry, geometry
-from deniable.calibration.report.examples import ExampleRelease, Outputs, example_releases, sample_outputs
-from deniable.calibration.result import Choice, Targets, WordRow, worst_words
+from deniable.calibration.result import Choice, EpsilonRow, Targets, WordRow, row_at, worst_words
+from deniable.channel.distribution import Distribution
+from deniable.channel.outputs import output_distribution
+from deniable.channel.rays.rays import RadialRays
+from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report
+from deniable.release.privatizer import Privatizer
+from deniable.words.cutter import Cutter
 
 SHOWN_AVERAGES = (0.05, 0.2, 0.5)
 """Without targets, sample texts are shown where the average word stays this often."""
@@ -22,21 +35,21 @@ SHOWN_AVERAGES = (0.05, 0.2, 0.5)
 EXPOSED = 0.5
 """Without targets, a word that stays itself more often than this counts as exposed."""
 
-QUANTILES = (0.5, 0.95, 0.99, 1.0)
 _GEOMETRY_WORDS = 1000
 _CURVE_VALUES = 16
 _ENOUGH = 8
 
 
-class Curve(NamedTuple):
-    """N_w over the words at one ε: the average with its standard error, quantiles, and how many words stay in
-    over half."""
+WORDS = ("encryption", "hockey", "spacecraft")
+AVERAGES = (0.05, 0.1, 0.2, 0.3)
+_LIKELIEST = 8
 
-    epsilon: float
-    average: float
-    error: float
-    quantiles: tuple[float, ...]
-    above_half: int
+SENTENCES = (
+    "my doctor said the test results would arrive on friday",
+    "we moved to seattle last year and my son plays hockey there",
+    "please cancel the insurance on my car before the end of march",
+)
+"""Written for this purpose; nobody's text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +65,12 @@ class Findings:
     sample: Calibration
     choice: Choice
     has_targets: bool
-    curves: list[Curve]
-    shown: tuple[Curve, ...]
+    curves: list[EpsilonRow]
+    shown: tuple[EpsilonRow, ...]
     worst: list[WordRow]
     geometry: Geometry
-    releases: list[ExampleRelease]
-    outputs: Outputs
+    releases: list[list[str]]
+    outputs: list[tuple[float, list[Output]]]
 
     def support(self, values: str) -> list[tuple[float, Floats]]:
         """Return the values of the sampled words (``distinct`` or ``support``) at each ε they are known at,
@@ -94,7 +107,7 @@ def findings(
     calibration.prepare(wanted)
     curves = {}
     for done, epsilon in enumerate(wanted, 1):
-        curves[epsilon] = _curve(calibration, epsilon)
+        curves[epsilon] = row_at(calibration, epsilon)
         if report is not None:
             report(done, len(wanted))
     spoken_of = (
@@ -131,13 +144,104 @@ def _shown(calibration: Calibration, choice: Choice | None, epsilons: list[float
     return sorted({calibration.epsilon_reaching(share) for share in SHOWN_AVERAGES})
 
 
-def _curve(calibration: Calibration, epsilon: float) -> Curve:
-    means, _ = calibration.unchanged(epsilon)
-    average, error = calibration.average(epsilon)
-    return Curve(
+class Output(NamedTuple):
+    """What one word becomes at one ε: its N_w, its S_w, and the likeliest other words with their
+    probabilities."""
+
+    word: str
+    epsilon: float
+    unchanged: float
+    support: int
+    others: tuple[tuple[str, float], ...]
+
+
+def sample_outputs(calibration: Calibration, words: tuple[str, ...] = ()) -> list[tuple[float, list[Output]]]:
+    """Return what the words become, from as many directions or draws as the calibration has: a row per ε,
+    each with the average N_w there, which is near those of ``AVERAGES``.
+
+    :raises InvalidParameter: if a word is not in the vocabulary.
+    """
+    embedding = calibration.embedding
+    chosen = _chosen(calibration, words)
+    epsilons = tuple(dict.fromkeys(calibration.epsilon_reaching(average) for average in AVERAGES))
+    columns = []
+    for word in chosen:
+        goes_in = int(embedding.stands_in(embedding.ids([word]))[0])
+        found = _distributions(calibration, goes_in, epsilons)
+        columns.append(
+            [_output(embedding, word, epsilon, each) for epsilon, each in zip(epsilons, found, strict=True)]
+        )
+    averages = [calibration.average(epsilon)[0] for epsilon in epsilons]
+    return [(average, list(row)) for average, row in zip(averages, zip(*columns, strict=True), strict=True)]
+
+
+def _distributions(calibration: Calibration, word: int, epsilons: tuple[float, ...]) -> list[Distribution]:
+    if isinstance(calibration, RayCalibration):  # one walk tells all ε
+        length = calibration.length
+        engine = RadialRays(calibration.embedding, calibration.noise, rays=calibration.draws)
+        envelope = engine.envelope(word, furthest=furthest_radius(min(epsilons), length))
+        return [distribution_on_rays(envelope, epsilon, length) for epsilon in epsilons]
+    mechanisms = [calibration.mechanism(calibration.embedding, epsilon=epsilon) for epsilon in epsilons]
+    return [output_distribution(mechanism, word, draws=calibration.draws) for mechanism in mechanisms]
+
+
+def _output(embedding: Embedding, word: str, epsilon: float, found: Distribution) -> Output:
+    named = [
+        (embedding.words[i], p)
+        for i, p in zip(found.words.tolist(), found.probabilities.tolist(), strict=True)
+    ]
+    return Output(
+        word=word,
         epsilon=epsilon,
-        average=average,
-        error=error,
-        quantiles=tuple(float(q) for q in np.quantile(means, QUANTILES)),
-        above_half=int((means > EXPOSED).sum()),
+        unchanged=sum(p for other, p in named if other == word),
+        support=found.support(),
+        others=tuple((other, p) for other, p in named if other != word)[:_LIKELIEST],
     )
+
+
+def _chosen(calibration: Calibration, words: tuple[str, ...]) -> tuple[str, ...]:
+    index = calibration.embedding.index
+    for word in words:
+        if word not in index:
+            raise InvalidParameter(
+                "word", word, f"is not a word of the embedding {calibration.embedding.name!r}"
+            )
+    known = words or tuple(word for word in WORDS if word in index)
+    if known:
+        return known
+    # Another language: words that stay rarely, as often as most, and often.
+    means, _ = calibration.unchanged(calibration.epsilon_reaching(AVERAGES[-1]))
+    order = np.argsort(means, kind="stable")
+    rows = order[[len(order) // 4, len(order) // 2, 3 * len(order) // 4]]
+    return tuple(dict.fromkeys(calibration.embedding.words[i] for i in calibration.ids[rows].tolist()))
+
+
+_LEAST_KNOWN = 0.5
+"""A sentence is shown if the embedding knows at least this share of its words."""
+
+
+def example_releases(
+    embedding: Embedding, mechanism: ChosenMechanism, epsilons: list[float], sentences: tuple[str, ...] = ()
+) -> list[list[str]]:
+    """Return the sentences, and one release of every sentence at each ε.
+
+    Our own sentences are left out where the vocabulary knows too few of their words (another language): the
+    list is empty then.
+    """
+    chosen = sentences or tuple(
+        sentence for sentence in SENTENCES if _known(embedding, sentence) >= _LEAST_KNOWN
+    )
+    if not chosen:
+        return []
+    privatizers = [Privatizer(mechanism(embedding, epsilon=epsilon)) for epsilon in epsilons]
+    return [list(chosen), *([privatizer(text) for text in chosen] for privatizer in privatizers)]
+
+
+def example_words(embedding: Embedding, sentence: str) -> list[str]:
+    """Return the words of a sentence as they go into the mechanism."""
+    return Cutter(embedding).words(sentence)
+
+
+def _known(embedding: Embedding, sentence: str) -> float:
+    words = example_words(embedding, sentence)
+    return sum(word in embedding.index for word in words) / max(len(words), 1)
