@@ -67,7 +67,7 @@ asan:                            ## the searches' tests with the native module u
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
 		build/asan/bin/python -m pytest --quiet tests/neighbours tests/channel tests/calibration \
-		--ignore tests/neighbours/test_gpu.py --ignore tests/calibration/test_report_in_browser.py -k "not keyboard"
+		--ignore tests/gpu/test_torch_search.py --ignore tests/calibration/test_report_in_browser.py -k "not keyboard"
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, InvalidParameter
+from deniable.gpu.torch_search import GpuNeighbours
 from deniable.interfaces import Neighbours
 from deniable.neighbours.blas import BlasNeighbours
-from deniable.neighbours.gpu import GpuNeighbours
 from deniable.neighbours.oracle import OracleNeighbours
 from tests.support.hostile import near_ties, noisy_queries
 from tests.support.strategies import random_embedding

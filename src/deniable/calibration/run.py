@@ -28,7 +28,7 @@ from deniable.calibration.table import measure_table
 from deniable.calibration.writing import write_note
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.base import draws_on_card, method_of
+from deniable.mechanisms.base import draws_on_gpu, method_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.noise.randomness import SecureRandomness
 from deniable.parameters import validated_count, validated_epsilon
@@ -133,7 +133,7 @@ def calibrate(
     ids = _select_words(opened, words, sample)
     at_random = ids is not None and words is None
     few = not targets.given and (len(opened) if ids is None else len(ids)) <= SAMPLED_WORDS
-    by_draws = bool(given) and draws_on_card(mechanism(opened, epsilon=1.0), SecureRandomness())
+    by_draws = bool(given) and draws_on_gpu(mechanism(opened, epsilon=1.0), SecureRandomness())
     by_rays = not by_draws and method_of(mechanism(opened, epsilon=1.0)) == "rays"
     counted = targets.min_distinct is not None and not by_rays  # else when ε is chosen
     support = counted or support_of_all or few

@@ -5,7 +5,7 @@
   (1 - p(y))^draws, rounded down.
 - ``simulation``: all others (Vickrey, rank smoothing), by draws of the mechanism itself for each word and ε,
   from a public seed. Words that were not drawn are missing from S_w, as they are with rays. Radial noise is
-  measured so too, by secure draws on a device that was asked for (``card_draws``).
+  measured so too, by secure draws on a device that was asked for (``gpu_draws``).
 
 A word stays itself when the first word of its vector comes out, and a protected word when that of its
 stand-in does, as with rays; or when it comes out itself after all, if that is more likely: one of the two
@@ -30,13 +30,12 @@ from deniable.calibration.calibration import (
     checked_epsilons,
     measured_arrays,
 )
-from deniable.channel.card_draws import SEED as CARD_SEED
-from deniable.channel.card_draws import card_draws
 from deniable.channel.distribution import Distribution
-from deniable.channel.draws import Draws
+from deniable.channel.draws import Draws, gpu_draws
 from deniable.channel.rays.rays import Envelope
 from deniable.channel.rays.statistics import GROUPS, GammaFunction, distribution_on_rays, jackknife
 from deniable.embeddings.embedding import Embedding
+from deniable.gpu.draws import SEED as GPU_SEED
 from deniable.mechanisms.base import Method, exact_sums, method_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
@@ -56,13 +55,13 @@ class TableCalibration(Calibration):
     """A calibration at some ε. ``stays`` is N_w at ``epsilons``, a column for each, and ``errors`` the
     standard errors.
 
-    ``on_card`` says that the draws were secure ones on a device, which come from no seed.
+    ``on_gpu`` says that the draws were secure ones on a device, which come from no seed.
     """
 
     exact: bool
     stays: Floats
     errors: Floats
-    on_card: bool = False
+    on_gpu: bool = False
     _more: dict[float, TableCalibration] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -151,11 +150,11 @@ def measure_table(
     """
     draws, epsilons = validated_count(draws, "draws"), checked_epsilons(ids, epsilons)
     words = np.arange(len(embedding)) if ids is None else np.asarray(ids, dtype=np.int64)
-    on_card = card_draws(mechanism(embedding, epsilon=1.0), draws) is not None
+    on_gpu = gpu_draws(mechanism(embedding, epsilon=1.0), draws) is not None
     settings: dict[str, Any] = {
         "mechanism": mechanism.identity(embedding),
         "rays": draws,
-        "seed": CARD_SEED if on_card else SEED,
+        "seed": GPU_SEED if on_gpu else SEED,
         "groups": GROUPS if support else None,
         "epsilons": "auto" if epsilons is None else epsilons.tolist(),
     }
@@ -189,7 +188,7 @@ def measure_table(
         epsilons=np.asarray(arrays["grid"][0]),
         stays=np.asarray(arrays["stays"]),
         errors=np.asarray(arrays["errors"]),
-        on_card=on_card,
+        on_gpu=on_gpu,
         folder=folder,
         **statistics,
     )
@@ -224,7 +223,7 @@ class _Table:
         self._embedding, self._grid, self._draws, self._support = embedding, grid, draws, support
         self._made = [mechanism(embedding, epsilon=epsilon) for epsilon in grid.tolist()]
         self.sums = exact_sums(self._made[0])
-        self._cards = [card for card in (card_draws(made, draws) for made in self._made) if card is not None]
+        self._gpus = [gpu for gpu in (gpu_draws(made, draws) for made in self._made) if gpu is not None]
         self._first, self._length = first_of_each(embedding), GammaFunction(1)
 
     @property
@@ -234,9 +233,7 @@ class _Table:
             return _WORDS_AT_ONCE
         return max(
             1,
-            self._cards[0].words_at_once // len(self._cards)
-            if self._cards
-            else _DRAWS_AT_ONCE // self._draws,
+            self._gpus[0].words_at_once // len(self._gpus) if self._gpus else _DRAWS_AT_ONCE // self._draws,
         )
 
     def rows(self, ids: Ids) -> Rows:
@@ -277,7 +274,7 @@ class _Table:
         own = self._own(ids, entering)
         # One seed for all ε: what is found at one does not depend on which others were asked for.
         seed, repeated = (SEED << 48) + int(ids[0]), np.repeat(entering, self._draws)
-        drawn: list[Iterable[Ids]] = [card.of_each(entering) for card in self._cards] or [
+        drawn: list[Iterable[Ids]] = [gpu.of_each(entering) for gpu in self._gpus] or [
             Draws(mechanism, seed=seed).of_each(repeated).reshape(len(ids), self._draws)
             for mechanism in self._made
         ]

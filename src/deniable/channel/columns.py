@@ -16,7 +16,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.channel.allocation import draws_for_outputs
 from deniable.channel.making import DIRECTIONS, make_rows
-from deniable.channel.point_sums import PointSums, ProcessorSums
+from deniable.channel.point_sums import sums_of
 from deniable.channel.points import FEWEST_POINTS_EACH, MOST_NUMBERS, SharedPoints, draw_points
 from deniable.channel.rows import shares_points
 from deniable.interfaces import Mechanism
@@ -114,17 +114,6 @@ def _dense(points: SharedPoints) -> Vectors:
     def take(start: int, block: Vectors) -> None:
         columns[:, start : start + len(block)] = block.T
 
-    for _ in _sums(points).rows(slice(0, len(points.inputs)), take):
+    for _ in sums_of(points, device_in_use()).rows(slice(0, len(points.inputs)), take):
         pass
     return columns
-
-
-def _sums(points: SharedPoints) -> PointSums:
-    """Return the sums on the device that was asked for, else on the processor; float32 gives both the same
-    numbers, as far as it goes."""
-    device = device_in_use()
-    if device is None:
-        return ProcessorSums(points)
-    from deniable.channel.card_sums import CardSums
-
-    return CardSums(points, device)

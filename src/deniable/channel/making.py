@@ -43,7 +43,7 @@ def make_channel(
     outputs: Ids | None = None,
     directions: int = DIRECTIONS,
     keep: bool = True,
-    on_card: bool = False,
+    on_gpu: bool = False,
     report: Report | None = None,
 ) -> Channel:
     """Return the channel of a mechanism, the paper's unless another is named; see ``make_channels``."""
@@ -55,7 +55,7 @@ def make_channel(
         outputs=outputs,
         directions=directions,
         keep=keep,
-        on_card=on_card,
+        on_gpu=on_gpu,
         report=report,
     )
     return made[0]
@@ -70,7 +70,7 @@ def make_channels(
     outputs: Ids | None = None,
     directions: int = DIRECTIONS,
     keep: bool = True,
-    on_card: bool = False,
+    on_gpu: bool = False,
     report: Report | None = None,
 ) -> list[Channel]:
     """Return the channels of a mechanism at several ε, in the order of ``epsilons``; by rays one walk a word
@@ -81,7 +81,7 @@ def make_channels(
     a channel by shared points or exact sums is made for them alone, and is not left on the disk;
     ``Channel.asked`` says so. ``directions`` is how many rays are followed from each input, draws made of it
     or, at most, points drawn around it (``allocation.draws_each``). What is finished stays on the disk
-    (unless ``keep`` is false), so an interrupted run is continued by the next. With ``on_card`` the device
+    (unless ``keep`` is false), so an interrupted run is continued by the next. With ``on_gpu`` the device
     that was asked for (``neighbours.set_device``) takes part, if it draws this mechanism's noise: it sums
     over points, with the same result, and a channel of few words is made by draws there in place of rays,
     ``directions`` of each word; they are secure ones, so another run differs within their error. ``report``
@@ -107,7 +107,7 @@ def make_channels(
             directions=directions,
             left_out=LEFT_OUT,
             most=MOST_OUTPUTS,
-            on_card=on_card,
+            on_gpu=on_gpu,
         )
         with ExitStack() as opened:
             root = work_folder(embedding, "channels") if keep and maker.asked is None else None

@@ -44,10 +44,29 @@ class PointSums(Protocol):
         ...
 
 
-def offsets_of(points: SharedPoints, log_densities: list[Floats]) -> list[Floats]:
-    """Return for each layer what the distances are taken off: log c_y/(T·kept_y) - log q(z)."""
-    each = np.log(points.counts / (float(points.draws) * points.kept))
-    return [each[: len(layer.own)] - found for layer, found in zip(points.layers, log_densities, strict=True)]
+def sums_of(points: SharedPoints, device: str | None, report: Report | None = None) -> PointSums:
+    """Return the sums on a PyTorch device, or on the processor; float32 gives both the same numbers, as far
+    as it goes. ``report`` gets of how many points the density is known, of how many."""
+    if device is None:
+        return ProcessorSums(points, report)
+    from deniable.gpu.sums import GpuSums
+
+    return GpuSums(
+        with_squares(points.inputs, 1.0),
+        [with_squares(layer.points, -2.0) for layer in points.layers],
+        [layer.own for layer in points.layers],
+        points.weights,
+        _log_shares(points),
+        squared=points.squared,
+        device=device,
+        report=report,
+    )
+
+
+def _log_shares(points: SharedPoints) -> Floats:
+    """Return what the distances are taken off, but for -log q(z): log c_y/(T·kept_y)."""
+    shares: Floats = np.log(points.counts / (float(points.draws) * points.kept))
+    return shares
 
 
 class ProcessorSums:
@@ -79,7 +98,8 @@ class ProcessorSums:
                         report(min(done + (start + len(part)) * self._tile, done + len(layer.own)), total)
                 done += len(layer.own)
                 found.append(np.log(np.concatenate(sums).ravel()[: len(layer.own)]) - layer.own)
-        self._offsets = [self._filled(each, -np.inf) for each in offsets_of(points, found)]
+        shares = _log_shares(points)
+        self._offsets = [self._filled(shares[: len(each)] - each, -np.inf) for each in found]
 
     def rows(self, part: slice, take: Callable[[int, Vectors], Taken]) -> Iterator[Taken]:
         """Yield what ``take`` makes of blocks of rows; see ``PointSums``."""

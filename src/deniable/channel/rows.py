@@ -24,14 +24,13 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.channel.allocation import draws_each, draws_for_outputs, draws_of_inputs
-from deniable.channel.card_draws import SEED as CARD_SEED
-from deniable.channel.card_draws import card_draws
-from deniable.channel.draws import Draws
-from deniable.channel.point_sums import PointSums, ProcessorSums
-from deniable.channel.points import NoiseMetric, SharedPoints, draw_points, points_each, points_in_all
+from deniable.channel.draws import Draws, gpu_draws
+from deniable.channel.point_sums import PointSums, sums_of
+from deniable.channel.points import NoiseMetric, draw_points, points_each, points_in_all
 from deniable.channel.rays.rays import Envelope, RadialRays
 from deniable.channel.rays.statistics import furthest_radius, length_function, row_on_rays
 from deniable.channel.store import Row
+from deniable.gpu.draws import SEED as GPU_SEED
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import Method, NearestWord, exact_sums, method_of, radial_noise
 from deniable.neighbours.selection import device_in_use, released_words
@@ -89,24 +88,24 @@ class RowMaker:
         left_out: float,
         most: int,
         outputs: Ids | None = None,
-        on_card: bool = False,
+        on_gpu: bool = False,
     ) -> None:
         """Prepare the rows of ``inputs``, given in order, under mechanisms that differ in ε only; by points
         there is one.
 
-        ``outputs`` may be the only ones that are needed. ``on_card`` sums over points on the device that was
+        ``outputs`` may be the only ones that are needed. ``on_gpu`` sums over points on the device that was
         asked for, and takes draws there in place of rays, where it draws this noise.
         """
         embedding, self.made = made[0].embedding, made
         self._embedding, self._epsilons = embedding, [each.epsilon for each in made]
-        self._left_out, self._on_card = left_out, on_card
+        self._left_out, self._on_gpu = left_out, on_gpu
         self._outputs = len(released_words(embedding))
         shared = shares_points(made[0], inputs)
         self._directions = draws_each(embedding, len(inputs), directions) if shared else directions
         self._most = min(most, max(_FEWEST_OUTPUTS, _OUTPUTS_A_DRAW * self._directions)) if shared else most
-        cards = [card_draws(each, directions) for each in made] if on_card and not shared else []
-        self._cards = [card for card in cards if card is not None]
-        self.method: Method = "points" if shared else "simulation" if self._cards else method_of(made[0])
+        gpus = [gpu_draws(each, directions) for each in made] if on_gpu and not shared else []
+        self._gpus = [gpu for gpu in gpus if gpu is not None]
+        self.method: Method = "points" if shared else "simulation" if self._gpus else method_of(made[0])
         self.asked = outputs if self.method in ("points", "exact") else None
         """The outputs that rows are made of, where that is not all: rays and draws meet all outputs at
         once."""
@@ -137,14 +136,14 @@ class RowMaker:
     @property
     def at_once(self) -> int:
         """How many words are best asked for at once."""
-        if self._cards:
-            return self._cards[0].words_at_once
+        if self._gpus:
+            return self._gpus[0].words_at_once
         return _WORDS_AT_ONCE[self.method]
 
     @property
     def seed(self) -> int | str | None:
         """What the draws come from; None where nothing is drawn."""
-        return CARD_SEED if self._cards else SEED if self.method in ("simulation", "points") else None
+        return GPU_SEED if self._gpus else SEED if self.method in ("simulation", "points") else None
 
     @property
     def points_each(self) -> int | None:
@@ -176,9 +175,10 @@ class RowMaker:
             ),
             report=lambda done, of: report(done, 2 * of),
         )
-        device = device_in_use() if self._on_card else None
-        self._met, told = points.outputs, lambda done, of: report(of + done, 2 * of)
-        self._sums = ProcessorSums(points, told) if device is None else _card_sums(points, device, told)
+        self._met = points.outputs
+        self._sums = sums_of(
+            points, device_in_use() if self._on_gpu else None, lambda done, of: report(of + done, 2 * of)
+        )
 
     def rows(self, ids: Ids) -> Iterator[list[Row]]:
         """Yield for each word its rows, one for each ε; by points, after ``prepare``."""
@@ -265,7 +265,7 @@ class RowMaker:
 
     def _by_draws(self, ids: Ids) -> Iterator[list[Row]]:
         entering = self._embedding.stands_in(ids)
-        counted = [card.counts(entering) for card in self._cards] or [
+        counted = [gpu.counts(entering) for gpu in self._gpus] or [
             self._counts(made, entering, int(ids[0])) for made in self.made
         ]
         for of_one_word in zip(*counted, strict=True):
@@ -276,7 +276,7 @@ class RowMaker:
         return self._cut_unsorted(outputs, counts / self._directions * (1.0 - missed))
 
     def _counts(self, made: Mechanism, entering: Ids, first: int) -> Iterator[tuple[Ids, Ids]]:
-        """Yield for each word the words that came out and how often each did, as ``CardDraws.counts``
+        """Yield for each word the words that came out and how often each did, as ``GpuDraws.counts``
         does."""
         # One seed for all ε: what is found at one does not depend on which others were asked for.
         drawn = Draws(made, seed=(SEED << 48) + first).of_each(np.repeat(entering, self._directions))
@@ -302,9 +302,3 @@ class RowMaker:
         enough = int(np.searchsorted(np.cumsum(chances), chances.sum() - left_out)) + 1
         kept = min(enough, self._most if most is None else most, int(np.count_nonzero(chances)))
         return Row(outputs=outputs[:kept], chances=chances[:kept])
-
-
-def _card_sums(points: SharedPoints, device: str, report: Report) -> PointSums:
-    from deniable.channel.card_sums import CardSums
-
-    return CardSums(points, device, report)

@@ -2,7 +2,7 @@
 
 A block is a function of a key of 256 bits and four numbers of 32 bits, a counter and a nonce of three. Every
 lane computes a block of its own, so that no lane waits for another. Functions here are Triton's: they are
-compiled for the card, or interpreted on the processor for tests.
+compiled for the GPU, or interpreted on the processor for tests.
 """
 
 # Kernels are not Python but Triton, which has no types.

@@ -56,7 +56,7 @@ def check_full_products(who: str) -> None:
 
 
 def compiles_kernels(device: torch.device) -> bool:
-    """Return whether our kernels run on the device: compiled for an NVIDIA card, or interpreted for tests."""
+    """Return whether our kernels run on the device: compiled for an NVIDIA GPU, or interpreted for tests."""
     if find_spec("triton") is None:
         return False
     if os.environ.get("TRITON_INTERPRET") == "1":
@@ -65,4 +65,4 @@ def compiles_kernels(device: torch.device) -> bool:
         return False
     return bool(
         pytorch().cuda.get_device_capability(device) >= (8, 0)
-    )  # older cards have no bfloat16 products
+    )  # older GPUs have no bfloat16 products

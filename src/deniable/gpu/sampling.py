@@ -13,7 +13,7 @@ Muller, √(-2·ln u)·(cos, sin)(2πv). The law differs from the real one
   probability 2⁻⁶⁵;
 - by rounding: between u and the uniform number it stands for lie at most 2⁻⁶⁵ + 2⁻⁵⁴·u, which moves a normal
   number by 2⁻⁵³ on average and makes the steps of the tail coarser the further out they are (2⁻³⁷ at 6.4,
-  which is passed once in 2³⁰ pairs); the functions of the card are good to 2 units in the last place, as the
+  which is passed once in 2³⁰ pairs); the functions of the GPU are good to 2 units in the last place, as the
   processor's are.
 
 So the noise of a word of n dimensions can be coupled with real-valued noise such that, but for an event of

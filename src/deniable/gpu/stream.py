@@ -3,7 +3,7 @@ and a device.
 
 The rules are those of ``SecureRandomness``. A copy of the process notices that it is one and takes a fresh
 key; where the kernel cannot tell a copy, a key serves for one launch only. A key is never shown, saved or
-copied: pickling raises. No entropy, or a card whose blocks are not those of RFC 8439, raise
+copied: pickling raises. No entropy, or a GPU whose blocks are not those of RFC 8439, raise
 ``RandomnessError``, and no word is released.
 """
 
@@ -89,7 +89,7 @@ class Launch:
         raise TypeError("the noise of a launch cannot be pickled or copied")
 
 
-class CardNoise:
+class GpuNoise:
     """Gives every batch of tokens a launch of its own, under the key of this process. Safe to use from
     several threads at once."""
 
@@ -124,21 +124,21 @@ class CardNoise:
         self._lock = threading.Lock()
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("CardNoise cannot be pickled or copied: a copy would repeat the noise")
+        raise TypeError("GpuNoise cannot be pickled or copied: a copy would repeat the noise")
 
 
-_sources: dict[str, CardNoise] = {}
+_sources: dict[str, GpuNoise] = {}
 _lock = threading.Lock()
 
 
-def card_noise(device: torch.device) -> CardNoise:
+def gpu_noise(device: torch.device) -> GpuNoise:
     """Return the one source of this process for a device.
 
     :raises RandomnessError: if the device does not compute ChaCha20.
     """
     with _lock:
         if str(device) not in _sources:
-            _sources[str(device)] = CardNoise(device)
+            _sources[str(device)] = GpuNoise(device)
         return _sources[str(device)]
 
 

@@ -41,7 +41,7 @@ from deniable.parameters import FURTHEST_POINT, validated_epsilon, validated_eps
 from deniable.progress import check_interrupt
 
 _NUMBERS_AT_ONCE = 1 << 20
-_TOKENS_AT_ONCE_ON_A_CARD = 1 << 22
+_TOKENS_AT_ONCE_ON_A_GPU = 1 << 22
 _DRAWING = {"perturb", "draw", "points", "noise"}
 
 Method = Literal["exact", "rays", "points", "simulation"]
@@ -200,12 +200,12 @@ class NearestWord(DrawsByParts):
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
         """Return the nearest word of each noisy point."""
-        on_card = self.on_card(source)
-        if on_card is not None:
-            return on_card[0].nearest_to_noisy(ids, on_card[1], epsilon)
+        on_gpu = self.on_gpu(source)
+        if on_gpu is not None:
+            return on_gpu[0].nearest_to_noisy(ids, on_gpu[1], epsilon)
         return self.neighbours.nearest(self.points(ids, source, epsilon))
 
-    def on_card(self, source: object) -> tuple[NoisyNeighbours, RadialNoise] | None:
+    def on_gpu(self, source: object) -> tuple[NoisyNeighbours, RadialNoise] | None:
         """Return the search that draws the noise itself, and which noise, if there is one that may.
 
         It takes the place of the secure source alone: a key or a seed promises the same words again, which
@@ -217,7 +217,7 @@ class NearestWord(DrawsByParts):
         return (search, noise) if draws else None  # type: ignore[return-value]
 
     def _tokens_at_once(self, source: Randomness) -> int:
-        return super()._tokens_at_once(source) if self.on_card(source) is None else _TOKENS_AT_ONCE_ON_A_CARD
+        return super()._tokens_at_once(source) if self.on_gpu(source) is None else _TOKENS_AT_ONCE_ON_A_GPU
 
     def log_bound(self, first: int, second: int) -> float:
         """Return ε times the distance in the metric of the guarantee."""
@@ -288,7 +288,7 @@ def radial_noise(mechanism: Mechanism) -> RadialNoise | None:
     return found if isinstance(found, RadialNoise) else None
 
 
-def draws_on_card(mechanism: Mechanism, source: object) -> bool:
+def draws_on_gpu(mechanism: Mechanism, source: object) -> bool:
     """Return whether the noise is made on the device that was asked for, by its own generator, in place of
     this source."""
     if not isinstance(mechanism, NearestWord):
@@ -296,7 +296,7 @@ def draws_on_card(mechanism: Mechanism, source: object) -> bool:
     # A mechanism keeps the search it began with, whatever is asked for afterwards; one that has none yet is
     # not given one here.
     has_search = "neighbours" in vars(mechanism) or device_in_use() is not None
-    return has_search and mechanism.on_card(source) is not None
+    return has_search and mechanism.on_gpu(source) is not None
 
 
 def metric_privacy(

@@ -114,10 +114,10 @@ def _search_on(embedding: Embedding, device: str) -> Neighbours:
     from deniable.gpu.devices import compiles_kernels, usable_device
 
     if embedding.dimension <= MOST_DIMENSIONS_OF_KERNELS and compiles_kernels(usable_device(device)):
-        from deniable.neighbours.fused import FusedNeighbours
+        from deniable.gpu.search import FusedNeighbours
 
         return FusedNeighbours(embedding, device=device, on_processor=_processor_search)
-    from deniable.neighbours.gpu import GpuNeighbours
+    from deniable.gpu.torch_search import GpuNeighbours
 
     return GpuNeighbours(embedding, device=device)
 

@@ -14,7 +14,7 @@ import numpy as np
 from deniable.embeddings.derived import leave_out
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism, Randomness
-from deniable.mechanisms.base import DrawsByParts, draws_on_card
+from deniable.mechanisms.base import DrawsByParts, draws_on_gpu
 from deniable.mechanisms.catalogue import chosen_as
 from deniable.noise import Keyed
 from deniable.noise.encoding import RecordId, UniqueIds, encode_id
@@ -174,7 +174,7 @@ class Privatizer:
     def settings(self) -> ReleaseSettings:
         """How text is released here, as receipts and jobs describe it."""
         randomness = {**self._randomness.describe(), "class": type(self._randomness).__qualname__}
-        if draws_on_card(self.mechanism, self._randomness):
+        if draws_on_gpu(self.mechanism, self._randomness):
             randomness["generator"] = "ChaCha20 on a GPU, keyed by the operating system"
         if self.keyed is not None and self.record_epsilon is not None:
             randomness["repeated"] += _WITH_A_BUDGET

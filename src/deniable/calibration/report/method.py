@@ -94,7 +94,7 @@ def _describe_method(found: Findings) -> list[str]:
 
 
 def _source_of_draws(found: Findings) -> str:
-    if isinstance(found.calibration, TableCalibration) and found.calibration.on_card:
+    if isinstance(found.calibration, TableCalibration) and found.calibration.on_gpu:
         return (
             "with secure noise on a GPU, as releases do there; another run gets other numbers, within "
             "the errors."

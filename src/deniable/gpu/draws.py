@@ -8,16 +8,12 @@ the same draws again, which only the processor keeps. Counts are about public wo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from deniable.arrays import Floats, Ids
-from deniable.interfaces import Mechanism
-from deniable.mechanisms.base import NearestWord
-from deniable.neighbours.selection import device_in_use
-from deniable.noise.randomness import RadialNoise, SecureRandomness
+from deniable.arrays import Ids
+from deniable.noise.randomness import RadialNoise
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,16 +35,7 @@ class DrawsRepeatedly(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcomes:
-    """Of each word: in which share of its draws it came out unchanged (N_w), and how many different words
-    came out."""
-
-    unchanged: Floats
-    distinct: Ids
-
-
-class CardDraws:
+class GpuDraws:
     """Draws of the word nearest to a vector plus noise, made and counted on a GPU. The noise is secure: no
     two runs are the same."""
 
@@ -59,17 +46,6 @@ class CardDraws:
     def words_at_once(self) -> int:
         """How many words are best asked for at once."""
         return max(1, _DRAWS_AT_ONCE // self._draws)
-
-    def outcomes(self, ids: Ids) -> Outcomes:
-        """Return how often each word came out as itself, and how many words came out."""
-        unchanged, distinct = np.empty(len(ids)), np.empty(len(ids), dtype=np.int64)
-        for start in range(0, len(ids), self.words_at_once):
-            part = slice(start, start + self.words_at_once)
-            own, drawn = self._search.draw_repeatedly(ids[part], self._noise, self._epsilon, self._draws)
-            unchanged[part] = (drawn == own[:, None]).double().mean(dim=1).cpu().numpy()
-            ordered = drawn.sort(dim=1).values
-            distinct[part] = 1 + (ordered[:, 1:] != ordered[:, :-1]).sum(dim=1).cpu().numpy()
-        return Outcomes(unchanged=unchanged, distinct=distinct)
 
     def of_each(self, ids: Ids) -> Iterator[Ids]:
         """Yield for each word what it became, draw by draw."""
@@ -93,14 +69,3 @@ class CardDraws:
             outputs, counts = ordered.flatten()[places].cpu().numpy().astype(np.int64), ends.cpu().numpy()
             borders = np.cumsum(sizes)[:-1]
             yield from zip(np.split(outputs, borders), np.split(counts, borders), strict=True)
-
-
-def card_draws(mechanism: Mechanism, draws: int) -> CardDraws | None:
-    """Return so many draws of the mechanism on the device that was asked for; None if none was, or it cannot
-    draw this noise."""
-    if device_in_use() is None or not isinstance(mechanism, NearestWord):
-        return None
-    search, noise = mechanism.on_card(SecureRandomness()) or (None, None)
-    if noise is None or not isinstance(search, DrawsRepeatedly):
-        return None
-    return CardDraws(search, noise, epsilon=mechanism.epsilon, draws=draws)

@@ -1,5 +1,5 @@
-"""The two sums over pairs of an input word and a shared point on a PyTorch device: what ``point_sums`` does
-on the processor.
+"""The two sums over pairs of an input word and a shared point on a PyTorch device: what
+``channel.point_sums`` does on the processor.
 
 Points come from the processor and its public seed, so a channel has the same numbers on both, as far as
 float32 goes.
@@ -8,28 +8,39 @@ float32 goes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from deniable.arrays import Floats, Vectors
-from deniable.channel.point_sums import Taken, offsets_of, with_squares
-from deniable.channel.points import SharedPoints
 from deniable.gpu.devices import check_full_products, pytorch, usable_device
 from deniable.progress import Report
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+Taken = TypeVar("Taken")
+
 _PAIRS_AT_ONCE = 1 << 26
 
 
-class CardSums:
+class GpuSums:
     """The sums on a PyTorch device."""
 
-    def __init__(self, points: SharedPoints, device: str, report: Report | None = None) -> None:
-        """Compute the density of the mixture at every point; ``report`` is told of how many points it is
-        known, of how many.
+    def __init__(
+        self,
+        inputs: Vectors,
+        layers: list[Vectors],
+        own: list[Floats],
+        weights: Floats,
+        log_shares: Floats,
+        *,
+        squared: bool,
+        device: str,
+        report: Report | None = None,
+    ) -> None:
+        """Compute the density of the mixture at every point. ``inputs`` and ``layers`` come with their
+        squares; for the others see ``channel.points``.
 
         :raises MissingExtra: if PyTorch is not installed.
         :raises InvalidParameter: if PyTorch has no such device here, or may use TF32, which does not tell
@@ -37,18 +48,18 @@ class CardSums:
         """
         self._torch, self._device = pytorch(), usable_device(device)
         check_full_products("a channel")
-        self._squared, self._outputs = points.squared, len(points.outputs)
+        self._squared, self._outputs = squared, len(log_shares)
         with self._torch.inference_mode():
-            self._inputs = self._there(with_squares(points.inputs, 1.0))
-            self._layers = [self._there(with_squares(layer.points, -2.0)) for layer in points.layers]
-            weights, found = self._there(points.weights.astype(np.float32)), []
-            done, total = 0, sum(len(layer.own) for layer in points.layers)
-            for places, layer in zip(self._layers, points.layers, strict=True):
-                found.append(self._log_densities(places, layer.own, weights))
-                done += len(layer.own)
+            self._inputs, self._layers = self._there(inputs), [self._there(layer) for layer in layers]
+            there, self._offsets = self._there(weights.astype(np.float32)), list[Any]()
+            done, total = 0, sum(map(len, own))
+            for layer, distances in zip(self._layers, own, strict=True):
+                log_densities = self._log_densities(layer, distances, there)
+                offsets = log_shares[: len(distances)] - log_densities
+                self._offsets.append(self._there(offsets.astype(np.float32)))
+                done += len(distances)
                 if report is not None:
                     report(done, total)
-            self._offsets = [self._there(each.astype(np.float32)) for each in offsets_of(points, found)]
 
     def rows(self, part: slice, take: Callable[[int, Vectors], Taken]) -> Iterator[Taken]:
         """Yield what ``take`` makes of blocks of rows; see ``PointSums``."""

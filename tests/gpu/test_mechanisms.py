@@ -48,7 +48,7 @@ def with_card(mechanism: Multivariate) -> Card:
     return card
 
 
-def test_the_card_draws_in_place_of_the_secure_source() -> None:
+def test_the_gpu_draws_in_place_of_the_secure_source() -> None:
     mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
     card = with_card(mechanism)
     assert mechanism.perturb(np.arange(20), SecureRandomness()).tolist() == [0] * 20

@@ -2,7 +2,7 @@
 between the tiles that can win.
 
 ``fused.py`` has the bound that connects the two, and its proof. Functions here are Triton's: they are
-compiled for the card, or interpreted on the processor for tests.
+compiled for the GPU, or interpreted on the processor for tests.
 """
 
 # Kernels are not Python but Triton, which has no types.

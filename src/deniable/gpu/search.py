@@ -15,7 +15,7 @@ falling length. For each batch of points
    (``exact.nearest_of``).
 
 So the word is the true nearest one, whatever the data; bad data make it slower, never wrong. Points can be
-made on the card too: then ids go in and ids come out, and nothing else crosses the bus. The processor waits
+made on the GPU too: then ids go in and ids come out, and nothing else crosses the bus. The processor waits
 once a call, not once a batch.
 
 The bound. Let q̂ and φ̂_u be the points and vectors rounded to bfloat16, with what lies below 2⁻¹⁰⁰ made
@@ -53,11 +53,11 @@ from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import RandomnessError
 from deniable.gpu.devices import pytorch, usable_device
-from deniable.gpu.stream import Launch, card_noise, launching_on
+from deniable.gpu.stream import Launch, gpu_noise, launching_on
+from deniable.gpu.tiles import maxima_by_block, maxima_by_stream, settle
 from deniable.interfaces import Neighbours
 from deniable.neighbours.blas import BlasNeighbours
 from deniable.neighbours.exact import UNIT_ROUNDOFF
-from deniable.neighbours.tiles import maxima_by_block, maxima_by_stream, settle
 from deniable.noise.randomness import RadialNoise
 from deniable.parameters import FURTHEST_POINT, checked_queries
 
@@ -176,7 +176,7 @@ class FusedNeighbours:
         return self._processor().nearest_k(queries, k)
 
     def nearest_to_noisy(self, ids: Ids, noise: RadialNoise, epsilons: Floats) -> Ids:
-        """Return the nearest word of each word's vector plus noise of its own; the noise is made on the card
+        """Return the nearest word of each word's vector plus noise of its own; the noise is made on the GPU
         and stays there.
 
         ``ids`` may hold ⊥. The noise comes from a cryptographic source that the operating system keyed
@@ -209,7 +209,7 @@ class FusedNeighbours:
     def _words_of_noisy(self, ids: Tensor, noise: RadialNoise, epsilons: Floats | float) -> Tensor:
         """Return the released words of ids on the device, there."""
         torch = self._torch
-        source = card_noise(self._device)
+        source = gpu_noise(self._device)
         found = self._undecided(len(ids))
         if isinstance(epsilons, float):
             spent = torch.full(

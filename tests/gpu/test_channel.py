@@ -49,7 +49,7 @@ def furthest(first: Floats, second: Floats) -> float:
 
 def test_rows_by_draws_are_those_by_rays_within_their_error() -> None:
     by_draws, at_once = make_channels(
-        EMBEDDING, epsilons=[EPSILON, 3.0], directions=DRAWS, keep=False, on_card=True
+        EMBEDDING, epsilons=[EPSILON, 3.0], directions=DRAWS, keep=False, on_gpu=True
     )
     by_rays = make_channel(EMBEDDING, epsilon=EPSILON, directions=DRAWS, keep=False)
     assert (by_draws.method, by_draws.directions, by_rays.method) == ("simulation", DRAWS, "rays")
@@ -60,7 +60,7 @@ def test_rows_by_draws_are_those_by_rays_within_their_error() -> None:
     set_device("cuda")
     assert (
         furthest(
-            dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=DRAWS, keep=False, on_card=True)),
+            dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=DRAWS, keep=False, on_gpu=True)),
             dense(by_rays),
         )
         > 0.1
@@ -69,7 +69,7 @@ def test_rows_by_draws_are_those_by_rays_within_their_error() -> None:
 
 def test_a_protected_word_is_drawn_as_its_stand_in() -> None:
     safe = protect(EMBEDDING, np.array([4]))
-    matrix = dense(make_channel(safe, epsilon=EPSILON, directions=DRAWS, keep=False, on_card=True))
+    matrix = dense(make_channel(safe, epsilon=EPSILON, directions=DRAWS, keep=False, on_gpu=True))
     assert furthest(matrix[[4]], matrix[safe.stands_in(np.array([4]))]) < 0.1
     assert (
         furthest(
@@ -80,12 +80,10 @@ def test_a_protected_word_is_drawn_as_its_stand_in() -> None:
 
 
 def test_what_is_kept_says_where_it_was_drawn_and_is_not_drawn_again() -> None:
-    first = make_channel(EMBEDDING, epsilon=EPSILON, directions=50, on_card=True)
+    first = make_channel(EMBEDDING, epsilon=EPSILON, directions=50, on_gpu=True)
     drawn = CARDS[EMBEDDING].draws
     assert drawn == 50 * (WORDS + 1)
-    assert (
-        dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=50, on_card=True)) == dense(first)
-    ).all()
+    assert (dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=50, on_gpu=True)) == dense(first)).all()
     assert CARDS[EMBEDDING].draws == drawn
     assert make_channel(EMBEDDING, epsilon=EPSILON, directions=50).method == "rays"
     kept = [(folder / "settings.json").read_text() for folder in work_folder(EMBEDDING, "channels").iterdir()]
@@ -95,7 +93,7 @@ def test_what_is_kept_says_where_it_was_drawn_and_is_not_drawn_again() -> None:
 @pytest.mark.parametrize(("name", "method"), [("santext", "exact"), ("vickrey", "simulation")])
 def test_a_mechanism_without_radial_noise_is_measured_as_ever(name: str, method: str) -> None:
     channel = make_channel(
-        EMBEDDING, ChosenMechanism(name=name), epsilon=EPSILON, directions=50, keep=False, on_card=True
+        EMBEDDING, ChosenMechanism(name=name), epsilon=EPSILON, directions=50, keep=False, on_gpu=True
     )
     assert channel.method == method
     assert not sum(card.draws for card in CARDS.values())
@@ -103,7 +101,7 @@ def test_a_mechanism_without_radial_noise_is_measured_as_ever(name: str, method:
 
 def test_without_a_device_rays_are_followed() -> None:
     set_device(None)
-    assert make_channel(EMBEDDING, epsilon=EPSILON, directions=50, keep=False, on_card=True).method == "rays"
+    assert make_channel(EMBEDDING, epsilon=EPSILON, directions=50, keep=False, on_gpu=True).method == "rays"
 
 
 def test_receivers_draw_on_the_device_that_was_asked_for() -> None:
@@ -121,12 +119,12 @@ def test_sums_over_points_are_those_of_the_processor(name: str, monkeypatch: pyt
     on_processor = make_channel(EMBEDDING, mechanism, epsilon=EPSILON, directions=50, keep=False)
     set_device("cpu")
     monkeypatch.setattr(
-        "deniable.channel.rows.ProcessorSums", lambda *_: pytest.fail("the device was asked for")
+        "deniable.channel.point_sums.ProcessorSums", lambda *_: pytest.fail("the device was asked for")
     )
-    monkeypatch.setattr("deniable.channel.card_sums._PAIRS_AT_ONCE", 7 * WORDS)
-    on_card = make_channel(EMBEDDING, mechanism, epsilon=EPSILON, directions=50, keep=False, on_card=True)
-    assert on_card.method == on_processor.method == "points"
-    assert dense(on_card) == pytest.approx(dense(on_processor), rel=1e-4, abs=1e-8)
+    monkeypatch.setattr("deniable.gpu.sums._PAIRS_AT_ONCE", 7 * WORDS)
+    on_gpu = make_channel(EMBEDDING, mechanism, epsilon=EPSILON, directions=50, keep=False, on_gpu=True)
+    assert on_gpu.method == on_processor.method == "points"
+    assert dense(on_gpu) == pytest.approx(dense(on_processor), rel=1e-4, abs=1e-8)
     assert not sum(card.draws for card in CARDS.values())  # the points come from the public seed
 
 
@@ -138,6 +136,6 @@ def test_columns_are_summed_on_the_device_that_was_asked_for(monkeypatch: pytest
     on_processor = np.stack(list(columns.columns(outputs)))
     set_device("cpu")
     monkeypatch.setattr(
-        "deniable.channel.columns.ProcessorSums", lambda *_: pytest.fail("the device was asked for")
+        "deniable.channel.point_sums.ProcessorSums", lambda *_: pytest.fail("the device was asked for")
     )
     assert np.stack(list(columns.columns(outputs))) == pytest.approx(on_processor, rel=1e-4, abs=1e-8)
