@@ -10,11 +10,11 @@ import pytest
 
 from deniable import Multivariate
 from deniable.arrays import Floats, Ids
-from deniable.channel import allocation, making, rows
-from deniable.channel.allocation import draws_for_outputs, draws_of_inputs
+from deniable.channel import making, points, rows
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
+from deniable.channel.points import draws_for_outputs, draws_of_inputs
 from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.embeddings.places import work_folder
 from deniable.errors import InvalidParameter
@@ -30,8 +30,8 @@ ASKED = np.array([3, 17, 90, 250, 399])
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
     monkeypatch.setattr(rows, "FEWEST_INPUTS", 100)
-    monkeypatch.setattr(allocation, "SPREAD_DRAWS", 100_000)
-    monkeypatch.setattr(allocation, "_PILOT_DRAWS", 5_000)
+    monkeypatch.setattr(points, "SPREAD_DRAWS", 100_000)
+    monkeypatch.setattr(points, "PILOT_DRAWS", 5_000)
     return tmp_path
 
 
@@ -79,16 +79,16 @@ def test_seldom_outputs_get_points_around_the_words_near_them(monkeypatch: pytes
     mechanism, inputs = Multivariate(EMBEDDING, epsilon=EPSILON), np.arange(WORDS + 1)
     noise = radial_noise(mechanism)
     assert noise is not None
-    spread = draws_of_inputs(EMBEDDING, inputs, allocation.SPREAD_DRAWS)
-    monkeypatch.setattr(allocation, "LEAST_MET", 0)
+    spread = draws_of_inputs(EMBEDDING, inputs, points.SPREAD_DRAWS)
+    monkeypatch.setattr(points, "LEAST_MET", 0)
     assert (draws_for_outputs(mechanism, noise, inputs, ASKED, seed=8) == spread).all()
-    monkeypatch.setattr(allocation, "LEAST_MET", 1 << 30)
-    monkeypatch.setattr(allocation, "NEAR", 7)
+    monkeypatch.setattr(points, "LEAST_MET", 1 << 30)
+    monkeypatch.setattr(points, "NEAR", 7)
     more = draws_for_outputs(mechanism, noise, inputs, ASKED[:1], seed=8) - spread
     vectors = EMBEDDING.rows(inputs).astype(np.float64)
     nearest = np.argsort(((vectors - vectors[ASKED[0]]) ** 2).sum(axis=1), kind="stable")[:7]
     assert sorted(np.flatnonzero(more).tolist()) == sorted(nearest.tolist())
-    assert set(more[nearest].tolist()) == {allocation.DRAWS_AROUND}
+    assert set(more[nearest].tolist()) == {points.DRAWS_AROUND}
 
 
 def test_it_stays_off_the_disk_and_many_outputs_get_the_whole_channel() -> None:

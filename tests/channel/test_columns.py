@@ -13,7 +13,7 @@ from scipy.stats import laplace
 from deniable import Embedding, InsecureSeededRandomness, Multivariate
 from deniable.arrays import Floats, Ids
 from deniable.calibration.protection import protect
-from deniable.channel import allocation, points, rows
+from deniable.channel import points, rows
 from deniable.channel.channel import Channel
 from deniable.channel.columns import Columns, PointColumns, columns_of
 from deniable.channel.draws import Draws
@@ -37,9 +37,9 @@ def made(name: str, embedding: Embedding = EMBEDDING, epsilon: float = EPSILON) 
 
 @pytest.fixture(autouse=True)
 def fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allocation, "SPREAD_DRAWS", 10_000)
-    monkeypatch.setattr(allocation, "SPREAD_AN_OUTPUT", 0)
-    monkeypatch.setattr(allocation, "_PILOT_DRAWS", 5_000)
+    monkeypatch.setattr(points, "SPREAD_DRAWS", 10_000)
+    monkeypatch.setattr(points, "SPREAD_AN_OUTPUT", 0)
+    monkeypatch.setattr(points, "PILOT_DRAWS", 5_000)
 
 
 def columns(channel: Columns, outputs: Ids) -> Floats:
@@ -86,7 +86,7 @@ def test_only_points_of_the_outputs_are_kept_and_all_of_them_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     outputs = np.array([0, 5, 249])
-    monkeypatch.setattr(allocation, "LEAST_MET", 0)  # the same points for all
+    monkeypatch.setattr(points, "LEAST_MET", 0)  # the same points for all
     some = PointColumns(made("multivariate"), outputs, points=40, seed=1)
     whole = PointColumns(made("multivariate"), ALL, points=40, seed=1)
     assert sorted(some.points.outputs.tolist()) == outputs.tolist()
@@ -139,8 +139,8 @@ def test_their_reader_knows_more_than_that_of_as_many_rays() -> None:
 
 
 def test_wrong_columns_are_told_from_right_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allocation, "SPREAD_DRAWS", 100 * WORDS)
-    monkeypatch.setattr(allocation, "LEAST_MET", 0)
+    monkeypatch.setattr(points, "SPREAD_DRAWS", 100 * WORDS)
+    monkeypatch.setattr(points, "LEAST_MET", 0)
     truth, outputs = released()
     channel = PointColumns(made("multivariate"), ALL, points=100, seed=0)
     right, _ = read(channel, truth, outputs)
@@ -166,8 +166,8 @@ def test_wrong_columns_are_told_from_right_ones(monkeypatch: pytest.MonkeyPatch)
 def test_an_output_without_points_is_known_by_its_own_vector(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(allocation, "SPREAD_DRAWS", WORDS)
-    monkeypatch.setattr(allocation, "LEAST_MET", 0)
+    monkeypatch.setattr(points, "SPREAD_DRAWS", WORDS)
+    monkeypatch.setattr(points, "LEAST_MET", 0)
     safe = protect(EMBEDDING, np.array([240]))
     channel = PointColumns(
         made(name, safe, epsilon=1e-3), ALL, points=1, seed=0

@@ -13,13 +13,12 @@ import pytest
 from deniable import Embedding, InsecureSeededRandomness, Multivariate
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.calibration.protection import protect
-from deniable.channel import allocation, making, points, rows
-from deniable.channel.allocation import draws_each, draws_of_inputs
+from deniable.channel import making, points, rows
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel, make_channels
 from deniable.channel.point_sums import PointSums, ProcessorSums
-from deniable.channel.points import Layer, SharedPoints, draw_points
+from deniable.channel.points import Layer, SharedPoints, draw_points, draws_each, draws_of_inputs
 from deniable.channel.rows import shares_points
 from deniable.embeddings.places import work_folder
 from deniable.mechanisms.base import NearestWord, radial_noise
@@ -148,7 +147,7 @@ def test_rows_are_what_words_become_and_wrong_ones_are_not(
     epsilon: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(points, "MOST_POINTS_EACH", 300)
-    monkeypatch.setattr(allocation, "MOST_DRAWS_EACH", 400)
+    monkeypatch.setattr(points, "MOST_DRAWS_EACH", 400)
     monkeypatch.setattr(making, "LEFT_OUT", 1e-6)
     monkeypatch.setattr(rows, "_POINTS_LEAVE_OUT", 1e-6)
     channel = make_channel(EMBEDDING, epsilon=epsilon, directions=400, keep=False)
@@ -237,7 +236,7 @@ def test_sums_over_words_are_near_those_of_draws_with_another_seed(monkeypatch: 
         np.repeat(np.arange(300), 2_000)
     )
     true = np.bincount(released, minlength=300) / len(released)
-    monkeypatch.setattr(allocation, "MOST_DRAWS_EACH", 1_000)
+    monkeypatch.setattr(points, "MOST_DRAWS_EACH", 1_000)
     found = make_channel(embedding, epsilon=EPSILON, directions=1_000, keep=False).output_shares(
         np.append(np.full(300, 1.0 / 300), 0.0)
     )
@@ -342,7 +341,7 @@ def test_points_of_one_dimension_are_held_against_the_kept_ones_a_few_at_a_time(
 
 
 def test_no_more_points_are_drawn_than_say_something(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allocation, "MOST_DRAWS_EACH", 7)
+    monkeypatch.setattr(points, "MOST_DRAWS_EACH", 7)
     few, many = (
         make_channel(EMBEDDING, epsilon=EPSILON, directions=wanted, keep=False) for wanted in (3, 100)
     )

@@ -230,8 +230,8 @@ def forge_index(files: Files, source: random.Random) -> Files:
 
 
 def read_stored(folder: Path, source: random.Random) -> None:
-    from deniable.neighbours.oracle import OracleNeighbours
     from deniable.neighbours.scan import ScanNeighbours
+    from tests.support.oracle import OracleNeighbours
 
     embedding = Embedding.open(folder)
     assert not any(UNPRINTABLE.search(word) for word in embedding.words)

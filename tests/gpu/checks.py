@@ -22,10 +22,10 @@ from deniable.gpu import stream as streams
 from deniable.gpu.draws import GpuDraws
 from deniable.gpu.search import FusedNeighbours, Tiling
 from deniable.gpu.stream import GpuNoise, Launch, gpu_noise, stream
-from deniable.neighbours.oracle import OracleNeighbours
 from deniable.noise.randomness import RadialNoise
 from tests.gpu.reference import cut_normals, gamma_cdf, keystream, ks_p_value, reference_noise
 from tests.support.hostile import HOSTILE, equal_vectors, hostile_queries, named, noisy_queries
+from tests.support.oracle import OracleNeighbours
 
 ALPHA = 1e-6
 KEY = bytes(range(100, 132))

@@ -11,8 +11,8 @@ from deniable import Embedding, InsecureSeededRandomness, Multivariate, Privatiz
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.interfaces import Randomness
 from deniable.neighbours import set_device
-from deniable.neighbours.oracle import OracleNeighbours
 from deniable.noise.randomness import RadialNoise
+from tests.support.oracle import OracleNeighbours
 from tests.support.strategies import random_embedding
 
 

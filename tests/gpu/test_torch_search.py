@@ -12,8 +12,8 @@ import torch
 from deniable import Embedding, InvalidParameter, Multivariate, SecureRandomness
 from deniable.gpu.torch_search import TILE, GpuNeighbours
 from deniable.neighbours import set_device
-from deniable.neighbours.oracle import OracleNeighbours
 from tests.support.hostile import HOSTILE, equal_vectors, hostile_queries, near_ties, noisy_queries
+from tests.support.oracle import OracleNeighbours
 from tests.support.strategies import random_embedding
 
 

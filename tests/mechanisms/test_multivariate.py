@@ -11,8 +11,8 @@ from deniable import (
     Multivariate,
     SecureRandomness,
 )
-from deniable.neighbours.oracle import OracleNeighbours
 from deniable.noise.randomness import multivariate_noise
+from tests.support.oracle import OracleNeighbours
 from tests.support.strategies import line_embedding, random_embedding
 
 

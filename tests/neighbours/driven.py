@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deniable import Embedding
 from deniable.arrays import Floats, Ids, Vectors
-from deniable.neighbours.oracle import OracleNeighbours
+from tests.support.oracle import OracleNeighbours
 
 DRIVER = Path(__file__).with_name("emulated.cpp")
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from deniable import Embedding
 from deniable.arrays import Vectors
 from deniable.neighbours.blas import TILE, BlasNeighbours
-from deniable.neighbours.oracle import OracleNeighbours
 from tests.support.hostile import (
     HOSTILE,
     all_norms,
@@ -22,6 +21,7 @@ from tests.support.hostile import (
     noisy_queries,
     one_outlier,
 )
+from tests.support.oracle import OracleNeighbours
 from tests.support.strategies import random_embedding
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
-from deniable.neighbours.oracle import OracleNeighbours
 from tests.neighbours.driven import (
     DRIVER,
     Program,
@@ -27,6 +26,7 @@ from tests.support.hostile import (
     named,
     noisy_queries,
 )
+from tests.support.oracle import OracleNeighbours
 from tests.support.strategies import random_embedding
 
 pytestmark = needs_the_tools

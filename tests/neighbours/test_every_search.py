@@ -13,8 +13,8 @@ from deniable import Embedding, InvalidParameter
 from deniable.gpu.torch_search import GpuNeighbours
 from deniable.interfaces import Neighbours
 from deniable.neighbours.blas import BlasNeighbours
-from deniable.neighbours.oracle import OracleNeighbours
 from tests.support.hostile import near_ties, noisy_queries
+from tests.support.oracle import OracleNeighbours
 from tests.support.strategies import random_embedding
 
 Search = Callable[[Embedding], Neighbours]

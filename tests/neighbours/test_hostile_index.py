@@ -16,8 +16,8 @@ from deniable import Embedding
 from deniable.arrays import Vectors
 from deniable.embeddings import store
 from deniable.errors import MalformedEmbedding
-from deniable.neighbours.oracle import OracleNeighbours
 from tests.support.hostile import noisy_queries
+from tests.support.oracle import OracleNeighbours
 from tests.support.strategies import random_embedding
 
 pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")

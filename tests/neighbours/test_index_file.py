@@ -11,8 +11,8 @@ import pytest
 
 from deniable import Embedding
 from deniable.embeddings import store
-from deniable.neighbours.oracle import OracleNeighbours
 from tests.support.hostile import noisy_queries
+from tests.support.oracle import OracleNeighbours
 from tests.support.strategies import random_embedding
 
 pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")

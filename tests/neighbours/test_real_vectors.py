@@ -10,8 +10,8 @@ import pytest
 
 from deniable import Embedding, InsecureSeededRandomness, Multivariate
 from deniable.embeddings import store
-from deniable.neighbours.oracle import OracleNeighbours
 from deniable.noise.randomness import multivariate_noise
+from tests.support.oracle import OracleNeighbours
 
 EMBEDDINGS = Path(__file__).parents[2].parent / "shared/data/embeddings"
 FILES = ["glove.6B.50d.txt.bz2", "glove.840B.300d.34k.w2v.txt.bz2"]

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from deniable import Embedding, InvalidParameter
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.neighbours.blas import BlasNeighbours
-from deniable.neighbours.oracle import OracleNeighbours
 from tests.support.hostile import (
     HOSTILE,
     HOSTILE_AT_ANY_SIZE,
@@ -22,6 +21,7 @@ from tests.support.hostile import (
     named,
     noisy_queries,
 )
+from tests.support.oracle import OracleNeighbours
 from tests.support.strategies import random_embedding
 
 pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")

@@ -25,7 +25,7 @@ import sys, threading
 import numpy as np
 from pathlib import Path
 from deniable import Embedding
-from deniable.neighbours.oracle import OracleNeighbours
+from tests.support.oracle import OracleNeighbours
 from deniable.neighbours.scan import ScanNeighbours
 
 def held(field):

@@ -8,8 +8,8 @@ import numpy as np
 
 from deniable import Embedding
 from deniable.arrays import Floats, Ids
-from deniable.neighbours.oracle import OracleNeighbours
 from deniable.noise.randomness import RadialNoise
+from tests.support.oracle import OracleNeighbours
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -14,10 +14,15 @@ from typing import Protocol
 import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
-from deniable.channel.allocation import draws_for_outputs
 from deniable.channel.making import DIRECTIONS, make_rows
 from deniable.channel.point_sums import sums_of
-from deniable.channel.points import FEWEST_POINTS_EACH, MOST_NUMBERS, SharedPoints, draw_points
+from deniable.channel.points import (
+    FEWEST_POINTS_EACH,
+    MOST_NUMBERS,
+    SharedPoints,
+    draw_points,
+    draws_for_outputs,
+)
 from deniable.channel.rows import shares_points
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import NearestWord, method_of, radial_noise

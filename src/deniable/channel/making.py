@@ -80,7 +80,7 @@ def make_channels(
     ⊥. ``outputs`` are the words whose columns are needed, such as those of one release: where these are few,
     a channel by shared points or exact sums is made for them alone, and is not left on the disk;
     ``Channel.asked`` says so. ``directions`` is how many rays are followed from each input, draws made of it
-    or, at most, points drawn around it (``allocation.draws_each``). What is finished stays on the disk
+    or, at most, points drawn around it (``points.draws_each``). What is finished stays on the disk
     (unless ``keep`` is false), so an interrupted run is continued by the next. With ``on_gpu`` the device
     that was asked for (``neighbours.set_device``) takes part, if it draws this mechanism's noise: it sums
     over points, with the same result, and a channel of few words is made by draws there in place of rays,

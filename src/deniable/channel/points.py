@@ -12,6 +12,7 @@ which is importance sampling with the mixture of all words' noise. It is unbiase
 1/w_x. The mean hardly needs all points of a frequent word, so no more than some of each are kept, chosen by
 chance; how many there were is counted. Own draws of every word are among them, so it serves large ε as well.
 
+However the points are spread the estimate is unbiased; a good spread makes it precise with fewer of them.
 Points are about public words and stay in memory: nothing that was released has anything to do with them.
 """
 
@@ -48,6 +49,27 @@ of each are kept anyway."""
 FURTHEST = 1_000.0
 """How far words may lie from their centre, in lengths of 1/ε, for float32 to tell their distances well
 enough."""
+
+MOST_DRAWS_EACH = 200
+"""No more points are drawn than this times the outputs: a few are kept of each, and of how many is then known
+within 7 % or so."""
+
+SPREAD_DRAWS = 150_000
+"""How many points are drawn around all input words where some outputs are asked for: they meet those that are
+released most."""
+
+LEAST_MET = 32
+"""An output that fewer of these points are expected to meet gets points around the words near it."""
+
+SPREAD_AN_OUTPUT = 40
+"""There are as many of them as this for each output, where that is more."""
+
+NEAR, DRAWS_AROUND = 40, 30
+"""From how many words near such an output, and how many from each at most: all together no more than are
+spread."""
+
+PILOT_DRAWS = 50_000
+_PRODUCTS_AT_ONCE = 1 << 24
 
 _NUMBERS_AT_ONCE = 1 << 22
 _HALVINGS = 20
@@ -163,6 +185,58 @@ def points_each(embedding: Embedding, asked: Ids | None = None) -> int:
 def points_in_all(outputs: int, inputs: int, draws: int) -> int:
     """Return how many points of so many outputs are kept together, of so many that are drawn."""
     return max(MOST_PAIRS_ASKED // inputs, min(MEAN_POINTS * outputs, int(_KEPT_OF_DRAWN * draws)))
+
+
+def draws_each(embedding: Embedding, inputs: int, wanted: int) -> int:
+    """Return how many points are drawn for each of so many input words, where so many are wanted; at least
+    one."""
+    return max(1, min(wanted, MOST_DRAWS_EACH * len(embedding) // inputs))
+
+
+def draws_of_inputs(embedding: Embedding, inputs: Ids, draws: int) -> Ids:
+    """Return how many of about so many points are drawn around each input word, in the order of their ranks;
+    at least one.
+
+    Half are the same for all, and half go by rank, as frequent words are released most and ought to be told
+    best. ⊥ stands for many words, and lies where the points of no other word come: it gets as many as the
+    most frequent word.
+    """
+    by_rank = 1.0 / (1.0 + np.arange(len(inputs)))
+    by_rank[inputs == embedding.unknown_id] = 1.0
+    shares = 0.5 / len(inputs) + 0.5 * by_rank / by_rank.sum()
+    counts: Ids = np.maximum(1, np.round(shares * draws)).astype(np.int64)
+    return counts
+
+
+def draws_for_outputs(
+    mechanism: NearestWord, noise: RadialNoise, inputs: Ids, outputs: Ids, *, seed: int
+) -> Ids:
+    """Return how many points to draw around each input word so that some come out as each of these outputs.
+
+    A pilot says which outputs points around all words seldom meet. Its own points are not used again: an
+    estimate from points whose number depended on them would be biased.
+    """
+    embedding = mechanism.embedding
+    each = draws_of_inputs(embedding, inputs, max(SPREAD_DRAWS, SPREAD_AN_OUTPUT * len(outputs)))
+    pilot = draws_of_inputs(embedding, inputs, PILOT_DRAWS)
+    _, met = SeededPoints(mechanism, seed=seed).of_each(embedding.stands_in(np.repeat(inputs, pilot)))
+    expected = np.bincount(met, minlength=len(embedding))[outputs] * (each.sum() / pilot.sum())
+    seldom = outputs[expected < LEAST_MET]
+    near = _near(NoiseMetric(mechanism, noise, inputs), embedding.rows(seldom), min(NEAR, len(inputs)))
+    np.add.at(each, near.ravel(), max(1, min(DRAWS_AROUND, int(each.sum()) // max(1, near.size))))
+    return each
+
+
+def _near(metric: NoiseMetric, vectors: Vectors, count: int) -> Ids:
+    """Return the places of the input words that lie nearest to each vector, as the noise sees them."""
+    inputs, points = metric.inputs, metric.of(vectors)
+    squares = np.einsum("ij,ij->i", inputs, inputs)
+    found = np.empty((len(points), count), dtype=np.int64)
+    at_once = max(1, _PRODUCTS_AT_ONCE // len(inputs))
+    for start in range(0, len(points), at_once):
+        apart = squares - 2.0 * (points[start : start + at_once] @ inputs.T)
+        found[start : start + at_once] = np.argpartition(apart, count - 1, axis=1)[:, :count]
+    return found
 
 
 def draw_points(

@@ -23,10 +23,17 @@ from dataclasses import replace
 import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
-from deniable.channel.allocation import draws_each, draws_for_outputs, draws_of_inputs
 from deniable.channel.draws import Draws, gpu_draws
 from deniable.channel.point_sums import PointSums, sums_of
-from deniable.channel.points import NoiseMetric, draw_points, points_each, points_in_all
+from deniable.channel.points import (
+    NoiseMetric,
+    draw_points,
+    draws_each,
+    draws_for_outputs,
+    draws_of_inputs,
+    points_each,
+    points_in_all,
+)
 from deniable.channel.rays.rays import Envelope, RadialRays
 from deniable.channel.rays.statistics import furthest_radius, length_function, row_on_rays
 from deniable.channel.store import Row

@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.channel.explanation import Explanation, Neighbour, Outcome, explain_word, explain_words
-from deniable.channel.moves import NeighbourMoves
+from deniable.channel.explanation import (
+    Explanation,
+    Neighbour,
+    NeighbourMoves,
+    Outcome,
+    explain_word,
+    explain_words,
+)
 from deniable.cli.options import AsJson, Epsilon, VocabularyOptions, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json
 from deniable.interfaces import Mechanism

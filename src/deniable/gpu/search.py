@@ -144,11 +144,6 @@ class FusedNeighbours:
         self.tiles_scored_again = 0
         """How many tiles were scored in float64, of all points so far: what the bound costs."""
 
-    @property
-    def points_at_once(self) -> int:
-        """How many points one batch holds at most."""
-        return int(self._at_once)
-
     def nearest(self, queries: Vectors) -> Ids:
         """Return the id of the nearest word of every row; ties go to the lowest id."""
         queries = checked_queries(queries, self._dimension)

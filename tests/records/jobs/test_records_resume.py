@@ -10,11 +10,11 @@ import pytest
 
 from deniable import Embedding, Multivariate, Privatizer, ResumeError
 from deniable.arrays import Floats, Ids
-from deniable.neighbours.oracle import OracleNeighbours
 from deniable.noise.randomness import RadialNoise
 from deniable.release.receipt import Receipt
 from tests.records.jobs.stopped_jobs import source_in, stopped_job
 from tests.support.keeping import keep_all as privatize_file
+from tests.support.oracle import OracleNeighbours
 
 
 def test_resuming_a_finished_output_draws_nothing(noisy: Privatizer, tmp_path: Path) -> None:
