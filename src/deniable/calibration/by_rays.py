@@ -142,14 +142,7 @@ class RayCalibration(Calibration):
     def epsilon_reaching(self, share: float) -> float:
         """Return the ε at which N_w is ``share`` on average over the words, or over 2,048 of them spread
         evenly where there are more."""
-        radii: Floats = np.asarray(self.radii[self._some_rows()], dtype=np.float64)
-        middle = typical_epsilon(radii, self.length)
-        low, high = middle * 1e-4, middle * 1e4
-        for _ in range(_HALVINGS):
-            tried = float(np.sqrt(low * high))
-            average = float(unchanged(radii, np.array([tried]), self.length)[0].mean())
-            low, high = (tried, high) if average < share else (low, tried)
-        return float(f"{high:.3g}")
+        return float(f"{_reaching(self.radii[self._some_rows()], self.length, share):.3g}")
 
     def span(self, values: int) -> list[float]:
         """Return this many values of ε from where one word in 200 stays on average to where all but one in
@@ -307,17 +300,20 @@ def typical_epsilon(radii: Floats, length: LengthFunction) -> float:
 
 
 def _covering(radii: Floats, length: LengthFunction, values: int) -> Floats:
+    low, high = (_reaching(radii, length, share) for share in (0.02, 0.95))
+    return np.array([float(f"{epsilon:.3g}") for epsilon in np.geomspace(low, max(high, low * 1.01), values)])
+
+
+def _reaching(radii: Floats, length: LengthFunction, share: float) -> float:
+    """Return the ε at which the average N_w of words with these first breakpoints is ``share``."""
+    radii = np.asarray(radii, dtype=np.float64)
     middle = typical_epsilon(radii, length)
-
-    def reaching(share: float) -> float:
-        low, high = middle * 1e-3, middle * 1e3
-        for _ in range(60):
-            tried = (low * high) ** 0.5
-            low, high = (tried, high) if length(tried * radii).mean() < share else (low, tried)
-        return high
-
-    grid = np.geomspace(reaching(0.02), max(reaching(0.95), reaching(0.02) * 1.01), values)
-    return np.array([float(f"{epsilon:.3g}") for epsilon in grid])
+    low, high = middle * 1e-4, middle * 1e4
+    for _ in range(_HALVINGS):
+        tried = (low * high) ** 0.5
+        average = float(unchanged(radii, np.array([tried]), length)[0].mean())
+        low, high = (tried, high) if average < share else (low, tried)
+    return high
 
 
 def _rows(engine: RadialRays, ids: Ids, grid: Floats | None) -> Rows:
