@@ -18,7 +18,6 @@ import resource
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays, measure_protected
 from deniable.calibration.choice import choose
 from deniable.calibration.protection import protect
-from deniable.calibration.report.examples import sample_outputs
+from deniable.calibration.report.findings import Output, sample_outputs
 from deniable.calibration.result import Targets
 from deniable.channel.rays.statistics import average_unchanged, unchanged
 from deniable.mechanisms.base import radial_noise
@@ -94,7 +93,7 @@ def main() -> None:
         "seconds_for_s_w_of_the_sample": seconds["S_w"],
         "largest_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         "table": table(epsilons, shares, sample, some),
-        "outputs": asdict(sample_outputs(some)),
+        "outputs": outputs_of(sample_outputs(some)),
         "all_words": largest_for_all(embedding, shares, some) if options.only is None else None,
     }
     if options.claim is not None:
@@ -296,6 +295,16 @@ def _norms(embedding: Embedding, ids: Ids) -> Floats:
 def _nearest(embedding: Embedding, ids: Ids) -> Floats:
     nearest: Floats = best_neighbours(embedding).nearest_k(embedding.rows(ids), 2)[1][:, 1]
     return nearest
+
+
+def outputs_of(rows: list[tuple[float, list[Output]]]) -> dict[str, Any]:
+    """Return the outputs of example words as the page reads them."""
+    return {
+        "words": [output.word for output in rows[0][1]],
+        "epsilons": [row[0].epsilon for _, row in rows],
+        "averages": [average for average, _ in rows],
+        "rows": [[output._asdict() for output in row] for _, row in rows],
+    }
 
 
 def _compact(value: Any) -> str:

@@ -14,7 +14,7 @@ from benchmarks.peers.material import embedding_of, enlarge, read_glove
 
 from deniable import Embedding
 from deniable.arrays import Vectors
-from deniable.gpu.stream import card_noise
+from deniable.gpu.stream import gpu_noise
 from deniable.noise.randomness import RadialNoise
 
 REHEARSAL = os.environ.get("TRITON_INTERPRET") == "1"
@@ -76,5 +76,5 @@ def noisy(embedding: Embedding, count: int) -> Vectors:
     epsilon = EPSILONS[embedding.dimension]
     spent = torch.full((count,), epsilon, dtype=torch.float64, device=DEVICE)
     law = RadialNoise(lengths="gamma", dimension=embedding.dimension)
-    noise = card_noise(torch.device(DEVICE)).launch().noise(law, spent)
+    noise = gpu_noise(torch.device(DEVICE)).launch().noise(law, spent)
     return (noise.cpu().numpy() + embedding.rows(ids)).astype(np.float32)

@@ -12,11 +12,11 @@ import torch
 
 from deniable import Embedding, Multivariate, SecureRandomness
 from deniable.arrays import Vectors
-from deniable.channel.card_draws import CardDraws
-from deniable.gpu.stream import card_noise
+from deniable.gpu.draws import GpuDraws
+from deniable.gpu.search import FusedNeighbours
+from deniable.gpu.stream import gpu_noise
+from deniable.gpu.torch_search import GpuNeighbours
 from deniable.neighbours import set_device
-from deniable.neighbours.fused import FusedNeighbours
-from deniable.neighbours.gpu import GpuNeighbours
 from deniable.neighbours.selection import best_neighbours, why_not_native
 from deniable.noise.randomness import RadialNoise
 from scripts.gpu.device import DEVICE, EPSILONS, KIND, REHEARSAL, SMALL, TARGETS, noisy, say, seconds
@@ -67,7 +67,7 @@ def measure_space(name: str, origin: str, embedding: Embedding, limit: float) ->
     }
     spent = torch.full(((1 << 16) // SMALL,), epsilon, dtype=torch.float64, device=DEVICE)
     noise = RadialNoise(lengths="gamma", dimension=embedding.dimension)
-    alone = seconds(lambda: card_noise(torch.device(DEVICE)).launch().noise(noise, spent))
+    alone = seconds(lambda: gpu_noise(torch.device(DEVICE)).launch().noise(noise, spent))
     queries, old = noisy(embedding, 16_384 // SMALL), GpuNeighbours(embedding, device=DEVICE)
     same = int((old.nearest(queries) == search.nearest(queries)).sum())
     return row | {
@@ -117,9 +117,9 @@ def on_processor(embedding: Embedding) -> dict[str, Any]:
     return {"words_per_second": speed, "search": type(search).__name__, "obstacle": why_not_native()}
 
 
-def _draws(embedding: Embedding, draws: int) -> CardDraws:
+def _draws(embedding: Embedding, draws: int) -> GpuDraws:
     law = RadialNoise(lengths="gamma", dimension=embedding.dimension)
-    return CardDraws(FusedNeighbours(embedding, device=DEVICE), law, epsilon=6.0, draws=draws // SMALL)
+    return GpuDraws(FusedNeighbours(embedding, device=DEVICE), law, epsilon=6.0, draws=draws // SMALL)
 
 
 def measure_channel(embedding: Embedding) -> dict[str, Any]:
@@ -134,9 +134,11 @@ def measure_outcomes(embedding: Embedding, words: int = 400_000) -> dict[str, An
     """Return how long N_w and the number of different words of so many words x 1,000 draws take."""
     draws, ids = _draws(embedding, 1000), np.arange(len(embedding))[:words]
     began = time.perf_counter()
-    outcomes = draws.outcomes(ids)
+    unchanged, distinct = np.empty(len(ids)), np.empty(len(ids))
+    for row, (outputs, counts) in enumerate(draws.counts(ids)):
+        unchanged[row], distinct[row] = counts[outputs == ids[row]].sum() / counts.sum(), len(outputs)
     took = time.perf_counter() - began
-    say(f"median N_w {np.median(outcomes.unchanged):.3f}, different words {np.median(outcomes.distinct):.0f}")
+    say(f"median N_w {np.median(unchanged):.3f}, different words {np.median(distinct):.0f}")
     return {"seconds": took, "words": len(ids), "met": took * len(embedding) / len(ids) < 120}
 
 

@@ -70,7 +70,7 @@ def open_channel(
         if shares_points(mechanism, inputs):
             directions = min(directions, max(_FEWEST_DRAWS, 10 ** (len(str(words)) - 2)))
     return open_channel_of_inputs(
-        card, embedding, inputs, outputs=outputs, directions=directions, on_card=True, report=report
+        card, embedding, inputs, outputs=outputs, directions=directions, on_gpu=True, report=report
     )
 
 
@@ -81,13 +81,13 @@ def open_channel_of_inputs(
     *,
     outputs: Ids | None = None,
     directions: int = DIRECTIONS,
-    on_card: bool = False,
+    on_gpu: bool = False,
     report: Report | None = None,
 ) -> Channel:
     """Return the channel that text with this card went through, from these words, sorted ids, to all words or
     to these ``outputs``.
 
-    Without ``on_card`` nothing is drawn but from public seeds: another machine gets the same numbers, as far
+    Without ``on_gpu`` nothing is drawn but from public seeds: another machine gets the same numbers, as far
     as float32 goes.
 
     :raises InvalidParameter: if a release with this card has no one channel, or an id is not one of the
@@ -108,7 +108,7 @@ def open_channel_of_inputs(
         inputs=None if len(inputs) == len(embedding) + 1 else inputs,
         outputs=outputs,
         directions=directions,
-        on_card=on_card,
+        on_gpu=on_gpu,
         report=report,
     )
     kept = kept_words(card, embedding)

@@ -15,7 +15,7 @@ drawn at random stays as it is with a probability of at most the sum of (q - q')
 q' < q, and no word with one above u(1). Both are tested at a level of one in a million. The words for the
 second test are found by draws of their own: those that stay again and again.
 
-This is the reading side; ``calibration.note`` writes.
+This is the reading side; ``calibration.writing`` writes.
 """
 
 from __future__ import annotations
