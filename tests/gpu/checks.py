@@ -1,4 +1,4 @@
-"""What the kernels for GPUs must do, as functions without pytest: scripts/gpu/check.py asks them of a card,
+"""What the kernels for GPUs must do, as functions without pytest: scripts/gpu/check.py asks them of a GPU,
 the suite of the interpreter.
 
 Each takes the name of a PyTorch device and returns a line about what it saw; it raises AssertionError when
@@ -78,7 +78,7 @@ def half_the_rounds_are_told_from_openssl(device: str) -> str:
             GpuNoise(torch.device(device))
         except RandomnessError:
             return "refused before any draw"
-    raise AssertionError("a card that mixes half as often was taken for secure")
+    raise AssertionError("a GPU that mixes half as often was taken for secure")
 
 
 def noise_equals_a_reference_from_openssl(device: str) -> str:
@@ -118,7 +118,7 @@ def wrong_noise_is_told_from_the_reference(device: str) -> str:
 
 
 def the_tail_reaches_beyond_five_sigma(device: str) -> str:
-    """Count normal numbers beyond 5σ, which a sampler that cuts them has none of; needs a card."""
+    """Count normal numbers beyond 5σ, which a sampler that cuts them has none of; needs a GPU."""
     if interpreted(device):
         return "left out: takes 100 million numbers (the reference test covers the formula)"
     beyond = drawn = 0
@@ -275,7 +275,7 @@ def sums_of_products_are_as_precise_as_the_bound_says(device: str) -> str:
 
 
 def draws_of_the_card_have_the_law_of_the_processor(device: str) -> str:
-    """Compare how often each word is released with draws of the processor; a card with four times the noise
+    """Compare how often each word is released with draws of the processor; a GPU with four times the noise
     must be told apart."""
     from scipy import stats
 
@@ -403,7 +403,7 @@ def launches_never_share_noise(device: str) -> str:
     first, second = (noise_of(source.launch(), device, 8, 3) for _ in range(2))
     assert not np.isin(first, second).any()
     if not interpreted(device):
-        return "two launches (a card cannot be used in a forked process)"
+        return "two launches (a GPU cannot be used in a forked process)"
     before = source._key
     reading, writing = os.pipe()
     child = os.fork()

@@ -3,7 +3,6 @@ for an ε follows rays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from deniable.calibration.protection import Protection
 from deniable.embeddings import store
 from deniable.neighbours import set_device
 from deniable.release.note import read_note
-from tests.support.made_card import MadeCard
+from tests.gpu.made_gpu import MadeGpu
 
 pytest.importorskip("torch")
 
@@ -23,28 +22,19 @@ WORDS, EPSILON, DRAWS = 60, 3.0, 1_000
 
 
 @pytest.fixture(autouse=True)
-def cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[MadeCard]]:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-    made: list[MadeCard] = []
-
-    def search_on(embedding: Embedding, _device: str) -> MadeCard:
-        made.append(MadeCard(embedding))
-        return made[-1]
-
-    monkeypatch.setattr("deniable.neighbours.selection._search_on", search_on)
+def small(gpus: dict[Embedding, MadeGpu]) -> None:
     vectors = np.random.default_rng(0).standard_normal((WORDS, 4))
     vectors[7] = 40.0
     store.save(Embedding([f"w{i}" for i in range(WORDS)], vectors), "small")
-    set_device("cuda")
-    yield made
-    set_device(None)
 
 
-def test_words_are_found_as_by_rays_within_their_errors(cards: list[MadeCard], tmp_path: Path) -> None:
+def test_words_are_found_as_by_rays_within_their_errors(
+    gpus: dict[Embedding, MadeGpu], tmp_path: Path
+) -> None:
     targets, page = Targets(max_unchanged=0.9, min_distinct=5, quantile=0.5), tmp_path / "page.html"
     by_draws = calibrate("small", targets=targets, epsilons=[EPSILON], draws=DRAWS, files=Files(page=page))
     assert by_draws.calibration.method == "simulation"
-    assert sum(card.draws for card in cards) >= WORDS * DRAWS
+    assert sum(gpu.draws for gpu in gpus.values()) >= WORDS * DRAWS
     said = page.read_text(encoding="utf-8")
     assert "with secure noise on a GPU" in said
     assert "from a public seed" not in said
@@ -66,10 +56,10 @@ def test_words_are_found_as_by_rays_within_their_errors(cards: list[MadeCard], t
     assert first.unchanged[7] == 1.0
 
 
-def test_the_search_for_an_epsilon_follows_rays(cards: list[MadeCard]) -> None:
+def test_the_search_for_an_epsilon_follows_rays(gpus: dict[Embedding, MadeGpu]) -> None:
     found = calibrate("small", targets=Targets(max_unchanged=0.9, quantile=0.9), draws=100)
     assert found.calibration.method == "rays"
-    assert not sum(card.draws for card in cards)
+    assert not sum(gpu.draws for gpu in gpus.values())
 
 
 def test_what_draws_say_takes_no_place_of_what_rays_said() -> None:

@@ -3,9 +3,6 @@ apart from it on the disk."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -19,27 +16,15 @@ from deniable.embeddings.places import work_folder
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import set_device
 from tests.channel.test_channel import dense
-from tests.support.made_card import MadeCard
+from tests.gpu.made_gpu import MadeGpu
 from tests.support.strategies import random_embedding
 
 pytest.importorskip("torch")
 
 WORDS, EPSILON, DRAWS = 40, 2.0, 2_000
 EMBEDDING = random_embedding(WORDS, 3)
-CARDS: dict[Embedding, MadeCard] = {}
 
-
-@pytest.fixture(autouse=True)
-def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-    monkeypatch.setattr(
-        "deniable.neighbours.selection._search_on",
-        lambda embedding, _: CARDS.setdefault(embedding, MadeCard(embedding)),
-    )
-    set_device("cuda")
-    yield
-    set_device(None)
-    CARDS.clear()
+pytestmark = pytest.mark.usefixtures("gpus")
 
 
 def furthest(first: Floats, second: Floats) -> float:
@@ -47,7 +32,7 @@ def furthest(first: Floats, second: Floats) -> float:
     return float(np.abs(first - second).sum(axis=1).max() / 2)
 
 
-def test_rows_by_draws_are_those_by_rays_within_their_error() -> None:
+def test_rows_by_draws_are_those_by_rays_within_their_error(gpus: dict[Embedding, MadeGpu]) -> None:
     by_draws, at_once = make_channels(
         EMBEDDING, epsilons=[EPSILON, 3.0], directions=DRAWS, keep=False, on_gpu=True
     )
@@ -56,7 +41,7 @@ def test_rows_by_draws_are_those_by_rays_within_their_error() -> None:
     assert sorted(by_draws.inputs.tolist()) == sorted(by_rays.inputs.tolist())
     assert dense(by_draws).sum(axis=1) == pytest.approx(np.ones(WORDS + 1))
     assert furthest(dense(by_draws), dense(by_rays)) < 0.1 < furthest(dense(at_once), dense(by_rays))
-    CARDS[EMBEDDING] = MadeCard(EMBEDDING, too_strong=1.5)
+    gpus[EMBEDDING] = MadeGpu(EMBEDDING, too_strong=1.5)
     set_device("cuda")
     assert (
         furthest(
@@ -79,24 +64,26 @@ def test_a_protected_word_is_drawn_as_its_stand_in() -> None:
     )
 
 
-def test_what_is_kept_says_where_it_was_drawn_and_is_not_drawn_again() -> None:
+def test_what_is_kept_says_where_it_was_drawn_and_is_not_drawn_again(gpus: dict[Embedding, MadeGpu]) -> None:
     first = make_channel(EMBEDDING, epsilon=EPSILON, directions=50, on_gpu=True)
-    drawn = CARDS[EMBEDDING].draws
+    drawn = gpus[EMBEDDING].draws
     assert drawn == 50 * (WORDS + 1)
     assert (dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=50, on_gpu=True)) == dense(first)).all()
-    assert CARDS[EMBEDDING].draws == drawn
+    assert gpus[EMBEDDING].draws == drawn
     assert make_channel(EMBEDDING, epsilon=EPSILON, directions=50).method == "rays"
     kept = [(folder / "settings.json").read_text() for folder in work_folder(EMBEDDING, "channels").iterdir()]
     assert sorted("secure draws on a GPU" in each for each in kept) == [False, True]
 
 
 @pytest.mark.parametrize(("name", "method"), [("santext", "exact"), ("vickrey", "simulation")])
-def test_a_mechanism_without_radial_noise_is_measured_as_ever(name: str, method: str) -> None:
+def test_a_mechanism_without_radial_noise_is_measured_as_ever(
+    gpus: dict[Embedding, MadeGpu], name: str, method: str
+) -> None:
     channel = make_channel(
         EMBEDDING, ChosenMechanism(name=name), epsilon=EPSILON, directions=50, keep=False, on_gpu=True
     )
     assert channel.method == method
-    assert not sum(card.draws for card in CARDS.values())
+    assert not sum(gpu.draws for gpu in gpus.values())
 
 
 def test_without_a_device_rays_are_followed() -> None:
@@ -104,16 +91,18 @@ def test_without_a_device_rays_are_followed() -> None:
     assert make_channel(EMBEDDING, epsilon=EPSILON, directions=50, keep=False, on_gpu=True).method == "rays"
 
 
-def test_receivers_draw_on_the_device_that_was_asked_for() -> None:
+def test_receivers_draw_on_the_device_that_was_asked_for(gpus: dict[Embedding, MadeGpu]) -> None:
     card = Privatizer(Multivariate(EMBEDDING, epsilon=EPSILON)).card
     assert open_channel(card, EMBEDDING, directions=50).method == "simulation"
-    assert CARDS[EMBEDDING].draws
+    assert gpus[EMBEDDING].draws
     elsewhere = open_channel_of_inputs(card, EMBEDDING, np.arange(5), directions=50)
     assert elsewhere.method == "rays"  # a decoder that travels is the same everywhere
 
 
 @pytest.mark.parametrize("name", ["multivariate", "gaussian"])
-def test_sums_over_points_are_those_of_the_processor(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_over_points_are_those_of_the_processor(
+    gpus: dict[Embedding, MadeGpu], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("deniable.channel.rows.FEWEST_INPUTS", 10)
     mechanism = ChosenMechanism(name=name)
     on_processor = make_channel(EMBEDDING, mechanism, epsilon=EPSILON, directions=50, keep=False)
@@ -125,7 +114,7 @@ def test_sums_over_points_are_those_of_the_processor(name: str, monkeypatch: pyt
     on_gpu = make_channel(EMBEDDING, mechanism, epsilon=EPSILON, directions=50, keep=False, on_gpu=True)
     assert on_gpu.method == on_processor.method == "points"
     assert dense(on_gpu) == pytest.approx(dense(on_processor), rel=1e-4, abs=1e-8)
-    assert not sum(card.draws for card in CARDS.values())  # the points come from the public seed
+    assert not sum(gpu.draws for gpu in gpus.values())  # the points come from the public seed
 
 
 def test_columns_are_summed_on_the_device_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

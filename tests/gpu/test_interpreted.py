@@ -1,5 +1,5 @@
 """The kernels for GPUs keep what they promise, run by Triton's interpreter; a machine with a GPU runs the
-same checks on the card."""
+same checks on the GPU."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.support.oracle import OracleNeighbours
 from tests.support.strategies import random_embedding
 
 
-class Card(OracleNeighbours):
+class OwnDraws(OracleNeighbours):
     """Returns word 0 for all that it draws itself, so that it can be seen who drew."""
 
     def __init__(self, embedding: Embedding) -> None:
@@ -42,26 +42,26 @@ class Derived(SecureRandomness):
     pass
 
 
-def with_card(mechanism: Multivariate) -> Card:
-    card = Card(mechanism.embedding)
-    mechanism.__dict__["neighbours"] = card
-    return card
+def with_gpu(mechanism: Multivariate) -> OwnDraws:
+    gpu = OwnDraws(mechanism.embedding)
+    mechanism.__dict__["neighbours"] = gpu
+    return gpu
 
 
 def test_the_gpu_draws_in_place_of_the_secure_source() -> None:
     mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
-    card = with_card(mechanism)
+    gpu = with_gpu(mechanism)
     assert mechanism.perturb(np.arange(20), SecureRandomness()).tolist() == [0] * 20
-    assert [(noise.lengths, noise.dimension, set(epsilons)) for noise, epsilons in card.asked] == [
+    assert [(noise.lengths, noise.dimension, set(epsilons)) for noise, epsilons in gpu.asked] == [
         ("gamma", 3, {1e9})
     ]
 
 
 def test_every_token_keeps_its_own_epsilon() -> None:
     mechanism = Multivariate(random_embedding(20, 3), epsilon=1.0)
-    card = with_card(mechanism)
+    gpu = with_gpu(mechanism)
     mechanism.perturb(np.arange(3), SecureRandomness(), epsilon=np.array([1.0, 2.0, 3.0]))
-    assert card.asked[0][1].tolist() == [1.0, 2.0, 3.0]
+    assert gpu.asked[0][1].tolist() == [1.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize(
@@ -69,17 +69,17 @@ def test_every_token_keeps_its_own_epsilon() -> None:
 )
 def test_it_draws_in_place_of_no_other_source(source: Randomness) -> None:
     mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
-    card = with_card(mechanism)
+    gpu = with_gpu(mechanism)
     assert mechanism.perturb(np.arange(20), source).tolist() == list(range(20))
-    assert not card.asked
+    assert not gpu.asked
 
 
 @pytest.mark.parametrize("kind", [OwnNoise, OwnPoints])
 def test_it_never_draws_for_a_mechanism_that_draws_in_its_own_way(kind: type[Multivariate]) -> None:
     mechanism = kind(random_embedding(20, 3), epsilon=1e9)
-    card = with_card(mechanism)
+    gpu = with_gpu(mechanism)
     assert mechanism.perturb(np.arange(20), SecureRandomness()).tolist() == list(range(20))
-    assert not card.asked
+    assert not gpu.asked
 
 
 @pytest.fixture
@@ -100,16 +100,16 @@ def on_a_device() -> Iterator[None]:
 )
 def test_the_receipt_names_the_generator_that_drew(source: Randomness, generator: str) -> None:
     mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
-    with_card(mechanism)
+    with_gpu(mechanism)
     assert Privatizer(mechanism, randomness=source).settings.randomness["generator"] == generator
 
 
 def test_the_receipt_names_the_generator_of_a_search_that_outlasts_its_device() -> None:
     mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
-    card = with_card(mechanism)
+    gpu = with_gpu(mechanism)
     private = Privatizer(mechanism)
     private(mechanism.embedding.words[3])
-    assert card.asked
+    assert gpu.asked
     assert private.settings.randomness["generator"] == "ChaCha20 on a GPU, keyed by the operating system"
 
 

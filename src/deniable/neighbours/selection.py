@@ -106,10 +106,10 @@ def why_not_native() -> str:
 
 
 def _new_search(embedding: Embedding) -> Neighbours:
-    return _processor_search(embedding) if _device is None else _search_on(embedding, _device)
+    return _processor_search(embedding) if _device is None else search_on(embedding, _device)
 
 
-def _search_on(embedding: Embedding, device: str) -> Neighbours:
+def search_on(embedding: Embedding, device: str) -> Neighbours:
     """Return the fastest search of a PyTorch device: by our own kernels where they run."""
     from deniable.gpu.devices import compiles_kernels, usable_device
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-class MadeCard(OracleNeighbours):
+class MadeGpu(OracleNeighbours):
     """Draws gamma noise and finds the nearest words; ``draws`` counts all that were made, and ``too_strong``
     makes them wrong."""
 
