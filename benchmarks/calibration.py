@@ -27,7 +27,7 @@ from deniable import Embedding
 from deniable.arrays import Ids
 from deniable.calibration.by_rays import epsilon_range
 from deniable.channel.rays.rays import RadialRays, Rays
-from deniable.channel.rays.statistics import GammaFunction, furthest_radius, gamma_draws
+from deniable.channel.rays.statistics import LengthFunction, furthest_radius
 from deniable.neighbours.threads import threads
 from deniable.noise.randomness import RadialNoise
 
@@ -82,8 +82,8 @@ def by_rays(rays: Rays, epsilons: np.ndarray) -> dict[str, Work]:
     """Return the walks: the released word of every direction at every ε, whether a word stays, and the
     released word at one ε, without a walk."""
     dimension = rays.embedding.dimension
-    lengths = gamma_draws(rays.rays, dimension)
-    reach = furthest_radius(float(epsilons.min()), GammaFunction(dimension), lengths)
+    lengths = LengthFunction("gamma", dimension).draws(rays.rays)
+    reach = furthest_radius(float(epsilons.min()), LengthFunction("gamma", dimension), lengths)
     blocks = blocks_of(rays)
 
     def walked() -> int:

@@ -33,7 +33,7 @@ from deniable.calibration.calibration import (
 from deniable.channel.distribution import Distribution
 from deniable.channel.draws import Draws, gpu_draws
 from deniable.channel.rays.rays import Envelope
-from deniable.channel.rays.statistics import GROUPS, GammaFunction, distribution_on_rays, jackknife
+from deniable.channel.rays.statistics import GROUPS, LengthFunction, distribution_on_rays, jackknife
 from deniable.embeddings.embedding import Embedding
 from deniable.gpu.draws import SEED as GPU_SEED
 from deniable.mechanisms.base import Method, exact_sums, method_of
@@ -224,7 +224,7 @@ class _Table:
         self._made = [mechanism(embedding, epsilon=epsilon) for epsilon in grid.tolist()]
         self.sums = exact_sums(self._made[0])
         self._gpus = [gpu for gpu in (gpu_draws(made, draws) for made in self._made) if gpu is not None]
-        self._first, self._length = first_of_each(embedding), GammaFunction(1)
+        self._first, self._length = first_of_each(embedding), LengthFunction("gamma", 1)
 
     @property
     def at_once(self) -> int:

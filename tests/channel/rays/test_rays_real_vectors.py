@@ -11,7 +11,7 @@ import pytest
 from deniable import Embedding, Multivariate
 from deniable.arrays import Ids
 from deniable.channel.rays.rays import Rays
-from deniable.channel.rays.statistics import GammaFunction, furthest_radius, gamma_draws, unchanged
+from deniable.channel.rays.statistics import LengthFunction, furthest_radius, unchanged
 from deniable.embeddings import store
 from deniable.neighbours import best_neighbours
 from deniable.noise.randomness import InsecureSeededRandomness
@@ -54,8 +54,8 @@ def words_of(embedding: Embedding, count: int) -> Ids:
 
 def test_every_draw_is_the_word_that_direct_search_finds(real: tuple[Rays, tuple[float, ...]]) -> None:
     rays, epsilons = real
-    embedding, gamma = rays.embedding, GammaFunction(rays.embedding.dimension)
-    lengths = gamma_draws(RAYS, embedding.dimension)
+    embedding, gamma = rays.embedding, LengthFunction("gamma", rays.embedding.dimension)
+    lengths = LengthFunction("gamma", embedding.dimension).draws(RAYS)
     direct, search = Direct(embedding), best_neighbours(embedding)
     ids, changed = words_of(embedding, WORDS), 0
     walks = rays.envelopes(ids, furthest=furthest_radius(min(epsilons), gamma, lengths))
@@ -77,7 +77,7 @@ def test_curves_agree_with_many_direct_draws_and_not_with_those_of_a_slightly_la
     real: tuple[Rays, tuple[float, ...]],
 ) -> None:
     embedding, epsilons = real[0].embedding, real[1]
-    gamma, ids = GammaFunction(embedding.dimension), words_of(embedding, 20)
+    gamma, ids = LengthFunction("gamma", embedding.dimension), words_of(embedding, 20)
     # Where a word seldom stays, few rays make up N_w, and with only 1,000 of them their spread is not a
     # standard error to rely on.
     radii, _ = Rays(embedding, rays=10 * RAYS, seed=2).first_breakpoints(ids)

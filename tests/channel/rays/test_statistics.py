@@ -12,12 +12,11 @@ from deniable.calibration.calibration import simultaneous_upper
 from deniable.channel.distribution import Distribution
 from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import (
-    GammaFunction,
+    LengthFunction,
     average_unchanged,
     distinct_words,
     distribution_on_rays,
     furthest_radius,
-    gamma_draws,
     jackknife,
     unchanged,
     unchanged_counts,
@@ -29,14 +28,14 @@ from tests.support.strategies import line_embedding, random_embedding
 @pytest.mark.parametrize("dimension", [1, 2, 50, 300])
 def test_the_table_of_the_distribution_function_is_true_to_seven_digits(dimension: int) -> None:
     lengths = np.linspace(0.0, 3.0 * dimension + 40, 20_001)
-    gamma = GammaFunction(dimension)
+    gamma = LengthFunction("gamma", dimension)
     assert np.abs(gamma(lengths) - gammainc(dimension, lengths)).max() < 1e-7
     assert gamma(np.array([0.0, np.inf])).tolist() == [0.0, 1.0]
 
 
 def test_probabilities_on_a_line_are_those_of_the_laplace_distribution() -> None:
     embedding = line_embedding(-1.0, 0.0, 2.0)
-    rays, gamma = Rays(embedding, rays=4000), GammaFunction(1)
+    rays, gamma = Rays(embedding, rays=4000), LengthFunction("gamma", 1)
     cells = laplace(scale=1 / 0.8).cdf(np.array([-0.5, 1.0]))
     envelope = next(rays.envelopes(np.array([1]), furthest=furthest_radius(0.8, gamma)))
     found = distribution_on_rays(envelope, 0.8, gamma)
@@ -50,7 +49,11 @@ def test_probabilities_on_a_line_are_those_of_the_laplace_distribution() -> None
 
 @pytest.mark.parametrize("epsilon", [1.0, 4.0, 20.0])
 def test_walking_further_than_an_epsilon_needs_changes_nothing(epsilon: float) -> None:
-    rays, gamma, ids = Rays(random_embedding(400, 6), rays=100), GammaFunction(6), np.array([0, 7, 9])
+    rays, gamma, ids = (
+        Rays(random_embedding(400, 6), rays=100),
+        LengthFunction("gamma", 6),
+        np.array([0, 7, 9]),
+    )
     needed, more = (
         rays.envelopes(ids, furthest=furthest_radius(epsilon / times, gamma)) for times in (1.0, 50.0)
     )
@@ -64,7 +67,7 @@ def test_walking_further_than_an_epsilon_needs_changes_nothing(epsilon: float) -
 
 def test_the_curve_agrees_with_direct_draws() -> None:
     embedding = random_embedding(400, 8)
-    rays, gamma = Rays(embedding, rays=2000), GammaFunction(8)
+    rays, gamma = Rays(embedding, rays=2000), LengthFunction("gamma", 8)
     ids = np.arange(6)
     radii, _ = rays.first_breakpoints(ids)
     epsilons = np.array([1.0, 3.0, 6.0, 12.0])
@@ -83,7 +86,11 @@ def test_the_curve_agrees_with_direct_draws() -> None:
 
 def test_one_draw_per_ray_gives_the_counts_of_the_walks() -> None:
     embedding = random_embedding(300, 5)
-    rays, gamma, draws = Rays(embedding, rays=500), GammaFunction(5), gamma_draws(500, 5)
+    rays, gamma, draws = (
+        Rays(embedding, rays=500),
+        LengthFunction("gamma", 5),
+        LengthFunction("gamma", 5).draws(500),
+    )
     ids = np.arange(20)
     radii, _ = rays.first_breakpoints(ids)
     for epsilon in (1.0, 4.0):
@@ -96,7 +103,7 @@ def test_one_draw_per_ray_gives_the_counts_of_the_walks() -> None:
 
 def test_the_average_over_words_has_the_error_of_its_rays() -> None:
     embedding = random_embedding(200, 4)
-    gamma = GammaFunction(4)
+    gamma = LengthFunction("gamma", 4)
     averages = []
     for seed in range(40):
         radii, _ = Rays(embedding, rays=50, seed=seed).first_breakpoints(np.arange(200))
@@ -107,7 +114,7 @@ def test_the_average_over_words_has_the_error_of_its_rays() -> None:
 
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])
 def test_errors_of_support_and_entropies_are_the_spread_over_sets_of_rays(epsilon: float) -> None:
-    embedding, gamma, sets, word = random_embedding(400, 3), GammaFunction(3), 150, np.array([17])
+    embedding, gamma, sets, word = random_embedding(400, 3), LengthFunction("gamma", 3), 150, np.array([17])
     reach = furthest_radius(epsilon, gamma)
     found, errors = np.empty((sets, 5)), np.empty((sets, 5))
     for seed in range(sets):
@@ -126,7 +133,7 @@ def test_errors_of_support_and_entropies_are_the_spread_over_sets_of_rays(epsilo
 
 def test_one_ray_has_no_error() -> None:
     envelope = next(Rays(random_embedding(50, 3), rays=1).envelopes(np.array([0])))
-    support, entropies = jackknife(envelope, 1.0, GammaFunction(3))
+    support, entropies = jackknife(envelope, 1.0, LengthFunction("gamma", 3))
     assert math.isnan(support)
     assert np.isnan(entropies).all()
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import functools
 import math
-from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -38,15 +37,17 @@ _TABLE_TAIL = 1e-13
 _LENGTH_SEED = 2
 
 
-class LengthFunction(ABC):
-    """A distribution function as a table with straight lines between its points: within 10⁻⁷ of the true
-    value, and much faster.
+class LengthFunction:
+    """The distribution function of the length of noise at ε = 1, as a table with straight lines between its
+    points: within 10⁻⁷ of the true value, and much faster.
 
-    It never decreases, so that what is computed from it keeps the order that ε gives.
+    Lengths are Gamma(n, 1), that of noise with density exp(-‖z‖), or χ_n, that of n standard normal numbers.
+    The function never decreases, so that what is computed from it keeps the order that ε gives.
     """
 
-    def __init__(self, dimension: int) -> None:
-        self.dimension = dimension
+    def __init__(self, lengths: str, dimension: int) -> None:
+        self.dimension, self._normal = dimension, lengths == "chi"
+        self._shape = dimension / 2 if self._normal else dimension
         self._low, high = self.quantile(_TABLE_TAIL), self.quantile(1.0 - _TABLE_TAIL)
         self._steps = (_TABLE_POINTS - 1) / (high - self._low)
         self._values = np.maximum.accumulate(self._exact(np.linspace(self._low, high, _TABLE_POINTS)))
@@ -64,56 +65,24 @@ class LengthFunction(ABC):
         values: Floats = np.minimum(start + (places - below) * (end - start), end)
         return values
 
-    @abstractmethod
     def quantile(self, share: float) -> float:
         """Return the length that a share of the draws does not exceed."""
+        from scipy.special import gammaincinv
 
-    @abstractmethod
+        length = gammaincinv(self._shape, share)
+        return float(np.sqrt(2.0 * length) if self._normal else length)
+
     def draws(self, rays: int) -> Floats:
         """Return one length per ray from a public seed: the paper's single draw, the same for every word and
         ε."""
-
-    @abstractmethod
-    def _exact(self, lengths: Floats) -> Any:
-        """Return the distribution function itself."""
-
-
-class GammaFunction(LengthFunction):
-    """F_n, the distribution function of Gamma(n, 1): lengths of noise with density exp(-‖z‖)."""
-
-    def quantile(self, share: float) -> float:
-        """Return the length that a share of the draws does not exceed."""
-        from scipy.special import gammaincinv
-
-        return float(gammaincinv(self.dimension, share))
-
-    def draws(self, rays: int) -> Floats:
-        """Return one Gamma(n, 1) number per ray."""
-        return gamma_draws(rays, self.dimension)
+        random = np.random.Generator(np.random.PCG64([_LENGTH_SEED, self.dimension]))
+        lengths: Floats = random.standard_gamma(self._shape, rays)
+        return np.sqrt(2.0 * lengths) if self._normal else lengths
 
     def _exact(self, lengths: Floats) -> Any:
         from scipy.special import gammainc
 
-        return gammainc(self.dimension, lengths)
-
-
-class ChiFunction(LengthFunction):
-    """The distribution function of χ_n: lengths of vectors of n standard normal numbers."""
-
-    def quantile(self, share: float) -> float:
-        """Return the length that a share of the draws does not exceed."""
-        from scipy.special import gammaincinv
-
-        return float(np.sqrt(2.0 * gammaincinv(self.dimension / 2, share)))
-
-    def draws(self, rays: int) -> Floats:
-        """Return one χ_n number per ray."""
-        return np.sqrt(2.0 * _generator(self.dimension).standard_gamma(self.dimension / 2, rays))
-
-    def _exact(self, lengths: Floats) -> Any:
-        from scipy.special import gammainc
-
-        return gammainc(self.dimension / 2, np.square(lengths) / 2)
+        return gammainc(self._shape, np.square(lengths) / 2 if self._normal else lengths)
 
 
 def length_function(noise: RadialNoise) -> LengthFunction:
@@ -121,18 +90,7 @@ def length_function(noise: RadialNoise) -> LengthFunction:
     return _function_of(noise.lengths, noise.dimension)
 
 
-@functools.cache
-def _function_of(lengths: str, dimension: int) -> LengthFunction:
-    return GammaFunction(dimension) if lengths == "gamma" else ChiFunction(dimension)
-
-
-def gamma_draws(rays: int, dimension: int) -> Floats:
-    """Return one Gamma(n, 1) number per ray from a public seed."""
-    return _generator(dimension).standard_gamma(dimension, rays)
-
-
-def _generator(dimension: int) -> np.random.Generator:
-    return np.random.Generator(np.random.PCG64([_LENGTH_SEED, dimension]))
+_function_of = functools.cache(LengthFunction)
 
 
 def unchanged(radii: Floats, epsilons: Floats, gamma: LengthFunction) -> tuple[Floats, Floats]:
