@@ -46,7 +46,7 @@ def write_utility_figures(found: Findings, folder: Path) -> list[Path]:
 
 def utility_page(found: Findings) -> Page:
     """Return the page."""
-    about = found.about
+    about, decoded = found.about, found.decoded
     page = Page(
         "What the text is still good for",
         lead=found.headline,
@@ -54,11 +54,9 @@ def utility_page(found: Findings) -> Page:
     )
     if not found.learns:
         page.add_note(
-            "Already from the original text the classifier learns hardly more than which class is the most "
-            "frequent. The curve says "
-            "nothing then, and where it stays near the original there was nothing to lose: look for more "
-            "texts, better labels, or another "
-            "model.",
+            "Even from the original text the classifier learns hardly more than which class is the most "
+            "frequent. The curve says nothing then: where it stays near the original there was nothing to "
+            "lose. Look for more texts, better labels, or another model.",
             kind="warning",
         )
     page.add_facts(_facts(found))
@@ -67,71 +65,52 @@ def utility_page(found: Findings) -> Page:
     if len(tried) == 1:
         page.add_text(no_curve(tried[0]))
     else:
+        dashed = (
+            ""
+            if decoded is None
+            else " Dashed: released text was decoded before it was learnt from or judged."
+        )
         page.add_figure(
             utility_figure(found),
             caption="Right answers on held-out texts against ε. Bands reach from the lowest to the highest "
-            "run; the upper axis says how "
-            "often an average word of the vocabulary stays itself (N_w)."
-            + (
-                ""
-                if found.decoded is None
-                else " Dashed: released text was decoded before it was learnt from or judged."
-            ),
+            "run; the upper axis says how often an average word of the vocabulary stays itself "
+            f"(N_w).{dashed}",
             alt=_alt(found),
         )
     page.add_list(
         [
-            "Perturbed at both times: somebody is given the release, learns from one part of it and judges "
-            "the other. The original is "
-            "never seen." + (" The answer above is for them." if found.learns else ""),
-            "Perturbed at training time: somebody learns from the release and meets original text later. "
-            "That is kinder: the texts that "
-            "are judged have lost nothing.",
-            "Perturbed at test time: somebody has learnt from original text and is given released text to "
-            "judge.",
+            "Perturbed at both times: somebody has released text only, learns from one part of it and judges "
+            "the "
+            "other." + (" The answer above is for them." if found.learns else ""),
+            "Perturbed at training time: somebody learns from the release and meets original text later. The "
+            "texts that are judged have lost nothing.",
+            "Perturbed at test time: somebody has learnt from original text and judges released text.",
         ]
     )
-    _add_decoding(page, found)
+    if decoded is not None:
+        page.add_section(
+            "Decoded text",
+            "Whoever has the release and its card can compute how often each word is expected behind every "
+            "text, and learn from these counts instead of the words as released. It costs no privacy: it "
+            f"shows nothing that was not released. {found.gain}",
+            "Which way to read a release is chosen on validation texts, a part of those to learn from. The "
+            "texts that are judged have no say in it."
+            + (" The answer above goes by the reading chosen." if found.learns else ""),
+        )
+    elif about.not_decoded:
+        page.add_text(f"Released text is read as it stands here: {about.not_decoded}.")
     page.add_section("All numbers")
-    decoded = (
-        []
-        if found.decoded is None
-        else ["accuracy, decoded", "lowest to highest", "macro F1, decoded", "chosen reading"]
-    )
+    columns = ["perturbed", "ε", "average N_w", "words changed", "accuracy", "lowest to highest", "macro F1"]
+    if decoded is not None:
+        columns += ["accuracy, decoded", "lowest to highest", "macro F1, decoded", "chosen reading"]
     page.add_table(
-        [
-            "perturbed",
-            "ε",
-            "average N_w",
-            "words changed",
-            "accuracy",
-            "lowest to highest",
-            "macro F1",
-            *decoded,
-        ],
+        columns,
         [_row(point, found) for point in found.in_order],
         caption="Means over the runs. Words changed: of your texts; unknown words always change."
-        + (" The first scores are those of words as released." if decoded else ""),
+        + ("" if decoded is None else " The first scores are those of words as released."),
     )
     _add_method(page, found)
     return page
-
-
-def _add_decoding(page: Page, found: Findings) -> None:
-    if found.decoded is None:
-        if found.about.not_decoded:
-            page.add_text(f"Released text is read as it stands here: {found.about.not_decoded}.")
-        return
-    page.add_section("Decoded text")
-    page.add_text(
-        "Whoever has the release and its card can compute how often each word is expected behind every text, "
-        "and learn from these counts "
-        "instead of the words as released. It costs no privacy: it shows nothing that was not released. "
-        f"{found.gain}",
-        "Which way to read a release is chosen on validation texts, a part of those to learn from. The texts "
-        "that are judged have no say "
-        "in it." + (" The answer above goes by the reading chosen." if found.learns else ""),
-    )
 
 
 def _facts(found: Findings) -> list[tuple[str, str]]:
@@ -142,13 +121,13 @@ def _facts(found: Findings) -> list[tuple[str, str]]:
     ]
     if best is not None and best.epsilon is not None:
         loss = f"{100 * found.acceptable_loss:g} points"
-        facts.append(
+        facts += [
             (
                 f"{best.epsilon:g}",
                 f"the smallest ε that costs somebody with released text only at most {loss}",
-            )
-        )
-        facts.append((percent(best.changed), "of the words of your texts change at this ε"))
+            ),
+            (percent(best.changed), "of the words of your texts change at this ε"),
+        ]
     return facts
 
 
@@ -165,83 +144,53 @@ def _alt(found: Findings) -> str:
 
 
 def _row(point: Point, found: Findings) -> list[str]:
-    low, high = point.spread(SCORE)
-    return [
-        PLACES[point.at],
-        "" if point.epsilon is None else f"{point.epsilon:g}",
-        "" if point.epsilon is None else f"{found.unchanged[point.epsilon]:.3f}",
-        "" if point.epsilon is None else percent_fixed(point.changed),
-        f"{point.mean(SCORE):.3f}",
-        f"{low:.3f} to {high:.3f}",
-        f"{point.mean('macro F1'):.3f}",
-        *_decoded_cells(point, found),
-    ]
-
-
-def _decoded_cells(point: Point, found: Findings) -> list[str]:
+    decoded, epsilon = found.decoded_of(point), point.epsilon
+    cells = [PLACES[point.at], *[""] * 3, *_scores(point)]
+    if epsilon is not None:
+        cells[1:4] = [f"{epsilon:g}", f"{found.unchanged[epsilon]:.3f}", percent_fixed(point.changed)]
     if found.decoded is None:
-        return []
-    decoded = found.decoded_of(point)
-    if decoded is None:
-        return [""] * 4
-    low, high = decoded.spread(SCORE)
-    return [
-        f"{decoded.mean(SCORE):.3f}",
-        f"{low:.3f} to {high:.3f}",
-        f"{decoded.mean('macro F1'):.3f}",
-        found.choice_at(point),
-    ]
+        return cells
+    return [*cells, *([""] * 4 if decoded is None else [*_scores(decoded), found.choice_at(point)])]
+
+
+def _scores(point: Point) -> list[str]:
+    low, high = point.spread(SCORE)
+    return [f"{point.mean(SCORE):.3f}", f"{low:.3f} to {high:.3f}", f"{point.mean('macro F1'):.3f}"]
 
 
 def _add_method(page: Page, found: Findings) -> None:
-    about = found.about
+    about, decoded, embedding = found.about, found.decoded, found.about.embedding
+    items = [
+        f"{about.texts:,} texts of {about.classes:,} classes; {about.left_out:,} records without a text or a "
+        f"label were left out. In each of {about.runs} runs another {percent(about.held_out)} of every class "
+        f"are held out ({about.judged:,} texts), and all texts are released again, with noise from the "
+        "secure source.",
+        f"Classifier: {about.model}. Mechanism: {about.mechanism} over the embedding {embedding.name} "
+        f"({embedding.words:,} words, {embedding.dimension} dimensions).",
+        f"N_w: {about.average_unchanged_from}. It is an average: some words stay far more often. Every "
+        "word's own value comes from deniable calibrate.",
+    ]
+    if decoded is not None:
+        drawn = {"rays": "rays", "points": "shared points", "simulation": "draws"}
+        exact = decoded.method == "exact"
+        made = "exact sums" if exact else f"{decoded.directions:,} {drawn[decoded.method]} a word"
+        items.append(
+            f"Decoding: {decoded.support:,} words of the embedding, and ⊥, may have gone in; what each "
+            f"becomes comes from {made}. How frequent they are behind the release is learnt from all "
+            "released texts, without labels. The classifier reads how often each word is expected in a text; "
+            "original text gives it whole counts of the same words."
+        )
     page.add_section("How it was measured")
-    page.add_list(
-        [
-            f"{about.texts:,} texts of {about.classes:,} classes; {about.left_out:,} records without a text "
-            "or a label were "
-            f"left out. In each of {about.runs} runs {percent(about.held_out)} of every class are held out "
-            f"({about.judged:,} texts), "
-            "another part each time, and all texts are released anew, with noise from the secure source.",
-            f"Classifier: {about.model}. Mechanism: {about.mechanism} over the embedding "
-            f"{about.embedding.name} "
-            f"({about.embedding.words:,} words, {about.embedding.dimension} dimensions).",
-            f"N_w: {about.average_unchanged_from}. It is an average: some words stay far more often. Every "
-            "word's own value comes "
-            "from deniable calibrate.",
-            *_how_decoded(found),
-        ]
-    )
+    page.add_list(items)
     page.add_section("What this page does not say")
+    audit = phrase(
+        "How well an attacker does is measured by ", code("deniable audit"), "; ε alone does not say it."
+    )
     page.add_list(
         [
             "The scores come from your original texts and carry no guarantee of their own. Treat the page as "
             "you treat the texts' labels.",
             "Another task on the same texts may need more of them, or less.",
-            phrase(
-                "How well an attacker does is measured by ",
-                code("deniable audit"),
-                "; ε alone does not say it.",
-            ),
+            audit,
         ]
     )
-
-
-def _how_decoded(found: Findings) -> list[str]:
-    decoded = found.decoded
-    if decoded is None:
-        return []
-    drawn = {"rays": "rays", "points": "shared points", "simulation": "draws"}
-    made = (
-        "exact sums"
-        if decoded.method == "exact"
-        else f"{decoded.directions:,} {drawn[decoded.method]} a word"
-    )
-    return [
-        f"Decoding: {decoded.support:,} words of the embedding, and ⊥, may have gone in; what each becomes "
-        f"comes from {made}. How frequent "
-        "they are behind the release is learnt from all released texts, without labels. The classifier reads "
-        "how often each word is "
-        "expected in a text (TF-IDF and logistic regression); original text gives it whole counts of the "
-        "same words."
-    ]

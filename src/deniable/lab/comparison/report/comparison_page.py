@@ -201,49 +201,34 @@ def _naming(result: ComparisonResult) -> Iterator[str]:
     blind = ", ".join(sorted({percent_fixed(space.blind) for space in result.spaces}))
     yield (
         "Words named by the attacker: it knows the mechanism, ε, the embedding, and how frequent every word "
-        "of all these texts is. It "
-        "computes what each of these words becomes, names the likeliest word behind each released one, and "
-        "is judged on words that were "
-        f"released afterwards, at most {MOST_JUDGED:,}. It looks at each word alone. Blind guessing is right "
-        f"for {blind}."
+        "of all these texts is. It computes what each of these words becomes, names the likeliest word "
+        "behind each released one, and is judged on words that were released afterwards, at most "
+        f"{MOST_JUDGED:,}. It looks at each word alone. Blind guessing is right for {blind}."
     )
     if result.public is not None:
         left = result.public.left_out
+        apart = f"; {left:,} documents that are among the compared texts were left out" if left else ""
         yield (
             "In context: it also knows which words follow one another in the public text "
-            f"{result.public.source} ({result.public.words:,} "
-            f"words{f'; {left:,} documents that are among the compared texts were left out' if left else ''}), "  # noqa: E501
-            ""
-            ""
-            ""
-            ""
-            ""
-            ""
-            ""
-            ""
-            ""
-            ""
-            ""
-            ""
-            "reads whole texts, about "
-            f"{MOST_IN_CONTEXT:,} words of them, by forward–backward over bigrams, and names the likeliest word of each place. What it "  # noqa: E501
-            "names in the better of the two ways counts, alone or in context."
+            f"{result.public.source} ({result.public.words:,} words{apart}), reads whole texts, about "
+            f"{MOST_IN_CONTEXT:,} words of them, by forward–backward over bigrams, and names the likeliest "
+            "word of each place. The better of the two ways counts, alone or in context."
         )
     if "kinds" in asked:
-        kinds = ", ".join(sorted({percent_fixed(space.blind_kinds) for space in result.spaces}))
+        guess = ", ".join(sorted({percent_fixed(space.blind_kinds) for space in result.spaces}))
+        ways = (
+            "looking at each word alone"
+            if result.public is None
+            else "alone and in context, the better of the two"
+        )
+        several = (
+            f" With several embeddings, all are judged by the kinds of {result.embedding.name}."
+            if result.several
+            else ""
+        )
         yield (
-            f"Kinds are {result.kinds}. It names the likeliest kind, and is judged where a word with a kind stood"  # noqa: E501
-            + (
-                ", alone and in context, the better of the two"
-                if result.public is not None
-                else ", looking at each word alone"
-            )
-            + f". Blind guessing is right for {kinds}."
-            + (
-                f" With several embeddings, all are judged by the kinds of {result.embedding.name}."
-                if result.several
-                else ""
-            )
+            f"Kinds are {result.kinds}. It names the likeliest kind, and is judged where a word with a kind "
+            f"stood, {ways}. Blind guessing is right for {guess}.{several}"
         )
 
 
