@@ -105,6 +105,8 @@ def test_distinct_words_are_counted_as_whole_walks_count_them(kind: str) -> None
         assert np.array_equal(counter.at(rows, epsilon), expected)
         assert np.array_equal(counter.at(rows[::3], epsilon), expected[::3])
         assert (expected <= 1 + counter.moved(rows, epsilon)).all()
+        for least in (2, int(np.median(expected)), 40):
+            assert np.array_equal(DistinctWords(calibration).fewer(rows, epsilon, least), expected < least)
 
 
 @pytest.mark.parametrize("quantile", [1.0, 0.95, 0.5])
@@ -133,15 +135,15 @@ def test_a_choice_by_distinct_words_meets_the_target_by_whole_walks_and_a_larger
 def test_an_epsilon_that_misses_the_target_on_all_words_is_not_returned(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    calibration, count = counted(), DistinctWords.at
+    calibration, fewer = counted(), DistinctWords.fewer
     least = int(np.quantile(walked(calibration, 1.5), 0.1))
     targets = Targets(min_distinct=least, quantile=0.9)
 
-    def too_many(self: DistinctWords, rows: Ids, epsilon: float) -> Ids:
-        return count(self, rows, epsilon) + (2 if len(rows) < 150 else 0)
+    def too_few(self: DistinctWords, rows: Ids, epsilon: float, least: int) -> np.ndarray:
+        return fewer(self, rows, epsilon, least - 2)
 
     right = choose(calibration, targets)
-    monkeypatch.setattr(DistinctWords, "at", too_many)
+    monkeypatch.setattr(DistinctWords, "fewer", too_few)
     choice = choose(calibration, targets)
     assert choice.epsilon != right.epsilon  # the search went wrong
     assert (walked(calibration, choice.epsilon) < least).sum() <= 15

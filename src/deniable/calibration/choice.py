@@ -233,7 +233,7 @@ class _Missed:
             rows = self._without(rows, 1 + self._counter.moved(rows, epsilon) < least, epsilon)
             if self._count(epsilon) > self._allowed:
                 return False
-            rows = self._without(rows, self._counter.at(rows, epsilon) < least, epsilon)
+            rows = self._without(rows, self._counter.fewer(rows, epsilon, least), epsilon)
         self._met_at[rows] = epsilon
         return self._count(epsilon) <= self._allowed
 
@@ -256,10 +256,25 @@ class DistinctWords:
     the draw is shorter than the ray's first breakpoint. The counts are those of whole walks.
     """
 
-    def __init__(self, calibration: RayCalibration, *, report: Report | None = None) -> None:
-        self._engine, self._report = _engine(calibration), report
-        self._ids, self._radii = calibration.ids, calibration.radii
-        self._draws = calibration.length.draws(calibration.draws)
+    def __init__(
+        self, calibration: RayCalibration, *, rays: int | None = None, report: Report | None = None
+    ) -> None:
+        """Prepare to count on all rays, or on the first ones."""
+        self._calibration, self._report, self._ids = calibration, report, calibration.ids
+        self._engine: RadialRays = _engine(calibration, rays)
+        self._part: DistinctWords | None = None
+        self._radii = calibration.radii[:, : self._engine.rays]
+        self._draws = calibration.length.draws(self._engine.rays)
+
+    def fewer(self, rows: Ids, epsilon: float, least: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Return which of these rows have fewer distinct words than ``least``. Most words have as many on the
+        first rays, and are not followed along the others."""
+        if self._part is None:
+            rays = min(self._engine.rays, least + least // 2)
+            self._part = DistinctWords(self._calibration, rays=rays, report=self._report)
+        few = self._part.at(rows, epsilon) < least
+        few[few] = self.at(rows[few], epsilon) < least
+        return few
 
     def moved(self, rows: Ids, epsilon: float) -> Ids:
         """Return how many draws surely leave each word's cell: one more is the most distinct words there can
@@ -296,8 +311,8 @@ class DistinctWords:
         return self._draws / epsilon < kept
 
 
-def _engine(calibration: RayCalibration) -> RadialRays:
-    return RadialRays(calibration.embedding, calibration.noise, rays=calibration.draws)
+def _engine(calibration: RayCalibration, rays: int | None = None) -> RadialRays:
+    return RadialRays(calibration.embedding, calibration.noise, rays=rays or calibration.draws)
 
 
 def _smallest(calibration: Calibration) -> float:
