@@ -5,18 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SOURCE = "glove-840b"
-SHAPES = [
-    (16, 2.0),
-    (8, 2.0),
-    (32, 2.0),
-    (16, 1.0),
-    (16, 4.0),
-    (8, 1.0),
-    (8, 4.0),
-    (32, 1.0),
-    (32, 4.0),
-    (16, 8.0),
-]
+_OTHER_SHAPES = [(8, 2), (32, 2), (16, 1), (16, 4), (8, 1), (8, 4), (32, 1), (32, 4), (16, 8)]
+SHAPES = [(dimension, float(strength)) for dimension, strength in [(16, 2), *_OTHER_SHAPES]]
 PURPOSES = {  # the purpose of each data set, learnt from texts of another set, or of a disjoint part
     "sst2": "sentiment",
     "mr": "sentiment",

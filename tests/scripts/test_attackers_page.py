@@ -16,12 +16,12 @@ from tests.support.strategies import random_embedding
 def test_what_is_measured_becomes_tables_and_a_stopped_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("torch")
+    pytest.importorskip("torch").set_num_threads(1)
     from scripts.attackers import measure
     from scripts.attackers.page import groups, missed, read_results, shares, sizes
 
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
-    for name, value in (("PLACES", 200), ("DIRECTIONS", 60), ("SHADOW_WORDS", 500)):
+    for name, value in (("PLACES", 100), ("DIRECTIONS", 40), ("SHADOW_WORDS", 200)):
         monkeypatch.setattr(measure, name, value)
     store.save(random_embedding(60, 3), "tiny", source="a test")
     documents = [" ".join(f"w{i}" for i in document) for document in follow_one_another(60, 150, 20, seed=1)]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+torch.set_num_threads(1)
 linear_model = pytest.importorskip("sklearn.linear_model")
 
 
@@ -25,7 +26,7 @@ def made_counts(classes: int, *, texts: int = 240, words: int = 900) -> tuple[An
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-@pytest.mark.parametrize("strength", [1.0, 10.0, 1000.0])
+@pytest.mark.parametrize("strength", [1.0, 100.0])
 def test_the_model_is_that_of_scikit_learn(classes: int, strength: float) -> None:
     from scripts.gpu import models
 
