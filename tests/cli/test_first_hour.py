@@ -124,7 +124,7 @@ def test_ctrl_c_says_how_to_go_on(
 
     monkeypatch.setattr(stopped, interrupted)
     monkeypatch.setattr(
-        "deniable.cli.privatize._drop_output", lambda: None
+        "deniable.cli.privatize.drop_output", lambda: None
     )  # standard output is a file of pytest's here
     monkeypatch.chdir(tmp_path)
     Path("in.csv").write_text("text\nmy doctor said\n")

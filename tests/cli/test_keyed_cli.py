@@ -88,12 +88,12 @@ def test_wrong_uses_of_a_key_give_one_line_and_exit_code_2(command: Command) -> 
         ([*file, "--key-file", "open.key"], "others than its owner have access to it (mode 0644)"),
         ([*file, "--key-file", "in.csv"], "others than its owner"),
         ([*file, "--key-file", "my.key", "--record-id", "absent"], "none of that name"),
-        ([*file, "--record-id", "id"], "need a --key-file"),
+        ([*file, "--record-id", "id"], "only with a key (--key-file)"),
         (
             [*file, "--key-file", "my.key", "--record-id", "id", "--consistent-by", "id"],
             "one of --record-id and --consistent-by",
         ),
-        ([*file, "--key-file", "my.key", "--insecure-seed", "1"], "one of --key-file and --insecure-seed"),
+        ([*file, "--key-file", "my.key", "--insecure-seed", "1"], "the noise comes from the key"),
         (["--key-file", "my.key"], "standard input is a stream"),
         (["in.csv", "-c", "text", "--workers", "2"], "--workers needs an --output"),
     ]

@@ -165,7 +165,7 @@ def test_a_budget_per_record_goes_with_the_most_that_a_word_gets(command: Comman
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--epsilon", "1", "--max-unchanged", "0.5"], "give one of --epsilon"),
+        (["--epsilon", "1", "--max-unchanged", "0.5"], "give one of the two"),
         (["--epsilon", "1", "--record-epsilon", "0"], "record_epsilon = 0"),
         (["--epsilon", "0", "--record-epsilon", "1"], "epsilon = 0"),
         (["--epsilon", "nan"], "epsilon = nan"),

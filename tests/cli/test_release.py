@@ -17,6 +17,7 @@ from deniable.records import privatize_stream
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.opening import open_source
 from deniable.release import note
+from deniable.release.receipt import Receipt
 
 
 @pytest.mark.parametrize(
@@ -32,13 +33,17 @@ def test_spark_is_given_what_may_be_spent_and_the_user_the_same_warning(
     spending: list[str], warning: str, epsilon: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[Any] = []
-    monkeypatch.setattr("deniable.cli.privatize._with_spark", lambda *ends, **_: given.extend(ends))
+
+    def release_files(*ends: str, release: Release, receipt_path: object, **_: object) -> Receipt:
+        given.extend([release, *ends, receipt_path])
+        return release.make().receipt()
+
+    monkeypatch.setattr("deniable.integrations.spark.privatize_files", release_files)
     done = CliRunner().invoke(
         app, ["privatize", "--engine", "spark", "in.csv", "-o", "out", "--quiet", *spending]
     )
     assert done.exit_code == 0, done.output
     release, *ends, receipt = given
-    assert isinstance(release, Release)
     assert release.make().mechanism.epsilon == epsilon
     assert (ends, receipt) == (["in.csv", "out"], None)
     assert (warning in done.stderr) if warning else (done.stderr == "")

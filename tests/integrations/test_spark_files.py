@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from pyspark.sql.readwriter import DataFrameWriter
 
 from deniable import (
     CusText,
@@ -256,7 +257,7 @@ def test_what_could_not_be_written_leaves_no_receipt_and_nothing_is_written_with
         assert receipt.read_text() != before
         raise ClusterError("no room")
 
-    monkeypatch.setattr("deniable.integrations.spark.files._write", fail)
+    monkeypatch.setattr(DataFrameWriter, "save", fail)
     with pytest.raises(ClusterError, match="no room"):
         privatize_files(
             str(tmp_path / "in.csv"),
@@ -358,12 +359,12 @@ def test_with_a_java_that_is_too_old_the_line_says_which_it_is(tmp_path: Path) -
 
 
 def test_an_executor_without_deniable_is_named_and_other_reports_are_not_quoted() -> None:
-    from deniable.integrations.spark.files import _in_one_line
+    from deniable.integrations.spark.session import in_one_line
 
     missing = (
         "An exception was thrown from the Python worker\nModuleNotFoundError: No module named 'deniable'\n"
     )
-    assert "not installed where the executors run" in _in_one_line(missing, "PYTHON_EXCEPTION")
-    assert "private words" not in _in_one_line("cannot parse 'private words'", "MALFORMED_RECORD")
+    assert "not installed where the executors run" in in_one_line(missing, "PYTHON_EXCEPTION")
+    assert "private words" not in in_one_line("cannot parse 'private words'", "MALFORMED_RECORD")
     ours = "Traceback\ndeniable.errors.KeyFileError: key file a.key: is not there\n"
-    assert _in_one_line(ours, None) == "key file a.key: is not there"
+    assert in_one_line(ours, None) == "key file a.key: is not there"

@@ -20,6 +20,7 @@ from deniable.embeddings import store
 from deniable.errors import ClusterError
 from deniable.integrations import spark
 from deniable.integrations.spark import reading
+from deniable.integrations.spark.tasks import quoted
 from tests.support.keeping import keeping
 from tests.support.private_pairs import (
     POLICIES,
@@ -55,7 +56,7 @@ UNREADABLE = {
 def small_parts(place: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """Files are cut into many tasks, by their size, and outputs into many parts."""
     cut = {"spark.sql.files.maxPartitionBytes": "30000", "spark.sql.files.openCostInBytes": "0"}
-    monkeypatch.setattr(reading, "_RECORDS_PER_PART", 17)
+    monkeypatch.setattr(reading, "RECORDS_PER_PART", 17)
     if not (store.store_folder() / "pairs").exists():
         store.save(embedding(), "pairs")
     before = {key: place.spark.conf.get(key) for key in cut}
@@ -149,13 +150,15 @@ def test_sizes_of_private_files_do_not_show_whatever_is_chosen(
 def test_the_order_by_size_that_spark_has_would_be_noticed(
     small_parts: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def as_it_comes(records: reading.Records, task: Any, counted: Any, spark: Any) -> Any:
-        rows, columns = records.rows, list(records.columns)
+    def as_it_comes(records: reading.Records, task: Any, *_: Any) -> Any:
+        header, columns = records.header, records.columns
 
         def release(batches: Any) -> Any:
-            return task.privatize(batch.select(columns) for batch in rows.clean(batches))
+            cleaned = reading.clean_records(header, batches)
+            return task.privatize(batch.select(list(columns)) for batch in cleaned)
 
-        return records._with_places(records.columns).mapInArrow(release, records.schema)
+        with_places = records.frame.select(*columns, *map(quoted, (reading.FILE, reading.BLOCK)))
+        return with_places.mapInArrow(release, records.schema(*columns))
 
     monkeypatch.setattr(reading.Records, "release", as_it_comes)
     with pytest.raises(AssertionError, match="two texts apart"):

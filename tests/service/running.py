@@ -24,9 +24,11 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import msgspec
+import pytest
 
 from deniable.service import files
 from deniable.service.app import Service
+from deniable.service.jobs import JobStore
 from deniable.service.server import make_server
 from deniable.service.settings import Allowed, Jobs, Limits, Server, Settings
 
@@ -89,6 +91,10 @@ class Client:
     def upload(self, content: bytes, *, headers: Mapping[str, str] = OCTETS, **query: object) -> Reply:
         return self.ask("POST", "/files?" + urlencode(query, doseq=True, quote_via=quote), content, headers)
 
+    def send(self, **query: Any) -> Reply:
+        """Send the rows of these tests as a file."""
+        return self.upload(as_csv(), **{"name": "rows.csv", "column": "text"} | query)
+
     def wait_for(self, job: str, seconds: float = 600) -> dict[str, Any]:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -143,6 +149,15 @@ def running(settings: Settings, service: Service | None = None) -> Iterator[Clie
         listening.close()
         files.LONGEST_WAIT = longest
         assert not thread.is_alive()
+
+
+@contextmanager
+def held(settings: Settings) -> Iterator[Client]:
+    """Serve, and work on no job."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(JobStore, "attempt", lambda *_: None)
+        with running(settings) as opened:
+            yield opened
 
 
 class Process:

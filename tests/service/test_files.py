@@ -192,7 +192,7 @@ def test_a_file_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
 
 def test_folders_are_private_and_the_input_goes_when_the_work_ends(tmp_path: Path) -> None:
     with running(make_settings(tmp_path)) as opened:
-        reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=600)
+        reply = opened.send(wait=600)
         folder = tmp_path / "jobs" / reply.headers["location"].removeprefix("/jobs/")
         for path in (tmp_path / "jobs", folder):
             assert stat.S_IMODE(path.stat().st_mode) == 0o700
@@ -228,24 +228,24 @@ def test_a_full_disk_is_said_and_nothing_is_left(tmp_path: Path, monkeypatch: py
     with running(make_settings(tmp_path)) as opened:
         with monkeypatch.context() as patched:
             patched.setattr(files.Files, "receive", full)
-            assert opened.upload(as_csv(), name="rows.csv", column="text").status == 503
+            assert opened.send().status == 503
             assert list((tmp_path / "jobs").iterdir()) == []
         with monkeypatch.context() as patched:
             patched.setattr(Partial, "append", full)
-            reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=600)
+            reply = opened.send(wait=600)
             assert reply.status == 422
             assert "no room left" in reply.error
             assert "resume" not in reply.error
             assert str(tmp_path) not in reply.error
             folder = tmp_path / "jobs" / reply.headers["location"].removeprefix("/jobs/")
             wait_until(lambda: sorted(path.name for path in folder.iterdir()) == ["job.json", "state.json"])
-        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=600).status == 200
+        assert opened.send(wait=600).status == 200
 
 
 def test_too_many_jobs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs.JobStore, "attempt", lambda *_: None)
     with running(make_settings(tmp_path, limits=Limits(jobs=2))) as opened:
-        assert [opened.upload(as_csv(), name="rows.csv", column="text").status for _ in range(3)] == [
+        assert [opened.send().status for _ in range(3)] == [
             202,
             202,
             429,
@@ -263,7 +263,7 @@ def test_a_job_is_deleted_at_its_time(tmp_path: Path, minutes_pass: Callable[[fl
         make_settings(tmp_path), jobs=Jobs(folder=str(tmp_path / "jobs"), keep_minutes=5)
     )
     with running(settings) as opened:
-        reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=600)
+        reply = opened.send(wait=600)
         assert reply.status == 200
         minutes_pass(4)
         time.sleep(0.3)  # it is looked at several times meanwhile
@@ -276,9 +276,6 @@ def test_a_job_is_deleted_at_its_time(tmp_path: Path, minutes_pass: Callable[[fl
 def test_a_keyed_file_gives_the_same_words_again(tmp_path: Path) -> None:
     write_new_key(tmp_path / "key")
     with running(make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key")))) as opened:
-        made = [
-            opened.upload(as_csv(), name="rows.csv", column="text", record_id="id", wait=600).body
-            for _ in range(2)
-        ]
+        made = [opened.send(record_id="id", wait=600).body for _ in range(2)]
         assert made[0] == made[1]
         assert len(read("rows.csv", made[0])) == 50

@@ -26,10 +26,8 @@ from deniable.service.messages import without_options
 from deniable.service.settings import Limits
 from tests.service.running import (
     JSON,
-    OCTETS,
     Client,
     answered,
-    as_csv,
     make_settings,
     running,
     settings_with_token,
@@ -295,9 +293,9 @@ def test_what_a_killed_process_had_received_is_deleted_soon(
     left.parent.chmod(0o700)
     (left / "input.csv").write_text("zorblattsecret", encoding="utf-8")
     with running(make_settings(tmp_path, limits=Limits(jobs=1, seconds=0.5))) as opened:
-        assert opened.upload(as_csv(), headers=OCTETS, name="rows.csv", column="text").status == 429
+        assert opened.send().status == 429
         wait_until(lambda: not left.exists())
-        assert opened.upload(as_csv(), headers=OCTETS, name="rows.csv", column="text").status == 202
+        assert opened.send().status == 202
 
 
 def test_texts_that_are_read_slowly_keep_nobody_from_asking_about_words(
@@ -326,7 +324,7 @@ def test_a_job_that_is_deleted_while_it_is_fetched_was_never_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running(make_settings(tmp_path)) as opened:
-        job = opened.upload(as_csv(), name="rows.csv", column="text", wait=600).headers["location"]
+        job = opened.send(wait=600).headers["location"]
         send = FileResponse.__call__
 
         async def deleted_first(self: FileResponse, *given: Any) -> None:

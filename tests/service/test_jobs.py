@@ -27,7 +27,7 @@ from deniable.service.job_folder import JobFile, JobFolder, State, StateFile
 from deniable.service.messages import Choice
 from deniable.service.rules import Rules
 from deniable.service.settings import Allowed, Limits
-from tests.service.running import OCTETS, ROWS, Process, as_csv, make_settings, running, wait_until
+from tests.service.running import OCTETS, ROWS, Process, held, make_settings, running, wait_until
 
 
 def test_a_job_that_is_cut_off_goes_on_after_a_restart(tmp_path: Path) -> None:
@@ -59,13 +59,9 @@ def test_a_job_that_is_cut_off_goes_on_after_a_restart(tmp_path: Path) -> None:
     assert b"doctor" not in first.log.read_bytes()
 
 
-def test_a_job_that_ends_its_process_again_and_again_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
-        with running(make_settings(tmp_path)) as opened:
-            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+def test_a_job_that_ends_its_process_again_and_again_is_given_up(tmp_path: Path) -> None:
+    with held(make_settings(tmp_path)) as opened:
+        job = opened.send().json()["id"]
     (tmp_path / "jobs" / job / "state.json").write_bytes(
         msgspec.json.encode(StateFile(state="working", attempts=3))
     )
@@ -75,13 +71,9 @@ def test_a_job_that_ends_its_process_again_and_again_is_given_up(
         wait_until(lambda: not (tmp_path / "jobs" / job / "input.csv").exists())
 
 
-def test_a_job_that_the_operator_does_not_allow_any_more_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
-        with running(make_settings(tmp_path)) as opened:
-            job = opened.upload(as_csv(), name="rows.csv", column="text", epsilon=9).json()["id"]
+def test_a_job_that_the_operator_does_not_allow_any_more_is_refused(tmp_path: Path) -> None:
+    with held(make_settings(tmp_path)) as opened:
+        job = opened.send(epsilon=9).json()["id"]
     with running(make_settings(tmp_path, release=Allowed(max_epsilon=7))) as opened:
         told = opened.wait_for(job)
         assert (told["state"], "at most 7" in told["error"]) == ("failed", True)
@@ -103,7 +95,7 @@ def test_a_job_that_the_operator_does_not_allow_any_more_is_refused(
     ],
 )
 def test_a_waiting_job_is_not_released_by_other_settings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: dict[str, Any], now: dict[str, Any]
+    tmp_path: Path, then: dict[str, Any], now: dict[str, Any]
 ) -> None:
     for name in ("key", "other"):
         write_new_key(tmp_path / name)
@@ -116,10 +108,8 @@ def test_a_waiting_job_is_not_released_by_other_settings(
         }
         return Allowed(**values)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
-        with running(make_settings(tmp_path, release=release(then))) as opened:
-            job = opened.upload(b"the doctor xqzzy\n", name="a.txt").json()["id"]
+    with held(make_settings(tmp_path, release=release(then))) as opened:
+        job = opened.upload(b"the doctor xqzzy\n", name="a.txt").json()["id"]
     with running(make_settings(tmp_path, release=release(now))) as opened:
         told = opened.wait_for(job)
         assert (told["state"], "settings of this service have changed" in told["error"]) == (
@@ -130,15 +120,9 @@ def test_a_waiting_job_is_not_released_by_other_settings(
         wait_until(lambda: not list((tmp_path / "jobs" / job).glob("input*")))
 
 
-def test_a_waiting_job_is_released_when_its_own_settings_stayed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
-        with running(make_settings(tmp_path, release=Allowed(epsilon=3))) as opened:
-            job = opened.upload(as_csv(), name="rows.csv", column="text", epsilon=5, unknown="redact").json()[
-                "id"
-            ]
+def test_a_waiting_job_is_released_when_its_own_settings_stayed(tmp_path: Path) -> None:
+    with held(make_settings(tmp_path, release=Allowed(epsilon=3))) as opened:
+        job = opened.send(epsilon=5, unknown="redact").json()["id"]
     with running(
         make_settings(tmp_path, release=Allowed(epsilon=4, max_epsilon=5, unknown="redact"))
     ) as opened:
@@ -149,23 +133,17 @@ def test_a_waiting_job_is_released_when_its_own_settings_stayed(
 def test_a_job_that_waited_and_one_that_arrives_are_worked_on_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
-        with running(make_settings(tmp_path)) as opened:
-            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+    with held(make_settings(tmp_path)) as opened:
+        job = opened.send().json()["id"]
     monkeypatch.setattr(jobs, "SECONDS_BETWEEN_LOOKS", 300.0)
     with running(make_settings(tmp_path)) as opened:
         assert opened.wait_for(job)["state"] == "done"
-        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=600).status == 200
+        assert opened.send(wait=600).status == 200
 
 
-def test_a_job_that_does_not_say_its_settings_is_not_released(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
-        with running(make_settings(tmp_path)) as opened:
-            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+def test_a_job_that_does_not_say_its_settings_is_not_released(tmp_path: Path) -> None:
+    with held(make_settings(tmp_path)) as opened:
+        job = opened.send().json()["id"]
     asked = tmp_path / "jobs" / job / "job.json"
     asked.write_text(
         json.dumps(
@@ -189,14 +167,14 @@ def test_a_job_that_cannot_be_read_stops_no_other_and_loses_its_input(
     with running(make_settings(tmp_path)) as opened:
         with monkeypatch.context() as patched:
             patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
-            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+            job = opened.send().json()["id"]
             (tmp_path / "jobs" / job).rename(broken)
             (broken / note).unlink(missing_ok=True)
             if content is None:
                 (broken / note).mkdir()
             else:
                 (broken / note).write_bytes(content)
-        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=600).status == 200
+        assert opened.send(wait=600).status == 200
         wait_until(lambda: not list(broken.glob("input*")))
         told = opened.get(f"/jobs/{broken.name}")
         assert (told.status, told.json()["state"], "cannot be read" in told.json()["error"]) == (
@@ -232,7 +210,7 @@ def test_what_fails_in_a_job_shows_nothing_of_this_machine(
 
     monkeypatch.setattr(jobs, "run_job", fail)
     with running(make_settings(tmp_path)) as opened:
-        reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=600)
+        reply = opened.send(wait=600)
     assert (reply.status, reply.error) == (
         422,
         "something went wrong here; the operator finds the place in the log",
@@ -246,7 +224,7 @@ def test_a_key_file_that_is_gone_is_not_named_to_the_sender(tmp_path: Path) -> N
     write_new_key(tmp_path / "key")
     with running(make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key")))) as opened:
         (tmp_path / "key").unlink()
-        reply = opened.upload(as_csv(), name="rows.csv", column="text", record_id="id", wait=600)
+        reply = opened.send(record_id="id", wait=600)
         assert reply.status == 422
         assert str(tmp_path) not in reply.error
         assert "key" not in reply.error
@@ -271,7 +249,7 @@ def test_what_goes_wrong_in_a_job_is_logged_by_its_place(
 
     monkeypatch.setattr(jobs, "run_job", fail)
     with running(make_settings(tmp_path)) as opened:
-        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=600).status == 422
+        assert opened.send(wait=600).status == 422
     assert f"{type(error).__name__} at {__file__}:" in caplog.text
     assert "zorblatt" not in caplog.text
 
@@ -304,16 +282,14 @@ def test_a_job_that_is_worked_on_can_be_deleted(
         assert ended == [], "it was stopped before it was done"
         assert opened.get(f"/jobs/{job}").status == 404
         assert opened.ask("DELETE", f"/jobs/{job}").status == 404
-        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=600).status == 200
+        assert opened.send(wait=600).status == 200
 
 
 def test_a_job_that_was_to_be_deleted_is_not_released_after_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
-        with running(make_settings(tmp_path)) as opened:
-            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+    with held(make_settings(tmp_path)) as opened:
+        job = opened.send().json()["id"]
     JobFolder(tmp_path / "jobs" / job).cancel()
     monkeypatch.setattr(jobs, "run_job", lambda *_, **__: pytest.fail("it was worked on"))
     with running(make_settings(tmp_path)):
@@ -321,14 +297,10 @@ def test_a_job_that_was_to_be_deleted_is_not_released_after_a_restart(
 
 
 @pytest.mark.parametrize("worked", [0.0, 1000.0])
-def test_a_job_that_works_for_too_long_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worked: float
-) -> None:
+def test_a_job_that_works_for_too_long_fails(tmp_path: Path, worked: float) -> None:
     limit = 999.0 if worked else 0.2
-    with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobStore, "attempt", lambda *_: None)
-        with running(make_settings(tmp_path)) as opened:
-            job = opened.upload(MANY_ROWS, name="rows.csv", column="text").json()["id"]
+    with held(make_settings(tmp_path)) as opened:
+        job = opened.upload(MANY_ROWS, name="rows.csv", column="text").json()["id"]
     folder = JobFolder(tmp_path / "jobs" / job)
     folder.note(StateFile(state="working", attempts=1, seconds=worked))
     with running(make_settings(tmp_path, limits=Limits(job_seconds=limit))) as opened:
@@ -488,7 +460,7 @@ def test_a_job_that_cannot_be_deleted_is_not_said_to_be(
         raise PermissionError(1, "zorblattsecret")
 
     with running(make_settings(tmp_path)) as opened:
-        job = opened.upload(as_csv(), name="rows.csv", column="text", wait=600).headers["location"]
+        job = opened.send(wait=600).headers["location"]
         with monkeypatch.context() as patched:
             patched.setattr(os, "unlink", fail)
             reply = opened.ask("DELETE", job)

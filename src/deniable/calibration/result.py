@@ -242,6 +242,28 @@ class CalibrationResult:
             else None
         )
 
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the headings and the rows of the table over ε, as they are shown."""
+        support = any(row.support for row in self.table)
+        columns = ["ε", "capacity", "N_w mean", "median", "95 %", "worst", "> 0.5"]
+        rows = []
+        for row in self.table:
+            stays = row.unchanged
+            shares = [f"{value:.3f}" for value in (stays.mean, stays.median, stays.most, stays.worst)]
+            capacity = "-" if row.capacity is None else f"≤ {row.capacity.high:,.0f}"
+            rows.append([f"{row.epsilon:.4g}", capacity, *shares, f"{row.words_above_half:,}"])
+            if row.distinct is not None:
+                bits = f"{row.mean_entropies[1]:.1f}"
+                rows[-1] += [f"{row.distinct.mean:.0f}", f"{row.distinct.worst:.0f}", bits]
+        return columns + ["distinct mean", "worst", "H₁ bits"] * support, rows
+
+    def _repr_html_(self) -> str:
+        """Return the table over ε as HTML, for notebooks."""
+        from deniable.report.notebook import table_html
+
+        chosen = "" if self.epsilon is None else f", ε = {self.epsilon:g}"
+        return table_html(*self.cells(), caption=f"{self.calibration.embedding.name}{chosen}")
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as ``deniable calibrate --json`` prints it."""
         calibration, choice = self.calibration, self.choice

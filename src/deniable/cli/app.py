@@ -6,9 +6,10 @@ import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from deniable.cli import (
     audit,
@@ -27,14 +28,55 @@ from deniable.cli import (
     watch,
 )
 from deniable.cli.measuring import tune, utility
-from deniable.cli.terminal import as_typed
+from deniable.cli.terminal import as_typed, say
 from deniable.errors import DeniableError, printable
 from deniable.version import __version__
 
+_GROUPS = {
+    "Release": {
+        "release": "Take a private file to a decision, in one command.",
+        "privatize": "Replace the words of a text, or of columns of a file.",
+        "check": "Look at a private file before it is released.",
+        "watch": "Release every file that appears in a folder.",
+        "receipt": "Write the receipt of a release as a page to print.",
+        "key": "Make keys, by which a release can be repeated.",
+    },
+    "Read a release": {
+        "decode": "Estimate the words behind released text.",
+        "frequencies": "Estimate how often words are used behind it.",
+        "explain": "Show what a word may become.",
+    },
+    "Measure": {
+        "calibrate": "Choose ε by what happens to words.",
+        "audit": "Attack your own release.",
+        "utility": "Measure what ε costs on your own labelled texts.",
+        "tune": "Find the space and the ε that serve a purpose best.",
+    },
+    "Run": {
+        "serve": "Serve an HTTP API and a page.",
+        "embeddings": "Manage the embeddings on this machine.",
+        "mechanisms": "List the mechanisms and their options.",
+        "doctor": "Show which search is in use, and why.",
+    },
+    "Research": {"lab": "Run the paper's tasks, and research."},
+}
+_HELP = "Plausible deniability for text: private text in, text with other words out, with a proven guarantee."
+
+
+class Grouped(TyperGroup):
+    """Shows commands in the groups of ``_GROUPS``."""
+
+    def format_commands(self, _: Any, formatter: Any) -> None:
+        """Write the commands."""
+        for title, summaries in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<11}", summary) for name, summary in summaries.items()])
+
+
 app = typer.Typer(
     name="deniable",
-    help="Plausible deniability for text: private text in, text with other words out, with a proven "
-    "guarantee.",
+    cls=Grouped,
+    help=_HELP,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -58,28 +100,16 @@ def options(
     """Plausible deniability for text: private text in, text with other words out, with a proven guarantee."""
 
 
-for _command in (
-    release.release,
-    privatize.privatize,
-    check.check,
-    watch.watch,
-    receipt.receipt,
-    receiving.decode,
-    receiving.frequencies,
-    explain.explain,
-    calibrate.calibrate,
-    mechanisms.mechanisms,
-    utility.utility,
-    tune.tune,
-    serve.serve,
-    doctor.doctor,
-):
-    app.command()(_command)  # named like its function
-app.add_typer(embeddings.app, name="embeddings")
-app.add_typer(audit.app, name="audit")
-app.add_typer(key.app, name="key")
-# By name: nothing outside the lab imports it.
-app.add_typer(import_module("deniable.lab.commands").app, name="lab")
+_MODULES = (privatize, check, watch, receipt, receiving, explain, calibrate, utility, tune, serve, mechanisms)
+_COMMANDS = {name: command for each in (*_MODULES, doctor, release) for name, command in vars(each).items()}
+# The lab by its name: nothing outside imports it.
+_APPS = {"key": key.app, "audit": audit.app, "embeddings": embeddings.app}
+_APPS["lab"] = import_module("deniable.lab.commands").app
+for _name in (name for summaries in _GROUPS.values() for name in summaries):
+    if _name in _APPS:
+        app.add_typer(_APPS[_name], name=_name)
+    else:
+        app.command(_name)(_COMMANDS[_name])
 
 
 def _moved(command: str) -> Callable[[list[str] | None], None]:
@@ -103,16 +133,12 @@ def main() -> None:
     try:
         app()
     except DeniableError as error:
-        print(f"deniable: {printable(as_typed(error), keep_lines=True)}", file=sys.stderr)
+        say(f"deniable: {printable(as_typed(error), keep_lines=True)}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses twice still gets this exit code
         sys.exit(130)
     except OSError as error:
-        named = (
-            f"{printable(error.filename)}: {error.strerror}"
-            if error.filename and error.strerror
-            else str(error)
-        )
-        print(f"deniable: {named}", file=sys.stderr)
+        named = error.filename and error.strerror
+        say(f"deniable: {printable(error.filename)}: {error.strerror}" if named else f"deniable: {error}")
         sys.exit(1)

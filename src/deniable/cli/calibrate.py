@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from deniable.cli.options import Device, VocabularyOptions, with_groups
-from deniable.cli.terminal import make_table, open_console, print_json
+from deniable.cli.options import VocabularyOptions, with_groups
+from deniable.cli.terminal import make_table, open_console, print_json, progress, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,100 +18,42 @@ if TYPE_CHECKING:
 
     from deniable.calibration.calibration import LookedAt
     from deniable.calibration.protection import By, Protection
-    from deniable.calibration.result import CalibrationResult, Choice, EpsilonRow, WordRow
+    from deniable.calibration.result import CalibrationResult, Choice, WordRow
     from deniable.embeddings.embedding import Embedding
     from deniable.mechanisms.catalogue import ChosenMechanism
-
-
-_SUPPORT = ("distinct mean", "worst", "H₁ bits")
 
 
 @with_groups
 def calibrate(
     *,
     mechanism: VocabularyOptions,
-    max_unchanged: Annotated[
-        float | None,
-        typer.Option(help="At most this share of draws may return a word unchanged (N_w), such as 0.5."),
-    ] = None,
-    min_distinct: Annotated[
-        int | None,
-        typer.Option(
-            help="In as many draws as --rays says, a word must become at least this many distinct words."
-        ),
-    ] = None,
-    max_capacity: Annotated[
-        float | None,
-        typer.Option(
-            help="At most this factor may seeing a released word raise anybody's chance to guess right, on "
-            "average, such as 50."
-        ),
-    ] = None,
-    named_at_most: Annotated[
-        float | None,
-        typer.Option(
-            help="Alone: the share of the words of English text that a reader of single released words may "
-            "name at most, such as 0.08."
-        ),
-    ] = None,
-    quantile: Annotated[
-        float, typer.Option(help="The share of the words looked at that must meet the targets; 1 is all.")
-    ] = 1.0,
-    epsilon: Annotated[
-        list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε to look at. May be repeated.")
-    ] = None,
+    max_unchanged: float | None = None,
+    min_distinct: int | None = None,
+    max_capacity: float | None = None,
+    named_at_most: float | None = None,
+    quantile: float = 1.0,
+    epsilon: list[float] | None = None,
     rays: Annotated[
         int,
         typer.Option(
             min=1, help="How many random directions to follow from each word, or draws for each word and ε."
         ),
     ] = 1000,
-    words: Annotated[
-        Path | None, typer.Option(help="Look only at the words in this file, one a line.")
-    ] = None,
-    sample: Annotated[
-        int | None, typer.Option(help="Look only at this many words, drawn at random: a quick look.")
-    ] = None,
-    protect: Annotated[
-        str | None, typer.Option(metavar="nearest|unknown", help="Let exposed words go in as others.")
-    ] = None,
-    most_protected: Annotated[
-        float,
-        typer.Option(help="With --protect and no --epsilon: the largest share of the words to protect."),
-    ] = 0.01,
-    save_as: Annotated[
-        str | None, typer.Option("--as", help="The name to install the protected embedding under.")
-    ] = None,
-    csv: Annotated[
-        Path | None, typer.Option(help="Where to write the values of every word looked at as CSV.")
-    ] = None,
-    parquet: Annotated[
-        Path | None, typer.Option(help="Where to write the values of every word looked at as Parquet.")
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            help="Where to write the HTML page; without targets the default is EMBEDDING-calibration.html."
-        ),
-    ] = None,
-    figures: Annotated[
-        Path | None, typer.Option(help="A folder for the single figures, as PNG and SVG.")
-    ] = None,
-    word: Annotated[
-        list[str] | None, typer.Option(help="A word whose outputs the page shows. May be repeated.")
-    ] = None,
-    example: Annotated[
-        list[str] | None, typer.Option(help="A public sentence to show on the page. May be repeated.")
-    ] = None,
-    all_walks: Annotated[
-        bool,
-        typer.Option("--all-walks", help="Measure S_w of every word, not of 1,000: slow with many words."),
-    ] = False,
-    device: Device = "cpu",  # noqa: ARG001 - its callback sets it
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON for machines; a page is written with --report only.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    words: Path | None = None,
+    sample: int | None = None,
+    protect: str | None = None,
+    most_protected: float = 0.01,
+    save_as: str | None = None,
+    csv: Path | None = None,
+    parquet: Path | None = None,
+    report: Path | None = None,
+    figures: Path | None = None,
+    word: list[str] | None = None,
+    example: list[str] | None = None,
+    all_walks: bool = False,
+    device: str = "cpu",  # noqa: ARG001 - reading it sets it
+    as_json: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Find the largest ε that meets targets for the words looked at, name those that hardly change, and write
     a page about it.
@@ -130,9 +70,33 @@ def calibrate(
     are measured at twelve values of ε (or those given), and again between the two where the targets are lost:
     by exact sums where a mechanism has them, and by draws for vickrey and rank-smoothing, which takes long
     for many words. With --device cuda and values of --epsilon, draws on the GPU take the place of rays.
+
+    :param max_unchanged: At most this share of draws may return a word unchanged (N_w), such as 0.5.
+    :param min_distinct: In as many draws as --rays says, a word must become at least this many distinct
+        words.
+    :param max_capacity: At most this factor may seeing a released word raise anybody's chance to guess
+        right, on average, such as 50.
+    :param named_at_most: Alone: the share of the words of English text that a reader of single released
+        words may name at most, such as 0.08.
+    :param quantile: The share of the words looked at that must meet the targets; 1 is all.
+    :param epsilon -e: A value of ε to look at. May be repeated.
+    :param rays: How many random directions to follow from each word, or draws for each word and ε.
+    :param words: Look only at the words in this file, one a line.
+    :param sample: Look only at this many words, drawn at random: a quick look.
+    :param protect nearest|unknown: Let exposed words go in as others.
+    :param most_protected: With --protect and no --epsilon: the largest share of the words to protect.
+    :param save_as --as: The name to install the protected embedding under.
+    :param csv: Where to write the values of every word looked at as CSV.
+    :param parquet: Where to write the values of every word looked at as Parquet.
+    :param report: Where to write the HTML page; without targets the default is EMBEDDING-calibration.html.
+    :param figures: A folder for the single figures, as PNG and SVG.
+    :param word: A word whose outputs the page shows. May be repeated.
+    :param example: A public sentence to show on the page. May be repeated.
+    :param all_walks: Measure S_w of every word, not of 1,000: slow with many words.
+    :param as_json --json: Print JSON for machines; a page is written with --report only.
+    :param quiet -q: No progress.
     """
     from deniable import calibration
-    from deniable.progress import Stages
     from deniable.words.public_text import read_word_list
 
     chosen = mechanism.choose()
@@ -160,15 +124,10 @@ def calibrate(
         sentences=tuple(example or ()),
     )
     try:
-        with ExitStack() as stack:
-            measuring = (
-                None
-                if quiet
-                else stack.enter_context(Stages(f"calibrating {opened.name}", unit="words")).report
-            )
-            drawing = (
-                None if quiet else stack.enter_context(Stages("drawing the page", unit="values of ε")).report
-            )
+        with (
+            progress(f"calibrating {opened.name}", unit="words", quiet=quiet, stages=True) as report_words,
+            progress("drawing the page", unit="values of ε", quiet=quiet, stages=True) as report_page,
+        ):
             result = calibration.calibrate(
                 opened,
                 mechanism=chosen,
@@ -180,14 +139,11 @@ def calibrate(
                 support_of_all=all_walks,
                 protect=protection,
                 files=files,
-                report=measuring,
-                report_page=drawing,
+                report=report_words,
+                report_page=report_page,
             )
     except KeyboardInterrupt:
-        print(
-            "deniable: stopped; finished words are kept, and the same command goes on from there",
-            file=sys.stderr,
-        )
+        say("deniable: stopped; finished words are kept, and the same command goes on from there")
         raise typer.Exit(130) from None
     if as_json:
         print_json(result.to_dict())
@@ -244,7 +200,7 @@ def _show(result: CalibrationResult) -> None:
     if result.choice is not None:
         _show_choice(console, result.choice, result.looked_at, exact=calibration.method == "exact")
     console.print()
-    console.print(_table(result.table))
+    console.print(make_table(*result.cells(), left=()))
     if result.choice is not None:
         if count := len(result.choice.failing):
             console.print(
@@ -316,30 +272,6 @@ def _method(result: CalibrationResult) -> str:
     if method == "exact":
         return f"exact sums at {len(result.table)} values of ε" if len(result.table) > 1 else "exact sums"
     return f"{draws:,} rays each" if method == "rays" else f"{draws:,} draws for each word and ε"
-
-
-def _table(rows: Sequence[EpsilonRow]) -> Table:
-    with_support = any(row.support for row in rows)
-    columns = [
-        "ε",
-        "capacity",
-        "N_w mean",
-        "median",
-        "95 %",
-        "worst",
-        "> 0.5",
-        *(_SUPPORT if with_support else ()),
-    ]
-    cells = []
-    for row in rows:
-        stays = row.unchanged
-        shares = [f"{value:.3f}" for value in (stays.mean, stays.median, stays.most, stays.worst)]
-        capacity = "-" if row.capacity is None else f"≤ {row.capacity.high:,.0f}"
-        cells.append([f"{row.epsilon:.4g}", capacity, *shares, f"{row.words_above_half:,}"])
-        if row.distinct is not None:
-            entropy = row.mean_entropies[1]
-            cells[-1] += [f"{row.distinct.mean:.0f}", f"{row.distinct.worst:.0f}", f"{entropy:.1f}"]
-    return make_table(columns, cells, left=())
 
 
 def _words(words: Sequence[WordRow]) -> Table:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from deniable.cli.options import AsJson, FileOptions, Quiet, with_groups
-from deniable.cli.terminal import make_table, open_console, print_json
+from deniable.cli.options import FileOptions, with_groups
+from deniable.cli.terminal import make_table, open_console, print_json, progress
 
 if TYPE_CHECKING:
     from deniable.records.checking.check import FileCheck
@@ -24,39 +24,37 @@ _NO_NAME = "(no name)"
 
 @with_groups
 def check(
+    file: Path,
     *,
-    file: Annotated[
-        Path,
-        typer.Argument(help="The private file, in any format that `deniable privatize` reads, or a folder."),
-    ],
-    embedding: Annotated[
-        str, typer.Option(help="The name of the embedding that the file would be released with.")
-    ] = "default",
+    embedding: str = "default",
     reading: FileOptions,
-    records: Annotated[int, typer.Option(help="How many records to look at, from the first on.")] = 10_000,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    records: int = 10_000,
+    as_json: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Look at a private file before it is released: its columns, what would be released as it is, and the
     command for it.
 
     What is printed is private, as the file is. The exit code is 0 if nothing stands out, 3 if something
     should be looked at first, 1 if the file cannot be read.
+
+    :param file: The private file, in any format that `deniable privatize` reads, or a folder.
+    :param embedding: The name of the embedding that the file would be released with.
+    :param records: How many records to look at, from the first on.
     """
     from deniable.embeddings.embedding import Embedding
-    from deniable.progress import Progress
     from deniable.records.checking.check import check_file
     from deniable.records.formats.layout import Roles, make_layout
 
     layout = make_layout(file, roles=Roles(), **reading.reading())
-    with Progress("looking at the file", unit="bytes") as shown:
+    with progress("looking at the file", unit="bytes", quiet=quiet or as_json) as report:
         found = check_file(
             file,
             layout,
             Embedding.open(embedding),
             options=(*_options(reading), *(("--embedding", embedding) if embedding != "default" else ())),
             most=records,
-            report=None if quiet or as_json else shown.report,
+            report=report,
         )
     if as_json:
         print_json(found.to_dict())

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable.cli.options import AsJson
+from deniable.cli.options import with_groups
 from deniable.cli.terminal import print_json
 
 
-def doctor(as_json: AsJson = False) -> None:
+@with_groups
+def doctor(*, as_json: bool = False) -> None:
     """Show which search is in use, what the processor offers, the threads, and the library versions."""
     from deniable.neighbours.diagnosis import diagnose
 

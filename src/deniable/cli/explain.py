@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -18,7 +18,7 @@ from deniable.channel.explanation import (
     explain_word,
     explain_words,
 )
-from deniable.cli.options import AsJson, Epsilon, VocabularyOptions, with_groups
+from deniable.cli.options import VocabularyOptions, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json
 from deniable.interfaces import Mechanism
 from deniable.report.wording import percent_fixed
@@ -34,26 +34,24 @@ _METHODS = {"exact": "summed exactly", "rays": "{:,} directions", "simulation": 
 
 @with_groups
 def explain(
+    word: list[str] | None = None,
     *,
-    word: Annotated[list[str] | None, typer.Argument(help="The words to explain.")] = None,
-    words: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--words", help="A file of words to explain, one per line, such as names. May be repeated."
-        ),
-    ] = None,
-    epsilon: Epsilon,
+    words: list[Path] | None = None,
+    epsilon: float,
     mechanism: VocabularyOptions,
-    draws: Annotated[
-        int, typer.Option("--draws", "--rays", help="How many directions to follow, or draws to make.")
-    ] = 1000,
-    top: Annotated[int, typer.Option(help="How many words to show.")] = 10,
-    as_json: AsJson = False,
+    draws: int = 1000,
+    top: int = 10,
+    as_json: bool = False,
 ) -> None:
     """Show what WORD may become at this ε, how often it stays, and how far its neighbours are.
 
     Of several words it shows a table, those first that stay most often. On a reduced or shaped embedding it
     also shows of one word which neighbours came nearer and which went away.
+
+    :param word: The words to explain.
+    :param words: A file of words to explain, one per line, such as names. May be repeated.
+    :param draws --draws --rays: How many directions to follow, or draws to make.
+    :param top: How many words to show.
     """
     from deniable.words.public_text import read_word_list
 

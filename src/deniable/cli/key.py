@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
+
+from deniable.cli.options import with_groups
 
 app = typer.Typer(
     name="key",
@@ -21,10 +22,14 @@ def options() -> None:
 
 
 @app.command("new")
+@with_groups
 def new(
-    file: Annotated[Path, typer.Argument(help="The file to make; an existing file is never overwritten.")],
+    file: Path,
 ) -> None:
-    """Make a key file that only its owner can read, and print the key's fingerprint."""
+    """Make a key file that only its owner can read, and print the key's fingerprint.
+
+    :param file: The file to make; an existing file is never overwritten.
+    """
     from deniable.noise import Keyed
 
     fingerprint = Keyed.new_file(file).fingerprint
@@ -36,9 +41,15 @@ def new(
 
 
 @app.command("show")
-def show(file: Annotated[Path, typer.Argument(help="A key file.")]) -> None:
+@with_groups
+def show(
+    file: Path,
+) -> None:
     """Print the fingerprint of a key, by which receipts name it. It is no secret; the key itself is never
-    shown."""
+    shown.
+
+    :param file: A key file.
+    """
     from deniable.noise import Keyed
 
     print(Keyed.from_file(file).fingerprint)

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from deniable.cli.options import AsJson
+from deniable.cli.options import with_groups
 from deniable.cli.terminal import print_json
 
 
-def mechanisms(as_json: AsJson = False) -> None:
+@with_groups
+def mechanisms(*, as_json: bool = False) -> None:
     """List the mechanisms and their options."""
     from deniable.mechanisms.catalogue import CATALOGUE
 
     if as_json:
-        listed = [
-            {
-                "name": entry.name,
-                "summary": entry.summary,
-                "options": [
-                    {"name": option.name, "default": option.default, "help": option.help}
-                    for option in entry.options
-                ],
-            }
-            for entry in CATALOGUE.values()
-        ]
-        print_json(listed)
+        print_json([entry.to_dict() for entry in CATALOGUE.values()])
         return
     for entry in CATALOGUE.values():
         print(f"{entry.name:<20} {entry.summary}")

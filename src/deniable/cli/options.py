@@ -1,8 +1,15 @@
-"""The options that several commands share, in groups: a command asks for a group and gets its values as one
-object.
+"""Options: a command is a plain function with types, and its docstring says what its options are for.
 
-A group is a frozen dataclass whose fields are options of Typer, or other groups. ``with_groups`` shows Typer
-their options in the place of the group.
+    def explain(word: list[str], *, epsilon: float, top: int = 10) -> None:
+        Show what WORD may become at this ε.
+
+        :param word: The words to explain.
+        :param top -n COUNT: How many words to show.
+
+Parameters before ``*`` are arguments, all others are options. After the name of a parameter stand its flags,
+if they are not the usual ones, and how help shows its value. What is not described is described by the table
+of the fields of a ``Release``. Options that several commands share stand in groups: a group is a frozen
+dataclass with a docstring of the same form, and a command that asks for one gets its values as one object.
 """
 
 from __future__ import annotations
@@ -10,13 +17,15 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
+
+from deniable.cli.terminal import say, warn
+from deniable.release.fields import FIELDS
 
 if TYPE_CHECKING:
     from deniable.embeddings.embedding import Embedding
@@ -28,6 +37,10 @@ if TYPE_CHECKING:
     from deniable.words.never_release import NeverRelease
 
 Group = TypeVar("Group")
+Described = tuple[list[str], str | None, str | None]
+"""The flags of an option, how help shows its value, and what it is for."""
+
+_PARAMETER = re.compile(r"\n+:param (?=\w)")
 
 
 def number(text: str) -> float:
@@ -38,30 +51,9 @@ def number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        advice = (
-            f"; write {text.replace(',', '.')}"
-            if re.fullmatch(r"[+-]?\d+,\d+", text.strip())
-            else ", such as 6 or 0.5"
-        )
+        comma = re.fullmatch(r"[+-]?\d+,\d+", text.strip())
+        advice = f"; write {text.replace(',', '.')}" if comma else ", such as 6 or 0.5"
         raise typer.BadParameter(f"{text!r} is not a number{advice}") from None
-
-
-def number_option(*names: str, help: str) -> Any:  # noqa: A002 - the word Typer has
-    """Return an option that is a number, with advice for a decimal comma."""
-    return typer.Option(*names, help=help, parser=number, metavar="NUMBER")
-
-
-Epsilon = Annotated[float, number_option("--epsilon", "-e", help="The privacy parameter, per word.")]
-Epsilons = Annotated[
-    list[float] | None, number_option("--epsilon", "-e", help="A value of ε. May be repeated.")
-]
-Threads = Annotated[
-    int | None,
-    typer.Option(
-        help="How many threads search for the nearest word. By default, as many as this process may use "
-        "processors."
-    ),
-]
 
 
 def use_device(device: str) -> str:
@@ -78,70 +70,30 @@ def use_device(device: str) -> str:
     return device
 
 
-Device = Annotated[
-    str,
-    typer.Option(
-        callback=use_device,
-        help="Where noise is drawn and words are searched for: cpu, or cuda for an NVIDIA GPU.",
-    ),
-]
-Workers = Annotated[
-    int,
-    typer.Option(help="How many processes share the work. Each uses one thread, unless --threads says more."),
-]
-PageFile = Annotated[
-    Path | None, typer.Option("--report", help="Where to write the result as a page for people (HTML).")
-]
-DataFile = Annotated[
-    Path,
-    typer.Argument(help="CSV, TSV, JSON, JSON Lines, Parquet or a spreadsheet with one text per record."),
-]
-KeyFile = Annotated[
-    Path | None,
-    typer.Option(
-        help="Draw the noise from the secret key in this file: releasing the same records again then spends "
-        "nothing more."
-    ),
-]
-NeverReleased = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--never-release",
-        metavar="names|FILE",
-        help="A public list of words that never come out: names for the built-in one of common given names "
-        "and surnames (names-1 for its "
-        "first version), or a file with one or more words a line. They are taken out of the vocabulary; "
-        "names that are not listed can come "
-        "out. May be repeated.",
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")]
-
-
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command as Typer takes it: with the options of a group in the place of each parameter that
-    is one.
+    """Return the command as Typer takes it: with options made of its types and its docstring, and those of a
+    group in the place of each parameter that is one.
 
     :raises ValueError: if two options have the same name.
     """
+    doc, described = _read_docstring(command)
     hints = get_type_hints(command, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if _is_group(hint)}
+    given = inspect.signature(command).parameters
     parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(command).parameters.items():
+    for name, parameter in given.items():
         if name in groups:
             parameters += _options_of(groups[name])
         else:
-            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name]))
-    single = inspect.signature(command).parameters.keys() - groups.keys()
+            kind = typer.Argument if parameter.kind is parameter.POSITIONAL_OR_KEYWORD else typer.Option
+            parameters.append(_parameter(name, hints[name], parameter.default, described.get(name), kind))
 
     @functools.wraps(command)
-    def run(**given: Any) -> None:
-        command(
-            **{name: given[name] for name in single},
-            **{name: _build(group, given) for name, group in groups.items()},
-        )
+    def run(**values: Any) -> None:
+        single = {name: values[name] for name in given.keys() - groups.keys()}
+        command(**single, **{name: _build(group, values) for name, group in groups.items()})
 
+    run.__doc__ = doc
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
@@ -151,120 +103,154 @@ def _is_group(hint: Any) -> bool:
     return is_dataclass(hint)
 
 
+def _read_docstring(documented: Any) -> tuple[str, dict[str, Described]]:
+    """Return what a docstring says before its parameters, and what it says of each of them."""
+    text, *entries = _PARAMETER.split(inspect.cleandoc(documented.__doc__ or ""))
+    described: dict[str, Described] = {}
+    for entry in entries:
+        head, about = re.split(r":\s", entry, maxsplit=1)
+        name, *more = head.split()
+        flags = [word for word in more if word.startswith("-")]
+        shown = [word for word in more if not word.startswith("-")]
+        described[name] = flags, (shown[0] if shown else None), " ".join(about.split())
+    return text, described
+
+
+def _parameter(
+    name: str, hint: Any, default: Any, described: Described | None, kind: Callable[..., Any]
+) -> inspect.Parameter:
+    if get_origin(hint) is not Annotated:
+        field = FIELDS.get(name)
+        if described is None and field is not None:
+            described = list(field.flags), field.metavar, field.help
+        flags, metavar, about = described or SHARED.get(name, ([], None, None))
+        types = (hint, *get_args(hint), *(part for each in get_args(hint) for part in get_args(each)))
+        more: dict[str, Any] = {"parser": number, "metavar": "NUMBER"} if float in types else {}
+        if metavar is not None:
+            more["metavar"] = metavar
+        if name == "device":
+            more["callback"] = use_device
+        long = f"--{name.replace('_', '-')}"
+        if kind is typer.Option and not any(flag.startswith("--") for flag in flags):
+            # Typer adds the way to switch it off to a flag that is named by nobody.
+            flags = [f"{long}/--no-{long[2:]}" if default is True else long, *flags]
+        hint = Annotated[hint, kind(*flags, help=about, **more)]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, default=default, annotation=hint)
+
+
 def _options_of(group: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
+    described: dict[str, Described] = {}
+    for each in reversed(group.__mro__[:-1]):
+        described |= _read_docstring(each)[1]
     found: list[inspect.Parameter] = []
     for field in fields(group):
-        if _is_group(hints[field.name]):
-            found += _options_of(hints[field.name])
+        hint = hints[field.name]
+        if _is_group(hint):
+            found += _options_of(hint)
         else:
             default = inspect.Parameter.empty if field.default is MISSING else field.default
-            found.append(
-                inspect.Parameter(
-                    field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[field.name]
-                )
-            )
+            found.append(_parameter(field.name, hint, default, described.get(field.name), typer.Option))
     return found
 
 
 def _build(group: type[Group], given: Mapping[str, Any]) -> Group:
     hints = get_type_hints(group)
-    values = {name: _build(hint, given) if _is_group(hint) else given[name] for name, hint in hints.items()}
-    return group(**values)
+    return group(
+        **{name: _build(hint, given) if _is_group(hint) else given[name] for name, hint in hints.items()}
+    )
+
+
+def _shared() -> None:
+    """Describe options that many commands have.
+
+    :param threads: How many threads search for the nearest word. By default, as many as this process may use
+        processors.
+    :param workers: How many processes share the work. Each uses one thread, unless --threads says more.
+    :param device: Where noise is drawn and words are searched for: cpu, or cuda for an NVIDIA GPU.
+    :param report: Where to write the result as a page for people (HTML).
+    :param as_json --json: Print JSON for machines.
+    :param quiet -q: Do not show progress.
+    :param force: Replace what is there.
+    """
+
+
+SHARED = _read_docstring(_shared)[1]
+Epsilons = Annotated[
+    list[float] | None,
+    typer.Option("--epsilon", "-e", help="A value of ε. May be repeated.", parser=number, metavar="NUMBER"),
+]
+DataFile = Annotated[
+    Path,
+    typer.Argument(help="CSV, TSV, JSON, JSON Lines, Parquet or a spreadsheet with one text per record."),
+]
+AsJson = bool
+Quiet = bool
+Device = str
+PageFile = Path | None
+NeverReleased = list[str] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkOptions:
+    """What of this machine is used."""
+
+    threads: int | None = None
+    workers: int = 1
+    device: str = "cpu"
+
+    def prepare(self) -> None:
+        """Set the number of threads.
+
+        :raises BadParameter: if several processes would share a GPU.
+        """
+        from deniable.neighbours.threads import set_threads
+
+        if self.workers != 1 and self.device != "cpu":
+            raise typer.BadParameter("give one of --workers and --device: a GPU serves one process")
+        set_threads(self.threads)
+
+
+def changed(*groups: Any) -> list[str]:
+    """Return the options of groups that are not as they are by default, as they are typed."""
+    given = [each for group in groups for each in fields(group) if getattr(group, each.name) != each.default]
+    return [f"--{'no-' if each.default is True else ''}{each.name.replace('_', '-')}" for each in given]
 
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetOptions:
-    """How much may be spent: on a word, on a record, or on both."""
+    """How much may be spent: on a word, on a record, or on both.
 
-    epsilon: Annotated[
-        float | None, number_option("--epsilon", "-e", help="The privacy parameter, per word.")
-    ] = None
-    record_epsilon: Annotated[
-        float | None,
-        number_option(
-            help="The most to spend on a record, divided equally among its words. Together with --epsilon, a "
-            "word gets at most --epsilon."
-        ),
-    ] = None
-    risk: Annotated[
-        str | None,
-        typer.Option(
-            metavar="low|medium|high|SHARE",
-            help="Choose ε by what can be named instead of --epsilon: the share of the words of English text "
-            "that a reader of single "
-            "released words names at most, such as 0.08. low is 8 %, medium 17 %, high 33 %; guessing "
-            "blindly names 5.6 %.",
-        ),
-    ] = None
-    max_unchanged: Annotated[
-        float | None,
-        number_option(
-            help="Choose ε by the stored calibration instead of --epsilon: at most this share of draws may "
-            "return the word unchanged."
-        ),
-    ] = None
-    quantile: Annotated[
-        float,
-        typer.Option(
-            help="With --max-unchanged: the share of words for which this must hold; 1 means every word, "
-            "even the most isolated."
-        ),
-    ] = 1.0
+    :param max_unchanged: Choose ε by the stored calibration instead of --epsilon: at most this share of
+        draws may return the word unchanged.
+    :param quantile: With --max-unchanged: the share of words for which this must hold; 1 means every word,
+        even the most isolated.
+    """
 
-    def __post_init__(self) -> None:
-        """Check that the options say in one way how much may be spent on a word.
-
-        :raises BadParameter: if they say nothing, or say it twice.
-        """
-        given = [each for each in (self.epsilon, self.risk, self.max_unchanged) if each is not None]
-        if len(given) > 1:
-            problem = (
-                "give one of --epsilon (per word), --risk (by what can be named) and --max-unchanged "
-                "(per word, by calibration)"
-            )
-            raise typer.BadParameter(problem)
-        if not given and self.record_epsilon is None:
-            problem = (
-                "give --risk (low, medium or high) or --epsilon (per word), or --record-epsilon (per "
-                "record), or both"
-            )
-            raise typer.BadParameter(problem)
+    epsilon: float | None = None
+    record_epsilon: float | None = None
+    risk: str | None = None
+    max_unchanged: float | None = None
+    quantile: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class RoleOptions:
-    """What becomes of the columns of a file."""
+    """What becomes of the columns of a file.
 
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            "-c",
-            help="A column of private text, or a path: visit.note, visits[].note. May be repeated.",
-        ),
-    ] = None
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN", help="A column, or a path, that is left out of the output. May be repeated."
-        ),
-    ] = None
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="A column, or a path, that is released as it is. Columns that look like people, contacts, "
-            "identifiers, dates of birth or "
-            "free text are refused unless one of these three options names them. May be repeated.",
-        ),
-    ] = None
-    keep_sheet: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Another sheet of the workbook that is released as it is. May be repeated."
-        ),
-    ] = None
+    :param column -c: A column of private text, or a path: visit.note, visits[].note. May be repeated.
+    :param drop COLUMN: A column, or a path, that is left out of the output. May be repeated.
+    :param keep COLUMN: A column, or a path, that is released as it is. Columns that look like people,
+        contacts, identifiers, dates of birth or free text are refused unless one of these three options
+        names them. May be repeated.
+    :param keep_sheet NAME: Another sheet of the workbook that is released as it is. May be repeated.
+    """
+
+    column: list[str] | None = None
+    drop: list[str] | None = None
+    keep: list[str] | None = None
+    keep_sheet: list[str] | None = None
 
     def roles(self) -> Roles:
         """Return the roles of the columns.
@@ -278,40 +264,30 @@ class RoleOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CellOptions:
-    """How text and cells stand in a file."""
+    """How text and cells stand in a file.
 
-    delimiter: Annotated[
-        str | None, typer.Option(help="The character between the cells of CSV, such as ';' or tab.")
-    ] = None
-    header: Annotated[
-        bool,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first row holds the column names. Without a header, columns are numbered from "
-            "1.",
-        ),
-    ] = True
-    encoding: Annotated[str, typer.Option(help="The encoding of the input. The output is always UTF-8.")] = (
-        "utf-8"
-    )
-    sheet: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The sheet of a spreadsheet. By default, the first one."),
-    ] = None
+    :param delimiter: The character between the cells of CSV, such as ';' or tab.
+    :param header: Whether the first row holds the column names. Without a header, columns are numbered from
+        1.
+    :param encoding: The encoding of the input. The output is always UTF-8.
+    :param sheet NAME: The sheet of a spreadsheet. By default, the first one.
+    """
+
+    delimiter: str | None = None
+    header: bool = True
+    encoding: str = "utf-8"
+    sheet: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions:
-    """How a file of records is read where its name does not say."""
+    """How a file of records is read where its name does not say.
 
-    format: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="text|csv|tsv|jsonl|json|parquet|xlsx|ods|folder",
-            help="The file format, if the file name does not show it.",
-        ),
-    ] = None
+    :param format text|csv|tsv|jsonl|json|parquet|xlsx|ods|folder: The file format, if the file name does
+        not show it.
+    """
+
+    format: str | None = None
     cells: CellOptions
 
     def reading(self) -> ReadingOptions:
@@ -337,22 +313,9 @@ class MechanismArguments(TypedDict):
 class MechanismOptions:
     """Which mechanism, over which embedding."""
 
-    embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default"
-    mechanism: Annotated[
-        str,
-        typer.Option(
-            "--mechanism", "-m", metavar="NAME", help="How words are drawn; `deniable mechanisms` lists them."
-        ),
-    ] = "multivariate"
-    mechanism_option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--mechanism-option",
-            "-O",
-            metavar="NAME=VALUE",
-            help="An option of the mechanism, such as t=0.5. May be repeated.",
-        ),
-    ] = None
+    embedding: str = "default"
+    mechanism: str = "multivariate"
+    mechanism_options: list[str] | None = None
 
     def parse_options(self) -> dict[str, object]:
         """Return the options of the mechanism as values.
@@ -362,7 +325,7 @@ class MechanismOptions:
         """
         from deniable.mechanisms.catalogue import parse_options
 
-        return parse_options(self.mechanism, self.mechanism_option or (), parameter="--mechanism-option")
+        return parse_options(self.mechanism, self.mechanism_options or (), parameter="--mechanism-option")
 
     def choose(self) -> ChosenMechanism:
         """Return the mechanism; nothing is loaded for it.
@@ -373,6 +336,13 @@ class MechanismOptions:
 
         return ChosenMechanism(name=self.mechanism, options=self.parse_options())
 
+    def open(self) -> Embedding:
+        """Return the embedding.
+
+        :raises EmbeddingNotFound: if it is not installed.
+        """
+        return open_without(self.embedding, None)
+
     def arguments(self) -> MechanismArguments:
         """Return the name of the embedding and the mechanism, by the names that functions which open both
         have for them.
@@ -381,32 +351,21 @@ class MechanismOptions:
         """
         return {"embedding": self.embedding, "mechanism": self.choose()}
 
-    def open(self) -> Embedding:
-        """Return the embedding.
-
-        :raises EmbeddingNotFound: if it is not installed.
-        """
-        from deniable.embeddings.embedding import Embedding
-
-        return Embedding.open(self.embedding)
-
 
 @dataclass(frozen=True, kw_only=True)
 class VocabularyOptions(MechanismOptions):
     """Which mechanism, over which embedding, without which words."""
 
-    never_release: NeverReleased = None
+    never_release: list[str] | None = None
 
     def read_listed(self) -> NeverRelease | None:
         """Return the words that never come out; None if no list is named.
 
         :raises InvalidParameter: if a list cannot be read.
         """
-        if not self.never_release:
-            return None
         from deniable.words.never_release import NeverRelease
 
-        return NeverRelease.read(self.never_release)
+        return NeverRelease.read(self.never_release) if self.never_release else None
 
     def open(self) -> Embedding:
         """Return the embedding without the words that never come out, and say how many of them it had.
@@ -414,8 +373,7 @@ class VocabularyOptions(MechanismOptions):
         :raises EmbeddingNotFound: if it is not installed.
         :raises InvalidParameter: if a list cannot be read, or leaves no word.
         """
-        listed = self.read_listed()
-        return super().open() if listed is None else open_without(self.embedding, listed)
+        return open_without(self.embedding, self.read_listed())
 
     def arguments(self) -> MechanismArguments:
         """Return the embedding without the words that never come out, and the mechanism.
@@ -425,7 +383,7 @@ class VocabularyOptions(MechanismOptions):
         return {"embedding": self.open(), "mechanism": self.choose()}
 
 
-def open_without(name: str, listed: NeverRelease) -> Embedding:
+def open_without(name: str, listed: NeverRelease | None) -> Embedding:
     """Return the embedding without the listed words, and say on standard error how many of them it had.
 
     :raises EmbeddingNotFound: if it is not installed.
@@ -434,88 +392,47 @@ def open_without(name: str, listed: NeverRelease) -> Embedding:
     from deniable.embeddings.derived import leave_out
     from deniable.embeddings.embedding import Embedding
 
-    opened = leave_out(Embedding.open(name), listed)
+    opened = Embedding.open(name)
+    if listed is not None:
+        opened = leave_out(opened, listed)
     if opened.left_out is not None:
-        print(f"deniable: never released: {opened.left_out.in_words()}", file=sys.stderr)
+        say(f"deniable: never released: {opened.left_out.in_words()}")
     return opened
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseOptions(VocabularyOptions):
-    """How text is released: everything of a `Release` but the budget."""
+    """How text is released: everything of a `Release` but the budget.
 
-    unknown: Annotated[
-        str,
-        typer.Option(
-            metavar="perturb|subwords|redact|drop|error",
-            help="What to do with words the embedding does not know.",
-        ),
-    ] = "perturb"
-    punctuation: Annotated[
-        str, typer.Option(metavar="drop|keep", help="Whether to release punctuation marks.")
-    ] = "drop"
-    case: Annotated[
-        str, typer.Option(metavar="drop|keep", help="Whether to release which words were capitalised.")
-    ] = "drop"
-    keep_words: Annotated[
-        Path | None,
-        typer.Option(
-            help="A public file of words, one per line, that are released as they are if the embedding knows "
-            "them."
-        ),
-    ] = None
-    key_file: KeyFile = None
-    record_id: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="With --key-file: the column that identifies each record. Without it, a record is "
-            "identified by its number in the file "
-            "and the content of the whole file.",
-        ),
-    ] = None
-    consistent_by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="With --key-file: the column that identifies users. The same word of the same user always "
-            "becomes the same word.",
-        ),
-    ] = None
+    :param record_id COLUMN: With --key-file: the column that identifies each record. Without it, a record
+        is identified by its number in the file and the content of the whole file.
+    :param consistent_by COLUMN: With --key-file: the column that identifies users. The same word of the
+        same user always becomes the same word.
+    :param person COLUMN: Without a key: the column that says whose a record is. The receipt then adds up
+        what each person spends. The column is dropped or kept like any other.
+    """
 
-    person: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Without a key: the column that says whose a record is. The receipt then adds up what each "
-            "person spends. The column is "
-            "dropped or kept like any other.",
-        ),
-    ] = None
-
-    def __post_init__(self) -> None:
-        """Check that the options of a keyed release go together.
-
-        :raises BadParameter: if not.
-        """
-        if self.key_file is None and self.naming_column is not None:
-            raise typer.BadParameter(
-                "--record-id and --consistent-by need a --key-file; make one: deniable key new FILE"
-            )
-        if self.key_file is not None and self.person is not None:
-            raise typer.BadParameter(
-                "--person is for releases without a key; --consistent-by adds up what each user spends"
-            )
-        if self.record_id is not None and self.consistent_by is not None:
-            raise typer.BadParameter("give one of --record-id and --consistent-by")
+    unknown: str = "perturb"
+    punctuation: str = "drop"
+    case: str = "drop"
+    keep_words: Path | None = None
+    key_file: Path | None = None
+    record_id: str | None = None
+    consistent_by: str | None = None
+    person: str | None = None
 
     @property
     def naming_column(self) -> str | None:
-        """The column whose cells a keyed release names records by."""
+        """The column whose cells a keyed release names records by.
+
+        :raises BadParameter: if two are given, or there is no key.
+        """
+        if self.record_id is not None and self.consistent_by is not None:
+            raise typer.BadParameter("give one of --record-id and --consistent-by")
         return self.consistent_by if self.record_id is None else self.record_id
 
-    def resolve(self, budget: BudgetOptions, say: Callable[[str], None]) -> Release:
-        """Return the release of the options, and say which ε a calibration gave if it was asked.
+    def resolve(self, budget: BudgetOptions, notify: Callable[[str], None]) -> Release:
+        """Return the release of the options, and ``notify`` which ε a calibration gave if it was asked.
 
         :raises InvalidParameter: if an option is not allowed, or the file of words cannot be read.
         :raises TargetsNotMet: if no calibrated ε keeps to ``--max-unchanged``.
@@ -523,22 +440,12 @@ class ReleaseOptions(VocabularyOptions):
         from deniable.release.release import resolve_release
         from deniable.words.public_text import read_word_list
 
-        return resolve_release(
-            **vars(budget),
-            say=lambda message: say(f"deniable: {message}"),
-            embedding=self.embedding,
-            mechanism=self.mechanism,
-            mechanism_options=self.parse_options() if self.mechanism_option else None,
-            unknown=self.unknown,
-            punctuation=self.punctuation,
-            case=self.case,
-            keep_words=frozenset()
-            if self.keep_words is None
-            else read_word_list(self.keep_words, name="keep_words"),
-            never_release=self.read_listed(),
-            key_file=self.key_file,
-            consistent=self.consistent_by is not None,
-        )
+        own = {name: value for name, value in vars(self).items() if name in FIELDS}
+        own["mechanism_options"] = self.parse_options() if self.mechanism_options else None
+        own["keep_words"] = read_word_list(self.keep_words, name="keep_words") if self.keep_words else ()
+        own["never_release"] = self.read_listed()
+        own["consistent"] = self.consistent_by is not None
+        return resolve_release(**own, **vars(budget), say=lambda message: notify(f"deniable: {message}"))
 
 
 def warn_of_the_epsilon(private: Privatizer) -> None:
@@ -550,4 +457,4 @@ def warn_of_the_epsilon(private: Privatizer) -> None:
     from deniable.measures.warning import warning_of
 
     if (warning := warning_of(private.mechanism, record_epsilon=private.record_epsilon)) is not None:
-        print(f"deniable: warning: {warning}", file=sys.stderr)
+        warn(warning)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from deniable.cli.options import with_groups
 from deniable.cli.terminal import print_json
 from deniable.errors import printable
 
@@ -17,41 +18,31 @@ if TYPE_CHECKING:
     from deniable.release.receipt import Receipt
     from deniable.release.receipt_page import ReceiptFile
 
-ReceiptPage = Annotated[
-    Path | None,
-    typer.Option(
-        help="Where to write the receipt as a page to print (HTML). Keep the page as you keep the receipt."
-    ),
-]
 
-
+@with_groups
 def receipt(
-    file: Annotated[
-        Path, typer.Argument(help="The receipt of a release: OUTPUT.receipt.json.", metavar="RECEIPT")
-    ],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write the page (HTML).")
-    ] = None,
-    card: Annotated[
-        Path | None,
-        typer.Option(help="The card of the release. By default it is looked for beside the receipt."),
-    ] = None,
-    delta: Annotated[
-        float, typer.Option(help="The δ of the numbers for texts that differ in several words.")
-    ] = 1e-6,
-    no_numbers: Annotated[
-        bool, typer.Option("--no-numbers", help="Leave out what is proved in numbers, which takes seconds.")
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the receipt as JSON, with what is proved in numbers.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a page that exists.")] = False,
+    file: Path,
+    *,
+    output: Path | None = None,
+    card: Path | None = None,
+    delta: float = 1e-6,
+    no_numbers: bool = False,
+    as_json: bool = False,
+    force: bool = False,
 ) -> None:
     """Write the receipt of a release as a page to print: what was released, how, what was spent, what is
     proved, what is not promised.
 
     Without --output it prints what is proved in numbers. The page holds what the receipt holds, so it stays
     with whoever holds the private text.
+
+    :param file RECEIPT: The receipt of a release: OUTPUT.receipt.json.
+    :param output -o: Where to write the page (HTML).
+    :param card: The card of the release. By default it is looked for beside the receipt.
+    :param delta: The δ of the numbers for texts that differ in several words.
+    :param no_numbers: Leave out what is proved in numbers, which takes seconds.
+    :param as_json --json: Print the receipt as JSON, with what is proved in numbers.
+    :param force: Replace a page that exists.
     """
     from deniable.release.receipt_page import read_receipt_file, write_receipt_page
 
@@ -105,11 +96,11 @@ def check_page(page: Path, source: str, *written: Path | None, force: bool) -> N
         raise RecordError(page, "exists already; replace it with --force")
 
 
-def write_page(page: Path, made: Receipt | None, noted: Path) -> None:
+def write_page(page: Path, receipt: Receipt | None, noted: Path) -> None:
     """Write the page of a release that was just made, or that was finished before and ``noted`` in its
     receipt."""
     from deniable.release.receipt_page import decode_receipt, read_receipt_file, write_receipt_page
 
     write_receipt_page(
-        read_receipt_file(noted) if made is None else decode_receipt(made.to_json(), noted), page
+        read_receipt_file(noted) if receipt is None else decode_receipt(receipt.to_json(), noted), page
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deniable.cli.options import Device, FileOptions, PageFile, Quiet, with_groups
-from deniable.cli.terminal import make_table, open_console, print_json
+from deniable.cli.options import FileOptions, with_groups
+from deniable.cli.terminal import make_table, open_console, print_json, progress, say
 from deniable.report.wording import percent_fixed, percent_signed
 
 if TYPE_CHECKING:
@@ -17,87 +17,44 @@ if TYPE_CHECKING:
     from deniable.decoding.word_use import WordUse, WordUseFindings
     from deniable.release.card import Card
 
-ReleasedFile = Annotated[
-    Path,
-    typer.Argument(help="Released text, in any format that `deniable privatize` writes; may be compressed."),
-]
-TextColumn = Annotated[
-    list[str] | None,  # of a single value the last would be taken, and nothing said of the others
-    typer.Option(
-        "--column",
-        "-c",
-        help="The column that holds released text. Default: that of the card, if it lists one alone. Plain "
-        "text has none.",
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
-
 _UNCHANGED = 0.99
 """The share of words that come out unchanged beyond which decoding says nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReceivingOptions:
-    """How text was released, by its card or in words, and what is used to decode it."""
+    """How text was released, by its card or in words, and what is used to decode it.
 
-    card: Annotated[
-        Path | None,
-        typer.Option(help="The card of the release. Default: RELEASED.card.json, beside the released text."),
-    ] = None
-    epsilon: Annotated[
-        float | None, typer.Option("--epsilon", "-e", help="Without a card: the ε per word of the release.")
-    ] = None
-    embedding: Annotated[
-        str | None,
-        typer.Option(
-            help="The name or the folder of the embedding, if it is not found here by the fingerprint on the "
-            "card."
-        ),
-    ] = None
-    mechanism: Annotated[
-        str | None,
-        typer.Option(
-            "--mechanism",
-            "-m",
-            metavar="NAME",
-            help="Without a card: the mechanism, such as santext or vickrey:t=0.5 (else multivariate).",
-        ),
-    ] = None
-    public: Annotated[
-        Path | None,
-        typer.Option(
-            help="A public text file, one document a line: words are then read in their context, as such "
-            "text has them."
-        ),
-    ] = None
-    prior: Annotated[
-        str,
-        typer.Option(
-            metavar="rank|uniform|FILE",
-            help="How frequent words are taken to be before the release is read: by their rank in the "
-            "embedding, all alike, or as a file "
-            "with a word and its count on each line says.",
-        ),
-    ] = "rank"
-    words: Annotated[int, typer.Option(help="How many words may have gone in: the most frequent ones.")] = (
-        20_000
-    )
-    directions: Annotated[
-        int,
-        typer.Option(
-            help="For the channel: at most how many points are drawn around each word, or directions "
-            "followed, or draws made."
-        ),
-    ] = 1000
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--check/--no-check",
-            help="Refuse text whose words are not such as the mechanism releases them at this ε, and a "
-            "column that the card does not list.",
-        ),
-    ] = True
-    device: Device = "cpu"
+    :param column -c: The column that holds released text. Default: that of the card, if it lists one alone.
+        Plain text has none.
+    :param card: The card of the release. Default: RELEASED.card.json, beside the released text.
+    :param epsilon -e: Without a card: the ε per word of the release.
+    :param embedding: The name or the folder of the embedding, if it is not found here by the fingerprint on
+        the card.
+    :param mechanism -m NAME: Without a card: the mechanism, such as santext or vickrey:t=0.5 (else
+        multivariate).
+    :param public: A public text file, one document a line: words are then read in their context, as such
+        text has them.
+    :param prior rank|uniform|FILE: How frequent words are taken to be before the release is read: by their
+        rank in the embedding, all alike, or as a file with a word and its count on each line says.
+    :param words: How many words may have gone in: the most frequent ones.
+    :param directions: For the channel: at most how many points are drawn around each word, or directions
+        followed, or draws made.
+    :param check: Refuse text whose words are not such as the mechanism releases them at this ε, and a
+        column that the card does not list.
+    """
+
+    column: list[str] | None = None  # of a single value the last would be taken, and nothing said of others
+    card: Path | None = None
+    epsilon: float | None = None
+    embedding: str | None = None
+    mechanism: str | None = None
+    public: Path | None = None
+    prior: str = "rank"
+    words: int = 20_000
+    directions: int = 1000
+    check: bool = True
+    device: str = "cpu"
 
     def options(self) -> LearningOptions:
         """Return what decodes the text, by the names that ``Decoder.learn`` has for it.
@@ -131,29 +88,18 @@ class ReceivingOptions:
             raise typer.BadParameter("give one of --card and --epsilon: a card says which ε it was")
         if self.epsilon is not None:
             chosen = parse_mechanism(self.mechanism or "multivariate")
-            release = Release(
-                epsilon=self.epsilon,
-                embedding=self.embedding or "default",
-                mechanism=chosen.name,
-                mechanism_options=chosen.options or None,
-            )
-            return release.make().card
+            how: dict[str, Any] = {"mechanism": chosen.name, "mechanism_options": chosen.options or None}
+            return Release(epsilon=self.epsilon, embedding=self.embedding or "default", **how).make().card
         if self.mechanism is not None:
-            raise typer.BadParameter(
-                "--mechanism goes with --epsilon, for a release without a card: a card says which mechanism "
-                "it was"
-            )
+            problem = "--mechanism goes with --epsilon, for a release without a card"
+            raise typer.BadParameter(f"{problem}: a card says which mechanism it was")
         path = beside(released, ENDING) if self.card is None else self.card
         if self.card is None and not path.exists():
-            raise typer.BadParameter(
-                f"there is no card beside the text ({path}): name it with --card, or give --epsilon and what "
-                "else was used"
-            )
+            advice = "name it with --card, or give --epsilon and what else was used"
+            raise typer.BadParameter(f"there is no card beside the text ({path}): {advice}")
         return read_card(path)
 
-    def choose_column(
-        self, given: list[str] | None, card: Card, released: Path, reading: FileOptions
-    ) -> str | None:
+    def choose_column(self, card: Card, released: Path, reading: FileOptions) -> str | None:
         """Return the column to decode: the one that is given, or the only one of the card; None for plain
         text.
 
@@ -165,64 +111,51 @@ class ReceivingOptions:
         from deniable.records.formats.columns import names_as_text
         from deniable.records.formats.layout import WITH_COLUMNS, format_of
 
-        if given and len(given) > 1:
-            raise typer.BadParameter(
-                "give --column once: one column is read at a time, so run the command again for another"
-            )
+        given, listed = self.column or [], f"the card lists {names_as_text(card.columns)}"
+        if len(given) > 1:
+            problem = "one column is read at a time, so run the command again for another"
+            raise typer.BadParameter(f"give --column once: {problem}")
         if given:
             if self.check and not card.lists(given[0]):
-                problem = (
-                    f"was not released: the card lists {names_as_text(card.columns)}, and all others hold "
-                    "what they held before. "
-                    "Name one that it lists; if the column was renamed since, --no-check reads it all the "
-                    "same"
-                )
-                raise InvalidParameter("--column", given[0], problem)
+                problem = f"was not released: {listed}, and all others hold what they held before"
+                advice = "Name one that it lists; if the column was renamed since, --no-check reads it"
+                raise InvalidParameter("--column", given[0], f"{problem}. {advice}")
             return given[0]
         if not card.columns or (reading.format or format_of(released)) not in WITH_COLUMNS:
             return None
         if len(card.columns) > 1:
-            raise InvalidParameter(
-                "--column", None, f"say which one to read: the card lists {names_as_text(card.columns)}"
-            )
+            raise InvalidParameter("--column", None, f"say which one to read: {listed}")
         return card.columns[0]
 
 
 @with_groups
 def decode(
+    released: Path,
     *,
-    released: ReleasedFile,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="Where to write the decoded text; with --top, a CSV file of candidates."
-        ),
-    ],
-    column: TextColumn = None,
+    output: Path,
     receiving: ReceivingOptions,
-    top: Annotated[
-        int | None,
-        typer.Option(
-            help="Write this many candidates for each released word, with probabilities, instead of text."
-        ),
-    ] = None,
+    top: int | None = None,
     reading: FileOptions,
-    force: Force = False,
-    quiet: Quiet = False,
+    force: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Estimate the words behind released text, from its card alone.
 
     It is an estimate, not the original: at a private ε most single words are wrong, and sums over many texts
     are right. It costs no privacy: whoever has the release can do it.
+
+    :param released: Released text, in any format that `deniable privatize` writes; may be compressed.
+    :param output -o: Where to write the decoded text; with --top, a CSV file of candidates.
+    :param top: Write this many candidates for each released word, with probabilities, instead of text.
     """
     from deniable.decoding.files import decode_file
-    from deniable.progress import Progress
 
     card = receiving.open_card(released)
-    chosen = receiving.choose_column(column, card, released, reading)
+    chosen = receiving.choose_column(card, released, reading)
+    unit = "bytes" if top is None else "records"
     with (
-        Progress("making the channel", unit="words") as channel,
-        Progress("decoding", unit="bytes" if top is None else "records") as shown,
+        progress("making the channel", unit="words", quiet=quiet) as channel_report,
+        progress("decoding", unit=unit, quiet=quiet) as report,
     ):
         decoder = decode_file(
             released,
@@ -231,51 +164,46 @@ def decode(
             column=chosen,
             top=top,
             force=force,
-            channel_report=None if quiet else channel.report,
-            report=None if quiet else shown.report,
+            channel_report=channel_report,
+            report=report,
             **receiving.options(),
             **reading.reading(),
         )
     _say_if_unchanged(decoder.unchanged, card.kind, card.epsilon)
     counts = decoder.counts
     where = "in context" if receiving.public is not None else "each by itself"
-    typer.echo(
-        f"{_read(counts.words, counts.records)} {'was' if counts.words == 1 else 'were'} "
-        f"decoded, {where}.\n"
-        f"An estimate, not the original: {output}"
-    )
+    were = "was" if counts.words == 1 else "were"
+    typer.echo(f"{_read(counts.words, counts.records)} {were} decoded, {where}.")
+    typer.echo(f"An estimate, not the original: {output}")
 
 
 @with_groups
 def frequencies(
+    released: Path,
     *,
-    released: ReleasedFile,
-    column: TextColumn = None,
-    by: Annotated[
-        str | None,
-        typer.Option(help="A column of groups: each is estimated, and compared with all other records."),
-    ] = None,
+    by: str | None = None,
     receiving: ReceivingOptions,
-    most: Annotated[int, typer.Option(help="How many words to estimate.")] = 2_000,
+    most: int = 2_000,
     reading: FileOptions,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Where to write all words with their intervals (CSV)."),
-    ] = None,
-    report: PageFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
-    force: Force = False,
-    quiet: Quiet = False,
+    output: Path | None = None,
+    report: Path | None = None,
+    as_json: bool = False,
+    force: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Estimate how often words are used behind released text, with 95 % intervals, for all records and by
     group.
 
     Words are decoded by the card of the release. Where the release says nothing of a word, it is said so.
+
+    :param released: Released text, in any format that `deniable privatize` writes; may be compressed.
+    :param by: A column of groups: each is estimated, and compared with all other records.
+    :param most: How many words to estimate.
+    :param output -o: Where to write all words with their intervals (CSV).
     """
     from deniable.atomic import check_place
     from deniable.decoding.word_use import measure_word_use
     from deniable.errors import InvalidParameter, RecordError
-    from deniable.progress import Progress
 
     for path in (output, report):
         if path is not None:
@@ -283,8 +211,8 @@ def frequencies(
             if path.exists() and not force:
                 raise RecordError(path, "exists already; replace it with --force")
     card = receiving.open_card(released)
-    chosen = receiving.choose_column(column, card, released, reading)
-    with Progress("making the channel", unit="words") as channel:
+    chosen = receiving.choose_column(card, released, reading)
+    with progress("making the channel", unit="words", quiet=quiet) as channel_report:
         try:
             found = measure_word_use(
                 released,
@@ -292,7 +220,7 @@ def frequencies(
                 column=chosen,
                 by=by,
                 most=most,
-                report=None if quiet else channel.report,
+                report=channel_report,
                 **receiving.options(),
                 **reading.reading(),
             )
@@ -323,12 +251,10 @@ def _read(words: int, records: int) -> str:
 def _say_if_unchanged(unchanged: float, mechanism: str, epsilon: float) -> None:
     """Say that there is nothing to decode: with such an ε every text looks as if it had been released."""
     if unchanged > _UNCHANGED:
-        typer.echo(
-            f"note: {mechanism} at ε = {epsilon:g} lets {percent_fixed(unchanged, 1)} of the words out "
-            "unchanged. Either the release is "
-            "nearly the original, or this is not the ε that it was released with",
-            err=True,
+        share = (
+            f"{mechanism} at ε = {epsilon:g} lets {percent_fixed(unchanged, 1)} of the words out unchanged"
         )
+        say(f"note: {share}. Either the release is nearly the original, or it was released with another ε")
 
 
 def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> None:
@@ -347,20 +273,14 @@ def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> N
     if found.by is not None and not found.groups:
         console.print(f"\nall words stand in one group of {found.by}: there is nothing to compare it with")
     elif found.by is not None:
-        said = (
-            f"{len(found.differences):,} of {found.compared:,} comparisons of a word in a group with all "
-            "other records stand out"
+        compared = f"{len(found.differences):,} of {found.compared:,} comparisons of a word in a group"
+        console.print(
+            f"\n{compared} with all other records stand out; all intervals hold at once in 95 % of releases"
         )
-        console.print(f"\n{said}; all intervals hold at once in 95 % of releases")
-        rows = [
-            [
-                each.group,
-                each.word,
-                percent_signed(each.difference),
-                f"{percent_signed(each.low)} to {percent_signed(each.high)}",
-            ]
-            for each in found.differences[:15]
-        ]
+        rows = []
+        for each in found.differences[:15]:
+            ends = f"{percent_signed(each.low)} to {percent_signed(each.high)}"
+            rows.append([each.group, each.word, percent_signed(each.difference), ends])
         if rows:
             console.print(make_table(["group", "word", "difference", "interval"], rows, left=(0, 1)))
     for what, path in (("All words: ", output), ("A page: ", report)):

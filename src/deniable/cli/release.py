@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from deniable.cli.options import (
-    AsJson,
     FileOptions,
     MechanismOptions,
-    Quiet,
-    Workers,
-    number_option,
     with_groups,
 )
 
@@ -27,84 +23,56 @@ DO_NOT_RELEASE = 3
 
 @with_groups
 def release(
+    file: Path,
     *,
-    file: Annotated[
-        Path, typer.Argument(help="The private file, in any format that `deniable privatize` reads.")
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The folder to write to. By default: FILE-release."),
-    ] = None,
-    text: Annotated[
-        list[str] | None,
-        typer.Option("--text", metavar="COLUMN", help="A column whose words are replaced. May be repeated."),
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column that is left out. May be repeated.")
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column that is released as it is. May be repeated."),
-    ] = None,
-    keep_sheet: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Another sheet that is released as it is. May be repeated."),
-    ] = None,
-    label: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="A kept column whose use is measured. By default, those that look like classes. May be "
-            "repeated.",
-        ),
-    ] = None,
-    person: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column that says whose a record is.")
-    ] = None,
-    words: Annotated[
-        list[Path] | None,
-        typer.Option(help="A file of words to report apart, such as drugs. May be repeated."),
-    ] = None,
-    public: Annotated[
-        Path | None, typer.Option(help="A public text that attackers have read, one document a line.")
-    ] = None,
-    risk: Annotated[
-        str | None,
-        typer.Option(
-            metavar="low|medium|high|SHARE",
-            help="The share of words that a reader of single words may name at most: 8, 17 or 33 %, or a "
-            "share "
-            "such as 0.12. Default: low.",
-        ),
-    ] = None,
-    epsilon: Annotated[
-        float | None, number_option("--epsilon", "-e", help="The privacy parameter, instead of --risk.")
-    ] = None,
-    never_release: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="names|FILE", help="More words that never come out: files of words. Names never come out."
-        ),
-    ] = None,
-    allow_names: Annotated[bool, typer.Option("--allow-names", help="Let names of people come out.")] = False,
+    output: Path | None = None,
+    text: list[str] | None = None,
+    drop: list[str] | None = None,
+    keep: list[str] | None = None,
+    keep_sheet: list[str] | None = None,
+    label: list[str] | None = None,
+    person: str | None = None,
+    words: list[Path] | None = None,
+    public: Path | None = None,
+    risk: str | None = None,
+    epsilon: float | None = None,
+    never_release: list[str] | None = None,
+    allow_names: bool = False,
     mechanism: MechanismOptions,
     reading: FileOptions,
-    workers: Workers = 1,
-    no_input: Annotated[
-        bool, typer.Option("--no-input", help="Ask nothing: stop with the list of what is missing.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would become of each column, and stop.")
-    ] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue a release that was cut off.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    workers: int = 1,
+    no_input: bool = False,
+    dry_run: bool = False,
+    resume: bool = False,
+    force: bool = False,
+    as_json: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Take a private file to a decision: roles of columns, attacks, use, one release, one page.
 
     Writes OUTPUT/hand-over (what may leave) and OUTPUT/keep (the page and the receipt, private). Asks on a
     terminal what is missing. The exit code is 3 if the verdict is not to release; nothing is drawn then.
+
+    :param file: The private file, in any format that `deniable privatize` reads.
+    :param output -o: The folder to write to. By default: FILE-release.
+    :param text COLUMN: A column whose words are replaced. May be repeated.
+    :param drop COLUMN: A column that is left out. May be repeated.
+    :param keep COLUMN: A column that is released as it is. May be repeated.
+    :param keep_sheet NAME: Another sheet that is released as it is. May be repeated.
+    :param label COLUMN: A kept column whose use is measured. By default, those that look like classes. May
+        be repeated.
+    :param person COLUMN: The column that says whose a record is.
+    :param words: A file of words to report apart, such as drugs. May be repeated.
+    :param public: A public text that attackers have read, one document a line.
+    :param risk low|medium|high|SHARE: The share of words that a reader of single words may name at most: 8,
+        17 or 33 %, or a share such as 0.12. Default: low.
+    :param epsilon -e: The privacy parameter, instead of --risk.
+    :param never_release names|FILE: More words that never come out: files of words. Names never come out.
+    :param allow_names: Let names of people come out.
+    :param no_input: Ask nothing: stop with the list of what is missing.
+    :param dry_run: Say what would become of each column, and stop.
+    :param resume: Continue a release that was cut off.
+    :param force: Replace an output that exists.
     """
     from deniable.cli.terminal import print_json
     from deniable.decision.flow import plan_file, release_file

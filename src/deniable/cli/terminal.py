@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,28 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from deniable.progress import Report
+
+
+def say(line: str) -> None:
+    """Print to standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def warn(warning: str) -> None:
+    """Print a warning to standard error."""
+    say(f"deniable: warning: {printable(warning)}")
+
+
+@contextmanager
+def progress(label: str, *, unit: str, quiet: bool, stages: bool = False) -> Iterator[Report | None]:
+    """Show progress: lend what work reports to, or None if nothing is to be shown. Work in ``stages`` goes
+    through its units several times."""
+    from deniable.progress import Progress, Stages
+
+    with (Stages if stages else Progress)(label, unit=unit) as shown:
+        yield None if quiet else shown.report
 
 
 def print_json(value: object) -> None:

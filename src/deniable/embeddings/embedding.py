@@ -3,7 +3,7 @@ all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -151,6 +151,23 @@ class Embedding:
     def __len__(self) -> int:
         """Return the number of words, ⊥ not counted."""
         return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        """Return whether the vocabulary has this word, exactly as it is spelled."""
+        return word in self.index
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the words, in their order."""
+        return iter(self.words)
+
+    def __getitem__(self, word: str) -> Vectors:
+        """Return the vector of a word, as a new array.
+
+        :raises KeyError: if the vocabulary does not have it; its message does not name the word.
+        """
+        if word not in self:
+            raise KeyError("not a word of the vocabulary")
+        return self.rows(self.ids([word])).reshape(-1)
 
     def __repr__(self) -> str:
         """Return name and size; never content."""

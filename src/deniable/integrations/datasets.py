@@ -62,23 +62,16 @@ def privatize(
     """
     release = release_from(release, settings).pin()
     if (release.key_file is None) != (record_id is None):
-        raise InvalidParameter(
-            "record_id",
-            record_id,
-            "key_file= and record_id= go together: a keyed release needs what names the records",
-        )
+        problem = "key_file= and record_id= go together: a keyed release needs what names the records"
+        raise InvalidParameter("record_id", record_id, problem)
     task = _ColumnRelease(release, column, record_id)
     splits = dict(dataset) if isinstance(dataset, DatasetDict) else {"": dataset}
     for split in splits.values():
         task.check(split)
     if record_id is not None and not release.consistent:
         _check_unique(splits.values(), record_id)
-    options: dict[str, Any] = {
-        "num_proc": num_proc,
-        "batch_size": batch_size,
-        "load_from_cache_file": load_from_cache_file,
-    }
-    released = {name: task.of(split, **options) for name, split in splits.items()}
+    options: dict[str, Any] = {"num_proc": num_proc, "batch_size": batch_size}
+    released = {name: task.of(split, load_from_cache_file, **options) for name, split in splits.items()}
     return DatasetDict(released) if isinstance(dataset, DatasetDict) else released[""]
 
 
@@ -98,10 +91,8 @@ def _check_unique(splits: Iterable[Dataset], record_id: str) -> None:
     if again is None and (repeated := seen.repeated()) is not None:
         again = repeated[1]
     if again is not None:
-        problem = (
-            f"row {again:,} (of all splits in a row) has the id of an earlier one; name unique ids, "
-            "or users with consistent=True"
-        )
+        problem = f"row {again:,} (of all splits in a row) has the id of an earlier one"
+        problem += "; name unique ids, or users with consistent=True"
         raise InvalidParameter("record_id", record_id, problem)
 
 
@@ -114,32 +105,21 @@ class _ColumnRelease:
     def __call__(self, batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
         names: list[RecordId] | None = None
         if self._record_id is not None:  # named as ``deniable privatize --record-id`` names them
-            names = [
-                name_text(name, self._column, consistent=self._release.consistent)
-                for name in batch[self._record_id]
-            ]
+            consistent = self._release.consistent
+            names = [name_text(name, self._column, consistent=consistent) for name in batch[self._record_id]]
         return {self._column: self._release.shared_privatizer().many(batch[self._column], record_ids=names)}
 
-    def of(self, dataset: Dataset, *, load_from_cache_file: bool | None, **options: Any) -> Dataset:
+    def of(self, dataset: Dataset, load_from_cache_file: bool | None, **options: Any) -> Dataset:
         cached = is_caching_enabled() if load_from_cache_file is None else load_from_cache_file
         # Two releases must not go by one name, or a later step would be looked up for the one and found for
         # the other.
         repeatable = self._release.key_file is not None or (cached and bool(dataset.cache_files))
         # Rules for words and the version of the noise, so that what was kept from before is not taken for
         # what is drawn now.
-        versions = [
-            __version__,
-            rules_for(Embedding.open(self._release.embedding)),
-            noise_version(consistent=self._release.consistent),
-        ]
-        parts = [
-            dataset._fingerprint,
-            "deniable",
-            *versions,
-            self._release.describe(),
-            self._column,
-            self._record_id,
-        ]
+        rules = rules_for(Embedding.open(self._release.embedding))
+        versions = [__version__, rules, noise_version(consistent=self._release.consistent)]
+        asked = [self._release.describe(), self._column, self._record_id]
+        parts = [dataset._fingerprint, "deniable", *versions, *asked]
         return dataset.map(
             self,
             batched=True,
@@ -152,15 +132,11 @@ class _ColumnRelease:
 
     def check(self, dataset: Any) -> None:
         if not isinstance(dataset, Dataset):
-            problem = (
-                "is read anew each time it is gone through, and each time would be another release; "
-                "use a Dataset, which is kept"
-            )
-            raise InvalidParameter("dataset", type(dataset).__name__, problem)
+            problem = "is read again each time it is iterated, and each time would be another release"
+            raise InvalidParameter("dataset", type(dataset).__name__, f"{problem}; use a Dataset")
         for name in (self._column, self._record_id):
             if name is not None and name not in dataset.column_names:
-                raise InvalidParameter(
-                    "column", name, f"is not there; the columns are {', '.join(dataset.column_names)}"
-                )
+                columns = ", ".join(dataset.column_names)
+                raise InvalidParameter("column", name, f"is not there; the columns are {columns}")
         if getattr(dataset.features[self._column], "dtype", None) not in ("string", "large_string"):
             raise InvalidParameter("column", self._column, "does not hold text")

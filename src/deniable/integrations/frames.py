@@ -40,27 +40,19 @@ def privatize(
     :raises InvalidParameter: if a setting is not allowed, a column is not there or does not hold text, or ids
         are wanted or not; nothing is released then.
     """
-    if hasattr(frame, "collect") or not any(
-        hasattr(frame, name) for name in ("isna", "with_columns", "set_column", "to_arrow_table")
-    ):
-        problem = (
-            "must be a pandas or Polars data frame, an Arrow table or a DuckDB relation; collect() a "
-            "lazy frame first"
-        )
-        raise InvalidParameter("frame", type(frame).__name__, problem)
+    kinds = ("isna", "with_columns", "set_column", "to_arrow_table")
+    if hasattr(frame, "collect") or not any(hasattr(frame, name) for name in kinds):
+        problem = "must be a pandas or Polars data frame, an Arrow table or a DuckDB relation"
+        raise InvalidParameter("frame", type(frame).__name__, f"{problem}; collect() a lazy frame first")
     table: Any = frame.to_arrow_table() if hasattr(frame, "to_arrow_table") else frame
     names = [columns] if isinstance(columns, str) or not isinstance(columns, Sequence) else list(columns)
     present = list(table.column_names if hasattr(table, "set_column") else table.columns)
     for name in names or [None]:
         if present.count(name) != 1 or names.count(name) != 1:
-            raise InvalidParameter(
-                "columns",
-                name,
-                f"must name text columns, each once; there are {', '.join(map(str, present))}",
-            )
-    released = _release(
-        [table[name] for name in names], names, privatizer_from(private, settings), record_ids
-    )
+            problem = f"must name text columns, each once; there are {', '.join(map(str, present))}"
+            raise InvalidParameter("columns", name, problem)
+    opened = privatizer_from(private, settings)
+    released = _release([table[name] for name in names], names, opened, record_ids)
     for name, column in zip(names, released, strict=True):
         if hasattr(table, "with_columns"):
             table = table.with_columns(column)
@@ -129,12 +121,10 @@ def _release(
     from deniable.records.formats.naming import name_column
 
     if private.keyed is None and _inside_a_query():
-        raise sys.modules[
-            "polars"
-        ].exceptions.InvalidOperationError(  # of errors that it does not know Polars would lose the message
-            "a query runs again each time it is collected, and each run would be another release: collect() "
-            "first, then release"
-        )
+        problem = "a query runs again each time it is collected, and each run would be another release"
+        # Of errors that it does not know Polars would lose the message.
+        error = sys.modules["polars"].exceptions.InvalidOperationError
+        raise error(f"{problem}: collect() first, then release")
     ids = None if record_ids is None else list(record_ids)
     named = [name_column(private.keyed, ids, name) for name in names]
     texts = [text for row in zip(*map(_texts, columns), strict=True) for text in row]

@@ -16,10 +16,10 @@ is not acceptable.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 from deniable.errors import InvalidParameter, MissingExtra
+from deniable.release.fields import FIELDS
 from deniable.release.release import Release
 
 try:
@@ -29,7 +29,7 @@ except ImportError as error:
     raise MissingExtra("the Presidio operator", "presidio") from error
 
 # Presidio hands over one entity at a time: a budget per text would be spent once for each.
-_SETTINGS = frozenset(field.name for field in fields(Release)) - {"record_epsilon"}
+_SETTINGS = FIELDS.keys() - {"record_epsilon"}
 _FROM_PRESIDIO = frozenset({"entity_type"})
 
 
@@ -65,9 +65,6 @@ def whole_text(text: str, entity_type: str = "TEXT") -> list[RecognizerResult]:
 def _release(params: dict[str, Any] | None) -> Release:
     settings = {name: value for name, value in (params or {}).items() if name not in _FROM_PRESIDIO}
     if unknown := sorted(settings.keys() - _SETTINGS):
-        raise InvalidParameter(
-            "params",
-            unknown[0],
-            f"is no setting of the deniable operator; there are {', '.join(sorted(_SETTINGS))}",
-        )
+        problem = f"is no setting of the deniable operator; there are {', '.join(sorted(_SETTINGS))}"
+        raise InvalidParameter("params", unknown[0], problem)
     return Release(**settings)

@@ -37,6 +37,14 @@ class Estimate:
         """Return the number as JSON-ready data."""
         return asdict(self)
 
+    def _repr_html_(self) -> str:
+        """Return the number with its ends as HTML, for notebooks."""
+        from deniable.report.notebook import table_html
+
+        numbers = [f"{number:.4g}" for number in (self.value, self.low, self.high, self.blind)]
+        columns = ["value", "at least", "at most", "without the release"]
+        return table_html(columns, [numbers], caption=self.statement)
+
 
 class Measure(Protocol):
     """A number that grows with ε."""

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 
@@ -186,16 +186,22 @@ class Privatizer:
             risk=self._risk,
         )
 
-    def __call__(self, text: str, *, record_id: RecordId | None = None) -> str:
-        """Return one text with every word replaced.
+    @overload
+    def __call__(self, text: str, *, record_id: RecordId | None = None) -> str: ...
+
+    @overload
+    def __call__(self, text: None, *, record_id: RecordId | None = None) -> None: ...
+
+    def __call__(self, text: str | None, *, record_id: RecordId | None = None) -> str | None:
+        """Return one text with every word replaced; None for None, as ``many`` does.
 
         :raises InvalidParameter: if it is not text, or there is a key and no id, or an id and no key.
         """
-        if not isinstance(text, str):
+        if text is not None and not isinstance(text, str):
             raise InvalidParameter(
                 "text", type(text).__name__, "is not text; for lists there is many(), for columns column()"
             )
-        return cast(str, self.many([text], record_ids=None if record_id is None else [record_id])[0])
+        return self.many([text], record_ids=None if record_id is None else [record_id])[0]
 
     def many(
         self,

@@ -324,6 +324,12 @@ class Receipt:
         """Return the receipt as indented JSON."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
+    def _repr_html_(self) -> str:
+        """Return the summary as HTML, for notebooks."""
+        from deniable.report.notebook import text_html
+
+        return text_html(self.summary())
+
     def summary(self) -> str:
         """Return a few lines for the terminal."""
         tally, settings = self.tally, self.settings

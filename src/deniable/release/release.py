@@ -85,7 +85,7 @@ class Release(TextPolicy):
             raise InvalidParameter(
                 "epsilon",
                 None,
-                "give epsilon (the most per word), record_epsilon (the most per text) or both",
+                "give epsilon or risk (per word: low, medium, high or a share), or record_epsilon (per text)",
             )
         for name in ("epsilon", "record_epsilon"):
             if getattr(self, name) is not None:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from deniable.cli.audit.options import AuditOptions
-from deniable.cli.options import Epsilon, VocabularyOptions, with_groups
+from deniable.cli.options import VocabularyOptions, with_groups
 
 
 @with_groups
 def bound(
     *,
-    epsilon: Epsilon,
+    epsilon: float,
     mechanism: VocabularyOptions,
-    draws: Annotated[int, typer.Option(help="Draws per word in the small spaces.")] = 100_000,
-    own_draws: Annotated[int, typer.Option(help="Draws per word on the embedding itself.")] = 10_000,
+    draws: int = 100_000,
+    own_draws: int = 10_000,
     audit: AuditOptions,
 ) -> None:
-    """Try to refute the bound that the mechanism promises, as a black box. Exit code 1 if it is refuted."""
+    """Try to refute the bound that the mechanism promises, as a black box. Exit code 1 if it is refuted.
+
+    :param draws: Draws per word in the small spaces.
+    :param own_draws: Draws per word on the embedding itself.
+    """
     from deniable.audit.bound.attempt import audit_bound
 
     chosen, opened = mechanism.choose(), mechanism.open()

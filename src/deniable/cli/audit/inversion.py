@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -18,71 +18,44 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AttackedTextFiles:
-    """What attackers have read, and what they attack; the names are those of ``audit_inversion``."""
+    """What attackers have read, and what they attack; the names are those of ``audit_inversion``.
 
-    public: Annotated[
-        Path | None,
-        typer.Option(
-            help="A public text file, one document a line: attackers then know which words follow one "
-            "another, and attack text."
-        ),
-    ] = None
-    text: Annotated[
-        Path | None,
-        typer.Option(
-            help="A text file to release in memory and attack, one document a line. Default: one document in "
-            "ten of --public, "
-            "which the attackers then do not read."
-        ),
-    ] = None
-    words: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="A file of words to report apart, one a line, such as names or drugs. Needs --public. May "
-            "be repeated."
-        ),
-    ] = None
+    :param public: A public text file, one document a line: attackers then know which words follow one
+        another, and attack text.
+    :param text: A text file to release in memory and attack, one document a line. Default: one document in
+        ten of --public, which the attackers then do not read.
+    :param words: A file of words to report apart, one a line, such as names or drugs. Needs --public. May
+        be repeated.
+    """
+
+    public: Path | None = None
+    text: Path | None = None
+    words: list[Path] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class EffortOptions:
-    """How much is simulated."""
+    """How much is simulated.
 
-    words_per_band: Annotated[
-        int,
-        typer.Option(
-            help="How many words to attack in each frequency band; the rest of the work grows with it."
-        ),
-    ] = 150
-    points: Annotated[
-        int,
-        typer.Option(
-            help="For multivariate, mahalanobis and gaussian: at most how many noisy points are kept of each "
-            "released word. "
-            "Where the embedding has fewer than 1,000 words, rays are followed from each of them."
-        ),
-    ] = 128
-    draws: Annotated[
-        int,
-        typer.Option(
-            help="Simulated draws of every word, where probabilities are neither exact nor found by points "
-            "or rays."
-        ),
-    ] = 100
-    places: Annotated[
-        int, typer.Option(help="With --public: attack documents with about this many words together.")
-    ] = 2_000
-    support: Annotated[
-        int,
-        typer.Option(help="With --public: how many words the attackers think of, the most frequent ones."),
-    ] = 20_000
-    directions: Annotated[
-        int,
-        typer.Option(
-            help="With --public: at most how many points are drawn around each of these words, or directions "
-            "followed, or draws made."
-        ),
-    ] = 300
+    :param words_per_band: How many words to attack in each frequency band; the rest of the work grows with
+        it.
+    :param points: For multivariate, mahalanobis and gaussian: at most how many noisy points are kept of
+        each released word. Where the embedding has fewer than 1,000 words, rays are followed from each of
+        them.
+    :param draws: Simulated draws of every word, where probabilities are neither exact nor found by points
+        or rays.
+    :param places: With --public: attack documents with about this many words together.
+    :param support: With --public: how many words the attackers think of, the most frequent ones.
+    :param directions: With --public: at most how many points are drawn around each of these words, or
+        directions followed, or draws made.
+    """
+
+    words_per_band: int = 150
+    points: int = 128
+    draws: int = 100
+    places: int = 2_000
+    support: int = 20_000
+    directions: int = 300
 
 
 @with_groups
@@ -91,15 +64,9 @@ def inversion(
     epsilon: Epsilons,
     mechanism: VocabularyOptions,
     files: AttackedTextFiles,
-    frequencies: Annotated[
-        Path | None, typer.Option(help="A file with a word and its count on each line.")
-    ] = None,
-    corpus: Annotated[
-        Path | None, typer.Option(help="A text to count the words in, one document per line.")
-    ] = None,
-    acceptable: Annotated[
-        float, typer.Option(help="The share of words that may be named, for the advice in the result.")
-    ] = 0.2,
+    frequencies: Path | None = None,
+    corpus: Path | None = None,
+    acceptable: float = 0.2,
     effort: EffortOptions,
     audit: AuditOptions,
 ) -> None:
@@ -108,6 +75,10 @@ def inversion(
     Without --public, --frequencies or --corpus they take word frequencies from the embedding's order (Zipf's
     law). With --public they also read released words in their context, and the kind of a word is guessed
     beside the word itself. More attackers: deniable lab inversion.
+
+    :param frequencies: A file with a word and its count on each line.
+    :param corpus: A text to count the words in, one document per line.
+    :param acceptable: The share of words that may be named, for the advice in the result.
     """
     run(epsilon, mechanism, files, frequencies, corpus, acceptable, effort, audit, further=())
 

@@ -3,16 +3,14 @@ written and shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.options import AsJson, Device, PageFile, Quiet
-from deniable.cli.terminal import make_table, open_console, print_json, save_json
+from deniable.cli.terminal import make_table, open_console, print_json, progress, save_json
 
 if TYPE_CHECKING:
     from deniable.audit.results import AuditResult
@@ -25,17 +23,18 @@ Epsilons = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions:
-    """The seed of an audit, and what becomes of its result."""
+    """The seed of an audit, and what becomes of its result.
 
-    seed: Annotated[int, typer.Option(help="The seed of the audit's own draws; releases never use it.")] = 0
-    save: Annotated[
-        Path | None,
-        typer.Option("--save", help="Where to write the result as JSON, for `deniable audit report`."),
-    ] = None
-    report: PageFile = None
-    as_json: AsJson = False
-    quiet: Quiet = False
-    device: Device = "cpu"
+    :param seed: The seed of the audit's own draws; releases never use it.
+    :param save: Where to write the result as JSON, for `deniable audit report`.
+    """
+
+    seed: int = 0
+    save: Path | None = None
+    report: Path | None = None
+    as_json: bool = False
+    quiet: bool = False
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         """Refuse a file that cannot be written before the work begins.
@@ -48,13 +47,9 @@ class AuditOptions:
             if path is not None:
                 check_place(path)
 
-    @contextmanager
-    def progress(self, label: str, *, unit: str) -> Iterator[Report | None]:
-        """Show progress unless it is not wanted: lend what an audit tells it."""
-        from deniable.progress import Progress
-
-        with Progress(label, unit=unit) as progress:
-            yield None if self.quiet else progress.report
+    def progress(self, label: str, *, unit: str) -> AbstractContextManager[Report | None]:
+        """Show progress unless it is not wanted: lend what an audit reports to."""
+        return progress(label, unit=unit, quiet=self.quiet)
 
     def finish(self, result: AuditResult) -> None:
         """Print the result, and write it where it was asked for."""

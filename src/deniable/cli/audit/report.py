@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
+from deniable.cli.options import with_groups
 
+
+@with_groups
 def report(
-    results: Annotated[list[Path], typer.Argument(help="Results that audits wrote with --save.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page (HTML).")],
+    results: list[Path],
+    *,
+    output: Path,
 ) -> None:
     """Put the results of audits on one page for people: what was tried, what was learned, which ε would be
-    acceptable."""
+    acceptable.
+
+    :param results: Results that audits wrote with --save.
+    :param output -o: Where to write the page (HTML).
+    """
     from deniable.atomic import check_place
     from deniable.audit.report.audit_page import audit_page
     from deniable.audit.saved import read_result

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.options import AsJson
-from deniable.cli.terminal import make_table, open_console, print_json
+from deniable.cli.options import with_groups
+from deniable.cli.terminal import make_table, open_console, print_json, progress, warn
 from deniable.errors import printable
 
 if TYPE_CHECKING:
@@ -20,33 +20,29 @@ if TYPE_CHECKING:
 Figures = Annotated[Path | None, typer.Option(help="A folder for the figure, as PNG and SVG.")]
 
 
+@with_groups
 def add(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="GloVe, word2vec, fastText, .npz or .safetensors; may be packed (gz, bz2, xz, zst, zip)."
-        ),
-    ],
-    name: Annotated[str, typer.Option(help="The name to install it under.")],
-    format: Annotated[  # noqa: A002
-        str | None, typer.Option(help="The file format, if the content does not show it.")
-    ] = None,
-    first: Annotated[
-        int | None, typer.Option(help="Read only this many words from the start of the file.")
-    ] = None,
-    duplicates: Annotated[
-        str, typer.Option(help="What to do with repeated words: refuse, or keep the first.")
-    ] = "refuse",
-    licence: Annotated[
-        str | None, typer.Option(help="A note on the licence, kept with the embedding.")
-    ] = None,
-    as_json: AsJson = False,
+    file: Path,
+    *,
+    name: str,
+    format: str | None = None,  # noqa: A002
+    first: int | None = None,
+    duplicates: str = "refuse",
+    licence: str | None = None,
+    as_json: bool = False,
 ) -> None:
-    """Read an embedding file, check it and install it."""
-    from deniable.embeddings import store
-    from deniable.progress import Progress
+    """Read an embedding file, check it and install it.
 
-    with Progress(f"reading {file.name}", unit="bytes") as progress:
+    :param file: GloVe, word2vec, fastText, .npz or .safetensors; may be packed (gz, bz2, xz, zst, zip).
+    :param name: The name to install it under.
+    :param format: The file format, if the content does not show it.
+    :param first: Read only this many words from the start of the file.
+    :param duplicates: What to do with repeated words: refuse, or keep the first.
+    :param licence: A note on the licence, kept with the embedding.
+    """
+    from deniable.embeddings import store
+
+    with progress(f"reading {file.name}", unit="bytes", quiet=False) as report:
         added = store.add(
             file,
             name,
@@ -54,12 +50,13 @@ def add(
             first=first,
             duplicates=duplicates,
             licence=licence,
-            report=progress.report,
+            report=report,
         )
     show_facts(added, as_json=as_json)
 
 
-def list_installed(as_json: AsJson = False) -> None:
+@with_groups
+def list_installed(*, as_json: bool = False) -> None:
     """List the embeddings that can be used, the built-in default first."""
     from deniable.embeddings import store
 
@@ -84,25 +81,35 @@ def list_installed(as_json: AsJson = False) -> None:
     )
 
 
+@with_groups
 def show(
-    name: Annotated[str, typer.Argument(help="The name of an embedding.")],
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Compute the fingerprint again from the files and compare.")
-    ] = False,
-    as_json: AsJson = False,
+    name: str,
+    *,
+    verify: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Show what is known about an embedding."""
+    """Show what is known about an embedding.
+
+    :param name: The name of an embedding.
+    :param verify: Compute the fingerprint again from the files and compare.
+    """
     from deniable.embeddings import store
 
     show_facts(store.describe(name, verified=verify), as_json=as_json)
 
 
+@with_groups
 def remove(
-    name: Annotated[str, typer.Argument(help="The name of an installed embedding.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove it without asking.")] = False,
-    as_json: AsJson = False,
+    name: str,
+    *,
+    yes: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Remove an installed embedding."""
+    """Remove an installed embedding.
+
+    :param name: The name of an installed embedding.
+    :param yes -y: Remove it without asking.
+    """
     from deniable.embeddings import store
 
     info = store.info(name)
@@ -115,24 +122,26 @@ def remove(
         typer.echo(f"removed {name}")
 
 
+@with_groups
 def restrict(
-    name: Annotated[str, typer.Argument(help="The name of an embedding.")],
-    new: Annotated[str, typer.Option("--as", help="The name to install the smaller embedding under.")],
-    keep: Annotated[
-        Path | None, typer.Option(help="Keep the words of this file only (one per line, UTF-8).")
-    ] = None,
-    exclude: Annotated[
-        Path | None, typer.Option(help="Leave out the words of this file (one per line, UTF-8).")
-    ] = None,
-    first: Annotated[
-        int | None, typer.Option(help="Of what is left, keep only this many words from the start.")
-    ] = None,
-    common: Annotated[
-        str | None, typer.Option(help="Keep only the words that this other embedding has too.")
-    ] = None,
-    as_json: AsJson = False,
+    name: str,
+    *,
+    new: str,
+    keep: Path | None = None,
+    exclude: Path | None = None,
+    first: int | None = None,
+    common: str | None = None,
+    as_json: bool = False,
 ) -> None:
-    """Install a part of an embedding under a new name. Words that are left out become unknown words."""
+    """Install a part of an embedding under a new name. Words that are left out become unknown words.
+
+    :param name: The name of an embedding.
+    :param new --as: The name to install the smaller embedding under.
+    :param keep: Keep the words of this file only (one per line, UTF-8).
+    :param exclude: Leave out the words of this file (one per line, UTF-8).
+    :param first: Of what is left, keep only this many words from the start.
+    :param common: Keep only the words that this other embedding has too.
+    """
     from deniable.embeddings.store import install_restricted
     from deniable.words.public_text import read_word_list
 
@@ -147,32 +156,32 @@ def restrict(
     show_facts(made, as_json=as_json)
 
 
+@with_groups
 def train(
-    corpus: Annotated[
-        Path,
-        typer.Argument(
-            help="A public text file, one document per line; may be packed (gz, bz2, xz, zst, zip)."
-        ),
-    ],
-    name: Annotated[str, typer.Option(help="The name to install the embedding under.")],
-    dimension: Annotated[int, typer.Option(help="How many coordinates a vector has.")] = 100,
-    window: Annotated[
-        int, typer.Option(help="How many words to each side count as the context of a word.")
-    ] = 5,
-    min_count: Annotated[int, typer.Option(help="Leave out words that occur fewer times than this.")] = 5,
-    epochs: Annotated[int, typer.Option(help="How many times to go through the text.")] = 5,
-    workers: Annotated[
-        int | None,
-        typer.Option(help="How many threads; with 1 the result can be repeated. Default: one per core."),
-    ] = None,
-    first: Annotated[int | None, typer.Option(help="Keep only this many of the most frequent words.")] = None,
-    subwords: Annotated[
-        bool, typer.Option("--subwords", help="Train vectors of word parts too, for --unknown subwords.")
-    ] = False,
+    corpus: Path,
+    *,
+    name: str,
+    dimension: int = 100,
+    window: int = 5,
+    min_count: int = 5,
+    epochs: int = 5,
+    workers: int | None = None,
+    first: int | None = None,
+    subwords: bool = False,
 ) -> None:
-    """Train an embedding on a public text and install it. Never train on the text that is to be protected."""
+    """Train an embedding on a public text and install it. Never train on the text that is to be protected.
+
+    :param corpus: A public text file, one document per line; may be packed (gz, bz2, xz, zst, zip).
+    :param name: The name to install the embedding under.
+    :param dimension: How many coordinates a vector has.
+    :param window: How many words to each side count as the context of a word.
+    :param min_count: Leave out words that occur fewer times than this.
+    :param epochs: How many times to go through the text.
+    :param workers: How many threads; with 1 the result can be repeated. Default: one per core.
+    :param first: Keep only this many of the most frequent words.
+    :param subwords: Train vectors of word parts too, for --unknown subwords.
+    """
     from deniable.embeddings.training import WARNING, Training, install_trained
-    from deniable.progress import Progress
 
     settings = Training(
         dimension=dimension,
@@ -183,25 +192,30 @@ def train(
         first=first,
         subwords=subwords,
     )
-    typer.echo(f"deniable: warning: {WARNING}", err=True)
-    with Progress(f"training on {corpus.name}", unit="bytes") as progress:
-        made = install_trained(corpus, name, settings, report=progress.report)
+    warn(WARNING)
+    with progress(f"training on {corpus.name}", unit="bytes", quiet=False) as report:
+        made = install_trained(corpus, name, settings, report=report)
     typer.echo(
         f"{name}: {made.words:,} words x {made.dimension} dimensions, fingerprint {made.fingerprint}, in "
         f"{made.folder}"
     )
 
 
+@with_groups
 def geometry(
-    name: Annotated[str, typer.Argument(help="The name of an embedding.")],
-    other: Annotated[
-        str | None, typer.Argument(help="Another one: both are cut down to the words they share.")
-    ] = None,
-    sample: Annotated[int | None, typer.Option(help="Measure only this many words, drawn at random.")] = None,
+    name: str,
+    other: str | None = None,
+    *,
+    sample: int | None = None,
     figures: Figures = None,
-    as_json: AsJson = False,
+    as_json: bool = False,
 ) -> None:
-    """Show how far words are from their k-th neighbour, in percentiles over the words."""
+    """Show how far words are from their k-th neighbour, in percentiles over the words.
+
+    :param name: The name of an embedding.
+    :param other: Another one: both are cut down to the words they share.
+    :param sample: Measure only this many words, drawn at random.
+    """
     from deniable.calibration.compare import PERCENTILES, compare_geometry
 
     if figures is not None:
@@ -226,28 +240,31 @@ def geometry(
         console.print(make_table(["k", *(f"{p} %" for p in PERCENTILES)], rows, left=()))
 
 
+@with_groups
 def compare(
-    names: Annotated[list[str], typer.Argument(help="The names of two or more embeddings.")],
-    sample: Annotated[
-        int, typer.Option(help="How many of the words that all of them have are measured.")
-    ] = 500,
-    rays: Annotated[int, typer.Option(help="How many random directions to follow from each word.")] = 1000,
+    names: list[str],
+    *,
+    sample: int = 500,
+    rays: int = 1000,
     figures: Figures = None,
-    as_json: AsJson = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    as_json: bool = False,
+    quiet: bool = False,
 ) -> None:
-    """Show average N_w and S_w of the same words against ε in several embeddings."""
+    """Show average N_w and S_w of the same words against ε in several embeddings.
+
+    :param names: The names of two or more embeddings.
+    :param sample: How many of the words that all of them have are measured.
+    :param rays: How many random directions to follow from each word.
+    :param quiet -q: No progress.
+    """
     from deniable.calibration.compare import compare_embeddings
-    from deniable.progress import Stages
 
     if len(names) < 2:
         raise typer.BadParameter("give two or more embeddings")
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
-    with Stages(f"calibrating {', '.join(names)}", unit="words") as stages:
-        compared = compare_embeddings(
-            names, sample=sample, rays=rays, report=None if quiet else stages.report
-        )
+    with progress(f"calibrating {', '.join(names)}", unit="words", quiet=quiet, stages=True) as report:
+        compared = compare_embeddings(names, sample=sample, rays=rays, report=report)
     if figures is not None:
         from deniable.calibration.report.figures import write_averages
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deniable.cli.embeddings.installed import show_facts
-from deniable.cli.options import AsJson, FileOptions, Quiet, with_groups
-from deniable.errors import printable
+from deniable.cli.options import FileOptions, with_groups
+from deniable.cli.terminal import progress, warn
 
 if TYPE_CHECKING:
     from deniable.embeddings.linear_map import MapOrigin
@@ -28,16 +28,20 @@ class Labels(StrEnum):
     numbers = "numbers"
 
 
+@with_groups
 def reduce(
     name: Name,
+    *,
     new: New,
-    dimension: Annotated[int, typer.Option(help="How many principal axes to keep.")] = 16,
-    as_json: AsJson = False,
+    dimension: int = 16,
+    as_json: bool = False,
 ) -> None:
     """Install an embedding on its first principal axes under a new name.
 
     The guarantee then holds in the metric of these axes. ε does not compare between the two spaces: calibrate
     the new one.
+
+    :param dimension: How many principal axes to keep.
     """
     from deniable.purposes.installing import install_reduced
 
@@ -46,48 +50,35 @@ def reduce(
 
 @with_groups
 def shape(
-    *,
     name: Name,
-    for_public: Annotated[
-        list[Path],
-        typer.Option(
-            help="PUBLIC labelled texts (CSV, TSV, JSON Lines, Parquet) whose labels are the purpose. Never "
-            "the text to be protected. "
-            "May be repeated, for several purposes."
-        ),
-    ],
-    text: Annotated[
-        list[str], typer.Option(help="The column that holds the text; given once, or once for each file.")
-    ],
-    label: Annotated[
-        list[str], typer.Option(help="The column that holds the label; given once, or once for each file.")
-    ],
+    *,
+    for_public: list[Path],
+    text: list[str],
+    label: list[str],
     new: New,
-    labels: Annotated[
-        Labels,
-        typer.Option(
-            help="What labels are. auto: numbers if they are not whole, or more than 20 different ones; else "
-            "classes."
-        ),
-    ] = Labels.auto,
-    dimension: Annotated[
-        int, typer.Option(help="How many principal axes stand beside the directions of the purpose.")
-    ] = 16,
-    strength: Annotated[
-        float, typer.Option(help="How far the purpose spreads words, in spreads of the first principal axis.")
-    ] = 4.0,
+    labels: Labels = Labels.auto,
+    dimension: int = 16,
+    strength: float = 4.0,
     reading: FileOptions,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    as_json: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Install an embedding shaped for a purpose under a new name: words that differ for it lie far apart,
     others close together.
 
     The purpose is learnt from public labelled texts. The guarantee then holds in the metric of the shaped
     space. ε does not compare between the two spaces: calibrate the new one.
+
+    :param for_public: PUBLIC labelled texts (CSV, TSV, JSON Lines, Parquet) whose labels are the purpose.
+        Never the text to be protected. May be repeated, for several purposes.
+    :param text: The column that holds the text; given once, or once for each file.
+    :param label: The column that holds the label; given once, or once for each file.
+    :param labels: What labels are. auto: numbers if they are not whole, or more than 20 different ones;
+        else classes.
+    :param dimension: How many principal axes stand beside the directions of the purpose.
+    :param strength: How far the purpose spreads words, in spreads of the first principal axis.
     """
     from deniable.embeddings.embedding import Embedding
-    from deniable.progress import Progress
     from deniable.purposes.installing import check_installable, install_shaped
     from deniable.purposes.label_check import label_warnings
     from deniable.purposes.public_texts import read_public
@@ -97,7 +88,7 @@ def shape(
         zip(for_public, _each(text, for_public, "--text"), _each(label, for_public, "--label"), strict=True)
     )
     check_installable(name, new, dimension=dimension, strength=strength)
-    typer.echo(f"deniable: warning: {PUBLIC_ONLY}", err=True)
+    warn(PUBLIC_ONLY)
     options = reading.reading()
     public = [
         read_public(path, text_column=texts, label_column=of, kind=labels.value, **options)
@@ -105,15 +96,15 @@ def shape(
     ]
     space = Embedding.open(name)
     for warning in (each for texts_of_one in public for each in label_warnings(space, texts_of_one)):
-        typer.echo(f"deniable: warning: {printable(warning)}", err=True)
-    with Progress("cutting public texts", unit="texts") as progress:
+        warn(warning)
+    with progress("cutting public texts", unit="texts", quiet=quiet) as report:
         made = install_shaped(
             name,
             new,
             public,
             dimension=dimension,
             strength=strength,
-            report=None if quiet else progress.report,
+            report=report,
         )
     show_facts(made, as_json=as_json)
     if not as_json and made.linear_map is not None:

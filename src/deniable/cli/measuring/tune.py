@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from deniable.cli.options import Device, FileOptions, MechanismOptions, Quiet, with_groups
-from deniable.cli.terminal import make_table, open_console, print_json
-from deniable.errors import printable
+from deniable.cli.options import FileOptions, MechanismOptions, with_groups
+from deniable.cli.terminal import make_table, open_console, print_json, progress, warn
 from deniable.report.wording import percent, percent_fixed
 
 if TYPE_CHECKING:
@@ -25,48 +24,30 @@ R = TypeVar("R", bound=str)
 
 @dataclass(frozen=True, kw_only=True)
 class TuningOptions:
-    """What is tried, and how much is drawn."""
+    """What is tried, and how much is drawn.
 
-    attacker: Annotated[
-        float | None,
-        typer.Option(
-            help="The share of the words that an attacker may name, in the best way that it has. Default: "
-            "0.1."
-        ),
-    ] = None
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            "-t",
-            metavar="READING=VALUE",
-            help="In place of --attacker, what all spaces have in common: named (words, each by itself), "
-            "context (words, "
-            "reading in context too; needs --public) or kinds (the kind of a less frequent word). Unknown "
-            "words are not counted.",
-        ),
-    ] = None
-    dimension: Annotated[
-        list[int] | None,
-        typer.Option(help="A number of principal axes to try. May be repeated. Default: 8, 16, 32."),
-    ] = None
-    strength: Annotated[
-        list[float] | None, typer.Option(help="A strength to try. May be repeated. Default: 2, 4 and 8.")
-    ] = None
-    runs: Annotated[int, typer.Option(help="How many releases are judged at the end.")] = 2
-    words: Annotated[
-        int, typer.Option(help="How many words may have gone in, the most frequent ones of the texts.")
-    ] = 8_000
-    directions: Annotated[
-        int,
-        typer.Option(
-            help="For the attacker, at the end: at most how many points are drawn around each word, or "
-            "directions followed, or draws made."
-        ),
-    ] = 200
-    rays: Annotated[
-        int, typer.Option(help="How many directions the calibration follows from each word; 0 leaves it out.")
-    ] = 100
+    :param attacker: The share of the words that an attacker may name, in the best way that it has. Default:
+        0.1.
+    :param target -t READING=VALUE: In place of --attacker, what all spaces have in common: named (words,
+        each by itself), context (words, reading in context too; needs --public) or kinds (the kind of a
+        less frequent word). Unknown words are not counted.
+    :param dimension: A number of principal axes to try. May be repeated. Default: 8, 16, 32.
+    :param strength: A strength to try. May be repeated. Default: 2, 4 and 8.
+    :param runs: How many releases are judged at the end.
+    :param words: How many words may have gone in, the most frequent ones of the texts.
+    :param directions: For the attacker, at the end: at most how many points are drawn around each word, or
+        directions followed, or draws made.
+    :param rays: How many directions the calibration follows from each word; 0 leaves it out.
+    """
+
+    attacker: float | None = None
+    target: str | None = None
+    dimension: list[int] | None = None
+    strength: list[float] | None = None
+    runs: int = 2
+    words: int = 8_000
+    directions: int = 200
+    rays: int = 100
 
     def settings(self) -> TuningSettings:
         """Return the settings of the search: spaces are compared with part of the words and directions that
@@ -101,43 +82,21 @@ class TuningOptions:
 
 @with_groups
 def tune(
+    data: Path,
     *,
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="PUBLIC labelled texts (CSV, TSV, JSON Lines, Parquet); never the text that is to be "
-            "protected."
-        ),
-    ],
-    text: Annotated[str, typer.Option(help="The column that holds the text.")],
-    label: Annotated[str, typer.Option(help="The column that holds the class: the purpose.")],
-    new: Annotated[str, typer.Option("--as", help="The name to install the space under.")],
-    also: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A column with another attribute, of which it is measured what survives. May be repeated."
-        ),
-    ] = None,
-    public: Annotated[
-        Path | None,
-        typer.Option(help="A public text, one document per line: the attacker reads in context too."),
-    ] = None,
+    text: str,
+    label: str,
+    new: str,
+    also: list[str] | None = None,
+    public: Path | None = None,
     tuning: TuningOptions,
-    texts: Annotated[
-        int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")
-    ] = None,
+    texts: int | None = None,
     reading: FileOptions,
     mechanism: MechanismOptions,
-    report: Annotated[
-        Path | None,
-        typer.Option(help="Where to write the page. Default: NAME-tuning.html in the current folder."),
-    ] = None,
-    as_json: Annotated[
-        bool,
-        typer.Option("--json", help="Print JSON for machines; then a page is written only with --report."),
-    ] = False,
-    quiet: Quiet = False,
-    device: Device = "cpu",  # noqa: ARG001 - its callback sets it
+    report: Path | None = None,
+    as_json: bool = False,
+    quiet: bool = False,
+    device: str = "cpu",  # noqa: ARG001 - reading it sets it
 ) -> None:
     """Find the shaped space and the ε that serve a purpose best at a given attacker, on PUBLIC labelled
     texts; install and calibrate it.
@@ -146,11 +105,21 @@ def tune(
     attacker who knows how frequent words are and names the given share of them, or of their kinds. The space
     is chosen on texts that are not judged. A page for a privacy officer says what survives by design, what
     else survives, and what an attacker names. An interrupted search goes on where it was.
+
+    :param data: PUBLIC labelled texts (CSV, TSV, JSON Lines, Parquet); never the text that is to be
+        protected.
+    :param text: The column that holds the text.
+    :param label: The column that holds the class: the purpose.
+    :param new --as: The name to install the space under.
+    :param also: A column with another attribute, of which it is measured what survives. May be repeated.
+    :param public: A public text, one document per line: the attacker reads in context too.
+    :param texts: Use at most this many texts, drawn at random: for a quick look.
+    :param report: Where to write the page. Default: NAME-tuning.html in the current folder.
+    :param as_json --json: Print JSON for machines; then a page is written only with --report.
     """
     from deniable.atomic import check_place
     from deniable.embeddings.store import free_place
     from deniable.errors import InvalidParameter
-    from deniable.progress import Stages
     from deniable.purposes.shaping import PUBLIC_ONLY
     from deniable.tuning.installing import calibrate_tuned, install_tuned
     from deniable.tuning.tuning import tune as tune_space
@@ -169,11 +138,17 @@ def tune(
     if report is not None:
         check_place(report)
     settings = tuning.settings()
-    _warn(PUBLIC_ONLY)
+    warn(PUBLIC_ONLY)
     said: list[str] = []
+
+    def warn_once(warning: str) -> None:
+        if warning not in said:
+            said.append(warning)
+            warn(warning)
+
     with (
-        Stages("looking at spaces", unit="words") as looking,
-        Stages("measuring", unit="releases") as measuring,
+        progress("looking at spaces", unit="words", quiet=quiet, stages=True) as looking,
+        progress("measuring", unit="releases", quiet=quiet, stages=True) as measuring,
     ):
         found = tune_space(
             data,
@@ -184,29 +159,26 @@ def tune(
             public=public,
             settings=settings,
             texts=texts,
-            report=None if quiet else looking.report,
-            measure_report=None if quiet else measuring.report,
-            warn=lambda warning: _warn(warning, said),
+            report=looking,
+            measure_report=measuring,
+            warn=warn_once,
             **reading.reading(),
         )
     for warning in found.warnings:
-        if warning not in said:
-            _warn(warning)
+        warn_once(warning)
     install_tuned(found, new)
     if report is not None:
         tuning_page(found, name=new).write(report)
     if tuning.rays:
-        with Stages(f"calibrating {new}", unit="words") as calibrating:
+        with progress(f"calibrating {new}", unit="words", quiet=quiet, stages=True) as calibrating:
             try:
-                isolated = calibrate_tuned(
-                    found, new, rays=tuning.rays, report=None if quiet else calibrating.report
-                )
+                isolated = calibrate_tuned(found, new, rays=tuning.rays, report=calibrating)
             except BaseException:
                 again = (
                     f"deniable calibrate --embedding {new}{found.mechanism.as_typed} --epsilon "
                     f"{found.epsilon:g} --rays {tuning.rays}"
                 )
-                _warn(f"{new} is installed, and not calibrated yet; to go on: {again}")
+                warn(f"{new} is installed, and not calibrated yet; to go on: {again}")
                 raise
         if report is not None:
             tuning_page(found, name=new, isolated=isolated).write(report)
@@ -216,12 +188,6 @@ def tune(
     _show(found, new)
     if report is not None:
         typer.echo(f"\nFor whoever answers for the release: {report}")
-
-
-def _warn(of: str, said: list[str] | None = None) -> None:
-    typer.echo(f"deniable: warning: {printable(of)}", err=True)
-    if said is not None:
-        said.append(of)
 
 
 def _show(found: TuningFindings, name: str) -> None:

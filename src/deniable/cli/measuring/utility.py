@@ -4,82 +4,58 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from deniable.cli.options import (
     DataFile,
-    Device,
     Epsilons,
     FileOptions,
-    Quiet,
     VocabularyOptions,
     with_groups,
 )
-from deniable.cli.terminal import print_json
+from deniable.cli.terminal import print_json, progress
 from deniable.errors import printable
 
 
 @dataclass(frozen=True, kw_only=True)
 class LearningOptions:
-    """How much is learnt and measured; the names are those of ``measure_utility``."""
+    """How much is learnt and measured; the names are those of ``measure_utility``.
 
-    runs: Annotated[
-        int, typer.Option(help="How many times to repeat everything, with fresh noise and another split.")
-    ] = 3
-    held_out: Annotated[
-        float, typer.Option(help="The share of every class that is kept for testing and not learnt from.")
-    ] = 0.25
-    texts: Annotated[
-        int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")
-    ] = None
-    acceptable_loss: Annotated[
-        float, typer.Option(help="How much accuracy you can afford to lose, for the advice in the result.")
-    ] = 0.02
-    decode: Annotated[
-        bool, typer.Option(help="Read released text decoded too, or leave that out, which is faster.")
-    ] = True
-    support: Annotated[
-        int,
-        typer.Option(
-            "--words", help="For decoding: how many words may have gone in, the most frequent ones."
-        ),
-    ] = 20_000
-    directions: Annotated[
-        int,
-        typer.Option(
-            help="For decoding: at most how many points are drawn around each word, or directions followed, "
-            "or draws made."
-        ),
-    ] = 1_000
+    :param runs: How many times to repeat everything, with fresh noise and another split.
+    :param held_out: The share of every class that is kept for testing and not learnt from.
+    :param texts: Use at most this many texts, drawn at random: for a quick look.
+    :param acceptable_loss: How much accuracy you can afford to lose, for the advice in the result.
+    :param decode: Read released text decoded too, or leave that out, which is faster.
+    :param support --words: For decoding: how many words may have gone in, the most frequent ones.
+    :param directions: For decoding: at most how many points are drawn around each word, or directions
+        followed, or draws made.
+    """
+
+    runs: int = 3
+    held_out: float = 0.25
+    texts: int | None = None
+    acceptable_loss: float = 0.02
+    decode: bool = True
+    support: int = 20_000
+    directions: int = 1_000
 
 
 @with_groups
 def utility(
-    *,
     data: DataFile,
-    text: Annotated[str, typer.Option("--text", "--column", "-c", help="The column that holds the text.")],
-    label: Annotated[
-        str, typer.Option(help="The column that holds the class: text, whole numbers, or true and false.")
-    ],
+    *,
+    text: str,
+    label: str,
     epsilon: Epsilons = None,
     reading: FileOptions,
     mechanism: VocabularyOptions,
     learning: LearningOptions,
-    report: Annotated[
-        Path | None,
-        typer.Option(help="Where to write the page. Default: DATA-utility.html in the current folder."),
-    ] = None,
-    figures: Annotated[
-        Path | None, typer.Option(help="A folder for the curve (PNG, SVG) and the table (Markdown).")
-    ] = None,
-    as_json: Annotated[
-        bool,
-        typer.Option("--json", help="Print JSON for machines; then a page is written only with --report."),
-    ] = False,
-    quiet: Quiet = False,
-    device: Device = "cpu",  # noqa: ARG001 - its callback sets it
+    report: Path | None = None,
+    figures: Path | None = None,
+    as_json: bool = False,
+    quiet: bool = False,
+    device: str = "cpu",  # noqa: ARG001 - reading it sets it
 ) -> None:
     """Measure what ε costs on your own labelled texts: train on released and on original text, test both,
     draw the curve.
@@ -88,10 +64,15 @@ def utility(
     released or decoded, whichever is better on validation texts. What words become is computed first for
     decoding: for the words that were released. Without --epsilon, the values are those at which an average
     word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws. Nothing of the releases is kept.
+
+    :param text --text --column -c: The column that holds the text.
+    :param label: The column that holds the class: text, whole numbers, or true and false.
+    :param report: Where to write the page. Default: DATA-utility.html in the current folder.
+    :param figures: A folder for the curve (PNG, SVG) and the table (Markdown).
+    :param as_json --json: Print JSON for machines; then a page is written only with --report.
     """
     from deniable.atomic import check_place
     from deniable.parameters import validated_count
-    from deniable.progress import Stages
     from deniable.utility import measure_utility
 
     chosen = mechanism.arguments()
@@ -103,8 +84,8 @@ def utility(
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
     with (
-        Stages("preparing to decode", unit="words") as preparing,
-        Stages("releasing and learning", unit="releases") as progress,
+        progress("preparing to decode", unit="words", quiet=quiet, stages=True) as preparing,
+        progress("releasing and learning", unit="releases", quiet=quiet, stages=True) as releasing,
     ):
         found = measure_utility(
             data,
@@ -112,8 +93,8 @@ def utility(
             label_column=label,
             epsilons=epsilon or (),
             **chosen,
-            channel_report=None if quiet else preparing.report,
-            report=None if quiet else progress.report,
+            channel_report=preparing,
+            report=releasing,
             **vars(learning),
             **reading.reading(),
         )

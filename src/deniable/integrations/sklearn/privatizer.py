@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from inspect import Parameter, Signature
 from typing import Any, Self
 
@@ -14,20 +13,18 @@ from sklearn.utils.validation import validate_data
 
 from deniable.integrations.sklearn.columns import table_of, tag_as_taking_texts
 from deniable.release.card import Card
+from deniable.release.fields import FIELDS
 from deniable.release.privatizer import Privatizer
 from deniable.release.receipt import Receipt
 from deniable.release.release import Release
-
-_WITH_A_KEY = {"key_file", "consistent", "key", "fingerprint"}
-"""The fields of a ``Release`` that need an id for each text, or are set by ``pin``."""
 
 _PARAMETERS = Signature(
     [
         Parameter("self", Parameter.POSITIONAL_OR_KEYWORD),
         *(
             Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default)
-            for each in fields(Release)
-            if each.name not in _WITH_A_KEY
+            for each in FIELDS.values()
+            if not each.keyed
         ),
     ]
 )

@@ -27,10 +27,9 @@ except ImportError as error:
     raise MissingExtra("Spark", "spark") from error
 
 from deniable.integrations.spark.decoding import decoded, expected_counts, expected_vectors, learn_decoder
-from deniable.integrations.spark.expression import privatized
 from deniable.integrations.spark.files import privatize_files
-from deniable.integrations.spark.frames import check_unique, privatize, receipt
-from deniable.integrations.spark.shipping import ship_embedding
+from deniable.integrations.spark.frames import check_unique, privatize, privatized, receipt
+from deniable.integrations.spark.tasks import ship_embedding
 
 __all__ = [
     "check_unique",

@@ -11,13 +11,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import pandas
-
 from deniable.decoding.channel_decoder import LEAST_COUNT
 from deniable.decoding.decoder import Decoder
 from deniable.errors import InvalidParameter
-from deniable.integrations.spark.executor import embedding_here, quoted, take_only_own_threads
-from deniable.integrations.spark.frames import check_text_columns
+from deniable.integrations.spark.frames import check_text_columns, expression
+from deniable.integrations.spark.tasks import embedding_here, quoted, take_only_own_threads
 from deniable.parameters import validated_count, validated_share
 from deniable.release.card import GivenCard
 
@@ -46,9 +44,8 @@ def learn_decoder(
     """
     check_text_columns(frame.schema, [column])
     if frame.isStreaming:
-        raise InvalidParameter(
-            "frame", "a stream", "never ends; learn from what is there already, and decode the stream with it"
-        )
+        problem = "never ends; learn from what is there already, and decode the stream with it"
+        raise InvalidParameter("frame", "a stream", problem)
     wanted = validated_count(records, "records")
     texts = frame.select(quoted(column)).where(f"{quoted(column)} is not null")
     there = texts.count()
@@ -96,20 +93,14 @@ def expected_vectors(column: str, decoder: Decoder) -> Column:
 def _expression(
     column: str, kind: str, decoder: Decoder, compute: Callable[[Decoder, list[str | None]], list[Any]]
 ) -> Column:
-    from pyspark.sql.pandas import functions
-
     content = decoder.pin().to_bytes()
-    pandas_udf: Any = functions.pandas_udf  # its overloads know no pandas without stubs
 
-    @pandas_udf(kind)  # type: ignore[untyped-decorator]
-    def computed(texts: pandas.Series) -> pandas.Series:
-        given = texts.astype(object).where(texts.notna(), None).tolist()
+    def computed(texts: list[str | None]) -> list[Any]:
         opened = _decoder_here(content)
-        opened.check(given)
-        return pandas.Series(compute(opened, given), dtype=object)
+        opened.check(texts)
+        return compute(opened, texts)
 
-    made: Column = computed(quoted(column))
-    return made
+    return expression(kind, computed, column)
 
 
 @lru_cache(maxsize=4)

@@ -4,19 +4,17 @@ spark`` does."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deniable.atomic import beside, check_place, check_regular, write_whole
-from deniable.errors import ClusterError, InvalidParameter, RecordError, UndecidedColumns
-from deniable.integrations.spark.executor import quoted
+from deniable.errors import InvalidParameter, RecordError, UndecidedColumns
 from deniable.integrations.spark.frames import check_unique, make_task, receipt_of_task
 from deniable.integrations.spark.reading import read_files
-from deniable.integrations.spark.session import session
-from deniable.integrations.spark.shipping import ship_embedding
+from deniable.integrations.spark.session import plain_errors, session
+from deniable.integrations.spark.tasks import quoted, ship_embedding
 from deniable.records.formats.columns import find_header_columns, find_named_columns
 from deniable.records.formats.layout import Roles, format_of
 from deniable.release.card import ENDING as CARD
@@ -25,28 +23,17 @@ from deniable.release.receipt import Receipt
 from deniable.release.release import Release, release_from
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-FORMATS = ("csv", "tsv", "jsonl", "parquet")
+    from pyspark.sql import SparkSession
 
 _URI = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 _FILE = re.compile(r"^file:(//)?(?=/)")
 
-_ABOUT_PATHS = (
-    "PATH_NOT_FOUND",
-    "PATH_ALREADY_EXISTS",
-    "UNABLE_TO_INFER_SCHEMA",
-    "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE",
-)
-_WRITING: dict[str, dict[str, str | bool]] = {
-    "csv": {
-        "header": True,
-        "escape": '"',
-        "ignoreLeadingWhiteSpace": False,
-        "ignoreTrailingWhiteSpace": False,
-    },
-    "jsonl": {"ignoreNullFields": False},
-    "parquet": {},
+_CSV: dict[str, Any] = {"escape": '"', "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False}
+_WRITING: dict[str, dict[str, Any]] = {
+    "csv": {"format": "csv", "header": True, "sep": ",", **_CSV},
+    "tsv": {"format": "csv", "header": True, "sep": "\t", **_CSV},
+    "jsonl": {"format": "json", "ignoreNullFields": False},
+    "parquet": {"format": "parquet"},
 }
 
 
@@ -98,30 +85,27 @@ def privatize_files(
         if undecided := [name for name in records.columns if name not in roles.named]:
             judged = " With Spark every column needs a role."
             raise UndecidedColumns(source, dict.fromkeys(undecided, "no role"), judged=judged)
-        task = make_task(records.schema, tuple(columns), record_id, release)
+        task = make_task(records.schema(*records.columns), tuple(columns), record_id, release)
         if not str(spark.sparkContext.master).startswith("local"):
             ship_embedding(spark, release.embedding)
         if record_id is not None and not release.consistent:
             check_unique(records.select(record_id), record_id)
-        counted = records.count(task)
+        places, tally = records.count(task)
         kept = [name for name in records.columns if name not in roles.drop]
-        made, card = receipt_of_task(task, kept, counted.tally), release.make().card.for_columns(task.columns)
-        made = replace(made, public=(*made.public, *roles.left_out()))
+        card, receipt = release.make().card.for_columns(task.columns), receipt_of_task(task, kept, tally)
+        receipt = replace(receipt, public=(*receipt.public, *roles.left_out()))
         # First the receipt: what is out must not be left without one because it cannot be written in the end.
         before = noted.read_text(encoding="utf-8") if noted.exists() else None
-        write_whole(noted, made.to_json())
+        write_whole(noted, receipt.to_json())
         try:
-            _write(
-                records.release(task, counted, spark).select(*map(quoted, kept)), target, kind, force=force
-            )
+            released = records.release(task, places, tally, spark).select(*map(quoted, kept))
+            released.write.save(target, mode="overwrite" if force else "error", **_WRITING[kind])
         except BaseException:
-            if not Path(
-                _FILE.sub("", target), "_SUCCESS"
-            ).exists():  # else it is out, and the receipt is of it
+            if not Path(_FILE.sub("", target), "_SUCCESS").exists():  # else it is out: the receipt is of it
                 noted.unlink(missing_ok=True) if before is None else write_whole(noted, before)
             raise
         _write_card(card, target, spark)
-    return made
+    return receipt
 
 
 def _format(source: str, given: str | None) -> str:
@@ -132,57 +116,47 @@ def _format(source: str, given: str | None) -> str:
         inside = sorted(path.rglob("[!._]*")) if path.is_dir() else [path]
         kinds = {format_of(file) for file in inside if file.is_file()}
         given = kinds.pop() if len(kinds) == 1 else None
+    known = ", ".join(_WRITING)
     if given is None:
-        raise InvalidParameter(
-            "format",
-            source,
-            f"the names of its files do not say one format; say it: one of {', '.join(FORMATS)}",
-        )
-    if given not in FORMATS:
-        raise InvalidParameter(
-            "format", given, f"Spark is given records with columns: one of {', '.join(FORMATS)}"
-        )
+        problem = f"the names of its files do not say one format; say it: one of {known}"
+        raise InvalidParameter("format", source, problem)
+    if given not in _WRITING:
+        raise InvalidParameter("format", given, f"Spark is given records with columns: one of {known}")
     return given
 
 
 def _receipt_path(target: str, given: Path | None) -> Path:
     if given is None and _URI.match(target):
-        raise InvalidParameter(
-            "receipt",
-            None,
-            "say where the receipt goes: it is private, and is not written beside an output elsewhere",
-        )
+        problem = "say where the receipt goes: it is private, and is not written beside an output elsewhere"
+        raise InvalidParameter("receipt", None, problem)
     return beside(Path(target), ".receipt.json") if given is None else given
 
 
 def _check_target(source: str, target: str, noted: Path, *, force: bool) -> None:
-    if not (_URI.match(source) or _URI.match(target)):
-        begin, end = Path(source).resolve(), Path(target).resolve()
-        # Spark removes what it overwrites before it reads.
-        if begin == end or begin in end.parents or end in begin.parents:
-            raise RecordError(target, f"and the input {source} lie one in the other; name another folder")
-    check_place(noted, "name another file for the receipt")
-    _check_apart(noted, source, target)
-    if not _URI.match(target):
-        check_regular(beside(Path(target), CARD), "the card goes there; name another output")
-    for path in (Path(target), noted, beside(Path(target), CARD)):
-        if not force and not _URI.match(str(path)) and path.exists():
-            raise RecordError(path, "exists already; replace it with force=True")
+    """Check that input, output, receipt and card do not lie one in another: Spark removes what it overwrites
+    before it reads.
 
-
-def _check_apart(noted: Path, source: str, target: str) -> None:
-    """Do nothing if the receipt lies neither in the input nor in the output, which Spark removes before it
-    writes.
-
-    :raises RecordError: otherwise.
+    :raises RecordError: otherwise, or if something is there already and is not to be replaced.
     """
-    place = noted.resolve()
     begin, end = (Path(_FILE.sub("", each)).resolve() for each in (source, target))
-    for folder in (begin, end):
-        if place == folder or folder in place.parents:
-            raise RecordError(noted, "lies in the input or the output; name another file for the receipt")
+    elsewhere = _URI.match(target)
+    if not (_URI.match(source) or elsewhere) and (
+        begin == end or begin in end.parents or end in begin.parents
+    ):
+        raise RecordError(target, f"and the input {source} lie one in the other; name another folder")
+    check_place(noted, "name another file for the receipt")
+    place = noted.resolve()
+    if {begin, end} & {place, *place.parents}:
+        raise RecordError(noted, "lies in the input or the output; name another file for the receipt")
     if place == beside(end, CARD):
         raise RecordError(noted, "the card goes there; name another file for the receipt")
+    written = [noted]
+    if not elsewhere:
+        check_regular(beside(Path(target), CARD), "the card goes there; name another output")
+        written = [Path(target), noted, beside(Path(target), CARD)]
+    for path in written:
+        if not force and path.exists():
+            raise RecordError(path, "exists already; replace it with force=True")
 
 
 def _write_card(card: Card, target: str, spark: SparkSession) -> None:
@@ -197,52 +171,3 @@ def _write_card(card: Card, target: str, spark: SparkSession) -> None:
         file.write(card.to_json().encode())
     finally:
         file.close()
-
-
-def _write(frame: DataFrame, target: str, kind: str, *, force: bool) -> None:
-    writer = frame.write.mode("overwrite" if force else "error").options(
-        **_WRITING["csv" if kind == "tsv" else kind]
-    )
-    if kind == "parquet":
-        writer.parquet(target)
-    elif kind == "jsonl":
-        writer.json(target)
-    else:
-        writer.csv(target, sep="\t" if kind == "tsv" else ",")
-
-
-@contextmanager
-def plain_errors() -> Iterator[None]:
-    """Turn what Spark reports over pages into one line that says what was wrong, without private text.
-
-    :raises ClusterError: with that line.
-    """
-    from py4j.protocol import Py4JError
-    from pyspark.errors import AnalysisException, PySparkException
-
-    try:
-        yield
-    except AnalysisException as error:
-        if (
-            error.getCondition() not in _ABOUT_PATHS
-        ):  # others may name columns, and what should be a header may be a private record
-            raise ClusterError(_in_one_line("", error.getCondition())) from None
-        raise ClusterError(f"Spark: {str(error).strip().splitlines()[0]}") from None
-    except PySparkException as error:
-        raise ClusterError(_in_one_line(str(error), error.getCondition())) from None
-    except Py4JError as error:
-        raise ClusterError(_in_one_line(str(error), None)) from None
-
-
-def _in_one_line(report: str, condition: str | None) -> str:
-    # An error of ours on an executor stands in the traceback that Spark sends back. Other reports may quote a
-    # record.
-    ours = re.findall(r"^deniable\.errors\.\w+: (.+)$", report, re.MULTILINE)
-    if ours:
-        return str(ours[-1])
-    if "No module named 'deniable'" in report:
-        return (
-            "deniable is not installed where the executors run: install this checkout or wheel there "
-            "with [spark], or set PYSPARK_PYTHON"
-        )
-    return f"Spark gave up ({condition or 'no reason given'})"

@@ -1,14 +1,22 @@
-"""Data frames, at rest and streaming."""
+"""Data frames, at rest and streaming, and a column expression for those who write ``select``."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pandas
+
 from deniable.errors import InvalidParameter
-from deniable.integrations.spark.executor import TALLY, Task, quoted
+from deniable.integrations.spark.tasks import (
+    TALLY,
+    Task,
+    collect_tally,
+    name_records,
+    privatizer_here,
+    quoted,
+)
 from deniable.records.formats.columns import find_named_columns, untouched_columns
 from deniable.records.jobs.describing import check_budget, relaxations_of
 from deniable.release.receipt import Receipt
@@ -16,9 +24,10 @@ from deniable.release.release import Release, release_from
 from deniable.release.tally import Tally
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
+
+_AGAIN = "Spark may compute it more than once, and each time would be another release"
 
 
 def privatize(
@@ -44,26 +53,53 @@ def privatize(
     :raises KeyFileError: if the key file cannot be read.
     """
     task = make_task(frame.schema, columns, record_id, release_from(release, settings))
-    if fresh_noise == (task.release.key_file is not None):
-        problem = (
-            "Spark may compute a frame more than once, and each time would be another release: give "
-            "key_file= and record_id=, "
-            "or fresh_noise=True and write the result once"
-            if not fresh_noise
-            else "with a key_file the noise is not fresh; leave one of the two out"
-        )
+    problem = None
+    if fresh_noise and task.release.key_file is not None:
+        problem = "with a key_file the noise is not fresh; leave one of the two out"
+    elif not fresh_noise and task.release.key_file is None:
+        problem = f"{_AGAIN}: give key_file= and record_id=, or fresh_noise=True and write the result once"
+    elif fresh_noise and frame.isStreaming:
+        problem = "a stream replays its last batch after every failure: give key_file= and record_id="
+    if problem is not None:
         raise InvalidParameter("fresh_noise", fresh_noise, problem)
-    if fresh_noise and frame.isStreaming:
-        problem = (
-            "a stream replays its last batch after every failure, which would be another release: "
-            "give key_file= and record_id="
-        )
-        raise InvalidParameter("fresh_noise", True, problem)
+    return frame.mapInArrow(task.privatize, frame.schema)
 
-    def privatized(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return task.privatize(batches)
 
-    return frame.mapInArrow(privatized, frame.schema)
+def privatized(column: str, record_id: str, *, release: Release | None = None, **settings: Any) -> Column:
+    """Return a text column with every word replaced, as an expression; ``record_id`` is the column that names
+    the records.
+
+    >>> released = privatized("text", "id", epsilon=6, key_file="release.key")  # doctest: +SKIP
+    >>> frame.select("id", released.alias("text"))  # doctest: +SKIP
+
+    ``settings`` are those of a ``Release``, which may be given in their place. There is no form without a
+    key: how often an expression is computed is up to the optimiser.
+
+    :raises InvalidParameter: if there is no ``key_file``, or a setting is not allowed.
+    :raises KeyFileError: if the key file cannot be read.
+    """
+    pinned = release_from(release, settings).pin()
+    if pinned.key_file is None:
+        raise InvalidParameter("key_file", None, _AGAIN)
+
+    def released(texts: list[str | None], ids: pandas.Series) -> list[str | None]:
+        names = name_records(ids.tolist(), column, pinned)
+        return privatizer_here(pinned).many(texts, record_ids=names)
+
+    return expression("string", released, column, record_id)
+
+
+def expression(kind: str, compute: Callable[..., list[Any]], text: str, *more: str) -> Column:
+    """Return a column of this type, computed from a column of text, None where one is missing, and others."""
+    from pyspark.sql.pandas import functions
+
+    def computed(texts: pandas.Series, *others: pandas.Series) -> pandas.Series:
+        given = texts.astype(object).where(texts.notna(), None).tolist()
+        return pandas.Series(compute(given, *others), dtype=object)
+
+    pandas_udf: Any = functions.pandas_udf  # its overloads know no pandas without stubs
+    column: Column = pandas_udf(computed, kind)(*map(quoted, (text, *more)))
+    return column
 
 
 def receipt(
@@ -83,27 +119,21 @@ def receipt(
     """
     task = make_task(frame.schema, columns, record_id, release_from(release, settings))
     if frame.isStreaming:
-        raise InvalidParameter(
-            "frame", "a stream", "never ends; count its batches, or the files that were read"
-        )
-
-    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return task.count(batches)
-
-    tally = Tally()
+        problem = "never ends; count its batches, or the files that were read"
+        raise InvalidParameter("frame", "a stream", problem)
     named = [record_id] if record_id is not None and task.release.consistent else []
-    for row in frame.select(*map(quoted, [*columns, *named])).mapInArrow(count, f"{TALLY} string").collect():
-        tally.add(Tally.from_dict(json.loads(row[TALLY])))
-    return receipt_of_task(task, frame.columns, tally)
+    counted = frame.select(*map(quoted, [*columns, *named])).mapInArrow(task.count, f"{TALLY} string")
+    return receipt_of_task(task, frame.columns, collect_tally(counted))
 
 
 def receipt_of_task(task: Task, names: Sequence[str], tally: Tally) -> Receipt:
     """Return the receipt of a task for the records counted in the tally; ``names`` are those of all columns
     of its records."""
-    made = task.release.make().receipt_for(tally)
+    receipt = task.release.make().receipt_for(tally)
     untouched = untouched_columns(names, [names.index(name) for name in task.columns])
-    public = made.public if untouched is None else (*made.public, f"released exactly as it is: {untouched}")
-    return replace(made, public=public, relaxations=tuple(relaxations_of(made.relaxations, task.columns)))
+    public = () if untouched is None else (f"released exactly as it is: {untouched}",)
+    relaxations = tuple(relaxations_of(receipt.relaxations, task.columns))
+    return replace(receipt, public=(*receipt.public, *public), relaxations=relaxations)
 
 
 def check_unique(frame: DataFrame, record_id: str) -> None:
@@ -114,8 +144,7 @@ def check_unique(frame: DataFrame, record_id: str) -> None:
     repeated = frame.groupBy(quoted(record_id)).count().filter("`count` > 1").count()
     if repeated:
         problem = (
-            f"{repeated:,} of its values name more than one record, whose equal words would be "
-            "released as equal; choose unique ids"
+            f"{repeated:,} of its values name more than one record, whose equal words would come out equal"
         )
         raise InvalidParameter("record_id", record_id, problem)
 
@@ -130,21 +159,15 @@ def make_task(schema: StructType, columns: tuple[str, ...], record_id: str | Non
     check_text_columns(schema, columns)
     check_budget(release.record_epsilon, columns)
     if (release.key_file is None) != (record_id is None):
-        problem = (
-            "key_file= and record_id= go together: the noise is a function of the key and of what "
-            "names the record"
-        )
+        problem = "key_file= and record_id= go together: the noise is a function of the key and of the id"
         raise InvalidParameter("record_id", record_id, problem)
     if record_id is not None:
         find_named_columns([record_id], schema.names, "the data frame")
         if not isinstance(schema[record_id].dataType, StringType | IntegralType):
             raise InvalidParameter("record_id", record_id, "must be a column of text or whole numbers")
         if record_id in columns:
-            raise InvalidParameter(
-                "record_id",
-                record_id,
-                "is itself released as other words; a record is named by something that stays",
-            )
+            problem = "is itself released as other words; a record is named by something that stays"
+            raise InvalidParameter("record_id", record_id, problem)
     return Task(release=release.pin(), columns=columns, record_id=record_id)
 
 

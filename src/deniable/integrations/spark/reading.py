@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import TYPE_CHECKING, TypedDict
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any
 
 from deniable.errors import ClusterError, RecordError, printable
-from deniable.integrations.spark.executor import TALLY, Task, quoted
+from deniable.integrations.spark.tasks import TALLY, Task, quoted
 from deniable.release.tally import Tally
 
 if TYPE_CHECKING:
@@ -31,20 +32,18 @@ FILE, BLOCK, ROWS = "deniable file", "deniable block", "deniable rows"
 PART, NUMBER = "deniable part", "deniable number"
 
 
-class _CsvOptions(TypedDict):
-    header: bool
-    multiLine: bool
-    escape: str
-
-
-# A cell may hold line ends, so a file is not cut within.
-_CSV: _CsvOptions = {"header": False, "multiLine": True, "escape": '"'}
 _MARKING: dict[str, str] = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": MALFORMED}
-_RECORDS_PER_PART = 1_000_000
+# A cell may hold line ends, so a file is not cut within.
+_CSV: dict[str, Any] = {"header": False, "multiLine": True, "escape": '"', **_MARKING}
+RECORDS_PER_PART = 1_000_000
 _WORDS_PER_PART = 20_000_000
+
+_CHANGED = "has other records than a moment ago; let it be complete before it is released"
 
 _Place = tuple[str, int]
 """The address of a file, and where in it Spark began to read."""
+Header = Mapping[str, str | None] | None
+"""The first row of each file, by column; None if files have none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,201 +53,149 @@ class Records:
 
     frame: DataFrame
     columns: tuple[str, ...]
-    rows: FileRows
+    header: Header
 
-    @property
-    def schema(self) -> StructType:
-        """The columns of the records alone."""
+    def schema(self, *columns: str) -> StructType:
+        """Return the types of these columns."""
         from pyspark.sql.types import StructType
 
-        return StructType([self.frame.schema[name] for name in self.columns])
+        return StructType([self.frame.schema[name] for name in columns])
 
     def select(self, *columns: str) -> DataFrame:
         """Return these columns of the records."""
-        rows = self.rows
+        header = self.header
 
         def clean(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return (batch.select(columns) for batch in rows.clean(batches))
+            return (batch.select(columns) for batch in clean_records(header, batches))
 
-        from pyspark.sql.types import StructType
+        return self._with_places(columns).mapInArrow(clean, self.schema(*columns))
 
-        return self._with_places(columns).mapInArrow(
-            clean, StructType([self.frame.schema[name] for name in columns])
-        )
-
-    def count(self, task: Task) -> Counted:
-        """Return what releasing the records counts for the receipt, and how many were read where. Nothing is
+    def count(self, task: Task) -> tuple[dict[_Place, int], Tally]:
+        """Return how many records were read where, and what releasing them counts for the receipt. Nothing is
         drawn."""
-        rows = self.rows
-
-        def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return rows.count(task, batches)
-
-        counted = Counted()
+        places: dict[_Place, int] = {}
+        tally = Tally()
         schema = f"`{FILE}` string, `{BLOCK}` long, `{ROWS}` long, {TALLY} string"
-        for row in self._with_places(task.columns).mapInArrow(count, schema).collect():
-            if row[TALLY] is not None:
-                counted.tally.add(Tally.from_dict(json.loads(row[TALLY])))
+        counting = partial(count_records, self.header, task)
+        for row in self._with_places(task.columns).mapInArrow(counting, schema).collect():
+            if row[TALLY] is None:
+                places[row[FILE], row[BLOCK]] = row[ROWS]
             else:
-                counted.places[row[FILE], row[BLOCK]] = row[ROWS]
-        return counted
+                tally.add(Tally.from_dict(json.loads(row[TALLY])))
+        return places, tally
 
-    def release(self, task: Task, counted: Counted, spark: SparkSession) -> DataFrame:
-        """Return the records released, in their order and in parts of equally many."""
+    def release(
+        self, task: Task, places: Mapping[_Place, int], tally: Tally, spark: SparkSession
+    ) -> DataFrame:
+        """Return the records released, in their order and in parts of equally many: how many parts there are
+        depends on public numbers, those of records and of words."""
         from pyspark.sql.types import LongType, StructField, StructType
 
-        parts = counted.parts
-        numbering = Numbering(
-            firsts=counted.firsts(),
-            counts=counted.places,
-            per_part=-(-counted.records // parts) or 1,
-            keys=_keys_of_parts(spark, parts),
-        )
-        rows, columns = self.rows, self.columns
+        records, header, columns = sum(places.values()), self.header, self.columns
+        parts = max(1, -(-records // RECORDS_PER_PART), -(-tally.words // _WORDS_PER_PART))
+        keys, per_part = _keys_of_parts(spark, parts), -(-records // parts) or 1
+        ordered = sorted(places)
+        firsts = dict(zip(ordered, accumulate((places[each] for each in ordered), initial=0), strict=False))
 
         def release(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return task.privatize(numbering.number(rows.clean(batches), columns))
+            cleaned = clean_records(header, batches)
+            return task.privatize(number_records(cleaned, columns, firsts, places, per_part, keys))
 
-        schema = StructType([*self.schema, StructField(PART, LongType()), StructField(NUMBER, LongType())])
-        released = self._with_places(self.columns).mapInArrow(release, schema)
+        numbers = [StructField(PART, LongType()), StructField(NUMBER, LongType())]
+        schema = StructType([*self.schema(*columns), *numbers])
+        released = self._with_places(columns).mapInArrow(release, schema)
         return released.repartition(parts, f"`{PART}`").sortWithinPartitions(f"`{NUMBER}`").drop(PART, NUMBER)
 
     def _with_places(self, columns: Iterable[str]) -> DataFrame:
         marked = [MALFORMED] if MALFORMED in self.frame.columns else []
-        return self.frame.select(*(quoted(name) for name in (*columns, FILE, BLOCK, *marked)))
+        return self.frame.select(*map(quoted, (*columns, FILE, BLOCK, *marked)))
 
 
-@dataclass(kw_only=True)
-class Counted:
-    """How many records were read where, and what they count for the receipt."""
+def clean_records(header: Header, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the records, without the headers of files.
 
-    places: dict[_Place, int] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
+    :raises RecordError: if one cannot be read, or a file has another header; without a word of it.
+    """
+    import numpy as np
+    import pyarrow as pa
 
-    @property
-    def records(self) -> int:
-        """How many records there are."""
-        return sum(self.places.values())
+    last: str | None = None
+    for batch in batches:
+        if MALFORMED in batch.schema.names and batch.column(MALFORMED).null_count < len(batch):
+            place = next(i for i, text in enumerate(batch.column(MALFORMED)) if text.is_valid)
+            problem = "a record of it cannot be read: it has another form than the others"
+            raise RecordError(batch.column(FILE)[place].as_py(), problem)
+        if header is not None:
+            titles = {name: title for name, title in header.items() if name in batch.schema.names}
+            kept, start = np.ones(len(batch), dtype=np.bool_), 0
+            for (file, _), rows in _runs(batch):
+                if file != last:
+                    if any(batch.column(name)[start].as_py() != title for name, title in titles.items()):
+                        problem = "its first row is not the header of the other files"
+                        raise RecordError(file, f"{problem}; every file must have the same columns")
+                    kept[start] = False
+                start, last = start + rows, file
+            batch = batch.filter(pa.array(kept))
+        yield batch
 
-    @property
-    def parts(self) -> int:
-        """How many parts the output has, by numbers that are public: those of records and of words."""
-        return max(1, -(-self.records // _RECORDS_PER_PART), -(-self.tally.words // _WORDS_PER_PART))
 
-    def firsts(self) -> dict[_Place, int]:
-        """Return the number of the first record of each place, in the order of the files' names."""
-        firsts, number = {}, 0
-        for place in sorted(self.places):
-            firsts[place] = number
-            number += self.places[place]
-        return firsts
+def count_records(header: Header, task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield how many records there are at each place, and one row with what releasing them counts for the
+    receipt."""
+    import pyarrow as pa
 
+    counts: dict[_Place, int] = {}
 
-@dataclass(frozen=True, kw_only=True)
-class FileRows:
-    """What executors do with the rows of files. ``header`` is what stands in the first row of each, by
-    column; None if they have none."""
-
-    header: Mapping[str, str | None] | None = None
-
-    def clean(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the records.
-
-        :raises RecordError: if one cannot be read, or a file has another header; without a word of it.
-        """
-        last: str | None = None
-        for batch in batches:
-            if MALFORMED in batch.schema.names and batch.column(MALFORMED).null_count < len(batch):
-                place = next(i for i, text in enumerate(batch.column(MALFORMED)) if text.is_valid)
-                raise RecordError(
-                    batch.column(FILE)[place].as_py(),
-                    "a record of it cannot be read: it has another form than the others",
-                )
-            if self.header is not None:
-                batch, last = self._without_headers(batch, last)
+    def counting() -> Iterator[pa.RecordBatch]:
+        for batch in clean_records(header, batches):
+            for place, rows in _runs(batch):
+                counts[place] = counts.get(place, 0) + rows
             yield batch
 
-    def count(self, task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield how many records there are at each place, and one row with what releasing them counts for the
-        receipt."""
-        import pyarrow as pa
-
-        counts: dict[_Place, int] = {}
-
-        def counting() -> Iterator[pa.RecordBatch]:
-            for batch in self.clean(batches):
-                for place, rows in _runs(batch):
-                    counts[place] = counts.get(place, 0) + rows
-                yield batch
-
-        (tally,) = task.count(counting())
-        yield pa.RecordBatch.from_pydict(
-            {
-                FILE: pa.array([*(file for file, _ in counts), None], pa.string()),
-                BLOCK: pa.array([*(block for _, block in counts), None], pa.int64()),
-                ROWS: pa.array([*counts.values(), None], pa.int64()),
-                TALLY: pa.array([*(None for _ in counts), *tally.column(TALLY).to_pylist()], pa.string()),
-            }
-        )
-
-    def _without_headers(self, batch: pa.RecordBatch, last: str | None) -> tuple[pa.RecordBatch, str | None]:
-        import numpy as np
-        import pyarrow as pa
-
-        titles = {name: title for name, title in (self.header or {}).items() if name in batch.schema.names}
-        kept, start = np.ones(len(batch), dtype=np.bool_), 0
-        for (file, _), rows in _runs(batch):
-            if file != last:
-                if any(batch.column(name)[start].as_py() != title for name, title in titles.items()):
-                    raise RecordError(
-                        file,
-                        "its first row is not the header of the other files; every file must have the same "
-                        "columns",
-                    )
-                kept[start] = False
-            start, last = start + rows, file
-        return batch.filter(pa.array(kept)), last
+    (tally,) = task.count(counting())
+    yield pa.RecordBatch.from_pydict(
+        {
+            FILE: pa.array([*(file for file, _ in counts), None], pa.string()),
+            BLOCK: pa.array([*(block for _, block in counts), None], pa.int64()),
+            ROWS: pa.array([*counts.values(), None], pa.int64()),
+            TALLY: pa.array([*(None for _ in counts), *tally.column(TALLY).to_pylist()], pa.string()),
+        }
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Numbering:
-    """The numbers of records, by the number of the first at each place; ``keys`` lead Spark to the parts of
-    the output."""
+def number_records(
+    batches: Iterator[pa.RecordBatch],
+    columns: Sequence[str],
+    firsts: Mapping[_Place, int],
+    counts: Mapping[_Place, int],
+    per_part: int,
+    keys: Sequence[int],
+) -> Iterator[pa.RecordBatch]:
+    """Yield the columns of batches, with the number of each record and the key of the part that it belongs
+    to.
 
-    firsts: Mapping[_Place, int]
-    counts: Mapping[_Place, int]
-    per_part: int
-    keys: Sequence[int]
+    :raises RecordError: if there are other records than were counted.
+    """
+    import numpy as np
+    import pyarrow as pa
 
-    def number(self, batches: Iterator[pa.RecordBatch], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the columns of batches, with the number of each record and the part that it belongs to.
-
-        :raises RecordError: if there are other records than were counted.
-        """
-        import numpy as np
-        import pyarrow as pa
-
-        seen: dict[_Place, int] = {}
-        for batch in batches:
-            numbers = []
-            for place, rows in _runs(batch):
-                before = seen.get(place, 0)
-                seen[place] = before + rows
-                if seen[place] > self.counts.get(place, 0):
-                    raise RecordError(place[0], _CHANGED)
-                numbers.append(np.arange(before, before + rows) + self.firsts[place])
-            joined = np.concatenate(numbers) if numbers else np.empty(0, dtype=np.int64)
-            parts = np.array(self.keys, dtype=np.int64)[joined // self.per_part]
-            released = batch.select(list(columns))
-            yield pa.RecordBatch.from_arrays(
-                [*released.columns, pa.array(parts), pa.array(joined)], [*released.schema.names, PART, NUMBER]
-            )
-        for place, rows in seen.items():
-            if rows != self.counts[place]:
+    seen: dict[_Place, int] = {}
+    for batch in batches:
+        numbers = [np.empty(0, dtype=np.int64)]
+        for place, rows in _runs(batch):
+            before = seen.get(place, 0)
+            seen[place] = before + rows
+            if seen[place] > counts.get(place, 0):
                 raise RecordError(place[0], _CHANGED)
-
-
-_CHANGED = "has other records than a moment ago; let it be complete before it is released"
+            numbers.append(np.arange(before, before + rows) + firsts[place])
+        joined = np.concatenate(numbers)
+        parts = np.array(keys, dtype=np.int64)[joined // per_part]
+        released = batch.select(list(columns))
+        arrays = [*released.columns, pa.array(parts), pa.array(joined)]
+        yield pa.RecordBatch.from_arrays(arrays, [*released.schema.names, PART, NUMBER])
+    for place, rows in seen.items():
+        if rows != counts[place]:
+            raise RecordError(place[0], _CHANGED)
 
 
 def read_files(spark: SparkSession, source: str, kind: str) -> Records:
@@ -256,7 +203,7 @@ def read_files(spark: SparkSession, source: str, kind: str) -> Records:
 
     :raises ClusterError: if one of them is seen to be no record; without a word of it.
     """
-    header = None
+    header: Header = None
     if kind == "parquet":
         frame = spark.read.parquet(source, mergeSchema=True)
     elif kind == "jsonl":
@@ -268,33 +215,24 @@ def read_files(spark: SparkSession, source: str, kind: str) -> Records:
         frame, header = _read_delimited(spark, source, "\t" if kind == "tsv" else ",")
     columns = tuple(name for name in frame.columns if name != MALFORMED)
     place = frame.metadataColumn("_metadata")
-    frame = frame.select(
-        *map(quoted, frame.columns), place["file_path"].alias(FILE), place["file_block_start"].alias(BLOCK)
-    )
-    return Records(frame=frame, columns=columns, rows=FileRows(header=header))
+    read_at = place["file_path"].alias(FILE), place["file_block_start"].alias(BLOCK)
+    return Records(frame=frame.select(*map(quoted, frame.columns), *read_at), columns=columns, header=header)
 
 
-def _read_delimited(
-    spark: SparkSession, source: str, separator: str
-) -> tuple[DataFrame, dict[str, str | None]]:
+def _read_delimited(spark: SparkSession, source: str, separator: str) -> tuple[DataFrame, Header]:
     from pyspark.sql.types import StringType, StructField, StructType
 
-    first = spark.read.csv(source, sep=separator, **_CSV, **_MARKING).limit(1).collect()
+    first = spark.read.csv(source, sep=separator, **_CSV).limit(1).collect()
     titles: list[str | None] = list(first[0]) if first else []
-    names = _as_names(titles)
-    schema = StructType([StructField(name, StringType()) for name in (*names, MALFORMED)])
-    frame = spark.read.csv(source, schema=schema, sep=separator, **_CSV, **_MARKING)
-    return frame, dict(zip(names, titles, strict=True))
-
-
-def _as_names(titles: Sequence[str | None]) -> list[str]:
-    """Return the names of columns, which differ also where capitals do not count, as Spark makes them of a
-    header."""
+    # Names that differ also where capitals do not count, as Spark makes them of a header.
     lowered = [(title or "").lower() for title in titles]
-    return [
+    names = [
         f"_c{i}" if not title else f"{title}{i}" if lowered.count(title.lower()) > 1 else title
         for i, title in enumerate(titles)
     ]
+    schema = StructType([StructField(name, StringType()) for name in (*names, MALFORMED)])
+    frame = spark.read.csv(source, schema=schema, sep=separator, **_CSV)
+    return frame, dict(zip(names, titles, strict=True))
 
 
 def _runs(batch: pa.RecordBatch) -> Iterator[tuple[_Place, int]]:
@@ -315,14 +253,10 @@ def _keys_of_parts(spark: SparkSession, parts: int) -> list[int]:
     that parts come in order."""
     from pyspark.sql import functions
 
-    tried = 64 + 32 * parts
-    hashed = spark.range(tried).select(
-        "id", functions.pmod(functions.hash("id"), functions.lit(parts)).alias("part")
-    )
-    found = {
-        row["part"]: row["id"]
-        for row in hashed.groupBy("part").agg(functions.min("id").alias("id")).collect()
-    }
-    if len(found) < parts:
+    part = functions.pmod(functions.hash("id"), functions.lit(parts)).alias("part")
+    hashed = spark.range(64 + 32 * parts).select("id", part)
+    rows = hashed.groupBy("part").agg(functions.min("id").alias("id")).collect()
+    keys = {row["part"]: row["id"] for row in rows}
+    if len(keys) < parts:
         raise ClusterError(f"Spark's hash does not reach all of {parts:,} parts")
-    return [found[part] for part in range(parts)]
+    return [keys[part] for part in range(parts)]

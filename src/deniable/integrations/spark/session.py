@@ -1,4 +1,4 @@
-"""A Spark session for the command line, and a plain word where there can be none."""
+"""A Spark session for the command line, and one plain line where Spark reports over pages."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 
 _OLDEST_JAVA = 17
+_ABOUT_PATHS = {
+    "PATH_NOT_FOUND",
+    "PATH_ALREADY_EXISTS",
+    "UNABLE_TO_INFER_SCHEMA",
+    "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE",
+}
 
 
 def check_java() -> None:
@@ -28,10 +34,8 @@ def check_java() -> None:
     home = os.environ.get("JAVA_HOME")
     if _java() is None:
         where = f"in JAVA_HOME ({home})" if home else "on the PATH"
-        raise ClusterError(
-            f"Spark needs Java {_OLDEST_JAVA} or newer and there is none {where}; install one "
-            f"(Debian: apt-get install openjdk-{_OLDEST_JAVA}-jre-headless) or set JAVA_HOME"
-        )
+        advice = f"install one (Debian: apt-get install openjdk-{_OLDEST_JAVA}-jre-headless) or set JAVA_HOME"
+        raise ClusterError(f"Spark needs Java {_OLDEST_JAVA} or newer and there is none {where}; {advice}")
 
 
 def _java() -> str | None:
@@ -45,10 +49,8 @@ def _if_too_old() -> str:
     version = re.search(r'version "(?:1\.)?(\d+)', said)
     if version is None or int(version[1]) >= _OLDEST_JAVA:
         return ""
-    return (
-        f" (this is Java {version[1]}; Spark needs Java {_OLDEST_JAVA} or newer: install one, or set "
-        "JAVA_HOME)"
-    )
+    needed = f"Spark needs Java {_OLDEST_JAVA} or newer: install one, or set JAVA_HOME"
+    return f" (this is Java {version[1]}; {needed})"
 
 
 @contextmanager
@@ -64,15 +66,10 @@ def session(master: str | None) -> Iterator[SparkSession]:
 
     running = SparkSession.getActiveSession()
     if running is not None:
-        if master not in (
-            None,
-            running.sparkContext.master,
-        ):  # Spark would hand out the one that is there all the same
-            there = running.sparkContext.master
-            raise ClusterError(
-                f"a Spark session is running on {there}; stop it before you ask for {master}, or name no "
-                "master"
-            )
+        there = running.sparkContext.master
+        if master not in (None, there):  # Spark would hand out the one that is there all the same
+            advice = f"stop it before you ask for {master}, or name no master"
+            raise ClusterError(f"a Spark session is running on {there}; {advice}")
         yield running
         return
     check_java()
@@ -82,9 +79,8 @@ def session(master: str | None) -> Iterator[SparkSession]:
     # Spark's reports of failures may quote records. We know of none that still would, and keep them out of
     # its logs all the same.
     builder = SparkSession.builder.appName("deniable").config("spark.log.level", "FATAL")
-    builder = builder.config("spark.executor.syncLogLevel.enabled", "true").config(
-        "spark.ui.showConsoleProgress", "false"
-    )
+    builder = builder.config("spark.executor.syncLogLevel.enabled", "true")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
     if master is not None:
         builder = builder.master(master)
     try:
@@ -97,3 +93,36 @@ def session(master: str | None) -> Iterator[SparkSession]:
         yield spark
     finally:
         spark.stop()
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn what Spark reports over pages into one line that says what was wrong, without private text.
+
+    :raises ClusterError: with that line.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import AnalysisException, PySparkException
+
+    try:
+        yield
+    except AnalysisException as error:
+        # Others may name columns, and what should be a header may be a private record.
+        if error.getCondition() in _ABOUT_PATHS:
+            raise ClusterError(f"Spark: {str(error).strip().splitlines()[0]}") from None
+        raise ClusterError(in_one_line("", error.getCondition())) from None
+    except (PySparkException, Py4JError) as error:
+        condition = error.getCondition() if isinstance(error, PySparkException) else None
+        raise ClusterError(in_one_line(str(error), condition)) from None
+
+
+def in_one_line(report: str, condition: str | None) -> str:
+    """Return what was wrong. An error of ours on an executor stands in the traceback that Spark sends back;
+    other reports may quote a record."""
+    ours = re.findall(r"^deniable\.errors\.\w+: (.+)$", report, re.MULTILINE)
+    if ours:
+        return str(ours[-1])
+    if "No module named 'deniable'" in report:
+        advice = "install this checkout or wheel there with [spark], or set PYSPARK_PYTHON"
+        return f"deniable is not installed where the executors run: {advice}"
+    return f"Spark gave up ({condition or 'no reason given'})"

@@ -1,33 +1,39 @@
-"""What runs on the executors: one privatizer per Python process, and the work of one task."""
+"""What runs on the executors, one privatizer per Python process, and the embedding that is sent to them."""
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
 import socket
-from collections.abc import Callable, Iterable, Iterator
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.store import DEFAULT
 from deniable.errors import EmbeddingError, InvalidParameter, KeyFileError
+from deniable.neighbours import best_neighbours
 from deniable.neighbours.threads import set_threads
 from deniable.noise.encoding import RecordId
 from deniable.records.formats.naming import name_text
 from deniable.release.columns import map_column
+from deniable.release.note import FILE_NAME
 from deniable.release.privatizer import Privatizer
 from deniable.release.release import Release
 from deniable.release.tally import Tally
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
 
 TALLY = "tally"
-
-
-def archive_name(fingerprint: str) -> str:
-    """Return the name under which an embedding that was sent lies among an executor's files."""
-    return f"deniable-{fingerprint}"
+_ARCHIVE = "deniable-"
+"""How the name of an embedding that was sent begins among an executor's files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +49,12 @@ class Task:
         """Yield the batches with every word of the columns replaced."""
         private = privatizer_here(self.release)
         for batch in batches:
+            ids = None if self.record_id is None else batch.column(self.record_id).to_pylist()
             for column in self.columns:
                 place = batch.schema.get_field_index(column)
-                released = map_column(
-                    batch.column(place), self._many(private, batch, column)
-                ).combine_chunks()
+                names = name_records(ids, column, self.release)
+                many = partial(private.many, record_ids=names)
+                released = map_column(batch.column(place), many).combine_chunks()
                 batch = batch.set_column(place, batch.schema.field(place), released)
             yield batch
 
@@ -66,27 +73,19 @@ class Task:
             tally.add(private.count(texts, record_ids=names, rows=[len(columns)] * len(batch)))
         yield pa.RecordBatch.from_pydict({TALLY: [json.dumps(tally.to_dict())]})
 
-    def _many(
-        self, private: Privatizer, batch: pa.RecordBatch, column: str
-    ) -> Callable[[list[str | None]], list[str | None]]:
-        if self.record_id is None:
-            return private.many
-        names = name_records(
-            batch.column(self.record_id).to_pylist(), column, consistent=self.release.consistent
-        )
-        return lambda texts: private.many(texts, record_ids=names)
 
-
-def name_records(ids: Iterable[Any], column: str, *, consistent: bool) -> list[RecordId]:
+def name_records(ids: Iterable[Any] | None, column: str, release: Release) -> list[RecordId] | None:
     """Return what names the texts of a column to a key, as ``deniable privatize --record-id`` names them.
 
     :raises InvalidParameter: if a record has no id.
     """
+    if ids is None:
+        return None
     names: list[RecordId] = []
     for given in ids:
         if given is None or given == "":
             raise InvalidParameter("record_id", given, "a record has no id; every record needs one")
-        names.append(name_text(given, column, consistent=consistent))
+        names.append(name_text(given, column, consistent=release.consistent))
     return names
 
 
@@ -99,14 +98,11 @@ def privatizer_here(release: Release) -> Privatizer:
     """
     take_only_own_threads()
     try:
-        return replace(
-            release, embedding=embedding_here(release.embedding, release.fingerprint)
-        ).shared_privatizer()
+        embedding = embedding_here(release.embedding, release.fingerprint)
+        return replace(release, embedding=embedding).shared_privatizer()
     except KeyFileError as error:
-        problem = (
-            f"{error.problem} (on executor {socket.gethostname()}; every executor opens the key file itself)"
-        )
-        raise KeyFileError(error.path, problem) from None
+        where = f"(on executor {socket.gethostname()}; every executor opens the key file itself)"
+        raise KeyFileError(error.path, f"{error.problem} {where}") from None
 
 
 def take_only_own_threads() -> None:
@@ -128,15 +124,50 @@ def embedding_here(embedding: str | Path | None, fingerprint: str | None) -> str
         return DEFAULT
     from pyspark import SparkFiles
 
-    shipped = Path(SparkFiles.get(archive_name(fingerprint or "")))
+    shipped = Path(SparkFiles.get(f"{_ARCHIVE}{fingerprint or ''}"))
     for folder in (shipped, Path(str(embedding))):
         if (folder / "meta.json").is_file():
             return folder
     raise EmbeddingError(
         f"executor {socket.gethostname()} has no embedding at {embedding}: put it on a disk that every "
-        "executor sees, "
-        "or send it to them: deniable.integrations.spark.ship_embedding(spark, NAME)"
+        "executor sees, or send it to them: deniable.integrations.spark.ship_embedding(spark, NAME)"
     )
+
+
+def ship_embedding(spark: SparkSession, name: str | Path) -> None:
+    """Send an installed embedding to every executor, once; ``privatize`` finds it there by its fingerprint.
+
+    Its files lie unpacked in each executor's working folder and are memory-mapped by its Python processes.
+    The default comes with the package and need not be sent.
+
+    :raises EmbeddingNotFound: if it is not installed here.
+    """
+    if name == DEFAULT:
+        return
+    embedding = Embedding.open(name)
+    name_there = f"{_ARCHIVE}{embedding.fingerprint}"
+    if any(name_there in archive for archive in spark.sparkContext.listArchives):
+        return
+    best_neighbours(embedding)  # writes the index beside the vectors, so that no executor has to build it
+    folder = Path(tempfile.mkdtemp(prefix="deniable-"))
+    atexit.register(
+        shutil.rmtree, folder, ignore_errors=True
+    )  # an executor that joins later asks for it then
+    packed = folder / f"{name_there}.tar"
+    with tarfile.open(packed, "w") as archive:
+        for file in sorted(Path(str(embedding.folder)).iterdir()):
+            # No executor needs a calibration, and those in folders are large.
+            if file.is_file() and file.name != FILE_NAME:
+                archive.add(file, arcname=file.name)
+    spark.sparkContext.addArchive(f"{packed}#{name_there}")
+
+
+def collect_tally(counted: DataFrame) -> Tally:
+    """Return the sum of the tallies that tasks yielded."""
+    tally = Tally()
+    for row in counted.collect():
+        tally.add(Tally.from_dict(json.loads(row[TALLY])))
+    return tally
 
 
 def quoted(name: str) -> str:
