@@ -239,9 +239,9 @@ def test_a_card_that_somebody_received_can_be_read_and_makes_its_mechanism(
     (tmp_path / "c.card.json").write_text(json.dumps(data), encoding="utf-8")
     card = read_card(tmp_path / "c.card.json")
     assert {**json.loads(card.to_json()), "in_words": data["in_words"]} == data
-    built_in = card.embedding == "default"
+    built_in = card.embedding.name == "default"
     made = card.make_mechanism(
-        card.open_embedding("default" if built_in else folder / "home" / "embeddings" / card.embedding)
+        card.open_embedding("default" if built_in else folder / "home" / "embeddings" / card.embedding.name)
     )
     assert type(made).__name__ == EXPECTED_RECEIPTS[name]["mechanism"]
     assert made.guarantee.parameters == EXPECTED_RECEIPTS[name]["guarantee"]["parameters"]

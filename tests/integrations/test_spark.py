@@ -315,9 +315,9 @@ def test_a_shaped_space_is_sent_released_noted_and_decoded_as_on_one_machine(pla
     )
     card = Privatizer(mechanism, randomness=Keyed.from_file(place.key)).card
     noted = receipt(frame, "text", **settings).to_dict()
-    assert card.linear_map is not None
-    assert noted["embedding"]["map"]["kind"] == card.linear_map.kind == "shaped"
-    assert noted["embedding"]["map"]["digest"] == card.linear_map.digest
+    assert card.embedding.map is not None
+    assert noted["embedding"]["map"]["kind"] == card.embedding.map.kind == "shaped"
+    assert noted["embedding"]["map"]["digest"] == card.embedding.map.digest
     released = privatize(frame, "text", **settings)
     state = learn_decoder(
         place.spark.createDataFrame([*expected.items()], "id long, text string"), "text", card, directions=60

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from deniable import Receipt
 from deniable.records.jobs.job import Job
@@ -94,7 +94,7 @@ def test_a_card_that_counts_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     finish = Job._finish
 
     def counted(job: Job, receipt: Receipt, card: Card, *others: Any) -> Receipt:
-        return finish(job, receipt, replace(card, parameters={"words": receipt.tally.words}), *others)
+        return finish(job, receipt, replace(card, columns=(str(receipt.tally.words),)), *others)
 
     monkeypatch.setattr(Job, "_finish", counted)
     first, second = cards_of_any_two_texts("csv", {}, "one process")

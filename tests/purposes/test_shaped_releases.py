@@ -108,9 +108,9 @@ def test_receipts_and_cards_state_the_mapped_metric(tmp_path: Path) -> None:
     assert "labels as in made.csv survive by design" in receipt.summary()
     card = read_card(tmp_path / "out.csv.card.json")
     assert card == private.card.for_columns(["text"])
-    assert card.linear_map is not None
-    assert card.linear_map.digest == space.linear_map.digest
-    said = " ".join(card.in_words())
+    assert card.embedding.map is not None
+    assert card.embedding.map.digest == space.linear_map.digest
+    said = " ".join(card.in_words)
     assert "Made to survive: the label of made.csv (3 classes: class0, class1, class2)." in said
     assert (
         "Where the mechanism goes by distances between vectors, these, and ε with them, are those of the "

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from deniable import Embedding, InvalidParameter, Keyed, MalformedCard, Multivariate, Privatizer
 from deniable.embeddings import store
@@ -85,7 +85,7 @@ def test_a_mechanism_of_the_users_own_is_not_named(tmp_path: Path) -> None:
     card = written(Own(EMBEDDING, epsilon=1.0), tmp_path)
     assert card.mechanism is None
     assert card.kind == "Own"
-    assert any("Own is a mechanism of the data holder's own" in sentence for sentence in card.in_words())
+    assert any("Own is a mechanism of the data holder's own" in sentence for sentence in card.in_words)
     with pytest.raises(MalformedCard, match="of the data holder's own"):
         card.make_mechanism(EMBEDDING)
 
@@ -118,11 +118,11 @@ def test_the_policies_stand_on_the_card(tmp_path: Path) -> None:
         "keep_words": [kept, "nobody"],
     }
     card = written(Multivariate(EMBEDDING, epsilon=2.0), tmp_path, **policies)
-    assert (card.unknown, card.punctuation, card.case) == ("redact", "keep", "keep")
+    assert (card.unknown, card.policy.punctuation, card.policy.case) == ("redact", "keep", "keep")
     assert card.keep_words == (kept,), (
         "a listed word that the vocabulary does not hold is not kept, and not published"
     )
-    assert (card.vocabulary, card.dimension, card.protected) == (30, 3, 0)
+    assert (card.embedding.words, card.embedding.dimension, card.embedding.protected_words) == (30, 3, 0)
 
 
 def test_a_list_of_words_to_keep_stands_on_the_card_as_the_vocabulary_spells_it() -> None:
@@ -137,15 +137,14 @@ def test_the_epsilon_of_a_word_can_be_told_by_the_number_of_drawn_words(tmp_path
     mechanism = Multivariate(EMBEDDING, epsilon=3.0)
     fixed = written(mechanism, tmp_path)
     assert [fixed.epsilon_of_a_word(drawn) for drawn in (0, 1, 100)] == [3.0, 3.0, 3.0]
-    assert "Every word that was drawn was drawn at ε = 3." in fixed.in_words()
+    assert "Every word that was drawn was drawn at ε = 3." in fixed.in_words
     budgeted = written(mechanism, tmp_path, record_epsilon=12.0)
     assert [budgeted.epsilon_of_a_word(drawn) for drawn in (0, 1, 4, 24)] == [3.0, 3.0, 3.0, 0.5]
     assert any(
-        "the smaller of 3 and 12 divided by the number of words" in sentence
-        for sentence in budgeted.in_words()
+        "the smaller of 3 and 12 divided by the number of words" in sentence for sentence in budgeted.in_words
     )
     kept = written(mechanism, tmp_path, record_epsilon=12.0, keep_words=[EMBEDDING.words[0]])
-    assert any("each of which may have been kept or drawn" in sentence for sentence in kept.in_words())
+    assert any("each of which may have been kept or drawn" in sentence for sentence in kept.in_words)
 
 
 @pytest.mark.parametrize("policy", ["perturb", "redact", "drop"])
@@ -206,7 +205,7 @@ def test_fingerprints_that_begin_alike_are_shown_whole(home: Path) -> None:
     with pytest.raises(
         MalformedCard, match=rf"\(fingerprint {card.fingerprint}\) than the text was released with \({late}\)"
     ):
-        replace(card, fingerprint=late).open_embedding()
+        replace(card, embedding=replace(card.embedding, fingerprint=late)).open_embedding()
 
 
 def test_the_embedding_is_found_by_its_content_under_any_name(home: Path) -> None:
@@ -229,7 +228,7 @@ def test_a_protected_embedding_is_another_one_and_is_asked_for_in_words(home: Pa
     )
     store.save(protected, "guarded")
     card = Privatizer(Multivariate(Embedding.open("guarded"), epsilon=2.0)).card
-    assert card.protected == 1
+    assert card.embedding.protected_words == 1
     assert card.open_embedding().name == "guarded"
     store.remove("guarded")
     with pytest.raises(

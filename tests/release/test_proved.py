@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from deniable import Embedding, Keyed, MalformedCard, Multivariate, Privatizer
 from deniable.release.card import Card, card_from
@@ -65,7 +66,7 @@ def test_nothing_is_said_of_draws_that_are_shared_and_of_the_card_of_another_rel
     assert (numbers.capacity, numbers.bayes_bound, numbers.accounting) == (None, None, ())
     assert "share one draw" in numbers.in_words()[0]
     with pytest.raises(MalformedCard, match="another release"):
-        numbers_of_release(replace(card, epsilon=3.0), receipt)
+        numbers_of_release(structs.replace(card, epsilon=3.0), receipt)
 
 
 def test_a_number_that_protects_nobody_is_called_so(space: Embedding) -> None:

@@ -90,7 +90,7 @@ def test_another_epsilon_does_not_look_through_the_list_again(
         for epsilon in (1.5, 2.5)
     ]
     assert cards[0].epsilon == 1.5
-    assert cards[0].never_release == cards[1].never_release is not None
+    assert cards[0].embedding.never_release == cards[1].embedding.never_release is not None
 
 
 def test_what_was_spent_is_read_by_the_policies_of_the_release(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def open_channel(
         )
     )
     if words is not None and outputs is None and card.mechanism is not None:
-        mechanism = card.mechanism(embedding, epsilon=card.epsilon)
+        mechanism = card.mechanism.chosen(embedding, epsilon=card.epsilon)
         if shares_points(mechanism, inputs):
             directions = min(directions, max(_FEWEST_DRAWS, 10 ** (len(str(words)) - 2)))
     return open_channel_of_inputs(
@@ -103,7 +103,7 @@ def open_channel_of_inputs(
         card.make_mechanism(embedding)  # says what is wrong
     channel = make_channel(
         embedding,
-        card.mechanism,
+        None if card.mechanism is None else card.mechanism.chosen,
         epsilon=card.epsilon,
         inputs=None if len(inputs) == len(embedding) + 1 else inputs,
         outputs=outputs,

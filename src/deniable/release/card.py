@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -63,6 +62,11 @@ class NamedMechanism(_Part, frozen=True, kw_only=True):
     options: dict[str, float | int | str | list[str]]
     parameters: dict[str, float | int | str | bool]
 
+    @property
+    def chosen(self) -> ChosenMechanism:
+        """What makes the mechanism over an embedding."""
+        return ChosenMechanism(name=self.name, options=self.options)
+
 
 class NamedMap(_Part, frozen=True, kw_only=True):
     """That its vectors are a public map of those of another embedding, and what the space was made for: what
@@ -95,21 +99,15 @@ class NamedNeverRelease(_Part, frozen=True, kw_only=True):
     source_fingerprint: str
 
 
-class NamedEmbedding(
-    _Part,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    rename={"embedding": "name", "vocabulary": "words", "protected": "protected_words", "linear_map": "map"},
-):
-    """Which embedding it was, by the names that a ``Card`` has; the file has shorter ones."""
+class NamedEmbedding(_Part, frozen=True, kw_only=True, omit_defaults=True):
+    """Which embedding it was: its name where it was released, and what tells its content."""
 
-    embedding: str
+    name: str
     fingerprint: str
-    vocabulary: Annotated[int, msgspec.Meta(ge=1)]
+    words: Annotated[int, msgspec.Meta(ge=1)]
     dimension: Annotated[int, msgspec.Meta(ge=1)]
-    protected: Annotated[int, msgspec.Meta(ge=0)]
-    linear_map: NamedMap | None = None
+    protected_words: Annotated[int, msgspec.Meta(ge=0)]
+    map: NamedMap | None = None
     never_release: NamedNeverRelease | None = None
 
 
@@ -122,115 +120,119 @@ class Policies(_Part, frozen=True, kw_only=True):
     keep_words: tuple[str, ...]
 
 
-class CardFile(_Part, frozen=True, kw_only=True):
-    """All of the file, in its order."""
-
-    card: int
-    deniable: str
-    columns: tuple[str, ...]
-    mechanism: NamedMechanism | None
-    kind: str
-    epsilon_per_word: float
-    epsilon_per_record: float | None
-    embedding: NamedEmbedding
-    policy: Policies
-    rules_for_words: int
-    consistent: bool
-    in_words: list[str]
-    risk: Annotated[float, msgspec.Meta(gt=0.0, lt=1.0)] | msgspec.UnsetType = msgspec.UNSET
-
-    def __post_init__(self) -> None:
-        validated_epsilon(self.epsilon_per_word, "epsilon_per_word")
-        if self.epsilon_per_record is not None:
-            validated_epsilon(self.epsilon_per_record, "epsilon_per_record")
-        if self.mechanism is not None:
-            check_option_types(entry_of(self.mechanism.name), self.mechanism.options)
-        if self.rules_for_words not in (RULES, LANGUAGE_RULES):
-            problem = (
-                f"text is cut into words by rules {RULES} or {LANGUAGE_RULES} here; use the version that "
-                f"released it ({self.deniable[:20]!r})"
-            )
-            raise InvalidParameter("rules_for_words", self.rules_for_words, problem)
-
-
 class _Format(msgspec.Struct, frozen=True):
     card: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Card:
-    """How text was released. ``mechanism`` is None for a mechanism of the user's own, which a card cannot
-    name; ``kind`` is its class.
+class Card(
+    _Part,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    dict=True,
+    rename={
+        "format": "card",
+        "version": "deniable",
+        "epsilon": "epsilon_per_word",
+        "record_epsilon": "epsilon_per_record",
+        "rules": "rules_for_words",
+    },
+):
+    """How text was released: the file of a card, in its order. ``mechanism`` is None for a mechanism of the
+    user's own, which a card cannot name; ``kind`` is its class.
 
     No word got more than ``epsilon``, and no record more than ``record_epsilon`` if there is one: see
-    ``epsilon_of_a_word``. ``parameters`` are what the mechanism depends on beside its options. ``embedding``
-    is its name where it was released; ``fingerprint`` tells its content, with ``protected`` words that go in
-    as others, and ``linear_map`` that its vectors are a map of others. ``never_release`` names the words that
-    were taken out of its vocabulary, if any were. ``keep_words`` are the words of the vocabulary that were
-    released as they are, ``rules`` the version of the rules by which text is cut into words. ``columns`` hold
-    the released text; plain text has none. ``risk`` is the share of words named that ε was chosen by, if it
-    was. ``source`` is the file that the card was read from.
+    ``epsilon_of_a_word``. ``rules`` is the version of the rules by which text is cut into words. ``columns``
+    hold the released text; plain text has none. ``in_words`` is what a person who receives the release has to
+    know. ``risk`` is the share of words named that ε was chosen by, if it was.
     """
 
-    mechanism: ChosenMechanism | None
+    format: int
+    version: str
+    columns: tuple[str, ...]
+    mechanism: NamedMechanism | None
     kind: str
-    parameters: Mapping[str, Any]
     epsilon: float
     record_epsilon: float | None
-    embedding: str
-    fingerprint: str
-    vocabulary: int
-    dimension: int
-    protected: int
-    linear_map: NamedMap | None
-    never_release: NamedNeverRelease | None
-    unknown: UnknownPolicy
-    punctuation: PunctuationPolicy
-    case: CasePolicy
-    keep_words: tuple[str, ...]
+    embedding: NamedEmbedding
+    policy: Policies
+    rules: int
     consistent: bool
-    columns: tuple[str, ...] = ()
-    risk: float | None = None
-    rules: int = RULES
-    version: str = __version__
-    source: str = field(default="of this release", compare=False)
+    in_words: tuple[str, ...]
+    risk: Annotated[float, msgspec.Meta(gt=0.0, lt=1.0)] | None = None
+
+    def __post_init__(self) -> None:
+        validated_epsilon(self.epsilon, "epsilon_per_word")
+        if self.record_epsilon is not None:
+            validated_epsilon(self.record_epsilon, "epsilon_per_record")
+        if self.mechanism is not None:
+            check_option_types(entry_of(self.mechanism.name), self.mechanism.options)
+        if self.rules not in (RULES, LANGUAGE_RULES):
+            problem = (
+                f"text is cut into words by rules {RULES} or {LANGUAGE_RULES} here; use the version that "
+                f"released it ({self.version[:20]!r})"
+            )
+            raise InvalidParameter("rules_for_words", self.rules, problem)
 
     @classmethod
     def of(cls, settings: ReleaseSettings, columns: Sequence[str] = ()) -> Self:
         """Return the card of releases with these settings, of these columns if there are any."""
         policy, embedding = settings.policy, settings.mechanism.embedding
-        chosen = chosen_as(settings.mechanism)
-        known = {} if chosen is None else settings.mechanism.guarantee.parameters
-        return cls(
-            mechanism=chosen,
+        kept = sorted(Drafter(embedding, policy).kept_words) if policy.keep_words else ()
+        source = embedding if embedding.left_out is None else embedding.left_out.source
+        mechanism = None
+        if (chosen := chosen_as(settings.mechanism)) is not None:
+            known = settings.promised.parameters
+            parameters = {name: value for name, value in known.items() if name not in chosen.options}
+            mechanism = NamedMechanism(name=chosen.name, options=dict(chosen.options), parameters=parameters)
+        card = cls(
+            format=FORMAT,
+            version=__version__,
+            columns=tuple(map(_writable, columns)),
+            mechanism=mechanism,
             kind=settings.mechanism_name,
-            parameters={
-                name: value
-                for name, value in known.items()
-                if chosen is not None and name not in chosen.options
-            },
             epsilon=settings.word_epsilon,
             record_epsilon=settings.record_epsilon,
-            embedding=_writable(
-                embedding.name if embedding.left_out is None else embedding.left_out.source.name
+            embedding=NamedEmbedding(
+                name=_writable(source.name),
+                fingerprint=embedding.fingerprint,
+                words=len(embedding),
+                dimension=embedding.dimension,
+                protected_words=len(embedding.protected),
+                map=_named_map(embedding),
+                never_release=_named_words(embedding),
             ),
-            fingerprint=embedding.fingerprint,
-            vocabulary=len(embedding),
-            dimension=embedding.dimension,
-            protected=len(embedding.protected),
-            linear_map=_named_map(embedding),
-            never_release=_named_words(embedding),
-            **policy.choices,
-            keep_words=tuple(sorted(Drafter(embedding, policy).kept_words)) if policy.keep_words else (),
-            consistent=bool(settings.randomness.get("consistent")),
-            risk=settings.risk,
-            columns=tuple(map(_writable, columns)),
+            policy=Policies(**policy.choices, keep_words=tuple(kept)),
             rules=rules_for(embedding),
+            consistent=bool(settings.randomness.get("consistent")),
+            in_words=(),
+            risk=settings.risk,
         )
+        return msgspec.structs.replace(card, in_words=tuple(card._sentences()))
+
+    @property
+    def source(self) -> str:
+        """The file that the card was read from."""
+        return str(vars(self).get("source", "of this release"))
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the embedding."""
+        return self.embedding.fingerprint
+
+    @property
+    def unknown(self) -> UnknownPolicy:
+        """What became of unknown words."""
+        return self.policy.unknown
+
+    @property
+    def keep_words(self) -> tuple[str, ...]:
+        """The words of the vocabulary that were released as they are."""
+        return self.policy.keep_words
 
     def for_columns(self, columns: Sequence[str]) -> Self:
         """Return the card of a release of these columns."""
-        return replace(self, columns=tuple(map(_writable, columns)))
+        return msgspec.structs.replace(self, columns=tuple(map(_writable, columns)))
 
     def lists(self, column: str) -> bool:
         """Return whether text of this column may have been released with this card; one without columns says
@@ -252,35 +254,10 @@ class Card:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the card as JSON-ready data."""
-        named = None
-        if (chosen := self.mechanism) is not None:
-            named = NamedMechanism(
-                name=chosen.name, options=dict(chosen.options), parameters=dict(self.parameters)
-            )
-        written = CardFile(
-            card=FORMAT,
-            deniable=self.version,
-            columns=self.columns,
-            mechanism=named,
-            kind=self.kind,
-            epsilon_per_word=self.epsilon,
-            epsilon_per_record=self.record_epsilon,
-            embedding=self._part(NamedEmbedding),
-            policy=self._part(Policies),
-            rules_for_words=self.rules,
-            consistent=self.consistent,
-            in_words=self.in_words(),
-            risk=msgspec.UNSET if self.risk is None else self.risk,
-        )
-        data: dict[str, Any] = msgspec.to_builtins(written)
+        data: dict[str, Any] = msgspec.to_builtins(self)
         return data
 
-    def _part(self, part: type[Part]) -> Part:
-        """Return a part of the file, whose fields the card has too."""
-        return part(**{name: getattr(self, name) for name in part.__struct_fields__})
-
-    def in_words(self) -> list[str]:
-        """Return what a person who receives the release has to know, in a few sentences."""
+    def _sentences(self) -> list[str]:
         said = [
             "This card is public. Nothing in it was counted from the private text.",
             self._epsilon_in_words(),
@@ -321,42 +298,40 @@ class Card:
         )
 
     def _embedding_in_words(self) -> str:
-        left = "" if self.never_release is None else "left without the listed ones, "
-        size = f"{self.vocabulary:,} words {left}in {self.dimension:,} dimensions"
-        if self.embedding == "default":
+        left = "" if self.embedding.never_release is None else "left without the listed ones, "
+        size = f"{self.embedding.words:,} words {left}in {self.embedding.dimension:,} dimensions"
+        if self.embedding.name == "default":
             return f"To decode the text you need deniable with its built-in embedding ({size})."
-        if self.protected or self.linear_map is not None:
+        if self.embedding.protected_words or self.embedding.map is not None:
             why = (
                 "whose exposed words go in as others"
-                if self.protected
+                if self.embedding.protected_words
                 else "whose vectors are a map of others"
             )
             return (
-                f"To decode the text you need the embedding {self.embedding!r} ({size}), {why}. Ask the data "
-                "holder for its folder: "
-                "adding the original vectors gives another embedding."
+                f"To decode the text you need the embedding {self.embedding.name!r} ({size}), {why}. "
+                "Ask the data holder for its folder: adding the original vectors gives another embedding."
             )
         return (
-            f"To decode the text you need the embedding {self.embedding!r} ({size}): add the same file with "
-            "`deniable embeddings add`, "
-            "under any name. It is recognised by its fingerprint."
+            f"To decode the text you need the embedding {self.embedding.name!r} ({size}): add the same "
+            "file with `deniable embeddings add`, under any name. It is recognised by its fingerprint."
         )
 
     def _map_in_words(self) -> list[str]:
-        if self.linear_map is None:
+        if self.embedding.map is None:
             return []
         said = (
             "The space was mapped, by a public map of public vectors. Where the mechanism goes by distances "
             "between vectors, these, and ε "
             "with them, are those of the mapped space."
         )
-        return [said, *(f"Made to survive: {purpose}." for purpose in self.linear_map.purposes)]
+        return [said, *(f"Made to survive: {purpose}." for purpose in self.embedding.map.purposes)]
 
     def _never_in_words(self) -> list[str]:
-        if self.never_release is None:
+        if self.embedding.never_release is None:
             return []
-        lists = [f"the list {each.name!r} of deniable" for each in self.never_release.lists]
-        words = ["the words under never_release"] if self.never_release.words else []
+        lists = [f"the list {each.name!r} of deniable" for each in self.embedding.never_release.lists]
+        words = ["the words under never_release"] if self.embedding.never_release.words else []
         named = " and ".join([*lists, *words]) or "no word of it"
         return [
             f"Words of a public list went in as unknown words and never came out: {named}. They are taken "
@@ -385,9 +360,9 @@ class Card:
         :raises MalformedCard: if none here is the one that the text was released with.
         """
         if name_or_path is None:
-            name_or_path = find_by_fingerprint(self.whole_fingerprint, first=self.embedding)
-            if name_or_path is None and self.embedding in known_names():
-                name_or_path = self.embedding
+            name_or_path = find_by_fingerprint(self.whole_fingerprint, first=self.embedding.name)
+            if name_or_path is None and self.embedding.name in known_names():
+                name_or_path = self.embedding.name
             if name_or_path is None:
                 problem = (
                     f"no embedding here has the fingerprint {self.whole_fingerprint}. "
@@ -427,7 +402,11 @@ class Card:
     @property
     def whole_fingerprint(self) -> str:
         """The fingerprint of the embedding with the words that were taken out of it."""
-        return self.fingerprint if self.never_release is None else self.never_release.source_fingerprint
+        return (
+            self.fingerprint
+            if self.embedding.never_release is None
+            else self.embedding.never_release.source_fingerprint
+        )
 
     def without_words(self, embedding: Embedding) -> Embedding:
         """Return the embedding without the words that this release left out; itself if it is without them
@@ -435,7 +414,7 @@ class Card:
 
         :raises MalformedCard: if a built-in list is another one here, or no word would be left.
         """
-        named = self.never_release
+        named = self.embedding.never_release
         if named is None or embedding.fingerprint == self.fingerprint:
             return embedding
         lists = []
@@ -465,11 +444,13 @@ class Card:
                 f"{self.kind!r} is a mechanism of the data holder's own, which a card cannot name",
             )
         try:
-            made = self.mechanism(embedding, epsilon=self.epsilon)
+            made = self.mechanism.chosen(embedding, epsilon=self.epsilon)
         except InvalidParameter as error:
             raise MalformedCard(self.source, f"no mechanism can be made of it: {error}") from error
         parameters = made.guarantee.parameters
-        differing = [name for name, value in self.parameters.items() if parameters.get(name) != value]
+        differing = [
+            name for name, value in self.mechanism.parameters.items() if parameters.get(name) != value
+        ]
         if differing:
             raise MalformedCard(
                 self.source,
@@ -526,40 +507,28 @@ def parse_card(content: bytes, source: str) -> Card:
                 f"format {written} is not known here, only {FORMAT}; use the version of deniable that wrote "
                 "it",
             )
-        return _card(msgspec.json.decode(content, type=CardFile), source)
+        card = msgspec.json.decode(content, type=Card)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         problem = f"is no card of a release ({error}); the card lies beside the output, as OUTPUT{ENDING}"
         raise MalformedCard(source, problem) from error
+    vars(card)["source"] = source
+    _check_not_edited(card)
+    return card
 
 
-def _card(written: CardFile, source: str) -> Card:
-    named = written.mechanism
-    card = Card(
-        mechanism=None if named is None else ChosenMechanism(name=named.name, options=named.options),
-        kind=written.kind,
-        parameters={} if named is None else named.parameters,
-        epsilon=written.epsilon_per_word,
-        record_epsilon=written.epsilon_per_record,
-        **msgspec.structs.asdict(written.embedding),
-        **msgspec.structs.asdict(written.policy),
-        consistent=written.consistent,
-        columns=written.columns,
-        risk=None if written.risk is msgspec.UNSET else written.risk,
-        rules=written.rules_for_words,
-        version=written.deniable,
-        source=source,
-    )
+def _check_not_edited(card: Card) -> None:
+    """Check that what a card says twice agrees.
+
+    :raises MalformedCard: if not.
+    """
+    named, advice = card.mechanism, "it was edited, so ask for the card of the release"
     if named is not None and card.kind != (kind := entry_of(named.name).kind):
         problem = f"its mechanism is {named.name}, whose kind is {kind}, and its kind says {card.kind[:50]!r}"
-        raise MalformedCard(source, f"{problem}: it was edited, so ask for the card of the release")
+        raise MalformedCard(card.source, f"{problem}: {advice}")
     # Another version may say it in other words.
-    if card.version == __version__ and written.in_words and card._epsilon_in_words() not in written.in_words:
-        problem = (
-            f"its numbers say ε = {card.epsilon:g} and its sentences do not: it was edited, so ask "
-            "for the card of the release"
-        )
-        raise MalformedCard(source, problem)
-    return card
+    if card.version == __version__ and card.in_words and card._epsilon_in_words() not in card.in_words:
+        problem = f"its numbers say ε = {card.epsilon:g} and its sentences do not: {advice}"
+        raise MalformedCard(card.source, problem)
 
 
 def _named_map(embedding: Embedding) -> NamedMap | None:
