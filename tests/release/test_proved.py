@@ -3,8 +3,6 @@ nobody."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from msgspec import structs

@@ -7,6 +7,7 @@ says of the words.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -20,6 +21,7 @@ from deniable.release.policies import TextPolicy
 from deniable.release.tally import Tally, lower_median
 from deniable.report.wording import percent, words
 from deniable.version import __version__
+from deniable.words.cutter import rules_for
 
 if TYPE_CHECKING:
     from deniable.release.note import Quote
@@ -188,6 +190,27 @@ class ReleaseSettings:
             "embedding": self.embedding,
             "policy": {**self.policy.choices, "keep_words": len(self.policy.keep_words)},
             "randomness": dict(self.randomness),
+        }
+
+    def identity(self) -> dict[str, Any]:
+        """Return every setting that released words depend on, as JSON-ready data: a job is recognised by
+        it."""
+        keep_words = "\n".join(sorted(self.policy.keep_words)).encode("utf-8", "surrogatepass")
+        noise = self.randomness
+        return {
+            "rules_for_words": rules_for(self.mechanism.embedding),
+            "mechanism": self.mechanism_name,
+            "epsilon": self.ceiling,
+            "record_epsilon": self.record_epsilon,
+            "parameters": repr(dict(self.promised.parameters)),
+            "embedding": self.mechanism.embedding.fingerprint,
+            **self.policy.choices,
+            "keep_words": hashlib.blake2b(keep_words, digest_size=8).hexdigest(),
+            "randomness": noise["source"],
+            "keyed_noise": noise.get("version"),
+            "key": noise.get("key"),
+            "consistent": noise.get("consistent"),
+            **{name: noise[name] for name in ("unicode_tables",) if name in noise},
         }
 
     def receipt(self, tally: Tally) -> Receipt:

@@ -19,7 +19,6 @@ from deniable.release.privatizer import Privatizer
 from deniable.release.receipt import LONGEST_RECEIPT, Receipt
 from deniable.release.tally import Tally
 from deniable.version import __version__
-from deniable.words.cutter import rules_for
 
 _VERSIONS = {
     "rules_for_words": "rules for words",
@@ -54,24 +53,7 @@ def _digest(described: Mapping[str, Any]) -> str:
 
 
 def _settings(private: Privatizer, layout: Layout) -> dict[str, Any]:
-    settings, policy = private.settings, private.policy
-    keep_words = "\n".join(sorted(policy.keep_words)).encode("utf-8", "surrogatepass")
-    return {
-        **layout.to_dict(),
-        "rules_for_words": rules_for(settings.mechanism.embedding),
-        "mechanism": settings.mechanism_name,
-        "epsilon": settings.ceiling,
-        "record_epsilon": settings.record_epsilon,
-        "parameters": repr(dict(settings.mechanism.guarantee.parameters)),
-        "embedding": settings.mechanism.embedding.fingerprint,
-        **policy.choices,
-        "keep_words": hashlib.blake2b(keep_words, digest_size=8).hexdigest(),
-        "randomness": settings.randomness["source"],
-        "keyed_noise": settings.randomness.get("version"),
-        "key": settings.randomness.get("key"),
-        "consistent": settings.randomness.get("consistent"),
-        **{name: settings.randomness[name] for name in ("unicode_tables",) if name in settings.randomness},
-    }
+    return {**layout.to_dict(), **private.settings.identity()}
 
 
 def check_identity(begun: Mapping[str, Any], now: Mapping[str, Any], partial: Path) -> None:
