@@ -129,8 +129,7 @@ class UndecidedColumns(InvalidParameter):
         DeniableError.__init__(
             self,
             f"{source}: say what becomes of {listed}. Leave a column out with --drop, release it as it is "
-            "with --keep, or privatize it "
-            f"with --column. None of these was released.{judged}",
+            f"with --keep, or privatize it with --column. None of these was released.{judged}",
         )
         self.source = str(source)
         self.columns = columns
@@ -300,9 +299,8 @@ class UnknownWord(DeniableError, ValueError):
     def __init__(self, *, record: int, position: int) -> None:
         super().__init__(
             f"record {record:,}, word {position:,}: unknown to the embedding, and unknown='error' says to "
-            "stop; "
-            "neither this record nor any after it was released. Choose another policy (perturb, redact, "
-            "drop) or another embedding"
+            "stop; neither this record nor any after it was released. Choose another policy (perturb, "
+            "redact, drop) or another embedding"
         )
         self.record = record
         self.position = position

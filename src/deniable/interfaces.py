@@ -62,8 +62,7 @@ METRIC_PRIVACY = "metric differential privacy (d_χ-privacy)"
 LOCAL_PRIVACY = "local differential privacy"
 RATE_PER_DISTANCE = (
     "This ε is a rate per unit of distance between word vectors. It is not the ε of local differential "
-    "privacy and does not "
-    "compare across embeddings."
+    "privacy and does not compare across embeddings."
 )
 NOTHING_EXPOSED = "nothing beyond what is listed as public"
 

@@ -83,17 +83,15 @@ class CusText(DrawsByParts, ExactSums):
             epsilon=self._epsilon,
             statement=(
                 "For any two words w and w' of one cell and any output y: Pr[M(w) = y] ≤ exp(ε)·Pr[M(w') = "
-                "y]. Unknown words share the "
-                "cell of the word nearest to ⊥. Nothing is promised for words of different cells: no output "
-                "is common to them."
+                "y]. Unknown words share the cell of the word nearest to ⊥. Nothing is promised for words of "
+                "different cells: no output is common to them."
             ),
             parameters={"k": self.k},
             exposed=f"the cell of every word: which of the groups of {self.k} near words (one of them "
             "larger) holds it, with certainty",
             caveat=(
                 "This ε is that of local differential privacy among the words of one cell. It is no bound "
-                "between words of different "
-                "cells, and does not compare with the ε of metric privacy."
+                "between words of different cells, and does not compare with the ε of metric privacy."
             ),
         )
 

@@ -41,18 +41,15 @@ class Gaussian(NearestWord):
             epsilon=self._epsilon,
             statement=(
                 "For any two words w and w', known or unknown: telling M(w) from M(w') is at least as hard "
-                "as telling Normal(0, 1) from "
-                "Normal(μ, 1), μ = ε·‖φ(w) - φ(w')‖ = ‖φ(w) - φ(w')‖/σ. For every ε' it is (ε', δ)-private "
-                "with "
-                "δ = Φ(-ε'/μ + μ/2) - exp(ε')·Φ(-ε'/μ - μ/2). No bound on the ratio of probabilities alone "
-                "is promised."
+                "as telling Normal(0, 1) from Normal(μ, 1), μ = ε·‖φ(w) - φ(w')‖ = ‖φ(w) - φ(w')‖/σ. For "
+                "every ε' it is (ε', δ)-private with δ = Φ(-ε'/μ + μ/2) - exp(ε')·Φ(-ε'/μ - μ/2). No bound "
+                "on the ratio of probabilities alone is promised."
             ),
             exposed="with probability δ(ε') the ratio exceeds exp(ε'), for any ε'",
             caveat=(
                 "This ε is 1/σ, the rate of Gaussian differential privacy per unit of distance between word "
-                "vectors. It is not the ε of "
-                "local differential privacy, nor that of metric privacy, and does not compare across "
-                "embeddings."
+                "vectors. It is not the ε of local differential privacy, nor that of metric privacy, and "
+                "does not compare across embeddings."
             ),
         )
 

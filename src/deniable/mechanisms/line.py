@@ -89,9 +89,8 @@ class Line(DrawsByParts, ExactSums):
             epsilon=self._epsilon,
             statement=(
                 "For any two words w and w', known or unknown, and any output y: Pr[M(w) = y] ≤ exp(ε·d(w, "
-                "w'))·Pr[M(w') = y], d being the "
-                f"difference of their places in {where}; for texts with the same number of words the "
-                "exponents add."
+                f"w'))·Pr[M(w') = y], d being the difference of their places in {where}; for texts with the "
+                "same number of words the exponents add."
             ),
             parameters={"lists": self.lists},
             caveat=(

@@ -70,8 +70,7 @@ class TEM(Softmax):
             exponent="ε·min(d(w, w'), γ)",
             where=(
                 f", d being the Euclidean distance of the grid vectors and ε·γ = {2.0 * self._log_odds:.4g}: "
-                "local differential privacy "
-                "with that parameter for a word"
+                "local differential privacy with that parameter for a word"
             ),
             parameters={"beta": self.beta},
         )

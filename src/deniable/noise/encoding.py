@@ -31,8 +31,7 @@ _TEXT = frozenset({str, np.str_})
 _WHOLE = frozenset({int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])})
 _NO_ID = (
     "is neither text nor a whole number, nor a tuple of those; of an enumeration, or of another type of your "
-    "own, give the text or the "
-    "number that names the record"
+    "own, give the text or the number that names the record"
 )
 
 

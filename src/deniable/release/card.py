@@ -322,8 +322,7 @@ class Card(
             return []
         said = (
             "The space was mapped, by a public map of public vectors. Where the mechanism goes by distances "
-            "between vectors, these, and ε "
-            "with them, are those of the mapped space."
+            "between vectors, these, and ε with them, are those of the mapped space."
         )
         return [said, *(f"Made to survive: {purpose}." for purpose in self.embedding.map.purposes)]
 

@@ -417,8 +417,7 @@ def _not_calibrated(mechanism: Mechanism) -> str:
     options = "".join(f", {key} = {value}" for key, value in mechanism.guarantee.parameters.items())
     return (
         f"the embedding {name!r} is not calibrated for {type(mechanism).__name__}{options}; run: {command} "
-        "--mechanism … with the same "
-        "options, for all words"
+        "--mechanism … with the same options, for all words"
     )
 
 

@@ -88,8 +88,7 @@ class TextPolicy:
         if self.unknown == "subwords":
             found.append(
                 "unknown='subwords': an unknown word is perturbed as the known word its spelling is nearest "
-                "to; "
-                "the bound holds between those known words, and unknown words are not all alike any more"
+                "to; the bound holds between those known words, and unknown words are not all alike any more"
             )
         if self.unknown == "redact":
             found.append("unknown='redact': the positions of unknown words are released exactly")

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
 _NOT_CONSISTENT = (
     "a budget per record gives records of different lengths different noise, so that a user's word would be "
-    "drawn more than once; "
-    "use epsilon alone with a consistent key"
+    "drawn more than once; use epsilon alone with a consistent key"
 )
 _WITH_A_BUDGET = (
     "; the budget per record is divided by the number of words drawn, so a record in which "
@@ -42,8 +41,7 @@ _WITH_A_BUDGET = (
 )
 _KEEPS_WORDS = (
     "this mechanism keeps known words as they are, and would so keep the known word that an unknown one is "
-    "spelt most like; "
-    "choose perturb (the default), redact, drop or error"
+    "spelt most like; choose perturb (the default), redact, drop or error"
 )
 _NOT_A_MECHANISM = (
     "is no mechanism; for an ε write Privatizer(Multivariate(Embedding.open(), epsilon=6)), "

@@ -75,17 +75,14 @@ def capacity_in_words(at_most: float) -> str:
     alone = "A single isolated word can be recognised far more often."
     if at_most >= _GUESS:
         return (
-            "Seeing its released form raises a reader's chance to guess a word at most "
-            f"{at_most:,.0f}-fold, on average over words and "
-            "draws. This is so large that it protects nobody by itself: a guess that is right 1 time in "
-            f"{_GUESS:,} before may always be "
-            f"right afterwards. {alone}"
+            f"Seeing its released form raises a reader's chance to guess a word at most {at_most:,.0f}-fold, "
+            "on average over words and draws. This is so large that it protects nobody by itself: a guess "
+            f"that is right 1 time in {_GUESS:,} before may always be right afterwards. {alone}"
         )
     return (
         f"Suppose a reader's best guess at a word is right 1 time in {_GUESS:,} before its released form is "
-        "seen. Afterwards it is right "
-        f"at most 1 time in {max(1, int(_GUESS / at_most)):,}, on average over words and draws "
-        f"({at_most:,.1f}-fold). {alone}"
+        f"seen. Afterwards it is right at most 1 time in {max(1, int(_GUESS / at_most)):,}, on average over "
+        f"words and draws ({at_most:,.1f}-fold). {alone}"
     )
 
 
@@ -93,10 +90,9 @@ def bayes_in_words(found: Estimate) -> str:
     """Return what a Bayes bound promises, beside blind guessing."""
     return (
         f"A reader of single released words names at most {percent_up(found.high)} of them, with any method; "
-        "without the release it is "
-        f"{percent(found.blind)}. This holds for {found.statement.partition(';')[0]}. Readers who use the "
-        "context may name more, and so "
-        "may readers of rare words."
+        f"without the release it is {percent(found.blind)}. This holds for "
+        f"{found.statement.partition(';')[0]}. Readers who use the context may name more, and so may readers "
+        "of rare words."
     )
 
 

@@ -260,9 +260,8 @@ def resolve_release(
         if _is_forced_by_few_words(note, epsilon, max_unchanged):
             say(
                 f"ε = {epsilon:g}: a few isolated words, whose N_w is large at any useful ε, force this "
-                "small value, at which little of "
-                "the text is left; ask for fewer words with --quantile, such as 0.95, or protect those "
-                "words: deniable calibrate --protect"
+                "small value, at which little of the text is left; ask for fewer words with --quantile, such "
+                "as 0.95, or protect those words: deniable calibrate --protect"
             )
     return replace(release, epsilon=epsilon)
 
