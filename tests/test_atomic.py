@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deniable.atomic import discard_drafts, publish, sync_folder, whole_file, write_whole
+from deniable.atomic import discard_drafts, lock, publish, sync_folder, whole_file, write_whole
 
 
 def names_in(folder: Path) -> list[str]:
@@ -171,3 +171,13 @@ def test_a_device_or_a_pipe_is_never_replaced_by_a_file(tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo()
     assert (tmp_path / "link").is_symlink()
     assert names_in(tmp_path) == ["link", "pipe"]
+
+
+def test_a_lock_on_a_descriptor_or_a_file_keeps_others_out_until_it_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+    assert lock(descriptor, wait=False)
+    with path.open("rb") as other:
+        assert not lock(other, wait=False)
+        os.close(descriptor)
+        assert lock(other, wait=False)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from deniable.embeddings import store
 from deniable.errors import MalformedEmbedding
 from deniable.noise.key_file import write_new_key
 from deniable.records import privatize_file
+from deniable.release.release import resolve_release
 
 
 def test_equal_settings_make_equal_releases_and_one_privatizer_per_process(name: str) -> None:
@@ -55,17 +57,6 @@ def test_settings_that_are_not_allowed_are_refused_before_anything_is_opened(
 ) -> None:
     with pytest.raises(InvalidParameter):
         Release(embedding="there-is-none", **settings)  # type: ignore[arg-type]
-
-
-def test_a_budget_per_text_may_stand_alone_or_beside_the_most_per_word(name: str) -> None:
-    made = [
-        Release(embedding=name, record_epsilon=60, **also).make().receipt()  # type: ignore[arg-type]
-        for also in ({}, {"epsilon": 7})
-    ]
-    assert [(receipt.settings.ceiling, receipt.settings.record_epsilon) for receipt in made] == [
-        (None, 60),
-        (7, 60),
-    ]
 
 
 def test_a_pinned_release_refuses_another_embedding_of_the_same_name(name: str) -> None:
@@ -148,3 +139,66 @@ def test_a_file_is_released_by_a_release(name: str, tmp_path: Path) -> None:
     assert receipt is not None
     assert receipt.tally.words == 2
     assert (tmp_path / "out.csv").read_text() == "id,text\n1,word1 word2\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "per_word", "per_record"),
+    [
+        ({"epsilon": 6}, 6, None),
+        ({"record_epsilon": 6}, None, 6),
+        ({"epsilon": 6, "record_epsilon": 60}, 6, 60),
+        ({"max_unchanged": 0.5, "quantile": 0.95}, 5.5, None),
+        ({"max_unchanged": 0.5, "quantile": 0.95, "record_epsilon": 60}, 5.5, 60),
+    ],
+)
+def test_what_may_be_spent_reaches_the_privatizer(
+    settings: dict[str, Any], per_word: float | None, per_record: float | None
+) -> None:
+    described = resolve_release(**settings).make().receipt().settings
+    assert (described.ceiling, described.record_epsilon) == (per_word, per_record)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "record_epsilon"])
+def test_wrong_spending_is_refused_before_the_embedding_is_opened(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(Embedding, "open")
+    settings: dict[str, Any] = {"epsilon": 6, "record_epsilon": 60, name: 0}
+    with pytest.raises(InvalidParameter, match=f"^{name} = 0"):
+        resolve_release(**settings)
+
+
+def test_other_wrong_settings_are_refused_before_the_embedding_is_opened_for_its_calibration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(Embedding, "open")
+    with pytest.raises(InvalidParameter, match=r"^unknown = 'keep'"):
+        resolve_release(max_unchanged=0.5, unknown="keep")
+
+
+def test_a_calibration_is_not_asked_for_an_epsilon_that_is_given() -> None:
+    with pytest.raises(InvalidParameter, match="give one of the two"):
+        resolve_release(max_unchanged=0.5, epsilon=6)
+
+
+def test_an_epsilon_that_a_few_isolated_words_force_is_explained() -> None:
+    messages: list[str] = []
+    assert resolve_release(max_unchanged=0.5, say=messages.append).epsilon == 1
+    which, why = messages
+    assert (
+        which
+        == "ε = 1: by the calibration of all 50,000 words, N_w, how often a word stays itself, is at most "
+        "0.5 for every word"
+    )
+    assert "a few isolated words" in why
+    assert "--quantile" in why
+    assert "calibrate --protect" in why
+
+
+@pytest.mark.parametrize(("max_unchanged", "quantile"), [(0.5, 0.95), (0.0002, 0.5)])
+def test_an_epsilon_that_all_words_force_is_not_blamed_on_a_few(
+    max_unchanged: float, quantile: float
+) -> None:
+    messages: list[str] = []
+    resolve_release(max_unchanged=max_unchanged, quantile=quantile, say=messages.append)
+    assert len(messages) == 1
