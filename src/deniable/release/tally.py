@@ -30,6 +30,10 @@ from typing import Any, Self, TypeVar
 
 MOST_USERS = MOST_TEXTS = 65_536
 
+_NUMBERS = ("records", "missing", "words", "unknown_words")
+_LATER_NUMBERS = ("protected_words", "rows", "row_texts")
+_COUNTERS = ("lengths", "row_lengths", "repeats")
+
 Key = tuple[bytes, int]
 
 Measure = TypeVar("Measure", int, tuple[float, int])
@@ -177,27 +181,19 @@ class Tally:
 
     def add(self, other: Tally) -> None:
         """Add the counts of another tally to this one."""
-        self.records += other.records
-        self.missing += other.missing
-        self.words += other.words
-        self.unknown_words += other.unknown_words
-        self.protected_words += other.protected_words
-        self.lengths.update(other.lengths)
-        self.rows += other.rows
-        self.row_texts += other.row_texts
-        self.row_lengths.update(other.row_lengths)
+        for name in (*_NUMBERS, *_LATER_NUMBERS):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in _COUNTERS:
+            getattr(self, name).update(getattr(other, name))
         self.users.add(other.users)
-        self.repeats.update(other.repeats)
 
     def clear(self) -> None:
         """Start again from zero."""
-        self.records = self.missing = self.words = self.unknown_words = self.protected_words = self.rows = (
-            self.row_texts
-        ) = 0
-        self.lengths.clear()
-        self.row_lengths.clear()
+        for name in (*_NUMBERS, *_LATER_NUMBERS):
+            setattr(self, name, 0)
+        for name in _COUNTERS:
+            getattr(self, name).clear()
         self.users = UserCounts()
-        self.repeats.clear()
 
     @property
     def releases(self) -> Counter[tuple[int, int]]:
@@ -252,14 +248,8 @@ class Tally:
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as JSON-ready data."""
         data: dict[str, Any] = {
-            "records": self.records,
-            "missing": self.missing,
-            "words": self.words,
-            "unknown_words": self.unknown_words,
-            "protected_words": self.protected_words,
+            **{name: getattr(self, name) for name in (*_NUMBERS, *_LATER_NUMBERS)},
             "lengths": _as_json(self.lengths),
-            "rows": self.rows,
-            "row_texts": self.row_texts,
             "row_lengths": _as_json(self.row_lengths),
         }
         if self.users != UserCounts():
@@ -274,20 +264,15 @@ class Tally:
     def from_dict(cls, data: dict[str, Any]) -> Tally:
         """Return the tally that ``to_dict`` wrote; what an earlier version wrote knows of no rows and
         users."""
+        repeats = {(int(words), int(times)): int(texts) for words, times, texts in data.get("repeats", ())}
+        numbers: dict[str, Any] = {name: int(data[name]) for name in _NUMBERS}
+        numbers |= {name: int(data.get(name, 0)) for name in _LATER_NUMBERS}
         return cls(
-            records=int(data["records"]),
-            missing=int(data["missing"]),
-            words=int(data["words"]),
-            unknown_words=int(data["unknown_words"]),
-            protected_words=int(data.get("protected_words", 0)),
+            **numbers,
             lengths=_from_json(data["lengths"]),
-            rows=int(data.get("rows", 0)),
-            row_texts=int(data.get("row_texts", 0)),
             row_lengths=_from_json(data.get("row_lengths", {})),
             users=UserCounts.from_dict(data["users"]) if "users" in data else UserCounts(),
-            repeats=Counter(
-                {(int(words), int(times)): int(texts) for words, times, texts in data.get("repeats", ())}
-            ),
+            repeats=Counter(repeats),
         )
 
 
