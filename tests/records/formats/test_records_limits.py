@@ -13,6 +13,7 @@ import pytest
 
 from deniable import Privatizer, RecordError
 from deniable.records import privatize_file
+from deniable.records.checking import deciding
 from deniable.records.formats.layout import Layout, Roles
 from deniable.records.formats.lines import LONGEST_RECORD, Lines
 from deniable.records.formats.opening import open_reader, open_source
@@ -103,3 +104,32 @@ def test_no_repr_shows_private_text() -> None:
     row = Row({"t": "secret"}, ("secret",), 6)
     batch = Batch(first=0, counts=[1], texts=["secret"], payloads=[], reader=cast(Any, None))
     assert "secret" not in f"{row!r} {row} {[row]} {batch!r} {batch}"
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_records_are_released_once_whether_they_are_held_or_read_again(
+    private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """A job looks at the first records before it releases any: few are held meanwhile, large ones are not."""
+    texts = [f"word{i} fox" for i in range(40)]
+    rows = {
+        "csv": "t,n\n" + "".join(f"{text},{i % 3}\n" for i, text in enumerate(texts)),
+        "jsonl": "".join(f'{{"t":"{text}","n":{i % 3}}}\n' for i, text in enumerate(texts)),
+    }
+    source = tmp_path / f"in.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.table({"t": texts, "n": [i % 3 for i in range(40)]}), source)
+    else:
+        source.write_text(rows[kind])
+    for held in (LONGEST_RECORD, 100):
+        for judged in (10_000, 10):
+            monkeypatch.setattr(deciding, "LONGEST_RECORD", held)
+            monkeypatch.setattr(deciding, "JUDGED", judged)
+            target = tmp_path / f"out-{held}-{judged}.{kind}"
+            receipt = privatize_file(private, source, target, columns=["t"], keep=["n"])
+            assert receipt is not None
+            assert receipt.tally.records == 40
+            if kind == "parquet":
+                assert pq.read_table(target)["t"].to_pylist() == texts
+            else:
+                assert target.read_text() == rows[kind]
