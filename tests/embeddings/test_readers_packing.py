@@ -86,6 +86,7 @@ def test_a_plain_file_knows_no_limit(tmp_path: Path) -> None:
         (gzip.compress(bz2.compress(TEXT)), "packed twice"),
         (gzip.compress(b""), "empty"),
     ],
+    ids=["two files", "no file", "packed twice", "empty"],  # packed bytes hold the time
 )
 def test_what_holds_not_one_file_is_refused(refused: Refused, content: bytes, problem: str) -> None:
     assert problem in refused(content).problem

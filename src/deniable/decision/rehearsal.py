@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.shares import Share, share_by_cluster
+from deniable.audit.shares import Flags, Share, share_by_cluster
+from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
 from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.ngrams import count_bigrams, read_bigrams
-from deniable.decoding.posterior import make_posterior
+from deniable.decoding.posterior import Posterior, make_posterior
 from deniable.decoding.priors import SUPPORT
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.kinds import make_kinds, most_frequent_words
@@ -161,27 +162,11 @@ def rehearse(
         keep=False,
     )
     steps.done()
-    documents = np.repeat(np.arange(len(part)), part.lengths)
-    truth, seen = part.ids, released.ids
-    prior = np.where(channel.inputs == embedding.unknown_id, 0.0, counts[channel.inputs])
-    behind = make_posterior(channel, prior)
-    guesses = behind.best[seen]
-    blind = np.where(np.arange(len(counts)) == embedding.unknown_id, 0.0, counts)
-    blind_share = float(blind.max() / max(blind.sum(), 1.0))
-    known = truth != embedding.unknown_id
-    right_alone = (guesses == truth) & known
-    attacks = [_attack(_ALONE, right_alone[known], documents[known], blind_share)]
-    in_context = _read_in_context(channel, prior, released, guesses, embedding, public)
-    if in_context is not None:
-        hits = (in_context == truth) & known
-        attacks.append(_attack(_CONTEXT, hits[known], documents[known], blind_share))
-        right_alone |= hits
-    attacks.append(_attack_on_kinds(behind, embedding, counts, truth, seen, documents))
+    attacks, right = _attack_words(channel, counts, part, released, public)
     steps.done()
     tokens = Counter(whole.spelled)
-    attacked = (truth, right_alone, documents)
     found_lists = [
-        _listed(name, listed, held_back, tokens, embedding, whole, released_whole, attacked)
+        _listed(name, listed, held_back, tokens, embedding, (whole, released_whole), (part, right))
         for name, listed in lists.items()
     ]
     steps.done()
@@ -189,10 +174,10 @@ def rehearse(
     result = Rehearsal(
         texts=len(texts),
         words=len(whole.ids),
-        attacked_words=len(truth),
+        attacked_words=len(part.ids),
         unknown_share=float(counts[embedding.unknown_id] / counts.sum()),
         bound=bound,
-        attacks=tuple(each for each in attacks if each is not None),
+        attacks=attacks,
         lists=tuple(found_lists),
         exposed=_exposed(whole, released_whole, embedding),
         linked=_link(part, released, decoder, embedding, people, places),
@@ -220,16 +205,39 @@ def _inputs(counts: Floats, embedding: Embedding) -> Ids:
     return np.append(np.sort(used[known[used] > 0.0]), embedding.unknown_id)
 
 
-def _attack(reader: str, hits: Any, documents: Ids, blind: float) -> Attack | None:
+def _attack_words(
+    channel: Channel, counts: Floats, original: Texts, released: Texts, public: Path | None
+) -> tuple[tuple[Attack, ...], Flags]:
+    """Return how often readers name words, alone and in context, and kinds of words; and at which places any
+    of them named the word."""
+    embedding = channel.embedding
+    counts = np.where(np.arange(len(counts)) == embedding.unknown_id, 0.0, counts)  # nobody names ⊥
+    blind = float(counts.max() / max(counts.sum(), 1.0))
+    documents = np.repeat(np.arange(len(original)), original.lengths)
+    known = original.ids != embedding.unknown_id
+    behind = make_posterior(channel, counts[channel.inputs])
+    guesses = {_ALONE: behind.best[released.ids]}
+    in_context = _read_in_context(channel, counts[channel.inputs], released, guesses[_ALONE], public)
+    if in_context is not None:
+        guesses[_CONTEXT] = in_context
+    right = {reader: (guessed == original.ids) & known for reader, guessed in guesses.items()}
+    attacks = [_attack(reader, hits[known], documents[known], blind) for reader, hits in right.items()]
+    attacks.append(_attack_on_kinds(behind, counts, original.ids, released.ids, documents))
+    named = np.logical_or.reduce(list(right.values()))
+    return tuple(each for each in attacks if each is not None), named
+
+
+def _attack(reader: str, hits: Flags, documents: Ids, blind: float) -> Attack | None:
     share = share_by_cluster(hits, documents)
     return None if share is None else Attack(reader=reader, share=share, blind=blind)
 
 
 def _read_in_context(
-    channel: Any, prior: Floats, released: Texts, guesses: Ids, embedding: Embedding, public: Path | None
+    channel: Channel, prior: Floats, released: Texts, guesses: Ids, public: Path | None
 ) -> Ids | None:
     """Return the words that a reader of whole texts names. Without public text it learns which words follow
     one another from its own guesses word by word."""
+    embedding = channel.embedding
     if public is not None:
         model = read_bigrams(embedding, public)
     else:
@@ -243,8 +251,9 @@ def _read_in_context(
 
 
 def _attack_on_kinds(
-    behind: Any, embedding: Embedding, counts: Floats, truth: Ids, seen: Ids, documents: Ids
+    behind: Posterior, counts: Floats, truth: Ids, seen: Ids, documents: Ids
 ) -> Attack | None:
+    embedding = behind.channel.embedding
     kinds = make_kinds(embedding, frequent=most_frequent_words(counts[: embedding.unknown_id]))
     has_kind = kinds.of[truth] >= 0
     inputs = behind.channel.inputs
@@ -265,16 +274,14 @@ def _listed(
     held_back: NeverRelease | None,
     tokens: Counter[str],
     embedding: Embedding,
-    original: Texts,
-    released: Texts,
-    attacked: tuple[Ids, Any, Ids],
+    drawn: tuple[Texts, Texts],
+    attacked: tuple[Texts, Flags],
 ) -> Listed:
     there = {word: count for word, count in tokens.items() if listed.holds(word)}
     ids = np.array([embedding.index[word] for word in there if word in embedding.index], dtype=np.int64)
-    documents = np.repeat(np.arange(len(original)), original.lengths)
-    places = np.isin(original.ids, ids)
-    truth, right, of = attacked
-    read = np.isin(truth, ids)
+    (original, released), (part, right) = drawn, attacked
+    documents, of = (np.repeat(np.arange(len(each)), each.lengths) for each in (original, part))
+    places, read = np.isin(original.ids, ids), np.isin(part.ids, ids)
     return Listed(
         name=name,
         places=sum(there.values()),

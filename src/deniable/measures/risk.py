@@ -42,7 +42,6 @@ mechanism: found by ``largest_epsilon``."""
 
 _found: dict[tuple[object, ...], float] = {}
 _MOST_FOUND = 256
-_MOST_FOUND = 256
 
 
 def epsilon_of_risk(
