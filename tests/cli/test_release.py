@@ -67,6 +67,9 @@ def test_the_epsilon_of_a_calibration_is_said_unless_it_is_to_be_quiet(tmp_path:
         "deniable: ε = 5.5: by the calibration of all 50,000 words, N_w, how often a word stays itself, is "
         "at most 0.5 for 95 %" in done.stderr
     )
+    (tmp_path / "in.txt").write_text(
+        "the bread was warm\n"
+    )  # released again, the same text would be warned of
     assert CliRunner().invoke(app, [*call, "--quiet", "--force"]).stderr == ""
 
 
