@@ -196,3 +196,21 @@ def test_the_capacity_of_other_mechanisms_is_known_in_a_calibration(name: str) -
     )
     assert result.table[0].capacity is not None
     assert result.table[0].capacity.high <= 31.0
+
+
+@pytest.mark.parametrize("kind", [Multivariate, Gaussian])
+def test_no_reader_in_context_gains_more_than_the_capacity(kind: Any) -> None:
+    mechanism = kind(small(), epsilon=1.5)
+    rows, words = channel(mechanism)[:-1], len(mechanism.embedding)
+    factor, smaller = capacity(mechanism), capacity(kind(small(), epsilon=0.05))
+    assert factor is not None
+    assert smaller is not None
+    gains, chance = [], np.random.default_rng(8)
+    for spread in np.repeat([0.01, 0.1, 1.0, 100.0], 10):
+        # Two words that follow each other in some language. The first is asked for, by the best reader.
+        together = chance.dirichlet(np.full(words**2, spread)).reshape(words, words)
+        both = np.einsum("ab,ay,bz->ayz", together, rows, rows).max(axis=0).sum()
+        masked = (together @ rows).max(axis=0).sum()  # the same reader, who is not shown the first word
+        assert both <= min(1.0, factor.high * masked) + GRID
+        gains.append(float(both / masked))
+    assert max(gains) > smaller.high  # the capacity of another release is refuted by the same readers

@@ -16,7 +16,7 @@ from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.embeddings.derived import leave_out
 from deniable.measures.bayes_bound import bayes_bound
-from deniable.measures.risk import LEVELS, english_words, epsilon_of_risk, share_of
+from deniable.measures.risk import LEVELS, english_group, english_words, epsilon_of_risk, share_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.release.card import card_from
 from deniable.words.never_release import NeverRelease
@@ -103,3 +103,23 @@ def test_the_command_takes_a_level(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert json.loads((tmp_path / "out.txt.receipt.json").read_text())["risk"]["named_at_most"] == 0.08
     assert json.loads((tmp_path / "out.txt.card.json").read_text())["risk"] == 0.08
+
+
+def test_a_list_is_judged_among_its_own_words_and_chooses_epsilon_by_the_command(tmp_path: Path) -> None:
+    embedding = Embedding.open()
+    listed = ["diabetes", "asthma", "cancer", "influenza", "qzxv"]
+    group = english_group(embedding, listed)
+    assert np.count_nonzero(group.shares) == 4  # nobody tells unknown words apart
+    with pytest.raises(InvalidParameter):
+        english_group(embedding, listed[4:])
+    (tmp_path / "diagnoses.txt").write_text("\n".join(listed[:4]))
+    command = ["calibrate", "--named-at-most", "0.8", "--words", str(tmp_path / "diagnoses.txt"), "--json"]
+    ended = CliRunner().invoke(app, command)
+    assert ended.exit_code == 0, ended.output
+    found = json.loads(ended.stdout)
+    bound = bayes_bound(Multivariate(embedding, epsilon=found["epsilon"]), group, seed=99)
+    assert bound is not None
+    assert bound.blind == pytest.approx(found["bayes_bound"]["blind"])
+    assert bound.low <= found["bayes_bound"]["high"] <= 0.8
+    refused = CliRunner().invoke(app, [*command, "--sample", "9"])
+    assert refused.exit_code == 2

@@ -77,7 +77,7 @@ def calibrate(
     :param max_capacity: At most this factor may seeing a released word raise anybody's chance to guess
         right, on average, such as 50.
     :param named_at_most: Alone: the share of the words of English text that a reader of single released
-        words may name at most, such as 0.08.
+        words may name at most, such as 0.08. With --words: of the words of that list.
     :param quantile: The share of the words looked at that must meet the targets; 1 is all.
     :param epsilon -e: A value of ε to look at. May be repeated.
     :param rays: How many random directions to follow from each word, or draws for each word and ε.
@@ -111,7 +111,10 @@ def calibrate(
                 "--named-at-most chooses epsilon by itself: give no other target, no --epsilon and no "
                 "--protect"
             )
-        _show_named(chosen, opened, named_at_most, as_json=as_json)
+        if sample is not None:
+            raise typer.BadParameter("--named-at-most takes all words, or those of --words: give no --sample")
+        listed = None if words is None else read_word_list(words)
+        _show_named(chosen, opened, named_at_most, listed, as_json=as_json)
         return
     if report is None and not targets.given and not as_json:
         report = Path(f"{Path(opened.name).name}-calibration.html")
@@ -151,14 +154,17 @@ def calibrate(
         _show(result)
 
 
-def _show_named(chosen: ChosenMechanism, opened: Embedding, at_most: float, *, as_json: bool) -> None:
+def _show_named(
+    chosen: ChosenMechanism, opened: Embedding, at_most: float, listed: list[str] | None, *, as_json: bool
+) -> None:
     """Print the largest ε at which no reader of single words names more than a share of the words of English
-    text."""
+    text, or of a list."""
     from deniable.measures.bayes_bound import largest_epsilon
-    from deniable.measures.risk import english_words
+    from deniable.measures.risk import english_group, english_words
     from deniable.report.wording import percent
 
-    epsilon, bound = largest_epsilon(chosen, opened, english_words(opened), at_most)
+    among = english_words(opened) if listed is None else english_group(opened, listed)
+    epsilon, bound = largest_epsilon(chosen, opened, among, at_most)
     if as_json:
         print_json(
             {
@@ -175,8 +181,7 @@ def _show_named(chosen: ChosenMechanism, opened: Embedding, at_most: float, *, a
     console = open_console()
     most, blind = percent(bound.high), percent(bound.blind)
     console.print(
-        f"ε = {epsilon:g}: of words as frequent as in English text, a reader of single released words names "
-        f"at most {most},"
+        f"ε = {epsilon:g}: of {among.in_words}, a reader of single released words names at most {most},"
     )
     console.print(f"whatever the method (95 % confidence); without the release it is {blind}")
 

@@ -7,6 +7,7 @@ private text.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -17,6 +18,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.measures.bayes_bound import Words, largest_epsilon
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.words.cutter import Lookup
 from deniable.words.frequency import in_english
 
 LEVELS = {"low": 0.08, "medium": 0.17, "high": 0.33}
@@ -103,3 +105,23 @@ def english_words(embedding: Embedding) -> Words:
         )
         raise InvalidParameter("embedding", embedding.name, problem)
     return Words(shares=shares, in_words=IN_ENGLISH)
+
+
+def english_group(embedding: Embedding, listed: Sequence[str]) -> Words:
+    """Return the words of a list, such as names or diagnoses, as frequent among one another as in English; a
+    reader is told that the word is one of them.
+
+    Words that the embedding does not know are left out: they all go in as one symbol, and nobody tells them
+    apart.
+
+    :raises InvalidParameter: if the embedding does not hold the words of English text, or none of the list.
+    """
+    ids = np.setdiff1d(Lookup(embedding).ids(list(listed)), embedding.unknown_id)
+    if not len(ids):
+        raise InvalidParameter("words", f"{len(listed):,} words", "holds no word of the embedding")
+    shares = np.zeros(len(embedding) + 1)
+    shares[ids] = np.maximum(english_words(embedding).shares[ids], np.finfo(np.float64).tiny)
+    alike = IN_ENGLISH.removeprefix("words as frequent ")
+    return Words(
+        shares=shares, in_words=f"{len(ids):,} words of a list, as frequent among one another {alike}"
+    )
