@@ -159,8 +159,8 @@ class Layout:
 
 
 def format_of(path: Path) -> str | None:
-    """Return the format that a file's name stands for, a compression ending aside; None if it says "
-    "nothing."""
+    """Return the format that a file's name stands for, a compression ending aside; None if it says
+    nothing."""
     bare = path.with_suffix("") if path.suffix.lower() in COMPRESSION_ENDINGS else path
     return _ENDINGS.get(bare.suffix.lower())
 

@@ -82,8 +82,8 @@ def _batch_from(piece: bytes) -> pa.RecordBatch:
 
 
 class _Part:
-    """A record batch of the file: its columns without the private texts, and its values once they are "
-    "asked for."""
+    """A record batch of the file: its columns without the private texts, and its values once they are
+    asked for."""
 
     def __init__(self, batch: pa.RecordBatch, done: int, columns: list[Any]) -> None:
         self.batch: pa.RecordBatch | None = batch

@@ -47,8 +47,8 @@ class TextColumn:
         return _positions(column, self.steps)
 
     def empty(self, column: pa.Array) -> pa.Array | None:
-        """Return what ``put`` takes to leave no private text in a column; whole columns are not kept at "
-        "all."""
+        """Return what ``put`` takes to leave no private text in a column; whole columns are not kept at
+        all."""
         return pa.nulls(len(self.texts(column)), self.kind) if self.steps else None
 
     def places(self, positions: Sequence[tuple[int, ...]]) -> list[Place]:

@@ -169,8 +169,8 @@ class Reader(ABC):
         return b"".join(pieces)
 
     def finish(self, partial: Path, ends: list[int], finished: Path) -> None:
-        """Write the file that a partial one stands for, to which bytes were appended up to each of "
-        "``ends``."""
+        """Write the file that a partial one stands for, to which bytes were appended up to each of
+        ``ends``."""
         raise NotImplementedError
 
     def position(self) -> int:

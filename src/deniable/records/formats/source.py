@@ -29,8 +29,8 @@ of its files."""
 
 
 class Source:
-    """Bytes in chunks, decompressed. This one answers as a stream does, which cannot be read a second "
-    "time."""
+    """Bytes in chunks, decompressed. This one answers as a stream does, which cannot be read a second
+    time."""
 
     name: str
     size: int | None = None

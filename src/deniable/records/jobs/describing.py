@@ -1,5 +1,5 @@
-"""What identifies a job, what its receipt says beside the counts, and whether its budget means what it "
-"says."""
+"""What identifies a job, what its receipt says beside the counts, and whether its budget means what it
+says."""
 
 from __future__ import annotations
 
