@@ -212,7 +212,7 @@ def test_table_words_and_page_name_the_embedding(result: ComparisonResult) -> No
         "Embeddings and mechanisms at equal privacy",
         "The embeddings",
         "words named by the attacker = 0.3",
-        "goes in as ⊥",
+        "go in as ⊥",
     ):
         assert words in html, words
     figure = privacy_utility_figure(result)

@@ -19,7 +19,6 @@ from deniable.lab.comparison.knowledge import PublicSummary
 from deniable.lab.comparison.matching import Target
 from deniable.lab.comparison.probe import SampleCounts
 from deniable.lab.comparison.readings import Name, PrivacyReadings
-from deniable.lab.comparison.received import ReceivedAccuracy
 from deniable.lab.comparison.texts import TextCounts
 from deniable.utility.accuracy import DecodingEffort
 
@@ -39,6 +38,11 @@ class MeanAndSpread:
         )
 
 
+def means(runs: Sequence[Any]) -> dict[str, MeanAndSpread]:
+    """Return the mean and spread over runs of each field of what was measured."""
+    return {name: MeanAndSpread.of([getattr(run, name) for run in runs]) for name in vars(runs[0])}
+
+
 @dataclass(frozen=True, kw_only=True)
 class ByPlace:
     """Accuracies by where text is released: texts to learn from ("train"), those that are judged ("test"), or
@@ -48,24 +52,6 @@ class ByPlace:
     test: MeanAndSpread
     both: MeanAndSpread
 
-    @classmethod
-    def as_released(cls, train: MeanAndSpread, runs: Sequence[ReceivedAccuracy]) -> Self:
-        """Return the accuracies with words as released; those of texts to learn from were measured before."""
-        return cls(
-            train=train,
-            test=MeanAndSpread.of([run.test for run in runs]),
-            both=MeanAndSpread.of([run.both for run in runs]),
-        )
-
-    @classmethod
-    def decoded(cls, runs: Sequence[ReceivedAccuracy]) -> Self:
-        """Return the accuracies with text that was decoded."""
-        return cls(
-            train=MeanAndSpread.of([run.decoded_train for run in runs]),
-            test=MeanAndSpread.of([run.decoded_test for run in runs]),
-            both=MeanAndSpread.of([run.decoded_both for run in runs]),
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
 class OnVectors:
@@ -74,12 +60,6 @@ class OnVectors:
 
     as_released: MeanAndSpread
     decoded: MeanAndSpread
-
-    @classmethod
-    def of(cls, runs: Sequence[ReceivedAccuracy]) -> Self:
-        """Return those of some runs."""
-        vectors, decoded = [run.vectors for run in runs], [run.decoded_vectors for run in runs]
-        return cls(as_released=MeanAndSpread.of(vectors), decoded=MeanAndSpread.of(decoded))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,23 +163,7 @@ class SpaceCounts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparisonSetup:
-    """How a comparison was made: by which version, on which embedding, towards which targets, of what and on
-    what."""
-
-    version: str
-    embedding: EmbeddingSummary
-    seed: int
-    runs: int
-    tolerance: dict[Name, float]
-    targets: tuple[Target, ...]
-    mechanisms: tuple[str, ...]
-    texts: TextCounts
-    sample: SampleCounts
-
-
-@dataclass(frozen=True, kw_only=True)
-class ComparisonResult(ComparisonSetup):
+class ComparisonResult:
     """The result of ``compare_mechanisms``.
 
     ``original`` is the accuracy of a classifier that learnt from original text, ``guess`` that of always
@@ -210,6 +174,15 @@ class ComparisonResult(ComparisonSetup):
     they were asked for.
     """
 
+    version: str
+    embedding: EmbeddingSummary
+    seed: int
+    runs: int
+    tolerance: dict[Name, float]
+    targets: tuple[Target, ...]
+    mechanisms: tuple[str, ...]
+    texts: TextCounts
+    sample: SampleCounts
     original: float
     guess: float
     left_out: dict[str, str]

@@ -29,12 +29,12 @@ from deniable.lab.comparison.readings import (
 from deniable.lab.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of
 from deniable.lab.comparison.results import (
     ByPlace,
-    MeanAndSpread,
     OnVectors,
     ReceiverAccuracies,
     Row,
     SpaceCounts,
     Worth,
+    means,
 )
 from deniable.lab.comparison.settings import ComparisonSettings
 from deniable.lab.comparison.texts import digest_of
@@ -43,7 +43,7 @@ from deniable.measures.texts import Texts, join_texts
 from deniable.mechanisms.catalogue import ChosenMechanism, checked_options, entry_of
 from deniable.noise.randomness import SecureRandomness
 from deniable.progress import Report
-from deniable.utility.accuracy import release_texts
+from deniable.utility.accuracy import PLACES, release_texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,39 +159,35 @@ class Comparison:
         )
         if match.reached is None:
             return row
-        runs = [self._utility(compared, match.reached.epsilon, run) for run in range(self._settings.runs)]
-        worth = Worth(
-            epsilon=match.reached.epsilon,
-            reached=match.reached,
-            accuracy=MeanAndSpread.of([run.accuracy for run in runs]),
-            unchanged=MeanAndSpread.of([run.unchanged for run in runs]),
-            distance=MeanAndSpread.of([run.distance for run in runs]),
-            words_per_second=min(run.words_per_second for run in runs),
-            on_released=MeanAndSpread.of([run.on_released for run in runs]),
-        )
+        epsilon, runs = match.reached.epsilon, range(self._settings.runs)
+        utilities = [self._utility(compared, epsilon, run) for run in runs]
+        utility = means(utilities)
+        del utility["words_per_second"]
+        receiver = None
         if channel is not None:
-            worth = self._with_received(worth, compared, channel)
-        return replace(row, worth=worth)
-
-    def _with_received(self, worth: Worth, compared: _Compared, channel: Callable[[float], Channel]) -> Worth:
-        runs = [self._accuracies(compared, worth.epsilon, channel, run) for run in range(self._settings.runs)]
-        as_released, decoded = ByPlace.as_released(worth.accuracy, runs), ByPlace.decoded(runs)
-        return replace(
-            worth,
-            receiver=ReceiverAccuracies(
-                as_released=as_released, decoded=decoded, on_vectors=OnVectors.of(runs)
-            ),
+            received = means([self._accuracies(compared, epsilon, channel, run) for run in runs])
+            receiver = ReceiverAccuracies(
+                as_released=ByPlace(train=utility["accuracy"], test=received["test"], both=received["both"]),
+                decoded=ByPlace(**{place: received[f"decoded_{place}"] for place in PLACES}),
+                on_vectors=OnVectors(as_released=received["vectors"], decoded=received["decoded_vectors"]),
+            )
+        worth = Worth(
+            epsilon=epsilon,
+            reached=match.reached,
+            words_per_second=min(each.words_per_second for each in utilities),
+            receiver=receiver,
+            **utility,
         )
+        return replace(row, worth=worth)
 
     def _accuracies(
         self, compared: _Compared, epsilon: float, channel: Callable[[float], Channel], run: int
     ) -> ReceivedAccuracy:
-        texts = {"learn": digest_of(self.learn), "test": digest_of(self.test)}
         how = None if self._settings.decoding is None else asdict(self._settings.decoding)
         key = {
             **self._key(compared, epsilon),
             "what": "received, on vectors too",
-            **texts,
+            **self._digests,
             "decoding": how,
             "run": run,
         }
@@ -203,8 +199,7 @@ class Comparison:
         key = {
             **self._key(compared, epsilon),
             "what": "utility, on released text too",
-            "learn": digest_of(self.learn),
-            "test": digest_of(self.test),
+            **self._digests,
             "run": run,
         }
         return self._saved.get(key, Utility, lambda: self._measure(compared.make(epsilon)))
@@ -248,17 +243,14 @@ class Comparison:
         self, compared: _Compared, reading: Way, effort: ReadingEffort, seed: int, epsilon: float
     ) -> NamedReading:
         """Return how often the attacker over all words names a word, or its kind."""
-        texts, how = (
-            {"learn": digest_of(self.learn), "test": digest_of(self.test)},
-            {"directions": effort.directions, "seed": seed},
-        )
+        how = {"directions": effort.directions, "seed": seed}
         public, kinds = self.knowledge.public, self.knowledge.kinds
         known: dict[str, object] = {}
         if reading != "named" and public is not None:
             known["public"] = public.digest
         if reading == "kinds" and kinds is not None:
             known["kinds"] = kinds.digest
-        key = {**self._key(compared, epsilon), "what": reading, **texts, **known, "effort": how}
+        key = {**self._key(compared, epsilon), "what": reading, **self._digests, **known, "effort": how}
 
         def attack() -> NamedReading:
             setting = Setting(embedding=self._embedding, mechanism=compared.chosen, epsilon=epsilon)
@@ -267,6 +259,10 @@ class Comparison:
             return NamedReading(epsilon=epsilon, share=share, error=standard_error(share, tries))
 
         return self._saved.get(key, NamedReading, attack)
+
+    @cached_property
+    def _digests(self) -> dict[str, object]:
+        return {"learn": digest_of(self.learn), "test": digest_of(self.test)}
 
     def _key(self, compared: _Compared, epsilon: float) -> dict[str, object]:
         return {"embedding": self._embedding.fingerprint, "mechanism": compared.identity, "epsilon": epsilon}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,7 +12,6 @@ from matplotlib.lines import Line2D
 
 from deniable.audit.named import MOST_IN_CONTEXT, MOST_JUDGED, WAYS
 from deniable.lab.comparison.report.words import (
-    REACHED_LEGEND,
     READINGS,
     columns_of,
     finding,
@@ -31,9 +30,8 @@ from deniable.report.wording import percent_fixed
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 _NARROWEST = 0.05
 _RECEIVER = (
-    "Text is released on both sides here: the classifier learns from it and is tested on it. On the left it "
-    "reads the words as released, "
-    "on the right what is expected behind them."
+    " Text is released on both sides here: the classifier learns from it and is tested on it. On the left it "
+    "reads the words as released, on the right what is expected behind them."
 )
 
 
@@ -52,23 +50,19 @@ def comparison_page(result: ComparisonResult) -> Page:
     )
     page.add_section(
         "Privacy and utility",
-        "The further up, the more accurate; the further left, the less an attacker learns. A mechanism is "
-        "worth considering where it lies "
-        "on the dashed line: nothing else there is better in both."
-        + ("" if result.decoding is None else " " + _RECEIVER),
+        "The further up, the more accurate; the further left, the less an attacker learns. A mechanism on "
+        "the dashed line is worth considering: no other is better in both."
+        + ("" if result.decoding is None else _RECEIVER),
     )
     if len(result.matched()) > 1:
+        several = " A colour for each embedding, a shape for each mechanism." if result.several else ""
+        decoded = f"; once all are decoded: {_named(result.decoded_front())}" if result.decoding else ""
         page.add_figure(
             privacy_utility_figure(result),
-            caption="Every mechanism at every target. Bars are one standard deviation of the runs."
-            + (" A colour for each embedding, a shape for each mechanism." if result.several else ""),
+            caption=f"Every mechanism at every target. Bars are one standard deviation of the runs.{several}",
             alt="Accuracy against the success of the attacker; the table holds the values. On the front: "
             + _named(result.front())
-            + (
-                f"; once all are decoded: {_named(result.decoded_front())}"
-                if result.decoding is not None
-                else ""
-            ),
+            + decoded,
         )
     page.add_section("The table", legend_of(result))
     for target in result.targets:
@@ -99,18 +93,11 @@ def _named(front: list[tuple[Row, Worth]]) -> str:
 def _add_places(page: Page, result: ComparisonResult) -> None:
     page.add_section(
         "As released and decoded",
-        "Accuracies by where text is released: only the texts to learn from (training time), only those that "
-        "are judged (test time), or "
-        "both. Beside each: the same after released text was decoded, that is, read as the words that are "
-        "expected behind it."
-        + (
-            " In %; text released at both times stands in the table above. " + REACHED_LEGEND
-            if result.several
-            else ""
-        ),
-        "Mean vectors: text is released on both sides, and the classifier reads the mean of the word vectors "
-        "of each text in place of its "
-        "words; decoded, the mean that is expected.",
+        "Accuracies by where text is released: the texts to learn from (training time), those that are "
+        "judged (test time), or both. Decoded: the same after released text was read as the words that are "
+        "expected behind it. Mean vectors: the classifier reads the mean of the word vectors of each text "
+        "in place of its words, with text released on both sides."
+        + (" In %; text released at both times is in the table above." if result.several else ""),
     )
     for target in result.targets:
         columns, rows = places_table(result, target)
@@ -121,13 +108,9 @@ def _add_places(page: Page, result: ComparisonResult) -> None:
 def _add_spaces(page: Page, result: ComparisonResult) -> None:
     page.add_section(
         "The embeddings",
-        "All of them meet one attacker, which is judged on every word of the text and names words as they "
-        "are spelt. A word that an "
-        "embedding does not know goes in as ⊥, with all others that it does not know; of these the attacker "
-        "can name the most frequent one "
-        "only. So a small vocabulary hides words, and what is lost with them shows in the accuracy. Words "
-        "are cut as each embedding cuts "
-        "them, and upper and lower case are one word to the attacker.",
+        "One attacker meets all of them. It names words as they are spelt, in any case, and is judged on "
+        "every word of the text. All words that an embedding does not know go in as ⊥; of these it can name "
+        "the most frequent one only. So a small vocabulary hides words, at a loss of accuracy.",
     )
     columns, rows = spaces_table(result)
     page.add_table(
@@ -143,46 +126,32 @@ def _add_method(page: Page, result: ComparisonResult) -> None:
     page.add_section(
         "How it was measured",
         "The ε of different mechanisms do not compare, so ε was searched for each until a reading had the "
-        "wanted value within "
-        f"{within}. Readings are taken on {sample.words:,} words drawn from the text ({sample.distinct:,} "
-        "distinct), so that "
-        "frequent words count as often as they occur; an unknown word never comes out as itself and counts "
-        "as changed." + of_first,
-        "The most exposed 1 % of the text are chosen on one half of the draws and judged on the other. The "
-        "single worst word is not used: "
-        "it is some isolated word that the sample happens to hold or not.",
+        f"wanted value within {within}. Readings are taken on {sample.words:,} words drawn from the text "
+        f"({sample.distinct:,} distinct) as often as they occur; an unknown word counts as changed."
+        + of_first,
+        "The most exposed 1 % of the text are chosen on one half of the draws and judged on the other.",
         "The adversary knows the mechanism, ε, the embedding, word frequencies, and that the word is one of "
-        f"the {sample.distinct:,} "
-        "distinct words of the sample. It learns from draws what each of them becomes, guesses the "
-        "likeliest, and is judged on fresh "
-        "draws: a lower bound on the best possible adversary among these words, the same learner for every "
-        "mechanism. Blind guessing is "
-        f"right for {percent_fixed(sample.guess)}.",
+        f"the {sample.distinct:,} distinct words of the sample. It learns from draws and is judged on fresh "
+        "draws: a lower bound on the best possible adversary among these words. Blind guessing is right for "
+        f"{percent_fixed(sample.guess)}.",
         *_naming(result),
         f"{texts.learn:,} texts ({texts.words:,} words) were released with secure noise, {result.runs} "
-        "times; TF-IDF and logistic "
-        f"regression learnt from each release and were tested on {texts.test:,} original texts. Words per "
-        "second are those of the "
-        "slowest run, on this machine as it was.",
+        "times; TF-IDF and logistic regression learnt from each release and were tested on "
+        f"{texts.test:,} original texts. Words per second are those of the slowest run on this machine.",
     )
     if result.decoding is not None:
         page.add_text(
             "For a receiver all texts were released, as many times again. Decoding takes the first "
-            f"{result.decoding.support:,} words of the embedding, and ⊥, for what may have gone in; what "
-            "each becomes comes from exact "
-            f"sums, or from at most {result.decoding.directions:,} rays, shared points or draws a word. How "
-            "frequent they are is learnt "
-            "from all released texts, without labels. The classifier then reads how often each word is "
-            "expected in a text."
+            f"{result.decoding.support:,} words of the embedding, and ⊥, for what may have gone in. It knows "
+            f"what each becomes from exact sums, or from at most {result.decoding.directions:,} rays, shared "
+            "points or draws a word, and learns from all released texts how frequent they are."
         )
     if result.left_out:
         page.add_list(f"Left out: {name}, {why}." for name, why in result.left_out.items())
     page.add_note(
         "Equal readings are not equal guarantees: CusText exposes the cell of every word with certainty, "
-        "SanText+ keeps most words that "
-        "are not listed, and the others promise bounds in different metrics. The numbers come from the texts "
-        "themselves: treat this page "
-        "as you treat them."
+        "SanText+ keeps most words that are not listed, and the others promise bounds in different metrics. "
+        "The numbers come from the texts themselves: treat this page as you treat them."
     )
     known = [space.embedding for space in result.spaces] or [result.embedding]
     embeddings = ", ".join(f"{embedding.name} ({embedding.fingerprint[:12]})" for embedding in known)
@@ -201,34 +170,23 @@ def _naming(result: ComparisonResult) -> Iterator[str]:
     blind = ", ".join(sorted({percent_fixed(space.blind) for space in result.spaces}))
     yield (
         "Words named by the attacker: it knows the mechanism, ε, the embedding, and how frequent every word "
-        "of all these texts is. It computes what each of these words becomes, names the likeliest word "
-        "behind each released one, and is judged on words that were released afterwards, at most "
-        f"{MOST_JUDGED:,}. It looks at each word alone. Blind guessing is right for {blind}."
+        "of these texts is. It names the likeliest word behind each released one by itself, and is judged "
+        f"on at most {MOST_JUDGED:,} words released afterwards. Blind guessing is right for {blind}."
     )
     if result.public is not None:
         left = result.public.left_out
         apart = f"; {left:,} documents that are among the compared texts were left out" if left else ""
         yield (
             "In context: it also knows which words follow one another in the public text "
-            f"{result.public.source} ({result.public.words:,} words{apart}), reads whole texts, about "
-            f"{MOST_IN_CONTEXT:,} words of them, by forward–backward over bigrams, and names the likeliest "
-            "word of each place. The better of the two ways counts, alone or in context."
+            f"{result.public.source} ({result.public.words:,} words{apart}), and reads whole texts, about "
+            f"{MOST_IN_CONTEXT:,} words, by forward–backward over bigrams. The better of the two ways counts."
         )
     if "kinds" in asked:
         guess = ", ".join(sorted({percent_fixed(space.blind_kinds) for space in result.spaces}))
-        ways = (
-            "looking at each word alone"
-            if result.public is None
-            else "alone and in context, the better of the two"
-        )
-        several = (
-            f" With several embeddings, all are judged by the kinds of {result.embedding.name}."
-            if result.several
-            else ""
-        )
+        of_first = f" All are judged by the kinds of {result.embedding.name}." if result.several else ""
         yield (
             f"Kinds are {result.kinds}. It names the likeliest kind, and is judged where a word with a kind "
-            f"stood, {ways}. Blind guessing is right for {guess}.{several}"
+            f"was. Blind guessing is right for {guess}.{of_first}"
         )
 
 
@@ -241,21 +199,17 @@ def privacy_utility_figure(result: ComparisonResult) -> Figure:
     judged.
     """
     if result.decoding is None:
-        figure, axes = new_figure(width=6.4, height=4.0)
-        _draw(axes, result, result.front(), lambda worth: worth.received)
-        axes.set_ylabel("accuracy on the task")
-        axes.set_xlabel(_risk_label(result))
-        _add_legend(figure, axes, result)
-        return figure
-    figure, (left, right) = new_figure(1, 2, width=8.4, height=4.8 if result.several else 4.0, sharey=True)
-    _draw(left, result, result.front(), lambda worth: worth.received)
-    _draw(right, result, result.decoded_front(), lambda worth: worth.best_known)
-    for axes in (left, right):
-        axes.locator_params(axis="x", nbins=5)
-    left.set_title("words as released")
-    right.set_title("decoded")
-    left.set_ylabel("accuracy, released on both sides")
-    figure.supxlabel(_risk_label(result), fontsize=9)
+        figure, right = new_figure(width=6.4, height=4.0)
+        _draw(right, result, result.front(), lambda worth: worth.received)
+        right.set_ylabel("accuracy on the task")
+        right.set_xlabel(_risk_label(result))
+    else:
+        height = 4.8 if result.several else 4.0
+        figure, (left, right) = new_figure(1, 2, width=8.4, height=height, sharey=True)
+        _draw(left, result, result.front(), lambda worth: worth.received, "words as released")
+        _draw(right, result, result.decoded_front(), lambda worth: worth.best_known, "decoded")
+        left.set_ylabel("accuracy, released on both sides")
+        figure.supxlabel(_risk_label(result), fontsize=9)
     _add_legend(figure, right, result)
     return figure
 
@@ -267,30 +221,17 @@ def _add_legend(figure: Figure, axes: Axes, result: ComparisonResult) -> None:
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
         return
     lines = [line for line in axes.get_legend_handles_labels()[0] if isinstance(line, Line2D)]
+
+    def mark(name: str, color: str, marker: str, fill: Literal["full", "none"] = "full") -> Line2D:
+        look: dict[str, Any] = {"linestyle": "none", "markersize": 5, "fillstyle": fill}
+        return Line2D([], [], color=color, marker=marker, label=drawable(name), **look)
+
     colours = [
-        Line2D(
-            [],
-            [],
-            color=SERIES[place % len(SERIES)],
-            marker="o",
-            fillstyle=_filled(place),
-            linestyle="none",
-            markersize=5,
-            label=drawable(space.embedding.name),
-        )
+        mark(space.embedding.name, SERIES[place % len(SERIES)], "o", _filled(place))
         for place, space in enumerate(result.spaces)
     ]
     shapes = [
-        Line2D(
-            [],
-            [],
-            color=INK,
-            marker=_MARKERS[place % len(_MARKERS)],
-            linestyle="none",
-            markersize=5,
-            label=drawable(name),
-        )
-        for place, name in enumerate(result.mechanisms)
+        mark(name, INK, _MARKERS[place % len(_MARKERS)]) for place, name in enumerate(result.mechanisms)
     ]
     figure.legend(handles=[*colours, *shapes, *lines], loc="outside upper center", ncols=4)
 
@@ -304,7 +245,11 @@ def _draw(
     result: ComparisonResult,
     front: list[tuple[Row, Worth]],
     accuracy: Callable[[Worth], MeanAndSpread],
+    title: str = "",
 ) -> None:
+    if title:
+        axes.set_title(title)
+        axes.locator_params(axis="x", nbins=5)
     axes.plot(
         [result.risk(worth) for _, worth in front],
         [accuracy(worth).mean for _, worth in front],

@@ -11,6 +11,9 @@ from deniable.lab.comparison.readings import Name
 from deniable.lab.comparison.results import ComparisonResult, MeanAndSpread, Row, Worth, pareto_front
 from deniable.report.wording import percent_fixed
 
+Column = tuple[str, Callable[[Row, Worth], str]]
+"""The name of a column of a table, and its cell in a row."""
+
 READINGS = {
     "average": "average N_w",
     "worst": "N_w of the most exposed 1 %",
@@ -19,120 +22,88 @@ READINGS = {
     "context": "words named in context",
     "kinds": "kinds of words named",
 }
-COLUMNS = [
-    "matched at",
-    "mechanism",
-    "ε",
-    "reached",
-    "N_w",
-    "exposed",
-    "adversary",
-    "accuracy",
-    "moved",
-    "words/s",
-    "",
-]
-OF_SEVERAL = ["matched at", "embedding", "mechanism", "ε"]
-PLAIN = ["reached", "exposed", "accuracy"]
 NOT_MET = "–"
-LEGEND = (
-    "Matched at: the reading that all mechanisms of the group share, and the value wanted; reached: the "
-    "value at the ε found. N_w: share "
-    "of the words that stay unchanged. Exposed: the same for the 1 % of the text that stays unchanged most "
-    "often. Adversary: how often "
-    "the word behind a released word is named. Accuracy: of a classifier that learnt from released text, on "
-    "original text (mean ± "
-    "standard deviation of the runs). Moved: mean distance from a word to what became of it, 1 for a word "
-    "drawn at random. ◆: no other "
-    "row of the table has an adversary no stronger and an accuracy no lower, one of them better, as they are "
-    "shown."
-)
-RECEIVED_LEGEND = (
-    " Received: learnt from and judged on words as released, which the headline is about; rows are in its "
-    "order. `deniable utility` judges "
-    "the same, but learns from more of the texts and with another regularisation, so its figures differ a "
-    "little. ◆: no other row of the "
-    "table has an adversary no stronger and a received accuracy no lower, one of them better, as they are "
-    "shown."
-)
-DECODED_LEGEND = (
-    " Received: learnt from and judged on words as released. Decoded: the same after the release was "
-    "decoded; rows are in its order. "
-    "◆ and ◇: no other row of the table has an adversary no stronger and an accuracy no lower, one of them "
-    "better, as they are shown, with "
-    "words as released and decoded."
-)
-OF_ATTACKERS = (
-    " Where words or kinds named are matched, what was reached counts there in place of the adversary."
-)
-REACHED_LEGEND = (
-    "Reached: the value at the ε found. Exposed: how often the 1 % of the text stays unchanged "
-    "that does so most often. "
-)
-RECEIVED_ACCURACY = (
-    "Accuracy: of a classifier that learnt from released text, on released text (mean ± standard deviation "
-    "of the runs). ◆: no other row "
-    "of the table reached no more and has an accuracy no lower, one of them better, as they are shown."
-)
-PLAIN_ACCURACY = (
-    "Accuracy: of a classifier that learnt from released text, on original text (mean ± standard deviation "
-    "of the runs). ◆: no other row "
-    "of the table reached no more and has an accuracy no lower, one of them better, as they are shown."
-)
-ON_BOTH_SIDES = (
-    "Accuracies in % (mean ± standard deviation of the runs) of classifiers that learnt from released text "
-    "and are judged on released "
-    "text, by what they read: words as released, words as decoded (rows are in its order), mean vectors as "
-    "released, and mean vectors as "
-    "expected. ◆ and ◇: no other row of the table reached no more and has an accuracy no lower, one of them "
-    "better, with words as released "
-    "and decoded."
-)
-_NAMED_AT_MOST = 3
-ATTACKER_LEGENDS = {
+_LEGENDS = {
     "named": "Words named: how often the attacker over all words of the text names the word behind a "
-    "released one. ",
-    "context": "Words named in context: how often that attacker names the word, reading it by itself or "
-    "beside its neighbours, "
-    "whichever is better. ",
-    "kinds": "Kinds of words named: how often that attacker tells of what kind a less frequent word was. ",
+    "released one.",
+    "context": "Words named in context: how often that attacker names the word, alone or beside its "
+    "neighbours, whichever is better.",
+    "kinds": "Kinds of words named: how often that attacker names the kind of a less frequent word.",
+    "reached": "Reached: the value at the ε found.",
+    "N_w": "N_w: the share of words that stay unchanged.",
+    "exposed": "Exposed: how often the 1 % of the text stays unchanged that does so most often.",
+    "adversary": "Adversary: how often it names the word behind a released one.",
+    "received": "Received: learnt from and judged on words as released.",
+    "words": "Accuracies in % of classifiers that learnt from released text and are judged on it, by what "
+    "they read: words as released, words as decoded, mean vectors as released and as expected.",
+    "decoded": "Decoded: judged after the release was decoded; rows are in its order.",
+    "moved": "Moved: mean distance from a word to what became of it, 1 for a word drawn at random.",
 }
-PLACES = {"train": "training time", "test": "test time", "both": "both times"}
+_NAMED_AT_MOST = 3
+
+
+def table_columns(result: ComparisonResult) -> list[Column]:
+    """Return the columns of the table between the names and the marks."""
+    epsilon: Column = ("ε", lambda _, worth: f"{worth.epsilon:.3g}")
+    accuracies: list[Column] = [
+        ("accuracy", lambda _, worth: _accuracy(worth.accuracy)),
+        ("received", lambda _, worth: _accuracy(worth.received)),
+        ("decoded", lambda _, worth: _accuracy(worth.best_known)),
+    ]
+    if result.several and result.decoding is None:
+        return [epsilon, *_REACHED, ("accuracy", accuracies[1][1])]
+    if result.several:
+        return [
+            epsilon,
+            ("words", lambda _, worth: _accuracy(worth.received, "")),
+            ("decoded", lambda _, worth: _accuracy(worth.best_known, "")),
+            ("vectors", lambda _, worth: _accuracy(worth.on_vectors and worth.on_vectors.as_released, "")),
+            ("decoded", lambda _, worth: _accuracy(worth.on_vectors and worth.on_vectors.decoded, "")),
+        ]
+    measured = 3 if result.decoding is not None else 2 if result.judged_on == "released text" else 1
+    return [
+        epsilon,
+        _REACHED[0],
+        ("N_w", lambda _, worth: f"{worth.reached.average:.2f}"),
+        _REACHED[1],
+        ("adversary", lambda _, worth: f"{worth.reached.adversary:.2f}"),
+        *accuracies[:measured],
+        ("moved", lambda _, worth: f"{worth.distance.mean:.2f}"),
+        ("words/s", lambda _, worth: f"{worth.words_per_second:,.0f}"),
+    ]
+
+
+_REACHED: list[Column] = [
+    ("reached", lambda row, worth: f"{worth.reached.value(row.reading):.3f}"),
+    ("exposed", lambda _, worth: f"{worth.reached.worst:.2f}"),
+]
 
 
 def columns_of(result: ComparisonResult) -> list[str]:
-    """Return the columns of the table; with what a receiver gets, where that was measured."""
-    if result.several:
-        return [
-            *OF_SEVERAL,
-            *(PLAIN if result.decoding is None else ["words", "decoded", "vectors", "decoded"]),
-            "",
-        ]
-    place = COLUMNS.index("accuracy") + 1
-    return [*COLUMNS[:place], *_received_columns(result), *COLUMNS[place:]]
-
-
-def _received_columns(result: ComparisonResult) -> list[str]:
-    if result.decoding is not None:
-        return ["received", "decoded"]
-    return ["received"] if _has_received(result) else []
-
-
-def _has_received(result: ComparisonResult) -> bool:
-    """Return whether, without decoding, it was measured how released text is judged; old versions did not."""
-    return result.decoding is None and result.judged_on == "released text"
+    """Return the names of the columns of the table; with what a receiver gets, where that was measured."""
+    names = ["matched at", *(["embedding"] if result.several else []), "mechanism"]
+    return [*names, *(name for name, _ in table_columns(result)), ""]
 
 
 def legend_of(result: ComparisonResult) -> str:
     """Return what the columns mean."""
-    readings = {target.reading for target in result.targets}
-    named = "".join(legend for reading, legend in ATTACKER_LEGENDS.items() if reading in readings)
-    if result.several:
-        accuracy = RECEIVED_ACCURACY if _has_received(result) else PLAIN_ACCURACY
-        return named + (REACHED_LEGEND + accuracy if result.decoding is None else ON_BOTH_SIDES)
-    received = RECEIVED_LEGEND if result.decoding is None else DECODED_LEGEND
-    legend = LEGEND[: LEGEND.index(" ◆")] + received if _received_columns(result) else LEGEND
-    return named + legend + (OF_ATTACKERS if named else "")
+    columns, readings = columns_of(result), {target.reading for target in result.targets}
+    judged = result.judged_on if result.several else "original text"
+    accuracy = f"Accuracy: of a classifier that learnt from released text, on {judged}."
+    legends = {**_LEGENDS, "accuracy": accuracy}
+    named = [name for name in WAYS if name in readings]
+    parts = [legends[name] for name in dict.fromkeys([*named, *columns]) if name in legends]
+    parts.append(
+        "Accuracies are means ± standard deviations of the runs. ◆: no other row of the table has an "
+        "attacker no stronger and an accuracy no lower, one of them better, as they are shown."
+    )
+    if result.decoding is not None:
+        parts.append("◇: the same with decoded text.")
+    if named and not result.several:
+        parts.append(
+            "Where words or kinds named are matched, what was reached counts there in place of the adversary."
+        )
+    return " ".join(parts)
 
 
 def finding(result: ComparisonResult) -> str:
@@ -140,16 +111,14 @@ def finding(result: ComparisonResult) -> str:
     clearly ahead of."""
     sentences = [
         f"A classifier that learns from original text is right for {percent_fixed(result.original)} of the "
-        "texts, "
-        f"one that always names the most frequent label for {percent_fixed(result.guess)}."
+        f"texts, one that always names the most frequent label for {percent_fixed(result.guess)}."
     ]
     for target in result.targets:
-        found = [(row, worth) for row, worth in result.matched() if _is_at(row, target)]
+        found = _matched_at(result, target)
         if not found:
             continue
-        sentences.append(
-            _best(f"At {target_name(target)}, judged on {result.judged_on}, ", found, _received, result)
-        )
+        begin = f"At {target_name(target)}, judged on {result.judged_on}, "
+        sentences.append(_best(begin, found, _received, result))
         if result.decoding is not None:
             sentences.append(_best("Once all are decoded, ", found, _decoded, result))
     return " ".join(sentences)
@@ -164,12 +133,21 @@ def table(result: ComparisonResult) -> list[list[str]]:
 def _table_at(result: ComparisonResult, target: Target, rows: Sequence[Row]) -> list[list[str]]:
     there = [row for row in rows if _is_at(row, target)]
     there.sort(key=lambda row: 0.0 if row.worth is None else -row.worth.best_known.mean)
-    best, decoded = (
-        _unbeaten(result, target, _received),
-        [] if result.decoding is None else _unbeaten(result, target, _decoded),
-    )
+    best = _unbeaten(result, target, _received)
+    decoded = [] if result.decoding is None else _unbeaten(result, target, _decoded)
+    columns = table_columns(result)
     return [
-        _cells(row, ("◆" if row in best else "") + ("◇" if row in decoded else ""), result) for row in there
+        [
+            target_name(target),
+            *_named(row),
+            *(
+                [NOT_MET, row.problem, *[NOT_MET] * (len(columns) - 2)]
+                if row.worth is None
+                else [cell(row, row.worth) for _, cell in columns]
+            ),
+            ("◆" if row in best else "") + ("◇" if row in decoded else ""),
+        ]
+        for row in there
     ]
 
 
@@ -183,8 +161,7 @@ def _unbeaten(
     """
     matched = result.several or target.reading in ("adversary", *WAYS)
     attacker: Name = target.reading if matched else "adversary"
-    digits = 3 if matched else 2
-    found = [(row, worth) for row, worth in result.matched() if _is_at(row, target)]
+    digits, found = 3 if matched else 2, _matched_at(result, target)
     points = [
         (round(worth.reached.value(attacker), digits), round(100 * accuracy(worth).mean, 1))
         for _, worth in found
@@ -196,64 +173,56 @@ def places_table(result: ComparisonResult, target: Target) -> tuple[list[str], l
     """Return the columns and rows of the accuracies at a target by where text is released, as released and
     decoded.
 
-    Where it was measured, what a classifier makes of mean vectors stands at the end. With several embeddings
-    the first table has no room for what was reached, which stands here.
+    Mean vectors come last, if they were measured. With several embeddings, the first table already has them
+    and both sides; what was reached, for which it has no room, is here.
     """
-    there = [worth for row, worth in result.matched() if _is_at(row, target)]
-    # With several embeddings, both sides and mean vectors stand in the first table already.
-    on_vectors = not result.several and all(worth.on_vectors is not None for worth in there)
-    places = [place for place in PLACES if place != "both" or not result.several]
-    rows = []
-    for row, worth in sorted(result.matched(), key=lambda pair: -pair[1].best_known.mean):
-        if _is_at(row, target) and worth.receiver is not None:
-            pairs = [
-                (getattr(worth.receiver.as_released, place), getattr(worth.receiver.decoded, place))
+    there = [(row, worth) for row, worth in _matched_at(result, target) if worth.receiver is not None]
+    places = {"train": "training", "test": "test"} if result.several else {
+        "train": "training time", "test": "test time", "both": "both times"
+    }  # fmt: skip
+    if not result.several and there and all(worth.on_vectors is not None for _, worth in there):
+        places["on_vectors"] = "mean vectors"
+    rows = [
+        [
+            *_named(row),
+            *([cell(row, worth) for _, cell in _REACHED] if result.several else []),
+            *(
+                _accuracy(accuracy, "" if result.several else " %")
                 for place in places
-            ]
-            if on_vectors and worth.on_vectors is not None:
-                pairs.append((worth.on_vectors.as_released, worth.on_vectors.decoded))
-            begin = [*_named(row), *(_reached(row, worth) if result.several else [])]
-            rows.append(
-                [
-                    *begin,
-                    *(
-                        (_in_percent if result.several else _accuracy)(each)
-                        for pair in pairs
-                        for each in pair
-                    ),
-                ]
-            )
-    of_places = [PLACES[place].removesuffix(" time") if result.several else PLACES[place] for place in places]
-    names = [*of_places, *(["mean vectors"] if on_vectors and rows else [])]
+                for accuracy in _released_and_decoded(worth, place)
+            ),
+        ]
+        for row, worth in sorted(there, key=lambda pair: -pair[1].best_known.mean)
+    ]
     columns = ["embedding", "mechanism", "reached", "exposed"] if result.several else ["mechanism"]
-    return [*columns, *(name for place in names for name in (place, "decoded"))], rows
+    return [*columns, *(name for place in places.values() for name in (place, "decoded"))], rows
+
+
+def _released_and_decoded(worth: Worth, place: str) -> tuple[MeanAndSpread | None, MeanAndSpread | None]:
+    receiver, vectors = worth.receiver, worth.on_vectors
+    if place == "on_vectors":
+        return (None, None) if vectors is None else (vectors.as_released, vectors.decoded)
+    return (
+        (None, None)
+        if receiver is None
+        else (getattr(receiver.as_released, place), getattr(receiver.decoded, place))
+    )
 
 
 def spaces_table(result: ComparisonResult) -> tuple[list[str], list[list[str]]]:
     """Return the columns and rows of what the texts are in each embedding."""
-    columns = [
-        "embedding",
-        "dimensions",
-        "words it knows",
-        "words of the text",
-        "unknown",
-        "blind guess",
-        "original text",
-    ]
-    rows = [
-        [
-            space.embedding.name,
-            f"{space.dimension:,}",
-            f"{space.vocabulary:,}",
-            f"{space.words:,}",
-            percent_fixed(space.unknown),
-            percent_fixed(space.blind),
-            percent_fixed(space.original),
-            *([] if space.original_on_vectors is None else [percent_fixed(space.original_on_vectors)]),
-        ]
-        for space in result.spaces
-    ]
-    return [*columns, *(["mean vectors"] if rows and len(rows[0]) > len(columns) else [])], rows
+    columns = {
+        "embedding": [space.embedding.name for space in result.spaces],
+        "dimensions": [f"{space.dimension:,}" for space in result.spaces],
+        "words it knows": [f"{space.vocabulary:,}" for space in result.spaces],
+        "words of the text": [f"{space.words:,}" for space in result.spaces],
+        "unknown": [percent_fixed(space.unknown) for space in result.spaces],
+        "blind guess": [percent_fixed(space.blind) for space in result.spaces],
+        "original text": [percent_fixed(space.original) for space in result.spaces],
+    }
+    if any(space.original_on_vectors is not None for space in result.spaces):
+        columns["mean vectors"] = [percent_fixed(space.original_on_vectors) for space in result.spaces]
+    return list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
 
 
 def met_and_missed(result: ComparisonResult, target: Target) -> tuple[list[list[str]], list[str]]:
@@ -292,6 +261,10 @@ def _is_at(row: Row, target: Target) -> bool:
     return (row.reading, row.target) == (target.reading, target.value)
 
 
+def _matched_at(result: ComparisonResult, target: Target) -> list[tuple[Row, Worth]]:
+    return [(row, worth) for row, worth in result.matched() if _is_at(row, target)]
+
+
 def _received(worth: Worth) -> MeanAndSpread:
     return worth.received
 
@@ -307,8 +280,7 @@ def _best(
     result: ComparisonResult,
 ) -> str:
     telling = telling_difference(result, accuracy)
-    ordered = [(row.name, accuracy(worth).mean) for row, worth in found]
-    ordered.sort(key=lambda pair: -pair[1])
+    ordered = sorted(((row.name, accuracy(worth).mean) for row, worth in found), key=lambda pair: -pair[1])
     first, best = ordered[0]
     sentence = f"{begin}{first} is the most accurate ({percent_fixed(best)})"
     if telling is None:
@@ -318,66 +290,16 @@ def _best(
     close = [name for name, other in ordered[1:] if best - other <= telling]
     more = len(close) - _NAMED_AT_MOST
     names = f"{', '.join(close[:_NAMED_AT_MOST])} and {more} more" if more > 1 else ", ".join(close)
-    clear = f"(clear: more than {100 * telling:.1f} points)"
-    return sentence + (
-        f", not clearly ahead of {names} {clear}." if close else f", clearly ahead of the others {clear}."
-    )
+    ahead = f"not clearly ahead of {names}" if close else "clearly ahead of the others"
+    return f"{sentence}, {ahead} (clear: more than {100 * telling:.1f} points)."
 
 
-def _reached(row: Row, worth: Worth) -> list[str]:
-    return [f"{worth.reached.value(row.reading):.3f}", f"{worth.reached.worst:.2f}"]
-
-
-def _in_percent(accuracy: MeanAndSpread | None) -> str:
+def _accuracy(accuracy: MeanAndSpread | None, unit: str = " %") -> str:
     if accuracy is None:
         return NOT_MET
-    return f"{100 * accuracy.mean:.1f}" + (
-        "" if accuracy.spread is None else f" ± {100 * accuracy.spread:.1f}"
-    )
-
-
-def _accuracy(accuracy: MeanAndSpread) -> str:
-    return percent_fixed(accuracy.mean) + (
-        "" if accuracy.spread is None else f" ± {100 * accuracy.spread:.1f}"
-    )
+    spread = "" if accuracy.spread is None else f" ± {100 * accuracy.spread:.1f}"
+    return f"{100 * accuracy.mean:.1f}{unit}{spread}"
 
 
 def _named(row: Row) -> list[str]:
     return [row.embedding, row.mechanism] if row.embedding else [row.mechanism]
-
-
-def _cells(row: Row, mark: str, result: ComparisonResult) -> list[str]:
-    begin, columns = (
-        [target_name(Target(reading=row.reading, value=row.target)), *_named(row)],
-        columns_of(result),
-    )
-    if row.worth is None:
-        return [*begin, NOT_MET, row.problem, *[NOT_MET] * (len(columns) - len(begin) - 3), ""]
-    reached, worth = row.worth.reached, row.worth
-    if result.several:
-        on = worth.on_vectors
-        read = [
-            worth.received,
-            worth.best_known,
-            *((None, None) if on is None else (on.as_released, on.decoded)),
-        ]
-        plain = [*_reached(row, worth), _accuracy(worth.received)]
-        return [
-            *begin,
-            f"{worth.epsilon:.3g}",
-            *(plain if result.decoding is None else map(_in_percent, read)),
-            mark,
-        ]
-    return [
-        *begin,
-        f"{worth.epsilon:.3g}",
-        f"{reached.value(row.reading):.3f}",
-        f"{reached.average:.2f}",
-        f"{reached.worst:.2f}",
-        f"{reached.adversary:.2f}",
-        _accuracy(worth.accuracy),
-        *map(_accuracy, [worth.received, worth.best_known][: len(_received_columns(result))]),
-        f"{worth.distance.mean:.2f}",
-        f"{worth.words_per_second:,.0f}",
-        mark,
-    ]
