@@ -179,7 +179,7 @@ def test_what_a_note_of_some_words_says_is_said_by_no_receipt(small: Embedding) 
     path = Path("embeddings/small/calibration.json")
     path.write_text(json.dumps(whole.to_dict()))
     assert read_note(Multivariate(small, epsilon=1.0)) is None
-    path.write_text(json.dumps(replace(whole, words=WORDS).to_dict()))
+    path.write_text(json.dumps({**whole.to_dict(), "words": WORDS}))
     assert read_note(Multivariate(small, epsilon=1.0)) is not None
 
 

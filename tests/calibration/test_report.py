@@ -26,7 +26,7 @@ from deniable.calibration.report.findings import (
 from deniable.calibration.result import Targets
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.report.figure import new_figure
-from deniable.report.wording import of_a_hundred, percent, percent_up, words
+from deniable.report.wording import percent, percent_up, words
 from tests.calibration.reported import HOSTILE, calibrated, found
 from tests.report.html_check import outline
 
@@ -173,7 +173,6 @@ def test_bounds_are_rounded_up() -> None:
     assert percent_up(0.50001) == "50.1 %"
     assert percent_up(0.5) == "50 %"
     assert percent_up(1.0) == "100 %"
-    assert of_a_hundred(0.001) == "fewer than one"
     assert words(1) == "1 word"
     assert len(HOSTILE) == len(set(HOSTILE))
 

@@ -37,11 +37,6 @@ def percent_up(share: float) -> str:
     return f"{min(math.ceil(1000.0 * share - 1e-9) / 10.0, 100.0):g} %"
 
 
-def of_a_hundred(share: float) -> str:
-    """Return how many of a hundred words."""
-    return f"{100.0 * share:.0f}" if share >= 0.005 else "fewer than one"
-
-
 def most_words(quantile: float) -> str:
     """Return which words a share of them is."""
     return "every word" if quantile == 1.0 else f"{percent(quantile)} of the words"

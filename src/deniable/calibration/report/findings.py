@@ -24,6 +24,7 @@ from deniable.channel.rays.rays import RadialRays
 from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
+from deniable.interfaces import Guarantee
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report
 from deniable.release.privatizer import Privatizer
@@ -71,6 +72,11 @@ class Findings:
     geometry: Geometry
     releases: list[list[str]]
     outputs: list[tuple[float, list[Output]]]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the mechanism promises at the ε that is spoken of."""
+        return self.calibration.mechanism(self.calibration.embedding, epsilon=self.choice.epsilon).guarantee
 
     def support(self, values: str) -> list[tuple[float, Floats]]:
         """Return the values of the sampled words (``distinct`` or ``support``) at each ε they are known at,
