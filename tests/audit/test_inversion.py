@@ -15,7 +15,7 @@ from deniable import Multivariate
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.audit import audit_inversion
 from deniable.audit.inversion.drawn_words import InversionEffort, frequency_bands, invert, majority
-from deniable.audit.results import AtEpsilon, largest_acceptable
+from deniable.audit.results import largest_acceptable
 from deniable.audit.saved import read_result
 from deniable.audit.shares import share_of
 from deniable.calibration.protection import protect
@@ -221,10 +221,7 @@ def test_shares_have_exact_intervals() -> None:
     ],
 )
 def test_no_epsilon_is_advised_after_one_that_fails(successes: list[float], advised: float | None) -> None:
-    found = [
-        (AtEpsilon(epsilon=epsilon), success)
-        for epsilon, success in zip((1.0, 2.0, 3.0), successes, strict=True)
-    ]
+    found = list(zip((1.0, 2.0, 3.0), successes, strict=True))
     assert largest_acceptable(found[::-1], 0.2) == advised
 
 

@@ -47,7 +47,7 @@ def test_texts_that_pass_unchanged_are_recognised_and_texts_of_which_nothing_is_
     assert [each.epsilon for each in found] == [1.0, 9.0]
     assert found[1].learnt_from_original.value == found[1].learnt_from_released.value == 1.0
     assert found[0].learnt_from_original.value == pytest.approx(split.guess) == pytest.approx(1 / 3)
-    successes = [(each, each.success) for each in found]
+    successes = [(each.epsilon, each.success) for each in found]
     assert largest_acceptable(successes, 0.5) == 1.0
     assert largest_acceptable(successes, 0.1) is None
 

@@ -95,25 +95,17 @@ def head_of(audit: str, embedding: Embedding, mechanism: ChosenMechanism, seed: 
     }
 
 
-@dataclass(frozen=True, kw_only=True)
-class AtEpsilon:
-    """What was found of text that was released at one ε."""
+def largest_acceptable(successes: Iterable[tuple[float, float]], acceptable: float) -> float | None:
+    """Return the largest ε up to which the adversary's success is acceptable; None if there is none.
 
-    epsilon: float
-
-
-def largest_acceptable(successes: Iterable[tuple[AtEpsilon, float]], acceptable: float) -> float | None:
-    """Return the largest ε up to which the adversary's success, given beside what was found there, is
-    acceptable; None if there is none.
-
-    Give the upper end of an interval where there is one. An ε that fails ends the search: that a larger one
-    passes would be chance.
+    ``successes`` are pairs of an ε and the success there: the upper end of an interval where there is one. An
+    ε that fails ends the search: that a larger one passes would be chance.
     """
     advised: float | None = None
-    for found, success in sorted(successes, key=lambda each: each[0].epsilon):
+    for epsilon, success in sorted(successes):
         if not success <= acceptable:
             break
-        advised = found.epsilon
+        advised = epsilon
     return advised
 
 

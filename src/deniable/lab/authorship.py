@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from deniable.audit.draws import draw_texts
-from deniable.audit.results import AdvisedResult, AtEpsilon, head_of, largest_acceptable, sorted_epsilons
+from deniable.audit.results import AdvisedResult, head_of, largest_acceptable, sorted_epsilons
 from deniable.audit.shares import Share, share_by_cluster
 from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.embeddings.embedding import Embedding
@@ -28,7 +28,7 @@ from deniable.words.cutter import Cutter, Lookup
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuthorshipFinding(AtEpsilon):
+class AuthorshipFinding:
     """How often the author of a text released at one ε is named, by classifiers trained on original and on
     released text.
 
@@ -36,6 +36,7 @@ class AuthorshipFinding(AtEpsilon):
     decoded; None if that was not tried.
     """
 
+    epsilon: float
     learnt_from_original: Share
     learnt_from_released: Share
     decoded_from_original: Share | None = None
@@ -172,7 +173,7 @@ def audit_authorship(
         released.append(finding)
     if report is not None:
         report(len(values), len(values))
-    advice = largest_acceptable(((each, each.at_most) for each in released), acceptable)
+    advice = largest_acceptable(((each.epsilon, each.at_most) for each in released), acceptable)
     return AuthorshipResult(
         **head_of("authorship", embedding, mechanism, seed),
         acceptable=acceptable,

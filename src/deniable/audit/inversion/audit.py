@@ -61,13 +61,11 @@ def audit_inversion(
             str(corpus or public),
             "cannot be given with another source of frequencies: give one",
         )
-    if public is None:
-        asked = {"text": text, "words": words, "further": further}
-        for name, given in asked.items():
-            if given:
-                raise InvalidParameter(
-                    name, str(given), "needs a public text that attackers read: give public too"
-                )
+    for name, given in {"text": text, "words": words, "further": further}.items():
+        if public is None and given:
+            raise InvalidParameter(
+                name, str(given), "needs a public text that attackers read: give public too"
+            )
     read = (
         None
         if public is None
@@ -76,22 +74,33 @@ def audit_inversion(
         )
     )
     prior = _prior(embedding, frequencies, corpus, read)
-    steps = _Steps(len(values), with_channels=read is not None, report=report)
+    parts = 1 if read is None else 100  # where channels are made, each is half of the work at its ε
+
+    def say(done: int) -> None:
+        if report is not None:
+            report(done, parts * len(values))
+
     found = []
     for place, value in enumerate(values):
         made = mechanism(embedding, epsilon=value)
         at_value = invert(made, prior, seed=seed, effort=effort)
         if read is not None:
-            channel = read.channel(made, mechanism, seed=seed, report=steps.of_channel(place))
+
+            def made_of_channel(done: int, total: int, before: int = parts * place) -> None:
+                say(before + parts * done // (2 * max(1, total)))
+
+            channel = read.channel(made, mechanism, seed=seed, report=made_of_channel)
             attackers = read.attack(made, channel, seed=seed)
             at_value = replace(at_value, attackers=attackers, text_bound=read.bound(made, attackers))
         found.append(at_value)
-        steps.finish(place)
+        say(parts * (place + 1))
     return InversionResult(
         **head_of("inversion", embedding, mechanism, seed),
         frequencies=str(frequencies or corpus or public or "by rank (Zipf)"),
         acceptable=acceptable,
-        largest_acceptable_epsilon=largest_acceptable(((each, each.at_most) for each in found), acceptable),
+        largest_acceptable_epsilon=largest_acceptable(
+            ((each.epsilon, each.at_most) for each in found), acceptable
+        ),
         results=tuple(found),
         text=None if read is None else read.summarise(),
     )
@@ -104,27 +113,4 @@ def _prior(
         return priors.from_table(embedding, frequencies)
     if corpus is not None:
         return priors.from_corpus(embedding, corpus)
-    if read is None:
-        return by_rank(embedding)
-    shares = read.shares[:-1]
-    known: Floats = shares / shares.sum()
-    return known
-
-
-class _Steps:
-    """Progress by values of ε; in hundredths of them if each has a channel to be made, which counts as half
-    of it."""
-
-    def __init__(self, values: int, *, with_channels: bool, report: Report | None) -> None:
-        self._report, self._parts = report, 100 if with_channels else 1
-        self._total = self._parts * values
-
-    def of_channel(self, place: int) -> Report:
-        return lambda done, total: self._say(self._parts * place + self._parts * done // (2 * max(1, total)))
-
-    def finish(self, place: int) -> None:
-        self._say(self._parts * (place + 1))
-
-    def _say(self, done: int) -> None:
-        if self._report is not None:
-            self._report(done, self._total)
+    return by_rank(embedding) if read is None else read.shares[:-1] / read.shares[:-1].sum()

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deniable.audit.results import AtEpsilon, AuditResult
+from deniable.audit.results import AdvisedResult
 from deniable.audit.shares import Estimate, Share
+
+
+def _larger(first: Share, second: Share | None) -> Share:
+    return first if second is None or first.value >= second.value else second
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +24,7 @@ class BandFinding:
     @property
     def best(self) -> Share:
         """The larger of the two shares."""
-        return max(self.bayes, self.nearest_word, key=lambda share: share.value)
+        return _larger(self.bayes, self.nearest_word)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +39,7 @@ class RepeatFinding:
     @property
     def best(self) -> Share:
         """The larger of the two shares."""
-        return max(self.majority, self.bayes or self.majority, key=lambda share: share.value)
+        return _larger(self.majority, self.bayes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +53,7 @@ class WordAtRisk:
     @property
     def best(self) -> Share:
         """The larger of the two shares."""
-        return max(self.bayes, self.nearest_word or self.bayes, key=lambda share: share.value)
+        return _larger(self.bayes, self.nearest_word)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,20 +146,15 @@ class ProvedBound:
     gap: float
 
 
-BLIND, ALONE, IN_CONTEXT, LEARNT, LANGUAGE_MODEL = (
-    "guessing blindly",
-    "word by word",
-    "in context",
-    "learnt",
-    "language model",
-)
+BLIND, ALONE, IN_CONTEXT = "guessing blindly", "word by word", "in context"
+LEARNT, LANGUAGE_MODEL = "learnt", "language model"
 NEAREST_WORD = "nearest word"
 """The names of the attackers. The last one takes the released word as it stands; early results of running
 text do not have it."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class InversionFinding(AtEpsilon):
+class InversionFinding:
     """What adversaries learn at one ε. ``prior_guess`` is how often one who sees nothing is right.
 
     ``bayes`` to ``at_risk`` are about words that are drawn by their frequency, ``attackers`` about running
@@ -164,6 +163,7 @@ class InversionFinding(AtEpsilon):
     who read them one by one. Both are None where no bound is known, and in earlier results.
     """
 
+    epsilon: float
     channel: str
     prior_guess: float
     bayes: Estimate
@@ -194,12 +194,8 @@ class InversionFinding(AtEpsilon):
     @property
     def best_for_kind(self) -> AttackerFinding | None:
         """The attacker that tells the kind of most words; None if no kind was judged."""
-        judged = [
-            (each.kind.first.value, -place)
-            for place, each in enumerate(self.attackers)
-            if each.kind is not None
-        ]
-        return self.attackers[-max(judged)[1]] if judged else None
+        judged = ((each.kind.first.value, each) for each in self.attackers if each.kind is not None)
+        return max(judged, key=lambda pair: pair[0], default=(0.0, None))[1]
 
     @property
     def success(self) -> float:
@@ -219,12 +215,10 @@ class InversionFinding(AtEpsilon):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InversionResult(AuditResult):
+class InversionResult(AdvisedResult):
     """The result of ``audit_inversion``: what was found at each ε, and the largest ε up to which every
     attacker is acceptable."""
 
     frequencies: str
-    acceptable: float
-    largest_acceptable_epsilon: float | None
     results: tuple[InversionFinding, ...]
     text: AttackedTextSummary | None = None

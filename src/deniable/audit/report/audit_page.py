@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Iterable, Sequence
 
 from deniable.audit.bound.attempt import BoundResult
-from deniable.audit.catalogue import audit_named, finding, tables
+from deniable.audit.catalogue import audit_named, finding
 from deniable.audit.inversion.results import InversionResult
 from deniable.audit.report.inversion import NOT_PROVEN, details, headline
-from deniable.audit.report.table import Advised
-from deniable.audit.results import AuditResult
+from deniable.audit.results import AdvisedResult, AuditResult
 from deniable.report.page import Page
 from deniable.report.wording import no_curve, percent, words
 
@@ -20,75 +18,82 @@ def audit_page(results: Sequence[AuditResult]) -> Page:
     """Return the page: what the best attacker reaches, the picture, what each attacker knew, and what this
     does not prove."""
     page = Page("What an attacker still learns", kicker="deniable audit", lead=_lead(results))
-    apart = _tell_apart(results)
-    page.add_facts(_fact(result, which) for result, which in zip(results, apart, strict=True))
+    apart = list(zip(results, _tell_apart(results), strict=True))
+    page.add_facts(_fact(result, which) for result, which in apart)
     for warning in _mixtures(results):
         page.add_note(warning, kind="warning")
     # Whether words can be named is what most readers come for.
-    for result, which in sorted(
-        zip(results, apart, strict=True), key=lambda each: not isinstance(each[0], InversionResult)
-    ):
-        page.add_section(f"{audit_named(result.audit).heading}{which}?", _found(result, which))
-        _add_figures(page, result)
-        page.add_text("What was tried. " + audit_named(result.audit).tried)
-        if isinstance(result, InversionResult):
-            _add_attackers(page, result)
-        for table in tables(result):
-            folded = table.caption if len(table.rows) > 12 else ""
-            page.add_table(
-                table.columns,
-                table.rows,
-                caption=table.caption,
-                folded=folded,
-                text_columns=table.text_columns,
-            )
-        if isinstance(result, BoundResult):
-            page.add_note(result.not_proven)
-        if isinstance(result, InversionResult):
-            page.add_note("What this does not prove. " + NOT_PROVEN)
-        page.add_text(_made_from(result))
+    for result, which in sorted(apart, key=lambda each: not isinstance(each[0], InversionResult)):
+        _add_result(page, result, which)
     page.add_section(
         "What this page does not say",
         "An attack that fails proves nothing about other attacks. What holds against every attack is the "
-        "bound that is proven for the "
-        "mechanism, and it is per word: a long text spends it once for every word. The adversaries here know "
-        "the public parts (mechanism, "
-        "ε, embedding, frequencies), but nothing else about the person.",
+        "bound that is proven for the mechanism, and it is per word: a long text spends it once for every "
+        "word. The adversaries here know the public parts (mechanism, ε, embedding, frequencies), but "
+        "nothing else about the person.",
     )
     return page
+
+
+def _add_result(page: Page, result: AuditResult, which: str) -> None:
+    audit, inversion = audit_named(result.audit), isinstance(result, InversionResult)
+    page.add_section(f"{audit.heading}{which}?", _found(result, which))
+    tried = audit.epsilons(result)
+    of_text = isinstance(result, InversionResult) and result.text is not None
+    if len(tried) == 1 and isinstance(result, AdvisedResult) and not of_text:
+        page.add_text(no_curve(tried[0]))
+    elif (drawn := audit.figure(result)) is not None:
+        page.add_figure(drawn.figure, caption=drawn.caption, alt=drawn.alt)
+    page.add_text("What was tried. " + audit.tried)
+    if isinstance(result, InversionResult):
+        _add_knowledge(page, result)
+        _add_repeats(page, result)
+    for table in audit.tables(result):
+        page.add_table(
+            table.columns,
+            table.rows,
+            caption=table.caption,
+            folded=table.caption if len(table.rows) > 12 else "",
+            text_columns=table.text_columns,
+        )
+    if isinstance(result, BoundResult):
+        page.add_note(result.not_proven)
+    if inversion:
+        page.add_note("What this does not prove. " + NOT_PROVEN)
+    embedding = result.embedding
+    protected = f", {embedding.protected:,} words protected" if embedding.protected else ""
+    page.add_text(
+        f"Audited: {result.mechanism} on {embedding.name} ({embedding.fingerprint[:12]}{protected}); "
+        f"draws from the seed {result.seed}, deniable {result.version}."
+    )
 
 
 def _found(result: AuditResult, which: str) -> str:
     """Return what was found. What the best attacker of all results names is said in the lead."""
     if not isinstance(result, InversionResult):
         return finding(result)
-    return (
-        f"{headline([result], who='The best attacker here')} {details(result)}" if which else details(result)
-    )
+    best = f"{headline([result], who='The best attacker here')} " if which else ""
+    return best + details(result)
 
 
-def _add_attackers(page: Page, result: InversionResult) -> None:
-    """Add what each attacker of running text knew, and which text that was; and what comes of releasing a
-    word again and again."""
+def _add_repeats(page: Page, result: InversionResult) -> None:
     from deniable.audit.report.figures import repeats_figure
 
-    caption = (
-        "Without keyed releases: how often a word is named that is released again and again, by the better "
-        "attacker of two: "
-        "Bayes' rule on all outputs, where it was tried, or the most frequent output."
-    )
-    alt = "Success of the better attacker against the number of releases; the table holds the values."
-    _add_knowledge(page, result)
-    if all(len(each.repeats) < 2 for each in result.results):
-        return
-    page.add_figure(repeats_figure(result), caption=caption, alt=alt)
+    if any(len(each.repeats) > 1 for each in result.results):
+        page.add_figure(
+            repeats_figure(result),
+            caption="Without keyed releases: how often a word is named that is released again and again, by "
+            "the better of Bayes' rule on all outputs, where it was tried, and the most frequent output.",
+            alt="Success of the better attacker against the number of releases; the table holds the values.",
+        )
 
 
 def _add_knowledge(page: Page, result: InversionResult) -> None:
+    """Add what each attacker of running text knew, and which text that was."""
     attackers = next((each.attackers for each in result.results if each.attackers), ())
-    if not attackers or result.text is None:
-        return
     text = result.text
+    if not attackers or text is None:
+        return
     page.add_text("What each attacker knew:")
     page.add_list(
         f"{attacker.name[:1].upper()}{attacker.name[1:]}: {attacker.knows}" for attacker in attackers
@@ -101,12 +106,10 @@ def _add_knowledge(page: Page, result: InversionResult) -> None:
     )
     page.add_text(
         f"They read {text.public} ({text.public_words:,} words) and attacked {words(text.places)} in "
-        f"{text.documents:,} documents of "
-        f"{text.source}, of which the embedding does not know {percent(text.unknown)}. A kind is one of "
-        f"{text.kinds} clusters of "
-        f"{'mapped' if text.kinds_mapped else 'public'} vectors; it is judged at places with a word that is "
-        "not one of the most frequent, "
-        f"and the attackers are told which these are.{repeated}"
+        f"{text.documents:,} documents of {text.source}, of which the embedding does not know "
+        f"{percent(text.unknown)}. A kind is one of {text.kinds} clusters of "
+        f"{'mapped' if text.kinds_mapped else 'public'} vectors; it is judged where a word is not one of the "
+        f"most frequent, and the attackers are told which these are.{repeated}"
     )
 
 
@@ -118,13 +121,13 @@ def _lead(results: Sequence[AuditResult]) -> str:
 
 
 def _advice(results: Sequence[AuditResult]) -> str:
-    of_audits: dict[str, list[AuditResult]] = {}
+    of_audits: dict[str, list[AdvisedResult]] = {}
     for result in results:
-        if not isinstance(result, BoundResult):
+        if isinstance(result, AdvisedResult):
             of_audits.setdefault(result.audit, []).append(result)
-    advised = {audit: _largest_acceptable(found) for audit, found in of_audits.items()}
-    if not advised:
+    if not of_audits:
         return "The attempt to refute the promise found nothing."
+    advised = {audit: _largest_acceptable(each) for audit, each in of_audits.items()}
     failing = [name for name, value in advised.items() if value is None]
     if failing:
         return (
@@ -138,33 +141,28 @@ def _advice(results: Sequence[AuditResult]) -> str:
     )
 
 
-def _largest_acceptable(results: Sequence[AuditResult]) -> float | None:
+def _largest_acceptable(results: Sequence[AdvisedResult]) -> float | None:
     """Return the largest ε that was tried in results of one audit, below the first at which one of them
     fails; None if there is none."""
-    tried = [
-        (epsilon, cast(Advised, result).largest_acceptable_epsilon)
-        for result in results
-        for epsilon in _epsilons(result)
-    ]
-    fails = min(
-        (epsilon for epsilon, largest in tried if largest is None or epsilon > largest), default=math.inf
-    )
-    return max((epsilon for epsilon, _ in tried if epsilon < fails), default=None)
+    tried = [(each, result.largest_acceptable_epsilon) for result in results for each in _epsilons(result)]
+    failing = (epsilon for epsilon, largest in tried if largest is None or epsilon > largest)
+    first = min(failing, default=math.inf)
+    return max((epsilon for epsilon, _ in tried if epsilon < first), default=None)
 
 
 def _fact(result: AuditResult, which: str) -> tuple[str, str]:
-    if isinstance(result, BoundResult):
-        return "refuted" if result.refuted else "holds", f"the bound{which or _at(result)}"
-    advised = cast(Advised, result)
-    largest = advised.largest_acceptable_epsilon
+    if not isinstance(result, AdvisedResult):
+        refuted = isinstance(result, BoundResult) and result.refuted
+        return "refuted" if refuted else "holds", f"the bound{which or _at(result)}"
+    largest = result.largest_acceptable_epsilon
     value = "none" if largest is None else f"ε = {largest:g}"
-    return value, f"acceptable for {result.audit}{which} (at most {advised.acceptable:g})"
+    return value, f"acceptable for {result.audit}{which} (at most {result.acceptable:g})"
 
 
 def _tell_apart(results: Sequence[AuditResult]) -> list[str]:
     """Return what tells each result from others of its audit: its ε, what else differs, or its number;
     nothing if it is the only one."""
-    said = []
+    apart = []
     for place, result in enumerate(results):
         alike = {at: _marks(each) for at, each in enumerate(results) if each.audit == result.audit}
         epsilon, *others = alike[place]
@@ -175,25 +173,28 @@ def _tell_apart(results: Sequence[AuditResult]) -> list[str]:
         ]
         equal = [at for at, marks in alike.items() if marks == alike[place]]
         number = f", number {equal.index(place) + 1}" if len(equal) > 1 else ""
-        said.append(f"{epsilon}{''.join(differing)}{number}" if len(alike) > 1 else "")
-    return said
+        apart.append(f"{epsilon}{''.join(differing)}{number}" if len(alike) > 1 else "")
+    return apart
 
 
-def _marks(result: AuditResult) -> tuple[str, ...]:
+def _marks(result: AuditResult) -> list[str]:
     """Return what results of one audit may differ in, ε first."""
-    marks = (
-        _at(result),
-        result.mechanism,
-        f"{result.embedding.name} ({result.embedding.fingerprint[:12]})",
-        f"seed {result.seed}",
-    )
-    if not isinstance(result, InversionResult):
-        return marks
-    return (*marks, "drawn words" if result.text is None else result.text.source)
+    marks = [_at(result), result.mechanism, _embedding(result), f"seed {result.seed}"]
+    if isinstance(result, InversionResult):
+        marks.append("drawn words" if result.text is None else result.text.source)
+    return marks
+
+
+def _embedding(result: AuditResult) -> str:
+    return f"{result.embedding.name} ({result.embedding.fingerprint[:12]})"
 
 
 def _at(result: AuditResult) -> str:
-    return f" at ε = {', '.join(f'{epsilon:g}' for epsilon in _epsilons(result))}"
+    return f" at ε = {_listed(_epsilons(result))}"
+
+
+def _listed(epsilons: Iterable[float]) -> str:
+    return ", ".join(f"{epsilon:g}" for epsilon in epsilons)
 
 
 def _epsilons(result: AuditResult) -> tuple[float, ...]:
@@ -202,57 +203,25 @@ def _epsilons(result: AuditResult) -> tuple[float, ...]:
 
 
 def _mixtures(results: Sequence[AuditResult]) -> list[str]:
-    """Return what to say if the audits are not of one release: of another ε, or of another mechanism or
+    """Return warnings if the audits are not of one release: of another ε, or of another mechanism or
     embedding."""
-    found = []
+    warnings = []
     tried: dict[str, set[float]] = {}
     for result in results:
         if _epsilons(result):
             tried.setdefault(result.audit, set()).update(_epsilons(result))
     if len({frozenset(values) for values in tried.values()}) > 1:
-        said = "; ".join(
-            dict.fromkeys(f"{result.audit}{_at(result)}" for result in results if _epsilons(result))
-        )
+        each = dict.fromkeys(f"{result.audit}{_at(result)}" for result in results if _epsilons(result))
         shared = sorted(set.intersection(*tried.values()))
-        common = (
-            f"They have only ε = {', '.join(f'{each:g}' for each in shared)} in common"
-            if shared
-            else "They have no ε in common"
+        common = f"only ε = {_listed(shared)}" if shared else "no ε"
+        warnings.append(
+            f"The audits on this page were made at different values of ε: {'; '.join(each)}. They have "
+            f"{common} in common: read each for its own ε."
         )
-        found.append(
-            f"The audits on this page were made at different values of ε: {said}. {common}: read each for "
-            "its own ε."
-        )
-    made_of = {
-        (result.mechanism, result.embedding.name, result.embedding.fingerprint[:12]) for result in results
-    }
+    made_of = sorted({f"{result.mechanism} on {_embedding(result)}" for result in results})
     if len(made_of) > 1:
-        said = "; ".join(
-            f"{mechanism} on {name} ({fingerprint})" for mechanism, name, fingerprint in sorted(made_of)
+        warnings.append(
+            f"The audits on this page are of different mechanisms or embeddings: {'; '.join(made_of)}. Their "
+            "values of ε do not compare."
         )
-        found.append(
-            f"The audits on this page are of different mechanisms or embeddings: {said}. Their values of ε "
-            "do not compare."
-        )
-    return found
-
-
-def _add_figures(page: Page, result: AuditResult) -> None:
-    tried = _epsilons(result)
-    if (
-        len(tried) == 1
-        and not isinstance(result, BoundResult)
-        and not (isinstance(result, InversionResult) and result.text is not None)
-    ):
-        page.add_text(no_curve(tried[0]))
-    elif (drawn := audit_named(result.audit).figure(result)) is not None:
-        page.add_figure(drawn.figure, caption=drawn.caption, alt=drawn.alt)
-
-
-def _made_from(result: AuditResult) -> str:
-    embedding = result.embedding
-    protected = f", {embedding.protected:,} words protected" if embedding.protected else ""
-    return (
-        f"Audited: {result.mechanism} on {embedding.name} ({embedding.fingerprint[:12]}{protected}); "
-        f"draws from the seed {result.seed}, deniable {result.version}."
-    )
+    return warnings

@@ -24,15 +24,8 @@ def _bound_table(result: BoundResult) -> Table:
         worst = place.worst_pairs[0] if place.worst_pairs else None
         shown = "–" if worst is None or worst.shown is None else f"{worst.shown:.3f}"
         promised = "–" if worst is None else f"{worst.promised:.3f}"
-        rows.append(
-            [
-                place.space,
-                f"{place.draws_per_word:,}",
-                promised,
-                shown,
-                "REFUTED" if place.refuted else "holds",
-            ]
-        )
+        verdict = "REFUTED" if place.refuted else "holds"
+        rows.append([place.space, f"{place.draws_per_word:,}", promised, shown, verdict])
     return Table(
         "The pair that came closest, in each place",
         ["space", "draws a word", "promised", "shown at least", ""],
@@ -45,10 +38,8 @@ BOUND = Audit(
     heading="Does the mechanism keep its promise",
     tried=(
         "The promise bounds how much likelier any output may be for one word than for another. Words and "
-        "events were chosen on one half "
-        "of many draws and judged on the other half with exact confidence intervals, in small spaces, where "
-        "a wrong mechanism shows, "
-        "through the whole path of a text, and on the embedding itself."
+        "events were chosen on one half of many draws and judged on the other half with exact confidence "
+        "intervals: in small spaces, through the whole path of a text, and on the embedding itself."
     ),
     sentence=_bound_sentence,
     tables=lambda result: [_bound_table(result)],

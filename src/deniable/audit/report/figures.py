@@ -7,6 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from deniable.audit.inversion.results import BLIND, InversionResult
+from deniable.audit.shares import Estimate
 from deniable.report.figure import apply_style, new_figure
 from deniable.report.palette import MUTED, SERIES
 
@@ -16,14 +17,10 @@ def inversion_figure(result: InversionResult) -> Figure:
     """Return the success of the adversaries against ε, with the success of guessing blindly."""
     figure, axes = new_figure()
     epsilons = [each.epsilon for each in result.results]
-    for found, label in (
-        ([each.bayes for each in result.results], "Bayes adversary"),
-        ([each.nearest_word for each in result.results], "nearest word"),
-    ):
-        errors = [2 * share.standard_error for share in found]
-        axes.errorbar(
-            epsilons, [share.value for share in found], yerr=errors, marker="o", markersize=4, label=label
-        )
+    for name, label in (("bayes", "Bayes adversary"), ("nearest_word", "nearest word")):
+        found: list[Estimate] = [getattr(each, name) for each in result.results]
+        values, errors = [each.value for each in found], [2 * each.standard_error for each in found]
+        axes.errorbar(epsilons, values, yerr=errors, marker="o", markersize=4, label=label)
     axes.axhline(result.results[0].prior_guess, color=MUTED, linestyle=":", label="guessing blindly")
     finish_axes(axes, "share of words named")
     return figure
@@ -36,46 +33,33 @@ def attackers_figure(result: InversionResult) -> Figure:
     figure, panels = new_figure(1, 2, width=6.4, height=3.0, sharey=True)
     found = [each for each in result.results if each.attackers]
     names = [attacker.name for attacker in found[0].attackers]
+    several = len(found) > 1
     for panel, title, reading in zip(panels, ("the word", "its kind"), ("word", "kind"), strict=True):
         for place, name in enumerate(names):
-            reached = [
-                (each.epsilon, getattr(attacker, reading))
-                for each in found
-                if (attacker := each.attacker(name)) is not None
-            ]
+            reached = [(each.epsilon, getattr(each.attacker(name), reading, None)) for each in found]
             drawn = [(epsilon, success.first) for epsilon, success in reached if success is not None]
-            if not drawn:
-                continue
-            values = [share.value for _, share in drawn]
-            errors = [
-                [share.value - share.low for _, share in drawn],
-                [share.high - share.value for _, share in drawn],
-            ]
-            look: dict[str, Any] = {
-                "color": MUTED if name == BLIND else SERIES[(place - 1) % len(SERIES)],
-                "marker": "o",
-                "markersize": 4,
-            }
-            if len(found) > 1:
-                panel.errorbar(
-                    [epsilon for epsilon, _ in drawn],
-                    values,
-                    yerr=errors,
-                    linestyle=":" if name == BLIND else "-",
-                    label=name,
-                    **look,
-                )
-            else:
-                panel.errorbar([place], values, yerr=errors, linestyle="", **look)
+            panel.errorbar(
+                [epsilon if several else place for epsilon, _ in drawn],
+                [share.value for _, share in drawn],
+                yerr=[
+                    [share.value - share.low for _, share in drawn],
+                    [share.high - share.value for _, share in drawn],
+                ],
+                color=MUTED if name == BLIND else SERIES[(place - 1) % len(SERIES)],
+                marker="o",
+                markersize=4,
+                linestyle=("" if not several else ":" if name == BLIND else "-"),
+                label=name,
+            )
         panel.set_title(title)
         panel.set_ylim(-0.03, 1.03)
-        if len(found) > 1:
+        if several:
             panel.set_xlabel("ε")
         else:
             panel.set_xticks(range(len(names)), [name.replace(" ", "\n", 1) for name in names])
             panel.set_xlim(-0.5, len(names) - 0.5)
     panels[0].set_ylabel("share that is named")
-    if len(found) > 1:
+    if several:
         panels[0].legend()
     return figure
 
@@ -86,13 +70,8 @@ def repeats_figure(result: InversionResult) -> Figure:
     figure, axes = new_figure()
     for each in result.results[:5]:
         counts = [found.releases for found in each.repeats]
-        axes.plot(
-            counts,
-            [found.best.value for found in each.repeats],
-            marker="o",
-            markersize=4,
-            label=f"ε = {each.epsilon:g}",
-        )
+        best = [repeat.best.value for repeat in each.repeats]
+        axes.plot(counts, best, marker="o", markersize=4, label=f"ε = {each.epsilon:g}")
     axes.set_xscale("log")
     axes.set_xticks(counts, [str(count) for count in counts])
     axes.minorticks_off()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
+
+from deniable.audit.results import AdvisedResult
 
 
 class Table(NamedTuple):
@@ -15,21 +17,7 @@ class Table(NamedTuple):
     text_columns: int = 1
 
 
-class Advised(Protocol):
-    """A result that says up to which ε an attacker stays within what was called acceptable."""
-
-    @property
-    def acceptable(self) -> float:
-        """The success that was called acceptable."""
-        ...
-
-    @property
-    def largest_acceptable_epsilon(self) -> float | None:
-        """The largest ε, of those tried, at which the success is acceptable."""
-        ...
-
-
-def unsure(result: Advised, found: Iterable[tuple[float, float, float]], what_helps: str) -> str:
+def unsure(result: AdvisedResult, found: Iterable[tuple[float, float, float]], what_helps: str) -> str:
     """Return why an ε is not advised at which the best attacker looks acceptable, and what would help;
     nothing if there is none.
 
@@ -42,7 +30,7 @@ def unsure(result: Advised, found: Iterable[tuple[float, float, float]], what_he
     return f" The upper end of the 95 % interval counts: {what_helps}"
 
 
-def advise(result: Advised, what: str, *, who: str = "it") -> str:
+def advise(result: AdvisedResult, what: str, *, who: str = "it") -> str:
     """Return up to which ε an attacker stays at or below what was called acceptable."""
     largest = result.largest_acceptable_epsilon
     if largest is None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.audit.draws import Users, draw_users
-from deniable.audit.results import AdvisedResult, AtEpsilon, head_of, largest_acceptable, sorted_epsilons
+from deniable.audit.results import AdvisedResult, head_of, largest_acceptable, sorted_epsilons
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import MissingExtra, UnusableAuditData
 from deniable.lab.decoded import USUAL, Decoding, decode_users, learn_decoders
@@ -35,10 +35,11 @@ class TextVolume:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseFacts(AtEpsilon):
+class ReleaseFacts:
     """A condition other than original text: its ε, the share of words that changed, and whether the released
     text was decoded."""
 
+    epsilon: float
     changed: float
     decoded: bool = False
 
@@ -205,12 +206,12 @@ def train_and_ask(
     return counts
 
 
-def _stronger(facts: Mapping[str, ReleaseFacts], protocol: Findings) -> list[tuple[AtEpsilon, float]]:
+def _stronger(facts: Mapping[str, ReleaseFacts], protocol: Findings) -> list[tuple[float, float]]:
     """Return for each ε the success of the strongest adversary, on text as released and decoded."""
     best: dict[float, float] = {}
     for name, about in facts.items():
         best[about.epsilon] = max(best.get(about.epsilon, 0.0), _success(protocol[name]))
-    return [(AtEpsilon(epsilon=epsilon), success) for epsilon, success in best.items()]
+    return list(best.items())
 
 
 def _share_changed(users: Users, others: Users) -> float:
