@@ -26,7 +26,7 @@ from typing import Any
 import regex
 
 from deniable import Embedding
-from deniable.calibration.matching import AverageUnchanged
+from deniable.calibration.matching import epsilon_where, sampled
 from deniable.calibration.result import Targets
 from deniable.calibration.run import calibrate
 from deniable.embeddings import store
@@ -164,8 +164,8 @@ def utility_of(data: Path, language: str) -> dict[str, Any]:
     """Return what a classifier learns from releases of labelled texts, cut by the rules of the vocabulary and
     by the plain ones."""
     embedding = open_vectors(data, language)
-    average = AverageUnchanged(embedding)
-    epsilons = [round(average.epsilon(share), 3) for share in SHARES]
+    sample = sampled(embedding)
+    epsilons = [round(epsilon_where(sample, share), 3) for share in SHARES]
     measured: dict[str, Any] = {"epsilons": epsilons, "shares": list(SHARES)}
     for rules in ("rules", "plain") if embedding.language_rules is not None else ("plain",):
         if rules == "plain":
@@ -197,8 +197,8 @@ def calibration_of(data: Path) -> dict[str, Any]:
     embedding = open_vectors(data, "ja")
     targets = Targets(max_unchanged=0.5, quantile=0.95)
     chosen = calibrate(embedding, targets=targets, sample=1000).to_dict()
-    average = AverageUnchanged(embedding)
-    epsilons = [round(average.epsilon(share), 2) for share in (0.05, *SHARES, 0.95)]
+    sample = sampled(embedding)
+    epsilons = [round(epsilon_where(sample, share), 2) for share in (0.05, *SHARES, 0.95)]
     rows = calibrate(embedding, epsilons=epsilons, sample=1000).to_dict()["table"]
     return {
         "epsilon": chosen["epsilon"],

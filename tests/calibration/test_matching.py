@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, Multivariate
-from deniable.calibration.matching import SHARES, AverageUnchanged, epsilons_where_words_stay
+from deniable.calibration.matching import (
+    SHARES,
+    epsilon_where,
+    epsilons_where_words_stay,
+    sampled,
+    source_of,
+)
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.noise.randomness import InsecureSeededRandomness, SecureRandomness
 
@@ -19,18 +25,18 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_average_is_that_of_real_draws(two_kinds: Embedding) -> None:
-    average, words = AverageUnchanged(two_kinds), np.repeat(np.arange(40), 1000)
+    calibration, words = sampled(two_kinds), np.repeat(np.arange(40), 1000)
     for epsilon in (4.0, 12.0):
         stayed = Multivariate(two_kinds, epsilon=epsilon).perturb(words, SecureRandomness()) == words
         # Draws: a standard error below 0.0025. Rays: 40 words with 200 each, below 0.006.
-        assert average.at(epsilon) == pytest.approx(float(stayed.mean()), abs=0.035)
-    assert average.source == "40 words of the vocabulary, 200 rays each"
+        assert calibration.average(epsilon)[0] == pytest.approx(float(stayed.mean()), abs=0.035)
+    assert source_of(calibration) == "40 words of the vocabulary, 200 rays each"
 
 
 def test_the_inverse_leads_back_and_rises(two_kinds: Embedding) -> None:
-    average = AverageUnchanged(two_kinds)
+    calibration = sampled(two_kinds)
     for share in SHARES:
-        assert average.at(average.epsilon(share)) == pytest.approx(share, abs=0.01)
+        assert calibration.average(epsilon_where(calibration, share))[0] == pytest.approx(share, abs=0.01)
 
 
 def test_the_default_values_of_an_installed_embedding(installed: Embedding) -> None:
@@ -44,8 +50,8 @@ def test_the_default_values_of_an_installed_embedding(installed: Embedding) -> N
 )
 def test_other_mechanisms_reach_the_share_too(name: str, two_kinds: Embedding) -> None:
     mechanism = ChosenMechanism(name=name)
-    average = AverageUnchanged(two_kinds, mechanism)
-    epsilon = average.epsilon(0.5)
+    calibration = sampled(two_kinds, mechanism)
+    epsilon = epsilon_where(calibration, 0.5)
     words = np.repeat(np.arange(40), 500)
     drawn = float(
         (
@@ -53,7 +59,7 @@ def test_other_mechanisms_reach_the_share_too(name: str, two_kinds: Embedding) -
             == words
         ).mean()
     )
-    assert average.at(epsilon) == pytest.approx(drawn, abs=0.03)
+    assert calibration.average(epsilon)[0] == pytest.approx(drawn, abs=0.03)
     # A table gives the value between two of its own, in a straight line: near, not exact.
     assert drawn == pytest.approx(0.5, abs=0.1)
-    assert abs(average.at(1.5 * epsilon) - drawn) > 0.05
+    assert abs(calibration.average(1.5 * epsilon)[0] - drawn) > 0.05

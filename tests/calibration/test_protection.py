@@ -16,7 +16,7 @@ from deniable.calibration.report.findings import findings
 from deniable.calibration.result import Targets, worst_words
 from deniable.calibration.table import measure_table
 from deniable.calibration.writing import make_note, write_words
-from deniable.channel.outputs import output_distributions
+from deniable.channel.outputs import output_distribution
 from deniable.embeddings import store
 from deniable.embeddings.stored import read_meta
 from deniable.errors import MalformedEmbedding, TargetsNotMet
@@ -35,10 +35,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def stays_itself(mechanism: Mechanism, ids: Ids, *, rays: int) -> Floats:
     """Return how often the words that stand in for these become them, the way ``deniable explain`` finds
     it."""
-    found = output_distributions(mechanism, ids, draws=rays)
-    return np.array(
-        [each.probabilities[each.words == word].sum() for word, each in zip(ids.tolist(), found, strict=True)]
-    )
+    found = {word: output_distribution(mechanism, word, draws=rays) for word in ids.tolist()}
+    return np.array([each.probabilities[each.words == word].sum() for word, each in found.items()])
 
 
 def lonely() -> Embedding:

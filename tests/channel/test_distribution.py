@@ -7,7 +7,7 @@ import pytest
 
 from deniable import Embedding, InsecureSeededRandomness, Mechanism
 from deniable.arrays import Floats
-from deniable.channel.outputs import output_distribution, output_distributions
+from deniable.channel.outputs import output_distribution
 from deniable.mechanisms import Gaussian, Mahalanobis, Multivariate, RandomizedResponse
 from tests.mechanisms import definitions as direct
 from tests.mechanisms.every import NAMES, every
@@ -64,16 +64,6 @@ def test_rays_agree_with_the_definition_within_their_errors(name: str) -> None:
             if other != name:
                 wrong = RAYS[other][0](embedding)
                 assert off_by_errors(wrong, embedding, word, expected) > 6
-
-
-def test_many_words_at_once_are_as_one_by_one() -> None:
-    embedding = random_embedding(80, 4)
-    for mechanism in (Mahalanobis(embedding, epsilon=2.0), RandomizedResponse(embedding, epsilon=2.0)):
-        ids = np.array([0, 5, 9, 30, 80, 2])
-        for word, found in zip(ids.tolist(), output_distributions(mechanism, ids, draws=300), strict=True):
-            alone = output_distribution(mechanism, word, draws=300)
-            assert np.array_equal(found.words, alone.words)
-            assert np.allclose(found.probabilities, alone.probabilities)
 
 
 def test_a_source_of_randomness_means_simulation() -> None:

@@ -18,7 +18,6 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import (
     GRID_VALUES,
-    SUPPORT,
     Calibration,
     Rows,
     Work,
@@ -40,7 +39,7 @@ from deniable.channel.rays.statistics import (
 from deniable.channel.store import Columns
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.base import Method, radial_noise
+from deniable.mechanisms.base import radial_noise
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.selection import first_of_each
 from deniable.neighbours.threads import threads
@@ -80,11 +79,6 @@ class RayCalibration(Calibration):
     radii: Floats
     _seen: dict[float, tuple[Floats, Floats]] = field(default_factory=dict, repr=False, compare=False)
     _seen_protected: dict[float, ProtectedUnchanged] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def method(self) -> Method:
-        """By rays."""
-        return "rays"
 
     @cached_property
     def length(self) -> LengthFunction:
@@ -224,7 +218,7 @@ def measure_by_rays(
         measured = grid if support else None
         return order, lambda part: {"ids": part, **_rows(engine, part, measured)}, max(1, pairs // rays)
 
-    arrays, folder = measured_arrays(
+    arrays, known = measured_arrays(
         embedding,
         settings,
         columns,
@@ -237,17 +231,15 @@ def measure_by_rays(
     )
     if support:
         epsilons = np.asarray(arrays["grid"][0])
-    statistics: dict[str, Any] = {name: np.asarray(arrays[name]) for name in SUPPORT if name in arrays}
     return RayCalibration(
         embedding=embedding,
         mechanism=mechanism,
+        method="rays",
         noise=noise,
         draws=rays,
-        ids=np.asarray(arrays["ids"]),
         radii=arrays["radii"],
         epsilons=np.array([]) if epsilons is None else epsilons,
-        folder=folder,
-        **statistics,
+        **known,
     )
 
 

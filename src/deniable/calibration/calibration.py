@@ -104,8 +104,9 @@ def measured_arrays(
     support: bool,
     keep: bool,
     report: Report | None,
-) -> tuple[Rows, Path | None]:
-    """Return the arrays of a calibration, from the disk as far as they are there, and their folder.
+) -> tuple[Rows, dict[str, Any]]:
+    """Return the arrays of a calibration, from the disk as far as they are there, and the fields of any
+    ``Calibration`` among them.
 
     ``prepare`` gets the values of ε that an interrupted run had found. ``report`` is called before anything
     is prepared, with how many words were there.
@@ -147,7 +148,8 @@ def measured_arrays(
                 store.append(**measure(order[start : start + at_once]))
                 if report is not None:
                     report(store.done, store.rows)
-    return store.arrays, store.folder
+    known = {name: np.asarray(store.arrays[name]) for name in ("ids", *SUPPORT) if name in store.arrays}
+    return store.arrays, {"folder": store.folder, **known}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,14 +232,16 @@ class ShareBound:
 class Calibration(ABC):
     """What was found for the words ``ids`` (row i of every array is word ``ids[i]``).
 
-    ``draws`` is the number of directions or draws per word. The statistics that need whole distributions are
-    there at ``epsilons`` only, and None if they were not asked for: ``distinct`` words among that many draws,
-    the ``support`` S_w, ``entropies`` (H₀, H₁, H₂, H_∞ in bits), and the standard errors of the last two.
-    ``at_random`` says that the words were drawn at random from the vocabulary.
+    ``method`` says how, and ``draws`` is the number of directions or draws per word. The statistics that need
+    whole distributions are there at ``epsilons`` only, and None if they were not asked for: ``distinct``
+    words among that many draws, the ``support`` S_w, ``entropies`` (H₀, H₁, H₂, H_∞ in bits), and the
+    standard errors of the last two. ``at_random`` says that the words were drawn at random from the
+    vocabulary.
     """
 
     embedding: Embedding
     mechanism: ChosenMechanism
+    method: Method
     draws: int
     ids: Ids
     epsilons: Floats
@@ -259,11 +263,6 @@ class Calibration(ABC):
         """Whether N_w of every word is known to grow with ε: not under every mechanism, and not for protected
         words."""
         return self.method != "simulation" and self.embedding.protection is None
-
-    @property
-    @abstractmethod
-    def method(self) -> Method:
-        """How the numbers were found: by rays, by exact sums, or by simulation."""
 
     @abstractmethod
     def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from deniable.calibration.by_rays import RayCalibration
+from deniable.calibration.calibration import Calibration
 from deniable.calibration.run import measure
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.base import method_of
@@ -21,53 +22,33 @@ _SAMPLE, _RAYS, _SEED = 1000, 200, 4
 _DRAWN_SAMPLE = 200
 
 
-class AverageUnchanged:
-    """The average N_w under a mechanism as a function of ε, and its inverse: by rays, exact sums or draws,
-    whatever there is."""
+def sampled(embedding: Embedding, mechanism: ChosenMechanism | None = None) -> Calibration:
+    """Return the calibration of a fixed sample of the words; the second call reads it from the disk."""
+    mechanism = ChosenMechanism() if mechanism is None else mechanism
+    # Every ε takes draws of its own.
+    by_draws = method_of(mechanism(embedding, epsilon=1.0)) == "simulation"
+    count = min(_DRAWN_SAMPLE if by_draws else _SAMPLE, len(embedding))
+    ids = np.random.Generator(np.random.PCG64(_SEED)).choice(len(embedding), count, replace=False)
+    return measure(embedding, mechanism, draws=_RAYS, ids=np.sort(ids))
 
-    def __init__(
-        self,
-        embedding: Embedding,
-        mechanism: ChosenMechanism | None = None,
-        *,
-        sample: int = _SAMPLE,
-        rays: int = _RAYS,
-    ) -> None:
-        """Look at a sample of the words; on the second call for the same embedding and mechanism they are
-        read from the disk."""
-        mechanism = ChosenMechanism() if mechanism is None else mechanism
-        made = mechanism(embedding, epsilon=1.0)
-        if method_of(made) == "simulation":
-            sample = min(sample, _DRAWN_SAMPLE)  # every ε takes draws of its own
-        chosen = np.random.Generator(np.random.PCG64(_SEED)).choice(
-            len(embedding), min(sample, len(embedding)), replace=False
-        )
-        self._found = measure(embedding, mechanism, draws=rays, ids=np.sort(chosen))
 
-    @property
-    def source(self) -> str:
-        """In words, where the numbers come from."""
-        each = {
-            "rays": f"{self._found.draws} rays each",
-            "exact": "exact sums",
-            "simulation": f"{self._found.draws} draws each",
-        }
-        return f"{len(self._found.ids):,} words of the vocabulary, {each[self._found.method]}"
+def source_of(calibration: Calibration) -> str:
+    """Return in words where the numbers of a sample come from."""
+    draws = {"rays": f"{calibration.draws} rays each", "exact": "exact sums"}
+    how = draws.get(calibration.method, f"{calibration.draws} draws each")
+    return f"{len(calibration.ids):,} words of the vocabulary, {how}"
 
-    def at(self, epsilon: float) -> float:
-        """Return the average over words of the probability that a word stays itself."""
-        return float(self._found.unchanged(epsilon)[0].mean())
 
-    def epsilon(self, share: float) -> float:
-        """Return the ε, to three digits, at which an average word stays itself in this share of the draws, or
-        as nearly as any does."""
-        if isinstance(self._found, RayCalibration):
-            return self._found.epsilon_reaching(share)
-        table = np.array(
-            [[self.at(epsilon), np.log(epsilon)] for epsilon in sorted(self._found.epsilons.tolist())]
-        )
-        # Draws may fall back by chance; what is looked for is where the share is reached for the first time.
-        return float(f"{np.exp(np.interp(share, np.maximum.accumulate(table[:, 0]), table[:, 1])):.3g}")
+def epsilon_where(calibration: Calibration, share: float) -> float:
+    """Return the ε, to three digits, at which an average word stays itself in this share of the draws, or as
+    nearly as any does."""
+    if isinstance(calibration, RayCalibration):
+        return calibration.epsilon_reaching(share)
+    epsilons = np.sort(calibration.epsilons)
+    averages = [calibration.average(epsilon)[0] for epsilon in epsilons.tolist()]
+    # Draws may fall back by chance; what is looked for is where the share is reached for the first time.
+    reached = np.interp(share, np.maximum.accumulate(averages), np.log(epsilons))
+    return float(f"{np.exp(reached):.3g}")
 
 
 def epsilons_where_words_stay(
@@ -75,5 +56,5 @@ def epsilons_where_words_stay(
 ) -> list[float]:
     """Return the values of ε at which an average word of the embedding stays itself in these shares of the
     draws."""
-    average = AverageUnchanged(Embedding.open(embedding), mechanism)
-    return sorted({average.epsilon(share) for share in shares})
+    calibration = sampled(Embedding.open(embedding), mechanism)
+    return sorted({epsilon_where(calibration, share) for share in shares})

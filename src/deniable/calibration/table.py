@@ -36,7 +36,7 @@ from deniable.channel.rays.rays import Envelope
 from deniable.channel.rays.statistics import GROUPS, LengthFunction, distribution_on_rays, jackknife
 from deniable.embeddings.embedding import Embedding
 from deniable.gpu.draws import SEED as GPU_SEED
-from deniable.mechanisms.base import Method, exact_sums, method_of
+from deniable.mechanisms.base import exact_sums, method_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.selection import first_of_each
@@ -58,16 +58,10 @@ class TableCalibration(Calibration):
     ``on_gpu`` says that the draws were secure ones on a device, which come from no seed.
     """
 
-    exact: bool
     stays: Floats
     errors: Floats
     on_gpu: bool = False
     _more: dict[float, TableCalibration] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def method(self) -> Method:
-        """By exact sums, or by simulation."""
-        return "exact" if self.exact else "simulation"
 
     def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:
         """Return N_w of every word at one ε, and the standard errors; a value that is not in the table is
@@ -121,11 +115,13 @@ class TableCalibration(Calibration):
 
     def upper(self, means: Floats, errors: Floats) -> Floats:
         """Return what no N_w exceeds: exact sums are their own bound, but for rounding."""
-        return np.minimum(means + 1e-9, 1.0) if self.exact else super().upper(means, errors)
+        return np.minimum(means + 1e-9, 1.0) if self.method == "exact" else super().upper(means, errors)
 
     def growing_upper(self, means: Floats, alpha: float) -> Floats:
         """Return what no N_w exceeds: exact sums are their own bound, but for rounding."""
-        return np.minimum(means + 1e-9, 1.0) if self.exact else super().growing_upper(means, alpha)
+        return (
+            np.minimum(means + 1e-9, 1.0) if self.method == "exact" else super().growing_upper(means, alpha)
+        )
 
 
 def measure_table(
@@ -167,7 +163,7 @@ def measure_table(
         table = _Table(embedding, mechanism, grid, draws=draws, support=support)
         return words, table.rows, table.at_once
 
-    arrays, folder = measured_arrays(
+    arrays, known = measured_arrays(
         embedding,
         settings,
         {"ids": ("<i8", ())} | dict.fromkeys(("grid", "stays", "errors"), ("<f8", (values,))),
@@ -178,19 +174,16 @@ def measure_table(
         keep=keep,
         report=report,
     )
-    statistics: dict[str, Any] = {name: np.asarray(arrays[name]) for name in SUPPORT if name in arrays}
     return TableCalibration(
         embedding=embedding,
         mechanism=mechanism,
-        exact=method_of(mechanism(embedding, epsilon=1.0)) == "exact",
+        method="exact" if method_of(mechanism(embedding, epsilon=1.0)) == "exact" else "simulation",
         draws=draws,
-        ids=np.asarray(arrays["ids"]),
         epsilons=np.asarray(arrays["grid"][0]),
         stays=np.asarray(arrays["stays"]),
         errors=np.asarray(arrays["errors"]),
         on_gpu=on_gpu,
-        folder=folder,
-        **statistics,
+        **known,
     )
 
 

@@ -15,7 +15,7 @@ from typing import Unpack
 import numpy as np
 
 from deniable.arrays import Ids
-from deniable.calibration.matching import SHARES, AverageUnchanged
+from deniable.calibration.matching import SHARES, epsilon_where, sampled, source_of
 from deniable.channel.channel import Channel
 from deniable.channel.making import DIRECTIONS
 from deniable.decoding.priors import SUPPORT
@@ -185,8 +185,8 @@ def measure_utility(
     space = embedding if isinstance(embedding, Embedding) else Embedding.open(embedding)
     decodes = decode and learner is None
     learner = LinearLearner() if learner is None else learner
-    average = AverageUnchanged(space, chosen)
-    values = values or sorted({average.epsilon(share) for share in SHARES})
+    sample = sampled(space, chosen)
+    values = values or sorted({epsilon_where(sample, share) for share in SHARES})
     mechanisms = {value: chosen(space, epsilon=value) for value in values}
 
     def open_channel(epsilon: float, released: Sequence[Version]) -> Channel:
@@ -206,7 +206,7 @@ def measure_utility(
     return Findings(
         points=points_of(measured.released),
         decoded=measured.decoded_points(),
-        unchanged={value: average.at(value) for value in values},
+        unchanged={value: sample.average(value)[0] for value in values},
         majority=majority_scores(classified.labels, held_out, runs=runs),
         acceptable_loss=acceptable_loss,
         about=Circumstances(
@@ -220,7 +220,7 @@ def measure_utility(
             runs=runs,
             held_out=held_out,
             judged=len(stratified_split(classified.labels, held_out, seed=1)[1]),
-            average_unchanged_from=average.source,
+            average_unchanged_from=source_of(sample),
             not_decoded="" if decodes else _ONLY_LINEAR if decode else _NOT_ASKED_FOR,
         ),
     )

@@ -18,13 +18,10 @@ from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import evaluate
 from deniable.calibration.compare import Geometry, geometry
 from deniable.calibration.result import Choice, EpsilonRow, Targets, WordRow, row_at, worst_words
-from deniable.channel.distribution import Distribution
 from deniable.channel.outputs import output_distribution
-from deniable.channel.rays.rays import RadialRays
-from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Guarantee
+from deniable.interfaces import Guarantee, Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report
 from deniable.release.privatizer import Privatizer
@@ -172,33 +169,22 @@ def sample_outputs(calibration: Calibration, words: tuple[str, ...] = ()) -> lis
     epsilons = tuple(dict.fromkeys(calibration.epsilon_reaching(average) for average in AVERAGES))
     columns = []
     for word in chosen:
-        goes_in = int(embedding.stands_in(embedding.ids([word]))[0])
-        found = _distributions(calibration, goes_in, epsilons)
-        columns.append(
-            [_output(embedding, word, epsilon, each) for epsilon, each in zip(epsilons, found, strict=True)]
-        )
+        mechanisms = [calibration.mechanism(embedding, epsilon=epsilon) for epsilon in epsilons]
+        columns.append([_output(made, word, draws=calibration.draws) for made in mechanisms])
     averages = [calibration.average(epsilon)[0] for epsilon in epsilons]
     return [(average, list(row)) for average, row in zip(averages, zip(*columns, strict=True), strict=True)]
 
 
-def _distributions(calibration: Calibration, word: int, epsilons: tuple[float, ...]) -> list[Distribution]:
-    if isinstance(calibration, RayCalibration):  # one walk tells all ε
-        length = calibration.length
-        engine = RadialRays(calibration.embedding, calibration.noise, rays=calibration.draws)
-        envelope = engine.envelope(word, furthest=furthest_radius(min(epsilons), length))
-        return [distribution_on_rays(envelope, epsilon, length) for epsilon in epsilons]
-    mechanisms = [calibration.mechanism(calibration.embedding, epsilon=epsilon) for epsilon in epsilons]
-    return [output_distribution(mechanism, word, draws=calibration.draws) for mechanism in mechanisms]
-
-
-def _output(embedding: Embedding, word: str, epsilon: float, found: Distribution) -> Output:
+def _output(mechanism: Mechanism, word: str, *, draws: int) -> Output:
+    embedding = mechanism.embedding
+    found = output_distribution(mechanism, embedding.index[word], draws=draws)
     named = [
         (embedding.words[i], p)
         for i, p in zip(found.words.tolist(), found.probabilities.tolist(), strict=True)
     ]
     return Output(
         word=word,
-        epsilon=epsilon,
+        epsilon=mechanism.epsilon,
         unchanged=sum(p for other, p in named if other == word),
         support=found.support(),
         others=tuple((other, p) for other, p in named if other != word)[:_LIKELIEST],

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from deniable.atomic import whole_file
-from deniable.calibration.matching import AverageUnchanged
+from deniable.calibration.matching import sampled, source_of
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import MissingExtra
 from deniable.lab.tasks.data.examples import AnswerSelection, Classification, Task
@@ -37,8 +37,10 @@ def write_curve_and_table(
     from deniable.report.figure import save
 
     about, points = TASKS[name], points_of(outcomes)
-    average = AverageUnchanged(Embedding.open(embedding), mechanism)
-    unchanged = {point.epsilon: average.at(point.epsilon) for point in points if point.epsilon is not None}
+    sample = sampled(Embedding.open(embedding), mechanism)
+    unchanged = {
+        point.epsilon: sample.average(point.epsilon)[0] for point in points if point.epsilon is not None
+    }
     baselines = baselines_of(task)
     shown = {text: scores[about.score] for text, scores in baselines.items() if about.score in scores}
     figure = curve(
@@ -58,7 +60,7 @@ def write_curve_and_table(
             )
         if mechanism is not None and not mechanism.is_papers:
             lines.append(f"Mechanism: {mechanism.name}.")
-        lines.append(f"N_w: average over {average.source}. Scores: mean (lowest to highest run).")
+        lines.append(f"N_w: average over {source_of(sample)}. Scores: mean (lowest to highest run).")
         file.write(("\n".join(lines) + "\n").encode())
     return [*save(figure, folder, "curve"), table]
 
