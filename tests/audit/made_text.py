@@ -15,10 +15,9 @@ import numpy as np
 from deniable import Embedding, Multivariate
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.attackers import Attacker, Blind, InContext, WordByWord
-from deniable.audit.inversion.judging import judge, release_text
 from deniable.audit.inversion.results import AttackerFinding
 from deniable.audit.inversion.text import AttackedText, make_attacked_text
-from deniable.audit.inversion.text_attack import make_truth
+from deniable.audit.inversion.text_attack import judge, make_truth, release_text
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
 from deniable.decoding.ngrams import Bigrams, count_bigrams

@@ -16,10 +16,9 @@ from deniable import Multivariate
 from deniable.arrays import Ids
 from deniable.audit.inversion.attackers import InContext
 from deniable.audit.inversion.drawn_words import InversionEffort
-from deniable.audit.inversion.judging import release_text
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, LANGUAGE_MODEL, NEAREST_WORD
 from deniable.audit.inversion.shadow import Shadow
-from deniable.audit.inversion.text_attack import TextAttack
+from deniable.audit.inversion.text_attack import TextAttack, release_text
 from deniable.channel import rows
 from deniable.decoding.priors import first_shares
 from deniable.lab.inversion.language_model import ByLanguageModel, LanguageModelAttack, Weights

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from deniable.audit.inversion.shadow import Shadow, ShadowSample
 from deniable.decoding.ngrams import Bigrams, PairCounts
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
+from deniable.measures.texts import Texts
 from deniable.words.cutter import Cutter, Lookup
 from deniable.words.public_text import read_documents
 
@@ -33,8 +33,6 @@ LONGEST_PART = 100
 
 _HELD_BACK = 10
 _ENDS_SENTENCE = frozenset('.!?:;"“”«»()\n\t•|')
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,39 +54,23 @@ class PublicText:
         return int(self.bigrams.counts.sum())
 
 
-@dataclass(frozen=True, kw_only=True)
-class AttackedText:
-    """Parts of documents as ids of their words, ``unknown_id`` for ⊥, and which words are written as names
-    are.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AttackedText(Texts):
+    """Parts of documents, and which words are written as names are.
 
     The first ``sampled`` documents are drawn at random. Those after them hold words of a user's lists, and
-    are there for these alone. ``digests`` tell all of them again, as ``digest_of`` has them.
+    are there for these alone. ``digests`` identify all of them, as ``digest_of`` has them.
     """
 
     source: str
-    documents: list[Ids] = field(repr=False)
     names: Ids = field(repr=False)
     sampled: int
     digests: frozenset[bytes] = field(repr=False)
 
     @property
-    def ids(self) -> Ids:
-        """The words of all documents, one after the other."""
-        return np.concatenate(self.documents)
-
-    @property
-    def document_of_each(self) -> Ids:
-        """The number of the document that each word is of."""
-        return np.repeat(np.arange(len(self.documents)), [len(each) for each in self.documents])
-
-    @property
-    def places(self) -> int:
+    def judged(self) -> int:
         """How many words the documents have that were drawn at random; they come first."""
-        return sum(len(each) for each in self.documents[: self.sampled])
-
-    def split(self, flat: Ids) -> list[Ids]:
-        """Return one number a word as documents again."""
-        return np.split(flat, np.cumsum([len(each) for each in self.documents])[:-1])
+        return int(self.offsets[self.sampled])
 
     def groups(self, embedding: Embedding, shares: Floats) -> Ids:
         """Return the group of each word, as its place in ``GROUPS``; ``shares`` say how frequent the words of
@@ -96,14 +78,13 @@ class AttackedText:
         order = np.argsort(-shares[: len(embedding)], kind="stable")
         rank = np.empty(len(embedding) + 1, dtype=np.int64)
         rank[order], rank[-1] = np.arange(len(embedding)), -1
-        ids = self.ids
         digits = np.array([any(letter.isdigit() for letter in word) for word in embedding.words] + [False])
         chosen = [
-            ids == embedding.unknown_id,
-            digits[ids],
-            rank[ids] < MOST_FREQUENT,
-            np.isin(ids, self.names),
-            rank[ids] >= NOT_RARE,
+            self.ids == embedding.unknown_id,
+            digits[self.ids],
+            rank[self.ids] < MOST_FREQUENT,
+            np.isin(self.ids, self.names),
+            rank[self.ids] >= NOT_RARE,
         ]
         names = ("unknown", "numbers", "frequent", "names", "rare")
         return np.select(chosen, [GROUPS.index(name) for name in names], GROUPS.index("others"))
@@ -133,16 +114,12 @@ def read_public_text(
         from or to attack.
     """
     cutter, lookup, random = Cutter(embedding), Lookup(embedding), np.random.default_rng([seed, 11])
-    held, counts, left_out = _Sample[str](places, random), PairCounts(len(embedding) + 1), 0
+    held, counts, left_out = _Sample(places, random), PairCounts(len(embedding) + 1), 0
     shadow = None if shadow_words is None else ShadowSample(counts, words=shadow_words, seed=seed)
     # Read before, since a document may stand before the place at which it is held back.
-    apart = (
-        {digest_of(line) for number, line in _documents(path) if number % _HELD_BACK == 0}
-        if hold_back
-        else set()
-    )
-    apart |= set() if attacked is None else attacked.digests
-
+    apart = set() if attacked is None else set(attacked.digests)
+    if hold_back:
+        apart |= {digest_of(line) for number, line in _documents(path) if number % _HELD_BACK == 0}
     for number, line in _documents(path):
         if hold_back and number % _HELD_BACK == 0:
             held.offer(line)
@@ -158,19 +135,19 @@ def read_public_text(
             shadow.offer(digest, ids)
     learnt = None if shadow is None else shadow.finish()
     bigrams = counts.smooth()
-    if bigrams is None and left_out:
-        raise UnusableAuditData(
-            path, "holds hardly more than the documents that are attacked: give a public text with others"
-        )
     if bigrams is None:
-        raise UnusableAuditData(
-            path,
-            "holds no two words in a row in its documents, one a line, so attackers learn nothing from it",
+        problem = (
+            "holds hardly more than the documents that are attacked: give a public text with others"
+            if left_out
+            else "holds no two words in a row in its documents, one a line: attackers learn nothing from it"
         )
+        raise UnusableAuditData(path, problem)
     public = PublicText(source=path.name, bigrams=bigrams, shadow=learnt, left_out=left_out)
+    if not hold_back:
+        return public, None
     return public, make_attacked_text(
         embedding, held.kept, source=path, places=places, random=random, listed=listed
-    ) if hold_back else None
+    )
 
 
 def digest_of(document: str) -> bytes:
@@ -196,10 +173,9 @@ def read_attacked_text(
     :raises UnusableAuditData: if it holds no words.
     """
     random = np.random.default_rng([seed, 13])
-    sample = _Sample[str](places, random)
-    for line in read_documents(path):
-        if line.strip():
-            sample.offer(line)
+    sample = _Sample(places, random)
+    for _, line in _documents(path):
+        sample.offer(line)
     return make_attacked_text(
         embedding, sample.kept, source=path, places=places, random=random, listed=listed
     )
@@ -225,12 +201,11 @@ def make_attacked_text(
     lookup, cutter, typed = Lookup(embedding), Cutter(embedding), Cutter(embedding, keep_case=True)
     random = np.random.default_rng(0) if random is None else random
     order = range(len(documents)) if places is None else random.permutation(len(documents)).tolist()
-    drawn: list[Ids] = []
-    more: list[Ids] = []
+    wanted = np.zeros(0, dtype=np.int64) if listed is None else listed
+    parts: list[Ids] = []
     digests: set[bytes] = set()
     capital, small = np.zeros(len(embedding) + 1), np.zeros(len(embedding) + 1)
-    words = further = 0
-    wanted = np.zeros(0, dtype=np.int64) if listed is None else listed
+    sampled = words = further = 0
     for number in order:
         enough = places is not None and words >= places
         if enough and (not len(wanted) or further >= (places or 0)):
@@ -240,23 +215,21 @@ def make_attacked_text(
             continue
         _count_capitals(*typed.words_and_gaps(documents[number]), ids, capital, small)
         digests.add(digest_of(documents[number]))
-        part = _part(ids, wanted if enough else None, random)
+        parts.append(_part(ids, wanted if enough else None, random))
         if enough:
-            more.append(part)
-            further += len(part)
+            further += len(parts[-1])
         else:
-            drawn.append(part)
-            words += len(part)
-    if not drawn:
+            sampled, words = sampled + 1, words + len(parts[-1])
+    if not parts:
         raise UnusableAuditData(source, "holds no words to attack")
-    if all((document == embedding.unknown_id).all() for document in drawn):
+    if all((part == embedding.unknown_id).all() for part in parts[:sampled]):
         raise UnusableAuditData(source, f"none of the words to attack is in the embedding {embedding.name!r}")
-    names = np.flatnonzero(capital > small)
     return AttackedText(
+        ids=np.concatenate(parts),
+        offsets=np.cumsum([0, *map(len, parts)], dtype=np.int64),
         source=source.name,
-        documents=[*drawn, *more],
-        names=names,
-        sampled=len(drawn),
+        names=np.flatnonzero(capital > small),
+        sampled=sampled,
         digests=frozenset(digests),
     )
 
@@ -284,14 +257,14 @@ def _count_capitals(words: list[str], gaps: list[str], ids: Ids, capital: Floats
             (capital if words[place][0].isupper() else small)[ids[place]] += 1.0
 
 
-class _Sample(Generic[T]):
+class _Sample:
     """A random sample of what is offered, of bounded size (a reservoir)."""
 
     def __init__(self, size: int, random: np.random.Generator) -> None:
-        self.kept: list[T] = []
+        self.kept: list[str] = []
         self._size, self._random, self._offered = size, random, 0
 
-    def offer(self, item: T) -> None:
+    def offer(self, item: str) -> None:
         self._offered += 1
         if len(self.kept) < self._size:
             self.kept.append(item)

@@ -1,4 +1,10 @@
-"""Running text under attack: released in memory, and read by every attacker there is."""
+"""Running text under attack: released in memory, read by every attacker there is, and judged.
+
+Success is counted at places with a word that the embedding knows. Unknown words are all released as one, ⊥: a
+released word does not tell which it was. To say "unknown" there is counted in a group of its own. At all
+other places an attacker gains nothing by saying so, and names a known word. Intervals take the words of a
+document together.
+"""
 
 from __future__ import annotations
 
@@ -20,27 +26,33 @@ from deniable.audit.inversion.attackers import (
     WordByWord,
 )
 from deniable.audit.inversion.drawn_words import InversionEffort, proved_bound
-from deniable.audit.inversion.judging import Truth, judge, release_text
 from deniable.audit.inversion.results import (
     ALONE,
     BLIND,
     NEAREST_WORD,
     AttackedTextSummary,
     AttackerFinding,
+    GroupFinding,
+    ListFinding,
     ProvedBound,
+    Success,
 )
 from deniable.audit.inversion.text import (
+    GROUPS,
     MOST_FREQUENT,
     AttackedText,
     PublicText,
     read_attacked_text,
     read_public_text,
 )
+from deniable.audit.shares import share_by_cluster
 from deniable.channel.channel import Channel
+from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
 from deniable.decoding import priors
+from deniable.decoding.reading import NOT_AMONG_THEM, Reading
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.kinds import make_kinds
+from deniable.embeddings.kinds import Kinds, make_kinds
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -51,6 +63,93 @@ from deniable.words.public_text import read_word_list
 
 _WORDS_TO_CHOOSE_BY = 3_000
 """How many words of public text attackers release to choose how far to trust what they read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth:
+    """What attackers are judged by: the words of a text, their groups, the kinds of words, and the lists of a
+    user by name."""
+
+    text: AttackedText
+    groups: Ids = field(repr=False)
+    kinds: Kinds
+    lists: Mapping[str, Ids]
+
+
+def release_text(mechanism: Mechanism, text: AttackedText, *, seed: int) -> list[Ids]:
+    """Return the documents as a release would make them, from a seed. They are for an attack in memory, never
+    to be written."""
+    return text.split(Draws(mechanism, seed=seed).of_each(text.ids))
+
+
+def judge(
+    attacker: Attacker, released: Sequence[Ids], truth: Truth, *, began: float | None = None
+) -> AttackerFinding:
+    """Return what an attacker reaches on a release; ``began`` is when it began to prepare, by
+    ``time.perf_counter``.
+
+    :raises ValueError: if the text has no word that the embedding knows.
+    """
+    began = time.perf_counter() if began is None else began
+    reading = attacker.read(released)
+    seconds = time.perf_counter() - began
+    ids, documents, drawn = truth.text.ids, _document_of_each(truth.text), slice(0, truth.text.judged)
+    unknown_id = len(truth.kinds.of) - 1
+    # Where a word is known, ⊥ is no candidate.
+    ranks, of_unknown = reading.ranks(ids), reading.ranks(np.full_like(ids, unknown_id))
+    ranks = ranks - ((of_unknown < ranks) & (ranks < NOT_AMONG_THEM)).astype(np.int64)
+    kind_ranks = reading.kind_ranks(ids, truth.kinds)[drawn]
+    known, has_kind, groups = ids[drawn] != unknown_id, kind_ranks >= 0, truth.groups[drawn]
+    word = _success(ranks[drawn][known], documents[drawn][known])
+    if word is None:
+        raise ValueError("the attacked text has no word that the embedding knows")
+    return AttackerFinding(
+        name=attacker.name,
+        knows=attacker.knows,
+        seconds=round(seconds, 2),
+        word=word,
+        kind=_success(kind_ranks[has_kind], documents[drawn][has_kind]),
+        groups=tuple(
+            GroupFinding(
+                group=name,
+                places=int((groups == place).sum()),
+                word=_success(ranks[drawn][groups == place], documents[drawn][groups == place]),
+            )
+            for place, name in enumerate(GROUPS)
+        ),
+        lists=tuple(_judge_list(name, listed, reading, ranks, truth) for name, listed in truth.lists.items()),
+    )
+
+
+def _document_of_each(text: AttackedText) -> Ids:
+    return np.repeat(np.arange(len(text)), text.lengths)
+
+
+def _judge_list(name: str, listed: Ids, reading: Reading, ranks: Ids, truth: Truth) -> ListFinding:
+    """Return how well words of a list are named, and told from others where the list is the likeliest of all
+    kinds.
+
+    How often that is said rightly is counted where documents were drawn at random: elsewhere such words are
+    more frequent.
+    """
+    ids, documents, kinds = truth.text.ids, _document_of_each(truth.text), truth.kinds
+    own = np.isin(ids, listed)
+    judged = (own | (kinds.of[ids] >= 0)) & (np.arange(len(ids)) < truth.text.judged)
+    with_list = kinds.with_list(listed)
+    says = reading.kind_masses(with_list).argmax(axis=1) == kinds.count
+    return ListFinding(
+        name=name,
+        words=len(listed),
+        places=int(own.sum()),
+        word=_success(ranks[own], documents[own]),
+        found=share_by_cluster(says[own], documents[own]),
+        rightly=share_by_cluster(own[says & judged], documents[says & judged]),
+    )
+
+
+def _success(ranks: Ids, documents: Ids) -> Success | None:
+    first, within_ten = (share_by_cluster(ranks < most, documents) for most in (1, 10))
+    return None if first is None or within_ten is None else Success(first=first, within_ten=within_ten)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,12 +220,9 @@ class TextAttack:
         """Return what the words that attackers think of become: those words that ``attack`` with this seed
         releases, or all of them."""
         learns = any(each.shadow_words for each in self.further)
-        released = [*release_text(mechanism, self.truth.text, seed=2 * seed + 1)]
+        released = release_text(mechanism, self.truth.text, seed=2 * seed + 1)
         if self.public.shadow is not None:
-            for words in (
-                _WORDS_TO_CHOOSE_BY,
-                *(each.chooses_by for each in self.further if each.chooses_by),
-            ):
+            for words in (_WORDS_TO_CHOOSE_BY, *filter(None, (each.chooses_by for each in self.further))):
                 released += self.public.shadow.release(mechanism, seed=2 * seed, words=words).released
         return make_channel(
             self.embedding,
@@ -152,7 +248,7 @@ class TextAttack:
     def bound(self, mechanism: Mechanism, found: Sequence[AttackerFinding]) -> ProvedBound | None:
         """Return what no reader of single words exceeds at the frequencies of the text's own known words;
         None if it is not known."""
-        ids = self.truth.text.ids[: self.truth.text.places]
+        ids = self.truth.text.ids[: self.truth.text.judged]
         counts = np.bincount(ids[ids != self.embedding.unknown_id], minlength=len(self.embedding) + 1).astype(
             np.float64
         )
@@ -191,7 +287,7 @@ class TextAttack:
     def summarise(self) -> AttackedTextSummary:
         """Return what was attacked and what was read."""
         text = self.truth.text
-        ids = text.ids[: text.places]
+        ids = text.ids[: text.judged]
         return AttackedTextSummary(
             source=text.source,
             documents=text.sampled,
