@@ -154,6 +154,6 @@ def test_geometry_and_averages_take_names_or_embeddings(small: Embedding) -> Non
     (alone,) = compare_geometry("small", sample=20)
     assert alone.to_dict() == compare_geometry(small, sample=20)[0].to_dict()
     both = compare_embeddings(["small", small], sample=10, rays=20)
-    assert [row.to_dict() for row in both[0]] == [row.to_dict() for row in both[1]]
+    assert both[0] == both[1]
     with pytest.raises(InvalidParameter, match="two or more"):
         compare_embeddings(["small"])

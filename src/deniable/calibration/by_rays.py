@@ -18,11 +18,13 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import (
     GRID_VALUES,
+    SUPPORT,
     Calibration,
     Rows,
     Work,
     checked_epsilons,
     measured_arrays,
+    public_sample,
 )
 from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope, RadialRays
 from deniable.channel.rays.statistics import (
@@ -250,12 +252,8 @@ def measure_protected(
     vector the first counts."""
     engine, shape = RadialRays(embedding, noise, rays=rays), (len(epsilons), len(ids))
     length = length_function(engine.noise)
-    draws, means, errors, counts = (
-        length.draws(rays),
-        np.zeros(shape),
-        np.zeros(shape),
-        np.zeros(shape, dtype=np.int64),
-    )
+    draws, counts = length.draws(rays), np.zeros(shape, dtype=np.int64)
+    means, errors = np.zeros(shape), np.zeros(shape)
     walks = engine.envelopes(ids, furthest=furthest_radius(min(epsilons), length, draws))
     for column, (word, envelope) in enumerate(
         zip(first_of_each(embedding)[ids].tolist(), walks, strict=True)
@@ -263,10 +261,8 @@ def measure_protected(
         for row, epsilon in enumerate(epsilons):
             outputs = distribution_on_rays(envelope, epsilon, length)
             own = outputs.words == word
-            means[row, column], errors[row, column] = (
-                outputs.probabilities[own].sum(),
-                outputs.standard_errors[own].sum(),
-            )
+            means[row, column] = outputs.probabilities[own].sum()
+            errors[row, column] = outputs.standard_errors[own].sum()
             counts[row, column] = np.count_nonzero(envelope.at(draws / epsilon) == word)
     return {
         e: ProtectedUnchanged(means=m, errors=s, counts=c)
@@ -277,10 +273,8 @@ def measure_protected(
 def epsilon_range(engine: RadialRays, values: int = GRID_VALUES) -> Floats:
     """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95
     %)."""
-    ids = np.random.Generator(np.random.PCG64(3)).choice(
-        len(engine.embedding), min(_WORDS_TO_FIND_THE_RANGE, len(engine.embedding)), replace=False
-    )
-    return _covering(engine.first_breakpoints(np.sort(ids)), length_function(engine.noise), values)
+    ids = public_sample(len(engine.embedding), _WORDS_TO_FIND_THE_RANGE, seed=3)
+    return _covering(engine.first_breakpoints(ids), length_function(engine.noise), values)
 
 
 def typical_epsilon(radii: Floats, length: LengthFunction) -> float:
@@ -314,20 +308,26 @@ def _rows(engine: RadialRays, ids: Ids, grid: Floats | None) -> Rows:
     length = length_function(engine.noise)
     draws = length.draws(engine.rays)
 
-    def of_one_word(envelope: Envelope) -> tuple[Floats, list[tuple[Any, ...]]]:
-        found = []
-        for epsilon in grid.tolist():
-            outputs = distribution_on_rays(envelope, epsilon, length)
-            counts = distinct_words(envelope, epsilon, draws), outputs.support()
-            found.append((*counts, outputs.entropies(), *jackknife(envelope, epsilon, length)))
-        return _first(envelope), found
+    def of_one_word(envelope: Envelope) -> tuple[Floats, list[dict[str, Any]]]:
+        return _first(envelope), [support_statistics(envelope, e, length, draws) for e in grid.tolist()]
 
     walks = engine.envelopes(ids, furthest=furthest_radius(float(grid.min()), length, draws))
     with ThreadPoolExecutor(threads()) as pool:  # NumPy lets go of the interpreter while it sorts and adds up
         radii, found = zip(*pool.map(of_one_word, walks), strict=True)
-    names = ("distinct", "support", "entropies", "support_errors", "entropy_errors")
-    columns = {name: np.array([[row[i] for row in rows] for rows in found]) for i, name in enumerate(names)}
+    columns = {name: np.array([[row[name] for row in rows] for rows in found]) for name in SUPPORT}
     return {"radii": round_up(np.stack(radii)), **columns, "grid": np.tile(grid, (len(ids), 1))}
+
+
+def support_statistics(
+    envelope: Envelope, epsilon: float, length: LengthFunction, draws: Floats
+) -> dict[str, Any]:
+    """Return the statistics of ``SUPPORT`` of one word; ``draws`` are the lengths that distinct words are
+    counted at."""
+    outputs = distribution_on_rays(envelope, epsilon, length)
+    counts = distinct_words(envelope, epsilon, draws), outputs.support()
+    return dict(
+        zip(SUPPORT, (*counts, outputs.entropies(), *jackknife(envelope, epsilon, length)), strict=True)
+    )
 
 
 def _first(envelope: Envelope) -> Floats:

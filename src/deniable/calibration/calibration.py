@@ -79,6 +79,13 @@ Work = tuple[Ids, Callable[[Ids], Rows], int]
 """The words in the order in which they are measured, what measures some of them, and how many at a time."""
 
 
+def public_sample(words: Ids | int, count: int, *, seed: int) -> Ids:
+    """Return the ids of a sample of these words, or of the first ``words``, drawn with a public seed."""
+    pool = np.arange(words) if isinstance(words, int) else words
+    drawn: Ids = np.random.Generator(np.random.PCG64(seed)).choice(pool, min(count, len(pool)), replace=False)
+    return np.sort(drawn)
+
+
 def checked_epsilons(ids: Ids | None, epsilons: Floats | None) -> Floats | None:
     """Return the values of ε to measure at; None where they are still to be found.
 

@@ -4,7 +4,7 @@ neighbour."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import measure_by_rays
+from deniable.calibration.calibration import public_sample
 from deniable.channel.rays.statistics import average_unchanged
 from deniable.embeddings.derived import restrict
 from deniable.embeddings.embedding import Embedding
@@ -33,10 +34,6 @@ class Averages:
     error: float
     support: float
     distinct: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the averages as JSON-ready data."""
-        return asdict(self)
 
 
 def compare_embeddings(
@@ -72,8 +69,7 @@ def common_words(embeddings: list[Embedding], sample: int) -> list[Ids]:
     shared = [word for word in embeddings[0].words if all(word in other.index for other in embeddings[1:])]
     if not shared:
         raise InvalidParameter("embeddings", ", ".join(e.name for e in embeddings), "have no word in common")
-    count = min(validated_count(sample, "sample"), len(shared))
-    picked = np.sort(np.random.Generator(np.random.PCG64(6)).choice(len(shared), count, replace=False))
+    picked = public_sample(len(shared), validated_count(sample, "sample"), seed=6).tolist()
     return [embedding.ids([shared[i] for i in picked]) for embedding in embeddings]
 
 
@@ -133,22 +129,14 @@ def geometry(embedding: Embedding, *, sample: int | None = None) -> Geometry:
     """
     ids: Ids = np.arange(len(embedding))
     if sample is not None:
-        random = np.random.Generator(np.random.PCG64(5))
-        ids = np.sort(random.choice(ids, min(validated_count(sample, "sample"), len(ids)), replace=False))
+        ids = public_sample(ids, validated_count(sample, "sample"), seed=5)
     wanted = tuple(k for k in NEIGHBOURS if k < len(embedding))
-    if not wanted:
-        return Geometry(
-            embedding=embedding.name,
-            words=len(ids),
-            neighbours=(),
-            percentiles=np.empty((0, len(PERCENTILES))),
-        )
     distances = np.empty((len(ids), len(wanted)))
     search, at_once = best_neighbours(embedding), 512
     for start in range(0, len(ids), at_once):
         part = ids[start : start + at_once]
         # The word itself, at distance 0, is always among the first: the k-th neighbour has place k.
-        _, found = search.nearest_k(embedding.rows(part), max(wanted) + 1)
+        _, found = search.nearest_k(embedding.rows(part), max(wanted, default=0) + 1)
         distances[start : start + len(part)] = found[:, list(wanted)]
     percentiles = np.percentile(distances, PERCENTILES, axis=0).T
     return Geometry(embedding=embedding.name, words=len(ids), neighbours=wanted, percentiles=percentiles)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from deniable.calibration.by_rays import RayCalibration
-from deniable.calibration.calibration import Calibration
+from deniable.calibration.calibration import Calibration, public_sample
 from deniable.calibration.run import measure
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.base import method_of
@@ -27,9 +27,8 @@ def sampled(embedding: Embedding, mechanism: ChosenMechanism | None = None) -> C
     mechanism = ChosenMechanism() if mechanism is None else mechanism
     # Every ε takes draws of its own.
     by_draws = method_of(mechanism(embedding, epsilon=1.0)) == "simulation"
-    count = min(_DRAWN_SAMPLE if by_draws else _SAMPLE, len(embedding))
-    ids = np.random.Generator(np.random.PCG64(_SEED)).choice(len(embedding), count, replace=False)
-    return measure(embedding, mechanism, draws=_RAYS, ids=np.sort(ids))
+    ids = public_sample(len(embedding), _DRAWN_SAMPLE if by_draws else _SAMPLE, seed=_SEED)
+    return measure(embedding, mechanism, draws=_RAYS, ids=ids)
 
 
 def source_of(calibration: Calibration) -> str:

@@ -68,19 +68,11 @@ class Targets:
 
         :raises InvalidParameter: otherwise.
         """
-        if self.min_distinct is None or self.min_distinct <= min(words, draws):
-            return
-        if words < draws:
-            raise InvalidParameter(
-                "min_distinct",
-                self.min_distinct,
-                f"the embedding has {words:,} words, so no more can come out",
-            )
-        raise InvalidParameter(
-            "min_distinct",
-            self.min_distinct,
-            f"{draws:,} draws give at most {draws:,} distinct words; ask for more --rays",
-        )
+        if self.min_distinct is not None and self.min_distinct > min(words, draws):
+            problem = f"{draws:,} draws give at most {draws:,} distinct words; ask for more --rays"
+            if words < draws:
+                problem = f"the embedding has {words:,} words, so no more can come out"
+            raise InvalidParameter("min_distinct", self.min_distinct, problem)
 
     def to_dict(self) -> dict[str, float | int | None]:
         """Return the targets as JSON-ready data."""

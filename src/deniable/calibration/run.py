@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
-from deniable.calibration.calibration import GRID_VALUES, Calibration
+from deniable.calibration.calibration import GRID_VALUES, Calibration, public_sample
 from deniable.calibration.choice import choose, choose_for_protection, evaluate
 from deniable.calibration.protection import Protection, check_protectable
 from deniable.calibration.protection import protect as protect_words
@@ -212,8 +212,7 @@ def measure_sample(
 ) -> Calibration:
     """Return S_w of a random sample of the words, at these values of ε, and with ``whole`` at ones that cover
     the calibration."""
-    count = min(DRAWN_WORDS if calibration.method == "simulation" else SAMPLED_WORDS, len(calibration.ids))
-    ids = np.random.Generator(np.random.PCG64(4)).choice(np.sort(calibration.ids), count, replace=False)
+    count = DRAWN_WORDS if calibration.method == "simulation" else SAMPLED_WORDS
     covering = calibration.epsilons.tolist()
     if isinstance(calibration, RayCalibration):
         covering = calibration.span(GRID_VALUES) if whole else []
@@ -222,7 +221,7 @@ def measure_sample(
         calibration.embedding,
         calibration.mechanism,
         draws=calibration.draws,
-        ids=np.sort(ids),
+        ids=public_sample(np.sort(calibration.ids), count, seed=4),
         epsilons=grid,
         support=True,
         by_draws=calibration.method == "simulation",
@@ -279,8 +278,7 @@ def _select_words(embedding: Embedding, words: Iterable[str] | None, sample: int
         ids = np.unique(found[found != embedding.unknown_id])
     if sample is not None:
         pool = np.arange(len(embedding)) if ids is None else ids
-        count = min(validated_count(sample, "sample"), len(pool))
-        ids = np.sort(np.random.Generator(np.random.PCG64(4)).choice(pool, count, replace=False))
+        ids = public_sample(pool, validated_count(sample, "sample"), seed=4)
     return None if ids is not None and len(ids) == len(embedding) else ids
 
 

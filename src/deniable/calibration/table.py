@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
+from deniable.calibration.by_rays import support_statistics
 from deniable.calibration.calibration import (
     GRID_VALUES,
     SUPPORT,
@@ -29,11 +30,12 @@ from deniable.calibration.calibration import (
     Work,
     checked_epsilons,
     measured_arrays,
+    public_sample,
 )
 from deniable.channel.distribution import Distribution
 from deniable.channel.draws import Draws, gpu_draws
 from deniable.channel.rays.rays import Envelope
-from deniable.channel.rays.statistics import GROUPS, LengthFunction, distribution_on_rays, jackknife
+from deniable.channel.rays.statistics import GROUPS, LengthFunction
 from deniable.embeddings.embedding import Embedding
 from deniable.gpu.draws import SEED as GPU_SEED
 from deniable.mechanisms.base import exact_sums, method_of
@@ -190,8 +192,7 @@ def measure_table(
 def epsilon_range(embedding: Embedding, mechanism: ChosenMechanism, values: int = GRID_VALUES) -> Floats:
     """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95 %),
     as far as it does."""
-    count = min(_WORDS_TO_FIND_THE_RANGE, len(embedding))
-    ids = np.sort(np.random.Generator(np.random.PCG64(3)).choice(len(embedding), count, replace=False))
+    ids = public_sample(len(embedding), _WORDS_TO_FIND_THE_RANGE, seed=3)
     averages = (
         _Table(embedding, mechanism, _RANGE, draws=_DRAWS_TO_FIND_THE_RANGE).rows(ids)["stays"].mean(axis=0)
     )
@@ -284,15 +285,7 @@ class _Table:
         draws = Envelope(
             start=min(own), counts=np.ones_like(released), winners=released, radii=np.zeros(len(released))
         )
-        whole = distribution_on_rays(draws, 1.0, self._length)
-        support_error, entropy_errors = jackknife(draws, 1.0, self._length)
-        return numbers | {
-            "distinct": len(whole.words),
-            "support": whole.support(),
-            "entropies": whole.entropies(),
-            "support_errors": support_error,
-            "entropy_errors": entropy_errors,
-        }
+        return numbers | support_statistics(draws, 1.0, self._length, draws.radii)
 
     def _own(self, ids: Ids, entering: Ids) -> list[set[int]]:
         """Return for each word those that count as staying: the first with its vector and, of a protected

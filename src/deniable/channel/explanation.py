@@ -69,15 +69,10 @@ class MapEffect:
     def __init__(self, embedding: Embedding) -> None:
         """Find the embedding that this one was made from, if its vectors are a map and that one is on this
         machine."""
-        self._embedding, self._origin = (
-            embedding,
-            None if embedding.linear_map is None else embedding.linear_map.origin,
-        )
-        self._name = (
-            None
-            if self._origin is None
-            else find_by_fingerprint(self._origin.source_fingerprint, first=self._origin.source)
-        )
+        self._embedding, self._name = embedding, None
+        self._origin = None if embedding.linear_map is None else embedding.linear_map.origin
+        if self._origin is not None:
+            self._name = find_by_fingerprint(self._origin.source_fingerprint, first=self._origin.source)
 
     @cached_property
     def _source(self) -> tuple[Embedding, Ids]:
@@ -101,10 +96,8 @@ class MapEffect:
         def moves(among: Ids) -> tuple[Move, ...]:
             return tuple(Move(embedding.words[known[i]], int(before[i]), int(now[i])) for i in among.tolist())
 
-        nearer, away = (
-            np.flatnonzero(others & (now <= top) & (before > top)),
-            np.flatnonzero(others & (before <= top) & (now > top)),
-        )
+        nearer = np.flatnonzero(others & (now <= top) & (before > top))
+        away = np.flatnonzero(others & (before <= top) & (now > top))
         return NeighbourMoves(
             source=self._name,
             source_fingerprint=self._origin.source_fingerprint,
@@ -173,7 +166,13 @@ class Explanation:
 
 
 def explain_word(
-    mechanism: Mechanism, word: str, *, draws: int = 1000, top: int = 10, randomness: Randomness | None = None
+    mechanism: Mechanism,
+    word: str,
+    *,
+    draws: int = 1000,
+    top: int = 10,
+    randomness: Randomness | None = None,
+    effect: MapEffect | None = None,
 ) -> Explanation:
     """Return what ``word`` becomes, and its ``top`` nearest words.
 
@@ -183,42 +182,11 @@ def explain_word(
     simulated. ``method`` says which. An unknown word is explained as ⊥, which is how it is treated, and a
     protected word as the one that stands in for it. Shares are estimates unless exact: each carries its
     standard error. ``unchanged`` estimates N_w; ``distinct`` counts the distinct words among ``draws`` draws,
-    one per direction (the paper's S_w with 1,000).
+    one per direction (the paper's S_w with 1,000). ``effect`` may be that of the embedding, opened before.
 
     :raises InvalidParameter: if ``word`` is not one word to the tokeniser, or ``draws`` or ``top`` is not a
         whole number of at least 1.
     """
-    return _explain(
-        mechanism, word, MapEffect(mechanism.embedding), draws=draws, top=top, randomness=randomness
-    )
-
-
-def explain_words(
-    mechanism: Mechanism, texts: Iterable[str], *, draws: int = 1000, top: int = 10
-) -> list[Explanation]:
-    """Return what each word of the texts becomes, as ``explain_word`` says, in their order and each word
-    once.
-
-    :raises InvalidParameter: if there is no word in them, or ``draws`` or ``top`` is not a whole number of at
-        least 1.
-    """
-    cut = Cutter(mechanism.embedding).words
-    words = list(dict.fromkeys(word for text in texts for word in cut(text)))
-    if not words:
-        raise InvalidParameter("words", "nothing", "there is no word to explain")
-    effect = MapEffect(mechanism.embedding)
-    return [_explain(mechanism, word, effect, draws=draws, top=top) for word in words]
-
-
-def _explain(
-    mechanism: Mechanism,
-    word: str,
-    effect: MapEffect,
-    *,
-    draws: int,
-    top: int,
-    randomness: Randomness | None = None,
-) -> Explanation:
     draws, top = validated_count(draws, "draws"), validated_count(top, "top")
     embedding = mechanism.embedding
     words = Cutter(embedding).words(word)
@@ -265,17 +233,32 @@ def _explain(
         else "⊥"
         if stand_in == embedding.unknown_id
         else embedding.words[stand_in],
-        moves=effect.on(word_id, top=top),
+        moves=(MapEffect(embedding) if effect is None else effect).on(word_id, top=top),
     )
+
+
+def explain_words(
+    mechanism: Mechanism, texts: Iterable[str], *, draws: int = 1000, top: int = 10
+) -> list[Explanation]:
+    """Return what each word of the texts becomes, as ``explain_word`` says, in their order and each word
+    once.
+
+    :raises InvalidParameter: if there is no word in them, or ``draws`` or ``top`` is not a whole number of at
+        least 1.
+    """
+    cut = Cutter(mechanism.embedding).words
+    words = list(dict.fromkeys(word for text in texts for word in cut(text)))
+    if not words:
+        raise InvalidParameter("words", "nothing", "there is no word to explain")
+    effect = MapEffect(mechanism.embedding)
+    return [explain_word(mechanism, word, draws=draws, top=top, effect=effect) for word in words]
 
 
 def _stays(found: OutputDistribution, word: int, spelling: str) -> Outcome:
     here = np.flatnonzero(found.words == word)
     if len(here):
         return Outcome(spelling, float(found.probabilities[here[0]]), float(found.standard_errors[here[0]]))
-    never = (
-        binomial_error(np.zeros(1, dtype=np.int64), found.draws)[0] if found.method == "simulation" else 0.0
-    )
+    never = binomial_error(np.zeros(1), found.draws)[0] if found.method == "simulation" else 0.0
     return Outcome(spelling, 0.0, float(never))
 
 

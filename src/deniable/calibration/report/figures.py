@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -207,16 +206,6 @@ def averages_figure(compared: list[list[Averages]]) -> Figure:
     _epsilon_axis(below, [row.epsilon for rows in compared for row in rows])
     figure.legend(loc="outside lower center", ncols=1)
     return figure
-
-
-def write_geometry(found: Sequence[Geometry], folder: Path) -> None:
-    """Write the figure of one or two embeddings into a folder, as ``geometry.png`` and ``geometry.svg``."""
-    save(geometry_figure(*found), folder, "geometry")
-
-
-def write_averages(compared: list[list[Averages]], folder: Path) -> None:
-    """Write the figure of several embeddings into a folder, as ``averages.png`` and ``averages.svg``."""
-    save(averages_figure(compared), folder, "averages")
 
 
 def _whose(calibration: Calibration) -> str | None:

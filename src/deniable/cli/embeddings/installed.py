@@ -222,9 +222,10 @@ def geometry(
         figures.mkdir(parents=True, exist_ok=True)
     found = compare_geometry(name, other, sample=sample)
     if figures is not None:
-        from deniable.calibration.report.figures import write_geometry
+        from deniable.calibration.report.figures import geometry_figure
+        from deniable.report.figure import save
 
-        write_geometry(found, figures)
+        save(geometry_figure(*found), figures, "geometry")
     if as_json:
         print_json([each.to_dict() for each in found])
         return
@@ -266,11 +267,12 @@ def compare(
     with progress(f"calibrating {', '.join(names)}", unit="words", quiet=quiet, stages=True) as report:
         compared = compare_embeddings(names, sample=sample, rays=rays, report=report)
     if figures is not None:
-        from deniable.calibration.report.figures import write_averages
+        from deniable.calibration.report.figures import averages_figure
+        from deniable.report.figure import save
 
-        write_averages(compared, figures)
+        save(averages_figure(compared), figures, "averages")
     if as_json:
-        print_json([row.to_dict() for rows in compared for row in rows])
+        print_json([vars(row) for rows in compared for row in rows])
         return
     cells = [
         [
