@@ -25,7 +25,7 @@ from deniable.calibration.result import (
     worst_words,
 )
 from deniable.calibration.table import measure_table
-from deniable.calibration.writing import write_note
+from deniable.calibration.writing import write_note, write_words
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.base import draws_on_gpu, method_of
@@ -163,10 +163,25 @@ def calibrate(
     if ids is None:
         write_note(found, sampled)
     if files.csv is not None or files.parquet is not None:
-        from deniable.calibration.writing import write_words
-
         write_words(found, shown, sample=sampled, csv=files.csv, parquet=files.parquet)
-    figures = _draw(found, sampled, choice, given, files, report=report_page) if files.drawn else None
+    figures = None
+    if files.drawn:
+        from deniable.calibration.report.calibration_page import calibration_page
+        from deniable.calibration.report.figures import write_figures
+        from deniable.calibration.report.findings import findings
+
+        shown_there = findings(
+            found,
+            sampled,
+            choice=choice,
+            epsilons=given,
+            words=files.words,
+            sentences=files.sentences,
+            report=report_page,
+        )
+        figures = None if files.figures is None else write_figures(shown_there, files.figures)
+        if files.page is not None:
+            calibration_page(shown_there).write(files.page)
     return CalibrationResult(
         calibration=found,
         sample=sampled,
@@ -227,35 +242,6 @@ def measure_sample(
         by_draws=calibration.method == "simulation",
         report=report,
     )
-
-
-def _draw(
-    calibration: Calibration,
-    sample: Calibration,
-    choice: Choice | None,
-    epsilons: list[float],
-    files: Files,
-    *,
-    report: Report | None,
-) -> tuple[Path, ...] | None:
-    """Write the page and the figures that are asked for; return the files of the figures."""
-    from deniable.calibration.report.calibration_page import calibration_page
-    from deniable.calibration.report.figures import write_figures
-    from deniable.calibration.report.findings import findings
-
-    found = findings(
-        calibration,
-        sample,
-        choice=choice,
-        epsilons=epsilons,
-        words=files.words,
-        sentences=files.sentences,
-        report=report,
-    )
-    figures = None if files.figures is None else write_figures(found, files.figures)
-    if files.page is not None:
-        calibration_page(found).write(files.page)
-    return figures
 
 
 def _check_protection(

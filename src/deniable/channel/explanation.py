@@ -212,17 +212,9 @@ def explain_word(
         embedding=embedding.name,
         method=found.method,
         draws=draws,
-        unchanged=_stays(found, word_id, embedding.words[word_id]) if known else None,
+        unchanged=_stays(embedding, found, word_id) if known else None,
         distinct=found.distinct,
-        outcomes=tuple(
-            Outcome(embedding.words[released], probability, error)
-            for released, probability, error in zip(
-                found.words[:top].tolist(),
-                found.probabilities[:top].tolist(),
-                found.standard_errors[:top].tolist(),
-                strict=True,
-            )
-        ),
+        outcomes=tuple(_outcome(embedding, found, i) for i in range(min(top, len(found.words)))),
         neighbours=tuple(
             Neighbour(embedding.words[i], float(distance), mechanism.log_bound(word_id, i))
             for i, distance in zip(near_ids[0].tolist(), distances[0], strict=True)
@@ -254,12 +246,17 @@ def explain_words(
     return [explain_word(mechanism, word, draws=draws, top=top, effect=effect) for word in words]
 
 
-def _stays(found: OutputDistribution, word: int, spelling: str) -> Outcome:
+def _outcome(embedding: Embedding, found: OutputDistribution, place: int) -> Outcome:
+    word = embedding.words[found.words[place]]
+    return Outcome(word, float(found.probabilities[place]), float(found.standard_errors[place]))
+
+
+def _stays(embedding: Embedding, found: OutputDistribution, word: int) -> Outcome:
     here = np.flatnonzero(found.words == word)
     if len(here):
-        return Outcome(spelling, float(found.probabilities[here[0]]), float(found.standard_errors[here[0]]))
+        return _outcome(embedding, found, int(here[0]))
     never = binomial_error(np.zeros(1), found.draws)[0] if found.method == "simulation" else 0.0
-    return Outcome(spelling, 0.0, float(never))
+    return Outcome(embedding.words[word], 0.0, float(never))
 
 
 def _places(embedding: Embedding, word_id: int, others: Ids) -> Ids:

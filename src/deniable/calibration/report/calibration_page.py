@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from deniable.calibration.report import figures
-from deniable.calibration.report.findings import EXPOSED, Findings, example_words
+from deniable.calibration.report.findings import EXPOSED, Findings
 from deniable.calibration.table import TableCalibration
 from deniable.channel.distribution import ETA
 from deniable.interfaces import NOTHING_EXPOSED
 from deniable.report.markup import code, phrase, strong, unchanged_word, word
 from deniable.report.page import Page
 from deniable.report.wording import percent, percent_up, words
+from deniable.words.cutter import Cutter
 
 _PER_WORD = {
     "rays": "directions per word",
@@ -147,7 +148,7 @@ def _texts(page: Page, found: Findings) -> None:
         )
         return
     original, *drawn = found.releases
-    before = [example_words(found.calibration.embedding, text) for text in original]
+    before = [Cutter(found.calibration.embedding).words(text) for text in original]
     samples: list[tuple[str, str, Sequence[str]]] = [
         ("Before", "public examples, nobody’s private text", original)
     ]

@@ -208,32 +208,19 @@ def _chosen(calibration: Calibration, words: tuple[str, ...]) -> tuple[str, ...]
     return tuple(dict.fromkeys(calibration.embedding.words[i] for i in calibration.ids[rows].tolist()))
 
 
-_LEAST_KNOWN = 0.5
-"""A sentence is shown if the embedding knows at least this share of its words."""
-
-
 def example_releases(
     embedding: Embedding, mechanism: ChosenMechanism, epsilons: list[float], sentences: tuple[str, ...] = ()
 ) -> list[list[str]]:
     """Return the sentences, and one release of every sentence at each ε.
 
-    Our own sentences are left out where the vocabulary knows too few of their words (another language): the
-    list is empty then.
+    Our own sentences are left out where the vocabulary knows less than half of their words (another
+    language): the list is empty then.
     """
+    cut = Cutter(embedding).words
     chosen = sentences or tuple(
-        sentence for sentence in SENTENCES if _known(embedding, sentence) >= _LEAST_KNOWN
+        text for text in SENTENCES if 2 * sum(word in embedding.index for word in cut(text)) >= len(cut(text))
     )
     if not chosen:
         return []
     privatizers = [Privatizer(mechanism(embedding, epsilon=epsilon)) for epsilon in epsilons]
     return [list(chosen), *([privatizer(text) for text in chosen] for privatizer in privatizers)]
-
-
-def example_words(embedding: Embedding, sentence: str) -> list[str]:
-    """Return the words of a sentence as they go into the mechanism."""
-    return Cutter(embedding).words(sentence)
-
-
-def _known(embedding: Embedding, sentence: str) -> float:
-    words = example_words(embedding, sentence)
-    return sum(word in embedding.index for word in words) / max(len(words), 1)
