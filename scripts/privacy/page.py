@@ -13,9 +13,8 @@ import msgspec
 from matplotlib.figure import Figure
 
 import deniable.lab  # noqa: F401 - it knows the audits of the lab
-from deniable.audit.catalogue import finding
+from deniable.audit.catalogue import finding, read_result
 from deniable.audit.catalogue import tables as audit_tables
-from deniable.audit.saved import read_result
 from deniable.report.figure import apply_style, new_figure, png
 from deniable.report.palette import MUTED
 from deniable.report.wording import percent_fixed

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from deniable.audit.bound.attempt import BoundPlace, BoundResult, WordPair
-from deniable.audit.catalogue import finding, tables
+from deniable.audit.catalogue import finding, read_result, tables
 from deniable.audit.inversion.results import (
     ALONE,
     BLIND,
@@ -27,7 +27,6 @@ from deniable.audit.inversion.results import (
 from deniable.audit.report.audit_page import audit_page
 from deniable.audit.report.figures import repeats_figure
 from deniable.audit.results import AuditResult, EmbeddingSummary, Head
-from deniable.audit.saved import read_result
 from deniable.audit.shares import Estimate, Share
 from deniable.errors import RecordError
 from deniable.lab.authorship import AuthorshipFinding, AuthorshipResult

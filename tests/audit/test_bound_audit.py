@@ -13,7 +13,7 @@ import pytest
 from deniable import Embedding, Multivariate
 from deniable.audit import audit_bound
 from deniable.audit.bound.attempt import attempts, count_places
-from deniable.audit.saved import read_result
+from deniable.audit.catalogue import read_result
 from deniable.interfaces import Mechanism
 from deniable.mechanisms import TEM, Gaussian, Line, Mahalanobis, RandomizedResponse, SanText, Vickrey
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -45,7 +45,7 @@ def test_a_wrong_mechanism_is_refuted(kind: Any) -> None:
 
 def test_half_the_noise_is_found_in_every_dimension_and_through_the_text() -> None:
     found = [
-        place.tried.space
+        place.space
         for place in attempts(partial(make, HalfTheNoise), OWN, 0.7, seed=0, draws=20_000, own_draws=500)
         if place.refuted
     ]
@@ -83,7 +83,7 @@ def test_a_mechanism_that_promises_no_ratio_has_nothing_to_refute() -> None:
             own_draws=100,
         )
     )
-    assert all(finding.promised < math.inf for place in found for finding in place.findings)
+    assert all(pair.promised < math.inf for place in found for pair in place.worst_pairs)
     assert not any(place.refuted for place in found)
 
 

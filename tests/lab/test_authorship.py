@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
-from deniable.audit.catalogue import finding
+from deniable.audit.catalogue import finding, read_result
 from deniable.audit.results import largest_acceptable
-from deniable.audit.saved import read_result
 from deniable.audit.shares import share_of
 from deniable.errors import UnusableAuditData
 from deniable.lab.authorship import Split, audit_authorship, name_authors, split_by_author

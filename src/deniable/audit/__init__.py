@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from deniable.audit.bound.attempt import BoundResult, audit_bound
+    from deniable.audit.catalogue import read_result
     from deniable.audit.inversion.audit import audit_inversion
     from deniable.audit.inversion.drawn_words import InversionEffort
     from deniable.audit.inversion.results import InversionResult
-    from deniable.audit.saved import read_result
 
 __all__ = [
     "BoundResult",
@@ -36,7 +36,7 @@ _HOMES = {
     "InversionResult": "inversion.results",
     "audit_bound": "bound.attempt",
     "audit_inversion": "inversion.audit",
-    "read_result": "saved",
+    "read_result": "catalogue",
 }
 
 

@@ -47,22 +47,22 @@ class AuditResult:
 
         What an audit did not look at is left out, so that results of earlier versions read and write alike.
         """
-        data: dict[str, Any] = json.loads(json.dumps(_plain(self)))
+        data: dict[str, Any] = json.loads(json.dumps(plain(self)))
         return data
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a value of a result as JSON has it, without fields that may be absent and are."""
     if is_dataclass(value):
         held = ((each, getattr(value, each.name)) for each in fields(value))
         return {
-            each.name: _plain(found)
+            each.name: plain(found)
             for each, found in held
-            if not (each.default in (None, ()) and found == each.default)
+            if not (each.default in (None, (), "") and found == each.default)
         }
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
+        return {name: plain(each) for name, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, tuple | list) else value
 
 
 @dataclass(frozen=True, kw_only=True)

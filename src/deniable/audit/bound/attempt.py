@@ -3,13 +3,13 @@ embedding."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from deniable.arrays import Ids
-from deniable.audit.bound.refutation import Finding, search_and_judge
+from deniable.audit.bound.refutation import Draw, W, search_and_judge
 from deniable.audit.bound.spaces import DIMENSIONS, projected, spread, stretched
 from deniable.audit.draws import TextDraws
 from deniable.audit.results import AuditResult, head_of
@@ -27,40 +27,15 @@ Maker = Callable[[Embedding, float], Mechanism]
 LEVEL = 1e-4
 NOT_PROVEN = (
     "A pass is not a proof: it says that this attempt, with some draws of a few words, found nothing. The "
-    "proof stands beside "
-    "the mechanism. In high dimensions an attempt like this has little power, whatever the code does; the "
-    "small spaces are where a "
-    "wrong mechanism is caught. It says nothing about the source of randomness of a release, the text around "
-    "the words, or "
-    "what an adversary learns within the bound: see the inversion audit for that."
+    "proof is written beside the mechanism. In high dimensions an attempt like this has little power, "
+    "whatever the code does; the small spaces are where a wrong mechanism is caught. It says nothing about "
+    "the source of randomness of a release, the text around the words, or what an adversary learns within "
+    "the bound: see the inversion audit for that."
 )
 _PAIRS = 12
 _SHOWN_PAIRS = 3
 _WORDS = 10
 _UNHEARD_OF = ("qqzzx", "xzzqq")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tried:
-    """Where the promise was tried: the space, how many of its words, and how many draws of each."""
-
-    space: str
-    dimension: int
-    words: int
-    draws_per_word: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Attempt:
-    """What was found in one space, the worst pair of words first."""
-
-    tried: Tried
-    findings: tuple[Finding[str], ...]
-
-    @property
-    def refuted(self) -> bool:
-        """Whether some pair breaks the promise."""
-        return any(finding.refuted for finding in self.findings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +50,14 @@ class WordPair:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundPlace(Tried):
-    """What an attempt in one space came to, with the pairs of words that came closest to breaking the
-    promise."""
+class BoundPlace:
+    """What an attempt in one space found: ``draws_per_word`` of each of its ``words``, and the pairs of words
+    that came closest to breaking the promise."""
 
+    space: str
+    dimension: int
+    words: int
+    draws_per_word: int
     pairs_judged: int
     refuted: bool
     worst_pairs: tuple[WordPair, ...]
@@ -114,19 +93,19 @@ def audit_bound(
     :raises InvalidParameter: if an argument is not allowed.
     """
     mechanism = ChosenMechanism() if mechanism is None else mechanism
-    found, total = [], count_places(embedding)
-    for attempt in attempts(
+    places, total = [], count_places(embedding)
+    for place in attempts(
         _maker(mechanism, embedding), embedding, epsilon, seed=seed, draws=draws, own_draws=own_draws
     ):
-        found.append(_summarise(attempt))
+        places.append(place)
         if report is not None:
-            report(len(found), total)
+            report(len(places), total)
     return BoundResult(
         **head_of("bound", embedding, mechanism, seed),
         epsilon=epsilon,
-        refuted=any(place.refuted for place in found),
+        refuted=any(place.refuted for place in places),
         level=LEVEL,
-        places=tuple(found),
+        places=tuple(places),
         not_proven=NOT_PROVEN,
     )
 
@@ -140,7 +119,7 @@ def attempts(
     draws: int = 200_000,
     own_draws: int = 20_000,
     level: float = LEVEL,
-) -> Iterator[Attempt]:
+) -> Iterator[BoundPlace]:
     """Yield what was found in each place; ``level`` is the chance that a true mechanism is refuted in any of
     them.
 
@@ -172,32 +151,12 @@ def _maker(mechanism: ChosenMechanism, own: Embedding) -> Maker:
     """
 
     def make(embedding: Embedding, epsilon: float) -> Mechanism:
-        fitting = mechanism
-        if embedding is not own and "sensitive" in mechanism.options:
-            fitting = replace(
-                mechanism, options={**mechanism.options, "sensitive": tuple(embedding.words[::2])}
-            )
-        return fitting(embedding, epsilon=epsilon)
+        options = mechanism.options
+        if embedding is not own and "sensitive" in options:
+            options = {**options, "sensitive": tuple(embedding.words[::2])}
+        return replace(mechanism, options=options)(embedding, epsilon=epsilon)
 
     return make
-
-
-def _summarise(attempt: Attempt) -> BoundPlace:
-    pairs = tuple(
-        WordPair(
-            first=f.first,
-            second=f.second,
-            promised=f.promised,
-            shown=f.shown if np.isfinite(f.shown) else None,
-        )
-        for f in attempt.findings[:_SHOWN_PAIRS]
-    )
-    return BoundPlace(
-        **asdict(attempt.tried),
-        pairs_judged=len(attempt.findings),
-        refuted=attempt.refuted,
-        worst_pairs=pairs,
-    )
 
 
 def _spaces(embedding: Embedding, epsilon: float, seed: int) -> Iterator[Embedding]:
@@ -209,33 +168,18 @@ def _spaces(embedding: Embedding, epsilon: float, seed: int) -> Iterator[Embeddi
             yield own
 
 
-def _by_ids(mechanism: Mechanism, inputs: list[int], *, seed: int, draws: int, level: float) -> Attempt:
+def _by_ids(mechanism: Mechanism, inputs: list[int], *, seed: int, draws: int, level: float) -> BoundPlace:
     source, embedding = Draws(mechanism, seed=seed), mechanism.embedding
-    found = search_and_judge(source.of, inputs, mechanism.log_bound, draws=draws, level=level, pairs=_PAIRS)
-    names = [*embedding.words, "⊥"] if len(embedding) <= 100 else None
 
     def name(word: int) -> str:
-        return (
-            names[word]
-            if names is not None
-            else "⊥"
-            if word == embedding.unknown_id
-            else str(embedding.words[word])
-        )
+        return "⊥" if word == embedding.unknown_id else str(embedding.words[word])
 
-    renamed = tuple(
-        Finding(
-            first=name(f.first), second=name(f.second), promised=f.promised, shown=f.shown, outputs=f.outputs
-        )
-        for f in found
+    return _attempt(
+        embedding, embedding.name, source.of, inputs, mechanism.log_bound, name, draws=draws, level=level
     )
-    tried = Tried(
-        space=embedding.name, dimension=embedding.dimension, words=len(inputs), draws_per_word=draws
-    )
-    return Attempt(tried=tried, findings=renamed)
 
 
-def _by_text(mechanism: Mechanism, *, seed: int, draws: int, level: float) -> Attempt:
+def _by_text(mechanism: Mechanism, *, seed: int, draws: int, level: float) -> BoundPlace:
     """Attack the whole path of a text: two unknown words must be indistinguishable, and known ones as the
     promise says."""
     source, embedding = TextDraws(mechanism, seed=seed), mechanism.embedding
@@ -245,16 +189,39 @@ def _by_text(mechanism: Mechanism, *, seed: int, draws: int, level: float) -> At
         one, other = (embedding.index.get(word, embedding.unknown_id) for word in (first, second))
         return mechanism.log_bound(one, other)
 
-    tried = Tried(
-        space=f"{embedding.name}, as text",
+    space = f"{embedding.name}, as text"
+    return _attempt(embedding, space, source.of, inputs, promised, str, draws=max(draws, 2), level=level)
+
+
+def _attempt(
+    embedding: Embedding,
+    space: str,
+    draw: Draw[W],
+    inputs: Sequence[W],
+    promised: Callable[[W, W], float],
+    name: Callable[[W], str],
+    *,
+    draws: int,
+    level: float,
+) -> BoundPlace:
+    found = search_and_judge(draw, inputs, promised, draws=draws, level=level, pairs=_PAIRS)
+    return BoundPlace(
+        space=space,
         dimension=embedding.dimension,
         words=len(inputs),
-        draws_per_word=max(draws, 2),
+        draws_per_word=draws,
+        pairs_judged=len(found),
+        refuted=any(finding.refuted for finding in found),
+        worst_pairs=tuple(
+            WordPair(
+                first=name(each.first),
+                second=name(each.second),
+                promised=each.promised,
+                shown=each.shown if np.isfinite(each.shown) else None,
+            )
+            for each in found[:_SHOWN_PAIRS]
+        ),
     )
-    found = search_and_judge(
-        source.of, inputs, promised, draws=tried.draws_per_word, level=level, pairs=_PAIRS
-    )
-    return Attempt(tried=tried, findings=tuple(found))
 
 
 def _own_words(embedding: Embedding, seed: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from deniable.atomic import read_plain_file
 from deniable.audit.named import Way
-from deniable.audit.results import EmbeddingSummary
+from deniable.audit.results import EmbeddingSummary, plain
 from deniable.errors import RecordError
 from deniable.lab.comparison.knowledge import PublicSummary
 from deniable.lab.comparison.matching import Target
@@ -132,15 +132,10 @@ class Row:
     def to_dict(self) -> dict[str, Any]:
         """Return the row as flat JSON; where the mechanism cannot be brought there it ends with the
         problem."""
-        data = asdict(self)
-        worth = data.pop("worth")
-        if not self.embedding:
-            del data["embedding"]
-        if worth is None:
-            return data
-        worth["reached"] = {name: value for name, value in worth["reached"].items() if value is not None}
-        receiver = worth.pop("receiver") or {}
-        return {**data, **{name: value for name, value in (worth | receiver).items() if value is not None}}
+        data: dict[str, Any] = plain(self)
+        worth = data.pop("worth", {})
+        receiver = worth.pop("receiver", {})
+        return {**data, **worth, **receiver}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,14 +189,7 @@ class ComparisonResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as the JSON that ``deniable lab compare --save`` writes."""
-        data: dict[str, Any] = json.loads(
-            json.dumps({**asdict(self), "rows": [row.to_dict() for row in self.rows]})
-        )
-        for space in data["spaces"]:
-            if space["blind_kinds"] is None:
-                del space["blind_kinds"]
-        absent: dict[str, Any] = {"decoding": None, "spaces": [], "public": None, "kinds": ""}
-        return {name: value for name, value in data.items() if name not in absent or value != absent[name]}
+        return {**plain(self), "rows": [row.to_dict() for row in self.rows]}
 
     @property
     def judged_on(self) -> str:
