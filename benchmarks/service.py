@@ -1,8 +1,8 @@
 """What HTTP costs: words per second through the service over ``Privatizer.many`` in a process, and the
 latency of short requests.
 
-    python -m benchmarks.service --peer-python PEERS/bin/python      # writes docs/data/service.json python
-    -m scripts.pages service                                  # writes the tables of docs/guide/service.md
+    python -m benchmarks.service --peer-python PEERS/bin/python      # writes docs/data/service.json
+    python -m scripts.pages service          # writes the tables of docs/guide/service.md
 
 The rounds alternate, so that what else the machine does hits all alike. The client runs on the same machine
 and takes its part of it. PEERS is an environment with presidio-anonymizer, Flask and gunicorn; its anonymizer

@@ -1,8 +1,8 @@
 """What commands that read releases or attack text cost from an empty cache, as a multiple of one fixed matrix
 product in the same run.
 
-    python -m benchmarks.sizing.reading          # writes docs/data/reading.json python -m
-    benchmarks.sizing.reading --python ../before/.venv/bin/python      # prints those of another checkout
+    python -m benchmarks.sizing.reading          # writes docs/data/reading.json
+    python -m benchmarks.sizing.reading --python ../before/.venv/bin/python      # prints another checkout's
 
 ``decode`` and ``frequencies`` read a release of examples/reviews.csv; ``audit inversion`` attacks 1,000 short
 records, ``utility`` reads 1,000 labelled texts at five ε, and ``tune`` 2,000. These texts are made of words

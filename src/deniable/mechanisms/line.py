@@ -19,7 +19,7 @@ only; a word that shares its vector with an earlier one has the place of that on
 among the lists that hold the word, so that the list tells about the word, and returns words that no list
 holds as they are.)
 
-How it is drawn --------------- k is G with probability 1/(1 + q), else -1 - G, where G = ⌊x/ε⌋ is geometric
+*How it is drawn.* k is G with probability 1/(1 + q), else -1 - G, where G = ⌊x/ε⌋ is geometric
 for an exponential x. Two uniform numbers of 53 bits make one of 106, and -ln of it is taken from whichever
 end of [0, 1] is nearer: so x is precise to a few units of 2⁻⁵³ of itself wherever it lies. Where the first of
 them is 0, x is at least 53·ln 2, and what lies beyond is exponential again: the second takes its place, a

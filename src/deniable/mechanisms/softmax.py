@@ -8,7 +8,7 @@ public vocabulary that share no vector with an earlier one: a fixed set, the sam
 Costs are functions of exact distances (``grid``), and drawing is inversion: a token's word depends on its
 input word, its ε and its uniform number, and on nothing else of the batch, nor on the machine.
 
-How it is drawn --------------- One uniform number a draw, without keeping a weight for every pair of words.
+*How it is drawn.* One uniform number a draw, without keeping a weight for every pair of words.
 Words are cut into tiles of 64. Of an input word only the running sums of the tiles' weights are kept: |W|/64
 numbers, 50 kB in a vocabulary of 400,000. A uniform number u picks the tile whose stretch of the running sum
 holds u·total; the weights of that one tile are computed again, and what is left of u·total picks the word in
@@ -20,7 +20,7 @@ sum is off by at most (|W|/64 + 64)·2⁻⁵³ of the total. No event's probabil
 more than that twice over: under 2·10⁻¹² for 400,000 words. Weights are at most 1 (the largest is 1), so
 nothing overflows at any ε.
 
-The same word on every machine ------------------------------ Exponentials and sums of a library differ in
+*The same word on every machine.* Exponentials and sums of a library differ in
 their last bits between processors, and a keyed draw must not. So the word that u means is defined by
 ``pick_exactly``: exponentials from ``portable``, sums in a written order. The fast way says of each draw
 whether it is clear: whether u·total lies further from every border it was compared with than both ways can

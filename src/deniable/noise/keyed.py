@@ -1,6 +1,6 @@
 """A source of noise that depends on a secret key and on what is released, and on nothing else.
 
-The function ------------ The noise of a token is F(key; context, record id, position, word id, ε). The
+*The function.* The noise of a token is F(key; context, record id, position, word id, ε). The
 context is the version of this function, the mechanism with its parameters, the fingerprint of the embedding,
 the mode (below) and, where they are not the plain ones, the number of the rules by which text is cut into
 words (``words.languages``). The position is the place of the word among all words of the text, whatever
@@ -14,7 +14,7 @@ each token with 128 bits of its own. Two tokens of one record differ in what is 
 share T; tokens of different records share it with probability 2^-128 a pair. Streams of q tokens with b
 blocks each look random to anyone without the key but for (q·b)²/2^128, the bound of AES in counter mode.
 
-Why it keeps the guarantee -------------------------- *One release.* Every token of a release has its own
+*Why it keeps the guarantee.* *One release.* Every token of a release has its own
 (record id, position), hence noise that cannot be told from independent fresh noise without the key. The
 theorem in ``mechanisms`` holds as it stands, against anyone who cannot break AES-256 or BLAKE2b and does not
 hold the key. Record ids must therefore be unique: of two records under one id, equal words at the same place

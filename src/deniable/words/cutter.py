@@ -5,7 +5,7 @@ policy for case, and on nothing else. Whoever cuts text in another way measures 
 does. ``Lookup`` is the public map π of the proof, from words to ids: every word that the vocabulary does not
 hold becomes ⊥.
 
-How it is cut ------------- Text is brought to Unicode form NFKC with one kind of apostrophe and cut into
+*How it is cut.* Text is brought to Unicode form NFKC with one kind of apostrophe and cut into
 chunks by a pattern of the ``regex`` library (its character classes know combining marks; the standard
 library's do not). A chunk that the vocabulary holds is a word ("u.s.", "o'clock", "e-mail"). Any other chunk
 is split at hyphens and the like, then before clitics the vocabulary holds ("do|n't", "john|'s"), then at full

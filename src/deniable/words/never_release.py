@@ -1,7 +1,7 @@
 """Words that must never be released: a public list from files, from the program that calls, or from the
 package.
 
-What a list holds ----------------- Words are compared as ``fold`` writes them: in Unicode form NFKC with one
+*What a list holds.* Words are compared as ``fold`` writes them: in Unicode form NFKC with one
 kind of apostrophe and hyphen, whatever their case. Accents do not count either (``without_accents``):
 "Müller" lists "muller", and "Muller" lists "müller". A line may hold several words, and every one of them is
 listed. Hyphens, apostrophes and full stops separate words too, so that "Van Damme-Jones" lists "van",
