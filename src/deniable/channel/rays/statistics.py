@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -98,16 +99,20 @@ def unchanged(radii: Floats, epsilons: Floats, gamma: LengthFunction) -> tuple[F
     epsilons)."""
     words, rays = radii.shape
     means, errors = np.empty((words, len(epsilons))), np.empty((words, len(epsilons)))
-    at_once = max(1, _VALUES_AT_ONCE // rays)
-    for start in range(0, words, at_once):
-        block = np.asarray(radii[start : start + at_once], dtype=np.float64)
+    for part, block in _blocks(radii):
         for e, epsilon in enumerate(epsilons):
             stays = gamma(epsilon * block)
-            means[start : start + at_once, e] = stays.mean(axis=1)
-            errors[start : start + at_once, e] = stays.std(axis=1, ddof=1 if rays > 1 else 0) / math.sqrt(
-                rays
-            )
+            means[part, e] = stays.mean(axis=1)
+            errors[part, e] = stays.std(axis=1, ddof=1 if rays > 1 else 0) / math.sqrt(rays)
     return means, errors
+
+
+def _blocks(radii: Floats) -> Iterator[tuple[slice, Floats]]:
+    """Yield some rows at a time, in float64."""
+    at_once = max(1, _VALUES_AT_ONCE // radii.shape[1])
+    for start in range(0, len(radii), at_once):
+        part = slice(start, start + at_once)
+        yield part, np.asarray(radii[part], dtype=np.float64)
 
 
 def average_unchanged(radii: Floats, epsilon: float, gamma: LengthFunction) -> tuple[float, float]:
@@ -115,9 +120,8 @@ def average_unchanged(radii: Floats, epsilon: float, gamma: LengthFunction) -> t
     rays."""
     words, rays = radii.shape
     totals = np.zeros(rays)
-    at_once = max(1, _VALUES_AT_ONCE // rays)
-    for start in range(0, words, at_once):
-        totals += gamma(epsilon * np.asarray(radii[start : start + at_once], dtype=np.float64)).sum(axis=0)
+    for _, block in _blocks(radii):
+        totals += gamma(epsilon * block).sum(axis=0)
     averages = totals / words
     return float(averages.mean()), float(averages.std(ddof=1 if rays > 1 else 0) / math.sqrt(rays))
 
@@ -125,11 +129,9 @@ def average_unchanged(radii: Floats, epsilon: float, gamma: LengthFunction) -> t
 def unchanged_counts(radii: Floats, epsilon: float, draws: Floats) -> Ids:
     """Return how many of the draws, one per ray, leave each word unchanged: the paper's N_w, per 1,000 with
     1,000 rays."""
-    words, rays = radii.shape
-    counts, at_once = np.empty(words, dtype=np.int64), max(1, _VALUES_AT_ONCE // rays)
-    for start in range(0, words, at_once):
-        block = np.asarray(radii[start : start + at_once], dtype=np.float64)
-        counts[start : start + at_once] = (draws < epsilon * block).sum(axis=1)
+    counts = np.empty(len(radii), dtype=np.int64)
+    for part, block in _blocks(radii):
+        counts[part] = (draws < epsilon * block).sum(axis=1)
     return counts
 
 
