@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -99,9 +99,12 @@ def invert(
     seed = validated_count(seed, "seed", at_least=0)
     draws, rng = Draws(mechanism, seed=2 * seed + 1), np.random.default_rng([seed, 5])
     bands = frequency_bands(prior)
-    of_bands = _release_bands(bands, draws, rng, effort.words_per_band)
-    repeated = _release_repeatedly(draws, rng, prior, effort.repeated_words)
-    exposed = _release_exposed(mechanism, draws, prior, effort.at_risk)
+    of_bands = [
+        _release(draws, rng.choice(band.ids, size=effort.words_per_band, p=band.weights)) for band in bands
+    ]
+    # Without keyed releases, the same word is released again and again with fresh noise.
+    repeated = _release(draws, rng.choice(len(prior), size=effort.repeated_words, p=prior), max(REPEATS))
+    exposed = _release(draws, _exposed(draws, prior, effort.at_risk), _DRAWS_AT_RISK)
     # The channel is asked for all of them: points are drawn once.
     read = [*(each.outputs for each in of_bands), repeated.outputs[:, : max(_BAYES_REPEATS)], exposed.outputs]
     outputs = np.concatenate([each.ravel() for each in read])
@@ -137,12 +140,15 @@ def proved_bound(mechanism: Mechanism, shares: Floats, *, best: float) -> Proved
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Released:
-    """Words and what each became: once, or a row of releases."""
+class _Released(NamedTuple):
+    """Words, and a row of releases of each."""
 
     truth: Ids
     outputs: Ids
+
+
+def _release(draws: Draws, truth: Ids, times: int = 1) -> _Released:
+    return _Released(truth, draws.of_each(np.repeat(truth, times)).reshape(len(truth), times))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,25 +189,20 @@ def majority(outputs: Ids) -> Ids:
     return guesses
 
 
-def _release_bands(
-    bands: Sequence[Band], draws: Draws, rng: np.random.Generator, words: int
-) -> list[_Released]:
-    chosen: list[Ids] = [rng.choice(band.ids, size=words, p=band.weights) for band in bands]
-    return [_Released(truth=truth, outputs=draws.of_each(truth)) for truth in chosen]
-
-
 def _judge_bands(
     bands: Sequence[Band], released: Sequence[_Released], adversary: BayesAdversary
 ) -> tuple[BandFinding, ...]:
     """Let the adversary guess the words of all bands at once: where sums are exact it goes through all
     inputs."""
-    guesses = np.split(adversary.guesses(np.concatenate([each.outputs for each in released])), len(bands))
+    guesses = np.split(
+        adversary.guesses(np.concatenate([each.outputs.ravel() for each in released])), len(bands)
+    )
     return tuple(
         BandFinding(
             ranks=band.name,
             share_of_text=band.mass,
             bayes=_share(guess == own.truth),
-            nearest_word=_share(own.outputs == own.truth),
+            nearest_word=_share(own.outputs[:, 0] == own.truth),
         )
         for band, own, guess in zip(bands, released, guesses, strict=True)
     )
@@ -214,14 +215,6 @@ def _over_all_text(bands: Sequence[BandFinding], found: Sequence[Share]) -> Esti
     tries = np.array([share.tries for share in found])
     error = float(np.linalg.norm(masses * binomial_error(values * tries, tries)))
     return Estimate(value=float((masses * values).sum() / masses.sum()), standard_error=error)
-
-
-def _release_repeatedly(draws: Draws, rng: np.random.Generator, prior: Floats, words: int) -> _Released:
-    """Release the same words again and again with fresh noise: what happens without keyed releases."""
-    truth: Ids = rng.choice(len(prior), size=words, p=prior)
-    return _Released(
-        truth=truth, outputs=draws.of_each(np.repeat(truth, max(REPEATS))).reshape(words, max(REPEATS))
-    )
 
 
 def _judge_repeats(released: _Released, adversary: BayesAdversary) -> tuple[RepeatFinding, ...]:
@@ -237,24 +230,18 @@ def _judge_repeats(released: _Released, adversary: BayesAdversary) -> tuple[Repe
     )
 
 
-def _release_exposed(mechanism: Mechanism, draws: Draws, prior: Floats, count: int) -> _Released:
-    """Look for words that hardly change, among all words, and release them and the most frequent words anew.
+def _exposed(draws: Draws, prior: Floats, count: int) -> Ids:
+    """Return words that hardly change, among all words, and the most frequent words.
 
     At large ε lonely words are named most often; at small ε, where little is learnt from an output, frequent
     ones are.
     """
-    words = len(mechanism.embedding)
-    stays = np.zeros(words)
-    for _ in range(_SHORTLIST_DRAWS):
-        stays += draws.of_each(np.arange(words, dtype=np.int64)) == np.arange(words)
-    by_chance = np.random.default_rng(words).random(words)  # among words that stayed equally often
-    frequent, lonely = (
-        np.argsort(-prior, kind="stable")[: count // 2],
-        np.lexsort((by_chance, -stays))[: count - count // 2],
-    )
-    some = np.union1d(frequent, lonely)
-    outputs = draws.of_each(np.repeat(some, _DRAWS_AT_RISK))
-    return _Released(truth=some, outputs=outputs.reshape(len(some), _DRAWS_AT_RISK))
+    everything = np.arange(len(prior), dtype=np.int64)
+    stays = np.sum([draws.of_each(everything) == everything for _ in range(_SHORTLIST_DRAWS)], axis=0)
+    by_chance = np.random.default_rng(len(prior)).random(len(prior))  # among words that stayed equally often
+    frequent = np.argsort(-prior, kind="stable")[: count // 2]
+    lonely = np.lexsort((by_chance, -stays))[: count - count // 2]
+    return np.union1d(frequent, lonely)
 
 
 def _most_at_risk(

@@ -12,7 +12,7 @@ import numpy as np
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.lab.comparison.knowledge import Knowledge, WordKinds, make_word_kinds, read_context
+from deniable.lab.comparison.knowledge import WordKinds, make_word_kinds, read_context
 from deniable.lab.comparison.matching import TOLERANCE
 from deniable.lab.comparison.measurements import SavedMeasurements
 from deniable.lab.comparison.probe import SampleCounts
@@ -92,9 +92,15 @@ def compare_mechanisms(
         if kinds is None and any(target.reading == "kinds" for target in settings.targets):
             kinds = make_word_kinds(space, np.concatenate([learn.ids, tested.ids]))
         public = None if settings.public is None else read_context(space, settings.public, data.texts)
-        knowledge = Knowledge(public=public, kinds=kinds)
         comparison = Comparison(
-            space, learn, tested, settings, knowledge=knowledge, saved=saved, channel_report=channel_report
+            space,
+            learn,
+            tested,
+            settings,
+            public=public,
+            kinds=kinds,
+            saved=saved,
+            channel_report=channel_report,
         )
         first = first or comparison
         spaces.append(comparison.counts())
@@ -120,7 +126,7 @@ def compare_mechanisms(
         rows=tuple(rows),
         decoding=settings.decoding,
         spaces=tuple(spaces),
-        public=None if first.knowledge.public is None else first.knowledge.public.summary,
+        public=None if first.public is None else first.public.summary,
         kinds="" if kinds is None else kinds.kinds.in_words(),
     )
 

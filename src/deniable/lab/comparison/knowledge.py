@@ -61,18 +61,6 @@ class PublicContext:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Knowledge:
-    """What attackers know: of a public text, if they read in context, and of what kind words are, if that is
-    asked for."""
-
-    public: PublicContext | None = None
-    kinds: WordKinds | None = None
-
-
-NOTHING_KNOWN = Knowledge()
-
-
-@dataclass(frozen=True, kw_only=True)
 class PublicSummary:
     """The public text that attackers read: its words, and how many documents were left out since they are
     part of the compared texts."""
@@ -89,12 +77,8 @@ def read_context(embedding: Embedding, path: Path, attacked: Iterable[str]) -> P
     :raises RecordError: if the file cannot be read.
     :raises UnusableAuditData: if no two words in a row are left.
     """
-    cutter, lookup, counts, whole = (
-        Cutter(embedding),
-        Lookup(embedding),
-        PairCounts(len(embedding) + 1),
-        blake2b(digest_size=16),
-    )
+    cutter, lookup = Cutter(embedding), Lookup(embedding)
+    counts, whole = PairCounts(len(embedding) + 1), blake2b(digest_size=16)
     apart, left_out = {digest_of(text) for text in attacked}, 0
     for line in read_documents(path):
         whole.update(line.encode() + b"\n")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="DataclassInstance")
 
-_FORMAT = 2
 _LONGEST = 1 << 24
+_FORMAT = 2
 """To be raised when a measurement comes out differently than before: what was saved then is measured
 again."""
 

@@ -15,7 +15,7 @@ from deniable.audit.results import summarise_embedding
 from deniable.channel.channel import Channel
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
-from deniable.lab.comparison.knowledge import NOTHING_KNOWN, Knowledge
+from deniable.lab.comparison.knowledge import PublicContext, WordKinds
 from deniable.lab.comparison.matching import Match, Matcher
 from deniable.lab.comparison.measurements import NOTHING_SAVED, SavedMeasurements
 from deniable.lab.comparison.probe import Probe, make_probe
@@ -72,12 +72,13 @@ class Comparison:
         test: Texts,
         settings: ComparisonSettings,
         *,
-        knowledge: Knowledge = NOTHING_KNOWN,
+        public: PublicContext | None = None,
+        kinds: WordKinds | None = None,
         saved: SavedMeasurements = NOTHING_SAVED,
         channel_report: Report | None = None,
     ) -> None:
         """Prepare the words that privacy is read on: a sample of the words of the texts to learn from."""
-        self.knowledge = knowledge
+        self.public, self._kinds = public, kinds
         self._received, self._channel_report = ReceivedTask(embedding, learn, test), channel_report
         self._embedding, self.learn, self.test, self._settings = embedding, learn, test, settings
         self._saved = saved
@@ -96,12 +97,12 @@ class Comparison:
             original_on_vectors=None
             if self._settings.decoding is None
             else self._received.original_on_vectors(),
-            blind_kinds=None if self.knowledge.kinds is None else self._attacker.blind.kinds,
+            blind_kinds=None if self._kinds is None else self._attacker.blind.kinds,
         )
 
     @cached_property
     def _attacker(self) -> Named:
-        public, kinds = self.knowledge.public, self.knowledge.kinds
+        public, kinds = self.public, self._kinds
         return Named.by_spelling(
             join_texts(self.learn, self.test),
             self._embedding,
@@ -184,24 +185,13 @@ class Comparison:
         self, compared: _Compared, epsilon: float, channel: Callable[[float], Channel], run: int
     ) -> ReceivedAccuracy:
         how = None if self._settings.decoding is None else asdict(self._settings.decoding)
-        key = {
-            **self._key(compared, epsilon),
-            "what": "received, on vectors too",
-            **self._digests,
-            "decoding": how,
-            "run": run,
-        }
+        key = self._key(compared, epsilon, "received, on vectors too", **self._digests, decoding=how, run=run)
         return self._saved.get(
             key, ReceivedAccuracy, lambda: self._received.measure(compared.make(epsilon), channel(epsilon))
         )
 
     def _utility(self, compared: _Compared, epsilon: float, run: int) -> Utility:
-        key = {
-            **self._key(compared, epsilon),
-            "what": "utility, on released text too",
-            **self._digests,
-            "run": run,
-        }
+        key = self._key(compared, epsilon, "utility, on released text too", **self._digests, run=run)
         return self._saved.get(key, Utility, lambda: self._measure(compared.make(epsilon)))
 
     def _measure(self, mechanism: Mechanism) -> Utility:
@@ -224,13 +214,10 @@ class Comparison:
         self, compared: _Compared, effort: ReadingEffort, seed: int
     ) -> Callable[[float], PrivacyReadings]:
         def read(epsilon: float) -> PrivacyReadings:
-            sample = {
-                "words": self._settings.words,
-                "seed": self._settings.seed,
-                "text": digest_of(self.learn),
-            }
+            settings, text = self._settings, digest_of(self.learn)
+            sample = {"words": settings.words, "seed": settings.seed, "text": text}
             how = {"draws": effort.draws, "judged": effort.judged, "seed": seed}
-            key = {**self._key(compared, epsilon), "what": "privacy", "sample": sample, "effort": how}
+            key = self._key(compared, epsilon, "privacy", sample=sample, effort=how)
             return self._saved.get(
                 key,
                 PrivacyReadings,
@@ -244,13 +231,13 @@ class Comparison:
     ) -> NamedReading:
         """Return how often the attacker over all words names a word, or its kind."""
         how = {"directions": effort.directions, "seed": seed}
-        public, kinds = self.knowledge.public, self.knowledge.kinds
+        public, kinds = self.public, self._kinds
         known: dict[str, object] = {}
         if reading != "named" and public is not None:
             known["public"] = public.digest
         if reading == "kinds" and kinds is not None:
             known["kinds"] = kinds.digest
-        key = {**self._key(compared, epsilon), "what": reading, **self._digests, **known, "effort": how}
+        key = self._key(compared, epsilon, reading, **self._digests, **known, effort=how)
 
         def attack() -> NamedReading:
             setting = Setting(embedding=self._embedding, mechanism=compared.chosen, epsilon=epsilon)
@@ -264,8 +251,9 @@ class Comparison:
     def _digests(self) -> dict[str, object]:
         return {"learn": digest_of(self.learn), "test": digest_of(self.test)}
 
-    def _key(self, compared: _Compared, epsilon: float) -> dict[str, object]:
-        return {"embedding": self._embedding.fingerprint, "mechanism": compared.identity, "epsilon": epsilon}
+    def _key(self, compared: _Compared, epsilon: float, what: str, **more: object) -> dict[str, object]:
+        which = {"embedding": self._embedding.fingerprint, "mechanism": compared.identity}
+        return {**which, "epsilon": epsilon, "what": what, **more}
 
 
 def _with_all_readings(
