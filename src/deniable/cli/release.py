@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deniable.cli.options import (
-    FileOptions,
-    MechanismOptions,
-    with_groups,
-)
+from deniable.cli.options import FileOptions, MechanismOptions, with_groups
 
 if TYPE_CHECKING:
     from deniable.decision.roles import Role, Undecided
@@ -74,7 +71,7 @@ def release(
     :param resume: Continue a release that was cut off.
     :param force: Replace an output that exists.
     """
-    from deniable.cli.terminal import print_json
+    from deniable.cli.terminal import print_json, warn
     from deniable.decision.flow import plan_file, release_file
     from deniable.errors import printable
     from deniable.progress import Progress
@@ -93,28 +90,31 @@ def release(
         named = {"text": text or (), "drop": drop or (), "keep": keep or ()}
         print(plan_file(file, **named, reading=reading.reading(), embedding=mechanism.embedding))
         return
-    decision = release_file(
-        file,
-        output or Path(f"{file}-release"),
-        text=text or (),
-        drop=drop or (),
-        keep=keep or (),
-        keep_sheets=keep_sheet or (),
-        labels=label or (),
-        person=person,
-        words=words or (),
-        public=public,
-        risk=risk,
-        epsilon=epsilon,
-        never_release=lists or None,
-        resume=resume,
-        force=force,
-        workers=workers,
-        ask=_ask if asks else None,
-        progress=None if quiet or as_json else Progress,
-        reading=reading.reading(),
-        **settings,
-    )
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: warn(str(message))
+        warnings.simplefilter("always", UserWarning)
+        decision = release_file(
+            file,
+            output or Path(f"{file}-release"),
+            text=text or (),
+            drop=drop or (),
+            keep=keep or (),
+            keep_sheets=keep_sheet or (),
+            labels=label or (),
+            person=person,
+            words=words or (),
+            public=public,
+            risk=risk,
+            epsilon=epsilon,
+            never_release=lists or None,
+            resume=resume,
+            force=force,
+            workers=workers,
+            ask=_ask if asks else None,
+            progress=None if quiet or as_json else Progress,
+            reading=reading.reading(),
+            **settings,
+        )
     if as_json:
         print_json(decision.to_dict())
     else:
