@@ -96,7 +96,8 @@ def test_the_command_takes_a_level(tmp_path: Path) -> None:
     text, runner = tmp_path / "text.txt", CliRunner()
     text.write_text("a public sentence\n")
     both = runner.invoke(app, ["privatize", str(text), "--risk", "low", "--epsilon", "6"])
-    assert both.exit_code == 2
+    assert isinstance(both.exception, InvalidParameter)
+    assert both.exception.exit_code == 2
     done = runner.invoke(
         app, ["privatize", str(text), "--risk", "low", "-o", str(tmp_path / "out.txt"), "--quiet"]
     )

@@ -90,7 +90,7 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
-        single = {name: values[name] for name in given.keys() - groups.keys()}
+        single = {name: values[name] for name in values.keys() & (given.keys() - groups.keys())}
         command(**single, **{name: _build(group, values) for name, group in groups.items()})
 
     run.__doc__ = doc

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -103,20 +104,26 @@ def test_a_seed_and_workers_do_not_go_together(embedding: Embedding, tmp_path: P
         privatize_file(seeded, tmp_path / "in.txt", tmp_path / "out.txt", workers=2)
 
 
+def catches_sigterm(pid: int | None) -> bool:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    caught = int(next(line for line in lines if line.startswith("SigCgt:")).split()[1], 16)
+    return bool(caught >> (signal.SIGTERM - 1) & 1)
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc to find the workers")
 def test_workers_end_at_sigterm_whatever_the_command_does_then(private: Privatizer) -> None:
     """Else the pool waits for ever for workers that are left when one is lost."""
+    others = {child.pid for child in multiprocessing.active_children()}
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         with releasing(private, workers=2) as release:
             next(release(batches(1_000)))
-            for (
-                worker
-            ) in multiprocessing.active_children():  # other children of this process are those of other tests
-                status = Path(f"/proc/{worker.pid}/status").read_text()
-                caught = int(
-                    next(line for line in status.splitlines() if line.startswith("SigCgt:")).split()[1], 16
-                )
-                assert not caught >> (signal.SIGTERM - 1) & 1
+            workers = {child.pid for child in multiprocessing.active_children()} - others
+            assert workers
+            for _ in range(6_000):  # a worker that has just been forked catches it until it begins
+                if not any(map(catches_sigterm, workers)):
+                    break
+                time.sleep(0.1)
+            assert not any(map(catches_sigterm, workers))
     finally:
         signal.signal(signal.SIGTERM, before)
