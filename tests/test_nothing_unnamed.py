@@ -16,12 +16,15 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from deniable import Release
+from deniable import Embedding, Release
 from deniable.cli.app import app
 from deniable.errors import InvalidParameter, UndecidedColumns
 from deniable.noise.key_file import write_new_key
 from deniable.records import privatize_file
 from deniable.records.checking import deciding
+from deniable.records.checking.deciding import look_at
+from deniable.records.formats.layout import Roles, make_layout
+from deniable.records.formats.opening import open_reader, open_source
 from tests.service.running import Client, make_settings, running
 
 NOTES = [
@@ -468,3 +471,35 @@ def test_a_folder_through_spark_needs_a_role_for_every_column(tmp_path: Path) ->
     assert b"example.org" not in out
     assert io.BytesIO(out).read(10)
     assert any("left out: the columns mail, nr" in line for line in made.public)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("ending", ["jsonl", "json"])
+def test_columns_behind_those_that_are_looked_into_are_refused(
+    tmp_path: Path, ending: str, nested: bool
+) -> None:
+    many = {f"k{i}": 1 for i in range(1_000)} | {"patient_name": "Anna Kowalska"}
+    record = json.dumps({"text": "the fox"} | ({"x": many} if nested else many))
+    source = tmp_path / f"in.{ending}"
+    source.write_text(f"[{record}]" if ending == "json" else f"{record}\n")
+    with pytest.raises(UndecidedColumns):
+        privatize_file(Release(epsilon=6).make(), source, tmp_path / f"out.{ending}", columns=["text"])
+    assert not (tmp_path / f"out.{ending}").exists()
+
+
+def test_empty_lines_are_not_held(tmp_path: Path) -> None:
+    """A held line takes memory, however short it is."""
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"text": "the fox"}\n' + "\n" * 200_000)
+    layout = make_layout(
+        source,
+        format=None,
+        roles=Roles(text=("text",)),
+        delimiter=None,
+        header=True,
+        encoding="utf-8",
+        sheet=None,
+    )
+    with open_source(source) as opened:
+        look = look_at(open_reader(opened, layout), Embedding.open(), most=10_000)
+    assert look.rows is None

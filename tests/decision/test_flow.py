@@ -35,7 +35,8 @@ def write(path: Path, *, unknown: str = "qwxyz", records: int = 60) -> Path:
 
 
 def run(source: Path, output: Path, **given: Any) -> Any:
-    settings: dict[str, Any] = {"text": ["comment"], "drop": ["patient_name"], "epsilon": 2.0} | given
+    settings: dict[str, Any] = {"text": ["comment"], "drop": ["patient_name"], "epsilon": 2.0}
+    settings |= {"accept_changes": True} | given
     return release_file(source, output, **settings)
 
 
@@ -52,12 +53,16 @@ def decision(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_what_may_leave_and_what_stays_lie_apart(decision: Any) -> None:
     assert decision.verdict.may_release
-    assert {path.name for path in decision.hand_over.iterdir()} == {"in.csv", "in.csv.card.json"}
+    assert {path.name for path in decision.hand_over.iterdir()} == {"released.csv", "released.csv.card.json"}
     keep = decision.output / "keep"
-    assert {path.name for path in keep.iterdir()} == {"decision.html", "decision.json", "receipt.json"}
+    assert {path.name for path in keep.iterdir()} == {
+        "decision.html",
+        "decision.json",
+        "released.csv.receipt.json",
+    }
     assert stat.S_IMODE(keep.stat().st_mode) == 0o700
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in keep.iterdir())
-    released = list(csv.DictReader((decision.hand_over / "in.csv").read_text().splitlines()))
+    released = list(csv.DictReader((decision.hand_over / "released.csv").read_text().splitlines()))
     assert list(released[0]) == ["id", "ward", "comment"]
     assert len(released) == 60
     together = " ".join(row["comment"] for row in released)
@@ -72,7 +77,7 @@ def test_what_may_leave_and_what_stays_lie_apart(decision: Any) -> None:
 
 
 def test_the_rehearsal_is_not_the_draw_that_is_handed_over(decision: Any) -> None:
-    released = (decision.hand_over / "in.csv").read_text()
+    released = (decision.hand_over / "released.csv").read_text()
     assert decision.rehearsal.samples
     assert not any(after in released for _, after in decision.rehearsal.samples)
 
@@ -89,6 +94,41 @@ def test_what_is_handed_over_does_not_depend_on_unknown_words(tmp_path: Path) ->
         decision = run(source, folder / "out", key_file=key, record_id="id")
         seen.append(all_bytes(decision.hand_over))
     assert seen[0] == seen[1]
+
+
+def test_changes_must_be_accepted_before_anything_is_drawn(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def refuse(verdict: Any) -> bool:
+        asked.append(verdict.answer)
+        return False
+
+    decision = run(
+        write(tmp_path / "in.csv"), tmp_path / "out", epsilon=None, risk="low", accept_changes=refuse
+    )
+    assert asked == ["release with changes"]
+    assert not decision.released
+    assert not decision.hand_over.exists()
+    assert "--accept-changes" in decision.page.read_text()
+
+
+@pytest.mark.parametrize("again", [{"force": True}, {"resume": True}, {}])
+def test_an_earlier_release_is_never_passed_off_as_this_one(tmp_path: Path, again: dict[str, bool]) -> None:
+    (tmp_path / "out" / "hand-over").mkdir(parents=True)
+    with pytest.raises(RecordError):
+        run(write(tmp_path / "in.csv"), tmp_path / "out", **again)
+
+
+def test_a_file_that_changes_meanwhile_is_not_handed_over(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.csv")
+
+    def touch(verdict: Any) -> bool:
+        write(source, records=61)
+        return True
+
+    with pytest.raises(RecordError):
+        run(source, tmp_path / "out", epsilon=None, risk="low", accept_changes=touch)
+    assert not (tmp_path / "out" / "hand-over").exists()
 
 
 def test_nothing_is_written_before_every_column_has_a_role(tmp_path: Path) -> None:
@@ -146,5 +186,7 @@ def test_a_forbidding_verdict_draws_nothing_and_exits_with_3(tmp_path: Path) -> 
     assert result.exit_code == 3
     assert result.stdout.startswith("DO NOT RELEASE")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["keep"]
-    assert not (tmp_path / "out" / "keep" / "receipt.json").exists()
+    kept = {path.name for path in (tmp_path / "out" / "keep").iterdir()}
+    assert kept == {"decision.html", "decision.json"}
+    assert "asthma" not in result.stdout  # no word of the text is printed
     assert "Nothing was released" in (tmp_path / "out" / "keep" / "decision.html").read_text()

@@ -10,6 +10,7 @@ from deniable.audit.shares import Share
 from deniable.decision.rehearsal import Attack, ExposedWord, Listed, Rehearsal
 from deniable.decision.verdict import Answer, judge
 from deniable.measures.estimate import Estimate
+from deniable.measures.linked import Linked
 
 
 def share(value: float, *, low: float | None = None, high: float | None = None) -> Share:
@@ -38,6 +39,8 @@ GOOD = Rehearsal(
     frequencies=None,
     samples=(),
 )
+FEW = (Attack(reader="x", share=share(0.9, low=0.2, high=1.0), blind=0.05),)
+LINKED = Linked(reader="x", first=0.5, among_first_few=0.9, tries=100, candidates=100)
 EXPOSED = (ExposedWord(word="asthma", places=5, unchanged=0.8),)
 
 
@@ -56,6 +59,11 @@ def listed(unchanged: float, *, held_back: bool = False) -> tuple[Listed, ...]:
         ({"attacks": (Attack(reader="in context", share=share(0.12), blind=0.12),)}, "release"),
         # An interval that says nothing forbids nothing.
         ({"attacks": (Attack(reader="x", share=share(0.6, low=0.2, high=0.9), blind=0.05),)}, "release"),
+        # Few texts are no excuse where no bound speaks for the release.
+        ({"attacks": FEW, "bound": None}, "do not release"),
+        ({"attacks": FEW, "bound": bound(0.9)}, "do not release"),
+        ({"attacks": (*FEW, Attack(reader="y", share=share(0.3), blind=0.05))}, "do not release"),
+        ({"linked": LINKED}, "release with changes"),
         ({"exposed": EXPOSED}, "release with changes"),
         ({"lists": listed(0.2)}, "release"),
         ({"lists": listed(0.4)}, "release with changes"),

@@ -31,8 +31,16 @@ def test_readings_that_say_the_same_of_every_text_are_guesses() -> None:
     empty = csr_array(np.zeros((60, 500)))
     found = linked(counts(0), {"nothing": empty})
     assert found is not None
-    assert found.first <= 1 / 60
-    assert found.among_first_few == 0.0
+    assert found.first == pytest.approx(1 / 60)
+    assert found.among_first_few == pytest.approx(10 / 60)
+
+
+def test_texts_that_stand_twice_are_found_half_of_the_time() -> None:
+    once = counts(0, 30).toarray()
+    twice = csr_array(np.vstack([once, once]))
+    found = linked(twice, {"same": twice})
+    assert found is not None
+    assert found.first == pytest.approx(0.5)
 
 
 def test_the_best_reader_counts_and_vectors_are_one_more() -> None:

@@ -13,6 +13,7 @@ from deniable.cli.options import FileOptions, MechanismOptions, with_groups
 
 if TYPE_CHECKING:
     from deniable.decision.roles import Role, Undecided
+    from deniable.decision.verdict import Verdict
 
 DO_NOT_RELEASE = 3
 """The exit code that says: nothing was released, and the page says why."""
@@ -38,6 +39,7 @@ def release(
     mechanism: MechanismOptions,
     reading: FileOptions,
     workers: int = 1,
+    accept_changes: bool = False,
     no_input: bool = False,
     dry_run: bool = False,
     resume: bool = False,
@@ -48,7 +50,7 @@ def release(
     """Take a private file to a decision: roles of columns, attacks, use, one release, one page.
 
     Writes OUTPUT/hand-over (what may leave) and OUTPUT/keep (the page and the receipt, private). Asks on a
-    terminal what is missing. The exit code is 3 if the verdict is not to release; nothing is drawn then.
+    terminal what is missing. The exit code is 3 if nothing was released.
 
     :param file: The private file, in any format that `deniable privatize` reads.
     :param output -o: The folder to write to. By default: FILE-release.
@@ -66,6 +68,7 @@ def release(
     :param epsilon -e: The privacy parameter, instead of --risk.
     :param never_release names|FILE: More words that never come out: files of words. Names never come out.
     :param allow_names: Let names of people come out.
+    :param accept_changes: Release with the verdict "release with changes" too.
     :param no_input: Ask nothing: stop with the list of what is missing.
     :param dry_run: Say what would become of each column, and stop.
     :param resume: Continue a release that was cut off.
@@ -111,21 +114,33 @@ def release(
             force=force,
             workers=workers,
             ask=_ask if asks else None,
+            accept_changes=_confirm if asks and not accept_changes else accept_changes,
             progress=None if quiet or as_json else Progress,
             reading=reading.reading(),
             **settings,
         )
     if as_json:
-        print_json(decision.to_dict())
+        found = decision.to_dict()  # without what quotes the text: that is in the folder keep
+        print_json({name: found[name] for name in ("verdict", "released", "limit", "release", "columns")})
     else:
         print(f"{decision.verdict.answer.upper()}: {printable(decision.verdict.headline)}")
         for reason in decision.verdict.reasons:
             print(f"- {printable(reason)}")
         print(f"\nRead and sign: {decision.page}")
-        if decision.verdict.may_release:
+        if decision.released:
             print(f"Hand over: {decision.hand_over}")
-    if not decision.verdict.may_release:
+        elif decision.verdict.may_release:
+            print("Nothing was released. Settle these points, or accept them: --accept-changes")
+    if not decision.released:
         raise typer.Exit(DO_NOT_RELEASE)
+
+
+def _confirm(verdict: Verdict) -> bool:
+    from deniable.errors import printable
+
+    for reason in verdict.reasons:
+        typer.echo(f"- {printable(reason)}", err=True)
+    return typer.confirm("Release all the same?", default=False, err=True)
 
 
 def _ask(column: Undecided) -> Role:

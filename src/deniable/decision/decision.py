@@ -39,6 +39,10 @@ class Decision:
     not_measured: Mapping[str, str] = field(repr=False)
     """Label columns whose use was not measured, and why."""
     created: str
+    guarantee: str
+    """What the mechanism promises, in words."""
+    released: bool
+    """Whether the file was released: not where the verdict forbids it, or changes were not accepted."""
     receipt: Receipt | None = field(default=None, repr=False)
     html: str = field(default="", repr=False)
     """The page."""
@@ -60,6 +64,7 @@ class Decision:
             "created": self.created,
             "source": self.source.name,
             "verdict": self.verdict.to_dict(),
+            "released": self.released,
             "limit": self.limit,
             "release": {
                 "epsilon": self.release.epsilon,

@@ -10,7 +10,6 @@ among draws would void the guarantee. Where the verdict is not to release, nothi
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,15 +23,14 @@ from deniable.decision.decision import Decision
 from deniable.decision.page import decision_page
 from deniable.decision.rehearsal import rehearse
 from deniable.decision.roles import Role as Role
-from deniable.decision.roles import Undecided, check_decided, decide, undecided_columns
-from deniable.decision.verdict import judge
+from deniable.decision.roles import Undecided, check_decided, decide, role_of, undecided_columns
+from deniable.decision.verdict import Verdict, judge
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import (
     DeniableError,
     InvalidParameter,
     MissingExtra,
     RecordError,
-    UnusableAuditData,
     printable,
 )
 from deniable.measures.risk import share_of
@@ -55,6 +53,8 @@ MOST_RECORDS = 50_000
 _MOST_CLASSES, _FEWEST_LABELLED = 20, 100
 _LABELLED_TEXTS, _SUPPORT, _EFFORT = 2_000, 10_000, 200
 _DEFAULT_LIMIT = 0.33
+_BECOMES = {"text": "words replaced", "drop": "left out", "keep": "released as it is"}
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 Ask = Callable[[Undecided], Role]
 
@@ -79,6 +79,7 @@ def release_file(
     force: bool = False,
     workers: int = 1,
     ask: Ask | None = None,
+    accept_changes: bool | Callable[[Verdict], bool] = False,
     progress: type[Progress] | None = None,
     reading: Mapping[str, Any] | None = None,
     **settings: Any,
@@ -87,7 +88,8 @@ def release_file(
 
     ``text`` names the columns whose words are replaced, ``drop`` those left out, ``keep`` those released as
     they are. Every column that looks private needs one of these roles; ``ask`` is asked for those that have
-    none. ``risk`` is "low" (the default), "medium", "high", or the share of words that a reader may name;
+    none. With a verdict of "release with changes" nothing is drawn unless ``accept_changes`` says
+    so. ``risk`` is "low" (the default), "medium", "high", or the share of words that a reader may name;
     ``epsilon`` takes its place. Names are held back unless ``never_release`` is None. ``labels`` are kept
     columns whose use is measured, by default those that look like classes. ``person`` says whose a record is,
     ``record_id`` names the column of ids of a release with a ``key_file``,
@@ -100,8 +102,11 @@ def release_file(
     :raises UnusableAuditData: if it holds no text.
     """
     path, folder, how = Path(source), Path(output), dict(reading or {})
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise RecordError(path, "is a pipe, which cannot be looked at first: give a file")
     _check_folder(folder, may_exist=resume or force)
-    for name, default in (("record_epsilon", None), ("unknown", "perturb")):
+    before = _state_of(path)
+    for name, default in (("record_epsilon", None), ("unknown", "perturb"), ("consistent", False)):
         if settings.get(name, default) != default:
             raise InvalidParameter(name, settings[name], "cannot be rehearsed: use `deniable privatize`")
     chosen = {"epsilon": epsilon} if epsilon is not None else {"risk": "low" if risk is None else risk}
@@ -122,9 +127,7 @@ def release_file(
     mechanism = ChosenMechanism(name=release.mechanism, options=dict(release.mechanism_options or ()))
     with _shown(progress, "rehearsing attacks", "steps") as report:
         rehearsal = rehearse(
-            replace(
-                release, key_file=None, consistent=False
-            ).make(),  # never the noise of what is handed over
+            replace(release, key_file=None).make(),  # never the noise of what is handed over
             mechanism,
             texts,
             lists=_lists(words),
@@ -149,14 +152,18 @@ def release_file(
         use=use,
         not_measured=not_measured,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
+        guarantee=private.mechanism.guarantee.statement,
+        released=verdict.answer == "release" or (verdict.may_release and _accepts(accept_changes, verdict)),
     )
-    _make_folders(folder, hand_over=verdict.may_release)
-    receipt = None
-    if verdict.may_release:
+    _make_keep(folder)
+    drawing = folder / "keep" / "drawing"
+    if decision.released:
+        drawing.mkdir(exist_ok=True)
+        name = _released_name(path)
         receipt = privatize_file(
             private,
             path,
-            decision.hand_over / released_name(path.resolve().name),
+            drawing / name,
             columns=roles.text,
             drop=roles.drop,
             keep=roles.keep,
@@ -164,17 +171,21 @@ def release_file(
             person=person if release.key_file is None else None,
             record_id=record_id,
             workers=workers,
-            receipt=folder / "keep" / "receipt.json",
+            receipt=folder / "keep" / f"{name}.receipt.json",
             resume=resume,
             force=force,
             progress=progress,
             **how,
         )
-    decision = replace(decision, receipt=receipt)
+        decision = replace(decision, receipt=receipt)
+        if _state_of(path) != before:
+            raise RecordError(path, "changed since it was looked at: nothing was handed over")
     decision = replace(decision, html=decision_page(decision).html())
     write_whole(decision.page, decision.html + "\n")
     as_json = json.dumps(decision.to_dict(), indent=2, ensure_ascii=False)
     write_whole(decision.page.with_suffix(".json"), as_json + "\n")
+    if decision.released:
+        drawing.rename(decision.hand_over)  # whole, or not there
     return decision
 
 
@@ -192,17 +203,16 @@ def plan_file(
     roles = Roles.of(text=text, drop=drop, keep=keep)
     check = check_file(path, _layout(path, Roles(), how), Embedding.open(embedding))
     missing = {each.column: each for each in undecided_columns(check, roles)}
-    said = dict.fromkeys(roles.text, "words replaced") | dict.fromkeys(roles.drop, "left out")
-    said |= dict.fromkeys(roles.keep, "released as it is")
     lines = []
     for column in check.columns:
         name = str(column.path) if column.path is not None else "the text"
         if column.path is None:
             what = "words replaced"
-        elif column.path in missing:
+        elif name in missing:
             what = f"needs a role: {missing[name].looks_like} (for example {missing[name].suggestion})"
         else:
-            what = said.get(name, f"released as it is: looks like {column.kind}")
+            role = role_of(name, roles)
+            what = f"released as it is: looks like {column.kind}" if role is None else _BECOMES[role]
         lines.append(f"{printable(name)}: {what}")
     return "\n".join(lines)
 
@@ -282,7 +292,7 @@ def _use(
                 directions=_EFFORT,
                 **how,
             )
-        except (MissingExtra, UnusableAuditData, DeniableError) as error:
+        except DeniableError as error:
             if label in labels and not isinstance(error, MissingExtra):
                 raise
             skipped[label] = str(error)
@@ -293,23 +303,44 @@ def _released_as_they_are(check: FileCheck, roles: Roles) -> tuple[str, ...]:
     return tuple(
         column.path
         for column in check.columns
-        if isinstance(column.path, str) and column.path not in roles.named
+        if isinstance(column.path, str) and role_of(column.path, roles) is None
     )
+
+
+def _accepts(accept: bool | Callable[[Verdict], bool], verdict: Verdict) -> bool:
+    return accept if isinstance(accept, bool) else accept(verdict)
+
+
+def _released_name(path: Path) -> str:
+    """Return what the released file is called: the name of the private one may name a person."""
+    ending = path.suffix.lower()
+    if ending in _COMPRESSED:
+        ending = Path(path.stem).suffix.lower() + ending
+    return released_name(f"released{ending}")
+
+
+def _state_of(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def _check_folder(folder: Path, *, may_exist: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise RecordError(folder, "is a file; name a folder for the output")
+    if (folder / "hand-over").exists():
+        problem = "holds an earlier release, which this decision does not cover; name another folder"
+        raise RecordError(folder / "hand-over", problem)
+    for each in (folder / "hand-over", folder / "keep", folder / "keep" / "drawing"):
+        if each.is_symlink():
+            raise RecordError(each, "is a link; name another folder")
     if folder.is_dir() and any(folder.iterdir()) and not may_exist:
         raise RecordError(folder, "exists and is not empty; name another folder, or use --resume or --force")
 
 
-def _make_folders(folder: Path, *, hand_over: bool) -> None:
+def _make_keep(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "keep").mkdir(mode=0o700, exist_ok=True)
-    os.chmod(folder / "keep", 0o700)  # noqa: PTH101 - whatever the umask says
-    if hand_over:
-        (folder / "hand-over").mkdir(exist_ok=True)
+    (folder / "keep").chmod(0o700)  # whatever the umask says
 
 
 @contextmanager

@@ -49,8 +49,8 @@ def decision_page(decision: Decision) -> Page:
             f"{words(rehearsal.attacked_words)} "
             "from all over the file were attacked. The embedding does not know "
             f"{percent(rehearsal.unknown_share)} of the words: these all go in as one unknown word.",
-            "Attacks, examples and use are those of rehearsal draws, which were made in memory and "
-            "deleted. The "
+            "Attacks, examples and use are those of rehearsal draws in memory, of which this "
+            "page keeps the examples. The "
             "file that is handed over was drawn once, afterwards, and nothing was measured on it.",
             "The attackers know the mechanism, ε, the embedding and how frequent each word is in this "
             "very file. "
@@ -72,7 +72,7 @@ def _add_numbers(page: Page, decision: Decision) -> None:
         facts.append((percent(rehearsal.bound.blind), "by guessing, without the release"))
     if best is not None:
         facts.append((_in_words(best.share), f"for the best attack measured ({best.reader})"))
-    facts.append((percent(decision.limit), "is the limit that was chosen"))
+    facts.append((percent(decision.limit), "is the limit"))
     page.add_section("The numbers")
     page.add_facts(facts)
     page.add_list(decision.numbers.in_words())
@@ -180,7 +180,7 @@ def _add_columns(page: Page, decision: Decision) -> None:
 
 def _add_people(page: Page, decision: Decision) -> None:
     page.add_section("Who may have what")
-    if decision.verdict.may_release:
+    if decision.released:
         page.add_list(
             [
                 phrase(strong("Recipients"), ": everything in ", code("hand-over"), ", the card included."),
@@ -191,7 +191,14 @@ def _add_people(page: Page, decision: Decision) -> None:
             ]
         )
     else:
-        page.add_text("Nothing was released: the folder hand-over was not made.")
+        page.add_text(
+            "Nothing was released: the folder hand-over was not made."
+            + (
+                " Settle the points above, or accept them by name: --accept-changes."
+                if decision.verdict.may_release
+                else ""
+            )
+        )
 
 
 def _add_annexes(page: Page, decision: Decision) -> None:
@@ -224,7 +231,7 @@ def _add_annexes(page: Page, decision: Decision) -> None:
         [
             ["unit of privacy", "one word; words of a text add up, as do texts of a person"],
             ["model", "local: noise is added before anything leaves the data holder"],
-            ["bound", f"metric differential privacy with ε = {release.epsilon:g} per unit of distance"],
+            ["bound", f"ε = {release.epsilon:g}; {decision.guarantee}"],
             [
                 "composition",
                 "the receipt adds up texts and persons; the table of (ε, δ) is in deniable receipt",

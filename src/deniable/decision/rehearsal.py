@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.shares import Flags, Share, share_by_cluster
+from deniable.audit.shares import Flags, Share, share_by_cluster, share_of
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
 from deniable.decoding.channel_decoder import ChannelDecoder
@@ -43,6 +43,10 @@ ATTACKED_WORDS = 10_000
 """About how many words of the text are attacked; texts are taken from all over the file."""
 
 LINKED_RECORDS = 1_000
+
+MOST_PLACES = 0.5
+"""A word that comes out unchanged more often than this is exposed."""
+
 SAMPLES = 10
 
 _FEWEST_TO_LINK = 20
@@ -99,7 +103,7 @@ class Rehearsal:
     """What no reader of single words exceeds at the frequencies of this text."""
     attacks: tuple[Attack, ...]
     lists: tuple[Listed, ...]
-    exposed: tuple[ExposedWord, ...]
+    exposed: tuple[ExposedWord, ...] = field(repr=False)
     linked: Linked | None
     frequencies: tuple[int, int, int] | None
     """Of how many frequent words a receiver of the release knows the count within a factor of two, as
@@ -108,10 +112,14 @@ class Rehearsal:
     """Texts before and after, of a rehearsal draw."""
 
     @property
+    def on_words(self) -> tuple[Attack, ...]:
+        """The attacks on words."""
+        return tuple(each for each in self.attacks if each.reader != _KINDS)
+
+    @property
     def best_attack(self) -> Attack | None:
         """The attack on words that was right most often."""
-        on_words = [each for each in self.attacks if each.reader != _KINDS]
-        return max(on_words, key=lambda each: each.share.value, default=None)
+        return max(self.on_words, key=lambda each: each.share.value, default=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the sample texts as JSON-ready data."""
@@ -144,9 +152,13 @@ def rehearse(
     if not len(whole.ids):
         raise UnusableAuditData("the texts", "hold no word, so there is nothing to release")
     kept = np.unique(embedding.ids(sorted(private.policy.keep_words))).astype(np.int64)
+    kept = kept[kept != embedding.unknown_id]
     counts = np.bincount(whole.ids, minlength=len(embedding) + 1).astype(np.float64)
+    nameable = np.where(np.arange(len(counts)) == embedding.unknown_id, 0.0, counts)  # nobody names ⊥
+    if not nameable.any():
+        raise UnusableAuditData("the texts", "hold no word that the embedding knows")
     steps.done()
-    words = Words(shares=counts, in_words="words as frequent as in this file", revealed=kept)
+    words = Words(shares=nameable, in_words="known words as frequent as in this file", revealed=kept)
     bound = bayes_bound(mechanism, words)
     steps.done()
     released_whole = _draw(whole, mechanism, kept)
@@ -162,7 +174,7 @@ def rehearse(
         keep=False,
     )
     steps.done()
-    attacks, right = _attack_words(channel, counts, part, released, public)
+    attacks, right = _attack_words(channel, nameable, part, released, public)
     steps.done()
     tokens = Counter(whole.spelled)
     found_lists = [
@@ -211,7 +223,6 @@ def _attack_words(
     """Return how often readers name words, alone and in context, and kinds of words; and at which places any
     of them named the word."""
     embedding = channel.embedding
-    counts = np.where(np.arange(len(counts)) == embedding.unknown_id, 0.0, counts)  # nobody names ⊥
     blind = float(counts.max() / max(counts.sum(), 1.0))
     documents = np.repeat(np.arange(len(original)), original.lengths)
     known = original.ids != embedding.unknown_id
@@ -285,18 +296,20 @@ def _listed(
     return Listed(
         name=name,
         places=sum(there.values()),
-        held_back=held_back is not None and all(held_back.holds(word) for word in there),
+        held_back=bool(there) and held_back is not None and all(map(held_back.holds, there)),
         unchanged=share_by_cluster((original.ids == released.ids)[places], documents[places]),
         named=share_by_cluster(right[read], of[read]),
     )
 
 
 def _exposed(original: Texts, released: Texts, embedding: Embedding) -> tuple[ExposedWord, ...]:
-    """Return the words that stand in at least three places and came out unchanged in more than half."""
+    """Return the words that came out unchanged in more than half of their places, and not by chance."""
     size = len(embedding) + 1
     places = np.bincount(original.ids, minlength=size)
     same = np.bincount(original.ids[original.ids == released.ids], minlength=size)
-    exposed = np.flatnonzero((places >= 3) & (same > places / 2))
+    some = np.flatnonzero((places >= 3) & (same > places / 2))
+    surely = [share_of(int(same[each]), int(places[each])).low > MOST_PLACES for each in some.tolist()]
+    exposed = some[np.array(surely, dtype=bool)]
     exposed = exposed[np.argsort(-same[exposed], kind="stable")]
     return tuple(
         ExposedWord(

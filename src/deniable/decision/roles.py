@@ -8,16 +8,19 @@ columns are released as they are, and the decision page lists them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.records.checking.check import FileCheck
 from deniable.records.checking.deciding import WARNED, why_refused
-from deniable.records.formats.fields import WHOLE_LINE, Unnamed
+from deniable.records.formats.fields import WHOLE_LINE, Unnamed, is_inside
 from deniable.records.formats.layout import Roles
 
 Role = Literal["text", "drop", "keep"]
 ROLES: tuple[Role, ...] = ("text", "drop", "keep")
+
+METADATA = "the file's own metadata"
+"""What a check calls notes of a Parquet file that a release copies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +57,7 @@ def undecided_columns(check: FileCheck, roles: Roles) -> list[Undecided]:
                 check.file,
                 f"{column.path} has no name in the header: name it there, or remove rows above the header",
             )
-        if column.path is WHOLE_LINE or column.path is None or column.path in roles.named:
+        if column.path is None or role_of(column.path, roles) is not None:
             continue
         if column.kind == "free text":
             found.append(Undecided(column=column.path, looks_like="free text", suggestion="text"))
@@ -63,6 +66,16 @@ def undecided_columns(check: FileCheck, roles: Roles) -> list[Undecided]:
         elif column.kind in WARNED:
             found.append(Undecided(column=column.path, looks_like=WARNED[column.kind], suggestion="drop"))
     return found
+
+
+def role_of(column: str, roles: Roles) -> Role | None:
+    """Return the role of a column: its own, or that of what it stands inside."""
+    if column in roles.text:
+        return "text"
+    for role, names in (("drop", roles.drop), ("keep", roles.keep)):
+        if column in names or any(is_inside(column, name) for name in names):
+            return cast("Role", role)
+    return None
 
 
 def decide(roles: Roles, answers: dict[str, Role]) -> Roles:
@@ -84,7 +97,10 @@ def check_decided(check: FileCheck, roles: Roles) -> None:
 
     :raises InvalidParameter: if a column needs a role, or no column holds text to release. The message lists
         all of them.
+    :raises UnusableAuditData: if the file holds no record.
     """
+    if not check.records:
+        raise UnusableAuditData(check.file, "holds no record, so there is nothing to release")
     missing = undecided_columns(check, roles)
     if missing:
         raise InvalidParameter(
@@ -95,3 +111,6 @@ def check_decided(check: FileCheck, roles: Roles) -> None:
         )
     if not roles.text and all(column.path is not WHOLE_LINE for column in check.columns):
         raise InvalidParameter("text", [], "choose at least one text column with --text")
+    if METADATA in check.public:
+        problem = "carries notes of its own, which would be released: write it again without them"
+        raise InvalidParameter("file", check.file, problem)

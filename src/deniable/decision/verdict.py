@@ -14,7 +14,6 @@ Answer = Literal["release", "release with changes", "do not release"]
 MOST_UNCHANGED = 0.5
 """Words of a list that come out unchanged more often than this should be on a never-release list."""
 
-_FEW_WORDS = 5
 _SCORE, _RECEIVED = "accuracy", "both"
 
 
@@ -48,11 +47,10 @@ def judge(rehearsal: Rehearsal, *, limit: float, use: dict[str, Findings]) -> Ve
     forbidden: list[str] = []
     amendments: list[str] = []
     changes: list[str] = []
-    best = rehearsal.best_attack
     if rehearsal.bound is not None and rehearsal.bound.high > limit:
         amendments.append(
             "At the word frequencies of this file a reader of single words may name up to "
-            f"{percent_up(rehearsal.bound.high)}, above the {percent(limit)} that you chose. Guessing the "
+            f"{percent_up(rehearsal.bound.high)}, above the limit of {percent(limit)}. Guessing the "
             f"most frequent word, without any release, names {percent(rehearsal.bound.blind)}."
         )
         changes.append(
@@ -60,12 +58,28 @@ def judge(rehearsal: Rehearsal, *, limit: float, use: dict[str, Findings]) -> Ve
             if rehearsal.bound.blind >= limit
             else "Choose a smaller --risk or --epsilon."
         )
-    if best is not None and not best.share.says_little and best.share.low > max(limit, best.blind):
+    conclusive = [each for each in rehearsal.on_words if not each.share.says_little]
+    worse = [each for each in conclusive if each.share.low > max(limit, each.blind)]
+    if worse:
+        worst = max(worse, key=lambda each: each.share.value)
         forbidden.append(
-            f"The best attack ({best.reader}) names {percent(best.share.value)} of the words, above the "
-            f"{percent(limit)} that you chose; guessing names {percent(best.blind)}."
+            f"An attack ({worst.reader}) names {percent(worst.share.value)} of the words, above the limit of "
+            f"{percent(limit)}; guessing names {percent(worst.blind)}."
         )
         changes.append("Choose a smaller --risk or --epsilon.")
+    elif not conclusive and (
+        rehearsal.bound is None or rehearsal.bound.low > max(limit, rehearsal.bound.blind)
+    ):
+        forbidden.append(
+            "Too few texts could be attacked, and no bound is within the limit: nothing speaks for a release."
+        )
+        changes.append("Choose a smaller --risk or --epsilon.")
+    if (link := rehearsal.linked) is not None and link.first > max(limit, 2.0 * link.blind):
+        amendments.append(
+            f"A reader who holds the original texts finds the right one of {link.candidates:,} in "
+            f"{percent(link.first)} of cases; guessing finds {percent(link.blind)}."
+        )
+        changes.append("Do not hand this to anybody who may hold the original texts.")
     for listed in rehearsal.lists:
         share = listed.unchanged
         if listed.held_back or share is None or share.value <= max(limit, MOST_UNCHANGED / 2):
@@ -77,14 +91,12 @@ def judge(rehearsal: Rehearsal, *, limit: float, use: dict[str, Findings]) -> Ve
         (forbidden if share.low > MOST_UNCHANGED else amendments).append(says)
         changes.append(f"Hold the words of {listed.name!r} back: --never-release.")
     if exposed := rehearsal.exposed:
-        few = ", ".join(each.word for each in exposed[:_FEW_WORDS])
         amendments.append(
-            f"{len(exposed):,} words of this file come out unchanged in most places: {few}"
-            f"{' …' if len(exposed) > _FEW_WORDS else ''}."
+            f"{len(exposed):,} words of this file come out unchanged in most places; the page lists them."
         )
         changes.append(
-            "If such a word must not be recognised, put it on a public list (--never-release FILE) or choose "
-            "a smaller --risk."
+            "If such words must not be recognised, choose a smaller --risk, or hold back a whole list (all "
+            "drugs, say) that was made without this file: a list of just these words would tell them."
         )
     useless = [label for label, found in use.items() if not _is_useful(found)]
     amendments += [

@@ -52,6 +52,10 @@ def privatize(
             problem = f"must name text columns, each once; there are {', '.join(map(str, present))}"
             raise InvalidParameter("columns", name, problem)
     opened = privatizer_from(private, settings)
+    if opened.record_epsilon is not None:
+        from deniable.records.jobs.describing import check_budget
+
+        check_budget(opened.record_epsilon, [str(name) for name in names])
     released = _release([table[name] for name in names], names, opened, record_ids)
     for name, column in zip(names, released, strict=True):
         if hasattr(table, "with_columns"):

@@ -18,6 +18,7 @@ from deniable.arrays import Floats, Ids
 from deniable.errors import InvalidParameter
 
 FIRST_FEW = 10
+_TIE = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,20 +66,21 @@ def linked(originals: Any, readings: Mapping[str, Any], *, vectors: Floats | Non
 
 
 def _judge(name: str, originals: Any, released: Any) -> Linked:
-    ranks = []
+    firsts, few = [], []
     for start in range(0, released.shape[0], 512):
         scores = released[start : start + 512] @ originals.T
         dense: Floats = scores.toarray() if hasattr(scores, "toarray") else np.asarray(scores)
         places: Ids = np.arange(start, start + len(dense))
         own = dense[np.arange(len(dense)), places][:, None]
-        # What scores alike is taken in the middle: ties are guessed.
-        ranks.append((dense > own).sum(axis=1) + ((dense == own).sum(axis=1) - 1) / 2.0)
-    rank = np.concatenate(ranks)
+        alike = np.abs(dense - own) <= _TIE  # ties are guessed
+        above, alike = ((dense > own) & ~alike).sum(axis=1), alike.sum(axis=1)
+        firsts.append((above == 0) / alike)
+        few.append(np.clip((FIRST_FEW - above) / alike, 0.0, 1.0))
     return Linked(
         reader=name,
-        first=float((rank < 0.5).mean()),
-        among_first_few=float((rank < FIRST_FEW - 0.5).mean()),
-        tries=len(rank),
+        first=float(np.concatenate(firsts).mean()),
+        among_first_few=float(np.concatenate(few).mean()),
+        tries=released.shape[0],
         candidates=released.shape[0],
     )
 

@@ -218,7 +218,7 @@ class JobStore:
                 for job in sorted(self._folders(), key=_age):
                     if not self.stopping.is_set():
                         self._look_at(job, self.attempt)
-            except OSError as error:
+            except Exception as error:  # the only thread: inputs must be deleted whatever happened
                 log_without_text(error)
             self._arrived.wait(SECONDS_BETWEEN_LOOKS)
             self._arrived.clear()

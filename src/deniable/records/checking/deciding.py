@@ -27,6 +27,9 @@ from deniable.release.privatizer import Privatizer
 JUDGED = 10_000
 """By how many records the columns of a file are judged."""
 
+_ROW = 128
+"""About what a row that is held takes, however short it is."""
+
 REFUSED = {
     "e-mail": "e-mail addresses",
     "phone": "phone numbers",
@@ -91,9 +94,11 @@ def look_at(reader: Reader, embedding: Embedding, *, most: int, report: Report |
                     named.add(path or "")
                 else:
                     columns.add(path, value)
-            weight += row.weight
+            weight += row.weight + _ROW
             if weight <= LONGEST_RECORD and not reader.looks:
                 rows.append(row._replace(fields=()))
+            else:
+                rows.clear()  # they are read again
             if report is not None and reader.source.size is not None:
                 report(reader.source.position(), reader.source.size)
     except RecordError as raised:
@@ -152,12 +157,13 @@ def open_decided(
     refused = _refused(reader, look)
     if refused:
         raise UndecidedColumns(source.name, refused, judged=judged)
-    if look.rows is None:
+    read_again = look.rows is None or look.more_columns  # rows that are held were looked into, not others
+    if read_again or look.rows is None:
         source = source.again()
         reader = opened()
     else:
         reader.give_back(look.rows, look.left)
-    if not look.complete or look.more_columns:
+    if not look.complete or read_again:
         passing = {str(each.path) for each in look.columns if each.kind != "empty" or look.complete}
         _let_pass(reader, passing, judged)
     return reader, _warnings(look) if look.error is None else []

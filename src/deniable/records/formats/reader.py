@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from deniable.errors import RecordError, ResumeError, UndecidedColumns, UnknownWord
 from deniable.noise.encoding import RecordId
+from deniable.progress import check_interrupt
 from deniable.records.formats.fields import WHOLE_LINE, Field, Leaf, Unnamed
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.lines import Lines
@@ -220,6 +221,7 @@ class Reader(ABC):
         :raises UndecidedColumns: if one holds something that may not pass.
         """
         for row in self._rows:
+            check_interrupt()
             if self._passing is not None:
                 for path, value in row.fields:
                     if value not in (None, "", Leaf.NAMED) and path not in self._passing:
