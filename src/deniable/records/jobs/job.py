@@ -148,11 +148,13 @@ class Job:
             self._private.receipt_for(Tally()),
             self._private.card.for_columns(self._layout.columns),
         )
-        if self._source.identity() is not None:
+        if self._source.identity() is not None and not by_name:
             self._input = InputFile(self._source)  # before the look: what is judged is what it names
         reader, warnings = open_decided(self._private, self._source, self._layout, by_name=by_name)
         for warning in warnings if warn is not None else ():
             warn(warning)  # type: ignore[misc]
+        if self._source.identity() is not None and self._input is None:
+            self._input = InputFile(self._source)
         if self._input is not None and warn is not None and not resume:
             beside_input = Path(self._source.name).parent
             for warning in self._input.warnings(self._private, (self.target.parent, beside_input)):
