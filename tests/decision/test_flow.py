@@ -129,6 +129,7 @@ def test_a_file_that_changes_meanwhile_is_not_handed_over(tmp_path: Path) -> Non
     with pytest.raises(RecordError):
         run(source, tmp_path / "out", epsilon=None, risk="low", accept_changes=touch)
     assert not (tmp_path / "out" / "hand-over").exists()
+    assert not (tmp_path / "out" / "keep" / "drawing").exists()  # which --resume would hand over
 
 
 def test_nothing_is_written_before_every_column_has_a_role(tmp_path: Path) -> None:

@@ -96,3 +96,10 @@ def test_a_keyed_release_is_the_same_in_every_kind_of_frame(name: str, make: Any
 def test_settings_do_in_place_of_a_privatizer(name: str) -> None:
     released = deniable.privatize(polars.DataFrame(DATA), "review", epsilon=1e6, embedding=name)
     assert released["review"].to_list() == RELEASED["review"]
+
+
+def test_a_budget_per_record_is_not_spent_once_per_column() -> None:
+    frame = pandas.DataFrame({"a": ["the fox"], "b": ["the dog"]})
+    with pytest.raises(InvalidParameter) as caught:
+        deniable.privatize(frame, columns=["a", "b"], record_epsilon=5)
+    assert caught.value.name == "record_epsilon"

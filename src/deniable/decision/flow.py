@@ -10,6 +10,7 @@ among draws would void the guarantee. Where the verdict is not to release, nothi
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,8 +23,7 @@ from deniable.atomic import write_whole
 from deniable.decision.decision import Decision
 from deniable.decision.page import decision_page
 from deniable.decision.rehearsal import rehearse
-from deniable.decision.roles import Role as Role
-from deniable.decision.roles import Undecided, check_decided, decide, role_of, undecided_columns
+from deniable.decision.roles import Role, Undecided, check_decided, decide, role_of, undecided_columns
 from deniable.decision.verdict import Verdict, judge
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import (
@@ -179,6 +179,7 @@ def release_file(
         )
         decision = replace(decision, receipt=receipt)
         if _state_of(path) != before:
+            shutil.rmtree(drawing)  # or --resume would hand over what was drawn of the earlier file
             raise RecordError(path, "changed since it was looked at: nothing was handed over")
     decision = replace(decision, html=decision_page(decision).html())
     write_whole(decision.page, decision.html + "\n")
