@@ -41,6 +41,7 @@ log = logging.getLogger("deniable.service")
 _OPEN_FILES = 65_536
 _TURN = 0.0005
 _SECONDS_TO_FINISH = 60
+_SECONDS_BETWEEN_WAITS = 0.1
 _SECONDS_BEFORE_RESTART = 1.0
 _MOST_IN_VAIN = 3
 _BACKLOG = 2_048
@@ -164,11 +165,9 @@ def _run_several(settings: Settings, rules: Rules, listening: socket.socket) -> 
                     raise WorkerLost(f"{in_vain} workers in turn ended before they served; the log says why")
                 return
             try:
-                process, status = os.wait()
+                process, status = _wait()
             except ChildProcessError:
                 return
-            except InterruptedError:
-                continue
             served_by_it = workers.pop(process, None)
             if served_by_it is None or ending:
                 continue
@@ -201,6 +200,19 @@ def _fork(settings: Settings, rules: Rules, listening: socket.socket, served: mm
     finally:
         sys.stdout.flush()
         os._exit(status)
+
+
+def _wait() -> tuple[int, int]:
+    """Return a worker that ended, and its status.
+
+    A wait without end would miss a signal that another thread took, as one does while this thread blocks it
+    to fork: the handler runs when this thread goes on.
+    """
+    while True:
+        process, status = os.waitpid(-1, os.WNOHANG)
+        if process:
+            return process, status
+        time.sleep(_SECONDS_BETWEEN_WAITS)
 
 
 def _signal(process: int, number: int) -> None:
