@@ -46,7 +46,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 def kept_together(test: str) -> str:
     """Return a name that is the same for all tests which are to run in one process."""
     file, _, name = test.partition("::")
-    if file.startswith("tests/integrations/test_spark") or "spark.md" in name:
+    if file.startswith("tests/integrations/test_spark") or "spark.md" in name or "through_spark" in name:
         return "spark"
     return test if name.startswith("test_every_block_of_the_page_runs") else file
 
