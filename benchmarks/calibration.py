@@ -1,7 +1,7 @@
 """Exact draws per second of the rays against direct simulation, in one run on one machine.
 
     python -m benchmarks.calibration --embedding glove-6b-50d     #
-    docs/experiments/calibration-benchmark.json
+    docs/research/calibration-benchmark.json
 
 A calibration asks what a word becomes along many directions at several ε: words x directions x ε values
 draws. Direct simulation makes each of them (one nearest-word search each); a walk along a ray gives all ε of

@@ -20,7 +20,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-EXPERIMENTS, FIGURES, DATA = DOCS / "experiments", DOCS / "figures", DOCS / "data"
+EXPERIMENTS, FIGURES, DATA = DOCS / "research", DOCS / "figures", DOCS / "data"
 _OWN = ("attackers", "calibration", "channels", "comparison", "decoding", "languages")
 PAGES = {
     **{name: f"scripts.{name}.page" for name in (*_OWN, "privacy", "purpose", "utility")},

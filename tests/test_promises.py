@@ -1,7 +1,7 @@
 """Every promise that the pages make names a test that holds it.
 
 A sentence that promises something is marked with ``<!-- promise: name -->`` in its paragraph, item or row.
-docs/how-it-is-tested.md has one row for each name, with the tests. A block that speaks in absolute words
+docs/research/how-it-is-tested.md has one row for each name, with the tests. A block that speaks in absolute words
 ("never", "cannot", "always" …) is marked, or says ``<!-- no promise -->``: advice and definitions promise
 nothing. So a new sentence of that kind is noticed here.
 """
@@ -19,7 +19,7 @@ import pytest
 from tests.conftest import COLLECTED
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "docs" / "how-it-is-tested.md"
+TABLE = ROOT / "docs" / "research" / "how-it-is-tested.md"
 PAGES = [
     ROOT / "README.md",
     ROOT / "SECURITY.md",

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 GUIDES = [
     ROOT / "README.md",
     ROOT / "examples" / "demo.py",
-    *sorted(set((ROOT / "docs").rglob("*.md")) - set((ROOT / "docs" / "experiments").glob("*"))),
+    *sorted(set((ROOT / "docs").rglob("*.md")) - set((ROOT / "docs" / "research").glob("*"))),
 ]
 _OTHER_EMBEDDING_OR_MECHANISM = re.compile(r"--embedding|--mechanism|--max-unchanged")
 

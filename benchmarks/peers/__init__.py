@@ -1,2 +1,2 @@
-"""Other programs beside ours, one adapter a file, and the child process that runs them: docs/peers.md,
-docs/mechanisms/peers.md."""
+"""Other programs beside ours, one adapter a file, and the child process that runs them:
+docs/research/peers.md."""

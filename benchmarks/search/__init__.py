@@ -1,1 +1,1 @@
-"""How fast the search is: docs/search.md."""
+"""How fast the search is: docs/research/search.md."""

@@ -1,4 +1,4 @@
-"""The figures of docs/search.md: words per second against vocabulary size and dimension, beside recall, and
+"""The figures of docs/research/search.md: words per second against vocabulary size and dimension, beside recall, and
 beside memory."""
 
 from __future__ import annotations

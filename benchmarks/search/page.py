@@ -1,4 +1,4 @@
-"""The tables and figures of docs/search.md, from docs/data/search.json, growth.json and gpu.json."""
+"""The tables and figures of docs/research/search.md, from docs/data/search.json, growth.json and gpu.json."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from statistics import median
 from typing import Any
 
-from scripts.pages import DATA, DOCS, FIGURES, read_json, spread, table
+from scripts.pages import DATA, EXPERIMENTS, FIGURES, read_json, spread, table
 
 from benchmarks.search.contestants import FLAT, NUMPY, OURS, WITHOUT_AMX
 
 Row = dict[str, Any]
 
-PAGE = DOCS / "search.md"
+PAGE = EXPERIMENTS / "search.md"
 LATENCY = (OURS, "deniable without compiler", FLAT, NUMPY)
 HEADS = {"words_per_second": "words/s", "memory": "memory, MB"}
 TARGETS = {FLAT: 15.0, NUMPY: 4.0, "mldp-text": 100.0, "pypantera": 1000.0}

@@ -1,1 +1,1 @@
-"""What the best attacker names: docs/experiments/attackers.md."""
+"""What the best attacker names: docs/research/attackers.md."""

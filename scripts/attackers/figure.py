@@ -1,4 +1,4 @@
-"""The figure of docs/experiments/attackers.md: what each attacker names behind every mechanism."""
+"""The figure of docs/research/attackers.md: what each attacker names behind every mechanism."""
 
 from __future__ import annotations
 

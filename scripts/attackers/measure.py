@@ -1,4 +1,4 @@
-"""Measure every setting of docs/experiments/attackers.md: what each attacker names of a text.
+"""Measure every setting of docs/research/attackers.md: what each attacker names of a text.
 
     python -m scripts.attackers.measure data [--only sst2]
 

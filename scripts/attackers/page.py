@@ -1,4 +1,4 @@
-"""The tables and figures of docs/experiments/attackers.md, from the results of scripts/attackers/measure.py
+"""The tables and figures of docs/research/attackers.md, from the results of scripts/attackers/measure.py
 beside it."""
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Whole embeddings calibrated: docs/experiments/calibration.md."""
+"""Whole embeddings calibrated: docs/research/calibration.md."""

@@ -1,4 +1,4 @@
-"""The histograms of docs/experiments/calibration.md."""
+"""The histograms of docs/research/calibration.md."""
 
 from __future__ import annotations
 

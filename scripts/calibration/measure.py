@@ -1,4 +1,4 @@
-"""Look at every word of a large embedding once, and keep what docs/experiments/calibration.md says of it.
+"""Look at every word of a large embedding once, and keep what docs/research/calibration.md says of it.
 
     python -m scripts.calibration.measure glove-6b-50d --epsilon 3 --epsilon 5 --sample 20000 \\
         --title "GloVe 6B, 50 dimensions" --machine "2 cores" --claim 5 -o calibration-50d.json

@@ -1,4 +1,4 @@
-"""The tables and figures of docs/experiments/calibration.md, from the results beside it.
+"""The tables and figures of docs/research/calibration.md, from the results beside it.
 
 calibration-50d.json, calibration-50d-common.json and calibration-300d.json are written by
 scripts/calibration/measure.py, calibration-benchmark.json by benchmarks/calibration.py, and

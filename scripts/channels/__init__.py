@@ -1,1 +1,1 @@
-"""How near a channel comes: docs/experiments/channels.md."""
+"""How near a channel comes: docs/research/channels.md."""

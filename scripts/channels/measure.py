@@ -1,7 +1,7 @@
 """Measure how near the channel of a mechanism comes: by draws of each word, and by points that all words
 share, as the product has it.
 
-    python -m scripts.channels.measure sst2.jsonl.xz          # writes docs/experiments/channels.json
+    python -m scripts.channels.measure sst2.jsonl.xz          # writes docs/research/channels.json
 
 A way is judged by words that were released and not learnt from: by the mean of log P(y | x) in nats a word,
 of which the truth has the largest, and by how many words of a text an attacker names who knows the channel

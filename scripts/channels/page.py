@@ -1,4 +1,4 @@
-"""The table of docs/experiments/channels.md, from channels.json beside it, which scripts/channels/measure.py
+"""The table of docs/research/channels.md, from channels.json beside it, which scripts/channels/measure.py
 measured."""
 
 from __future__ import annotations

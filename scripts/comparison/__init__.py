@@ -1,1 +1,1 @@
-"""Mechanisms at equal privacy: docs/experiments/comparison.md."""
+"""Mechanisms at equal privacy: docs/research/comparison.md."""

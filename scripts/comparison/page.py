@@ -1,6 +1,6 @@
-"""The numbers of docs/experiments/comparison.md, from the results of ``deniable lab compare`` beside it.
+"""The numbers of docs/research/comparison.md, from the results of ``deniable lab compare`` beside it.
 
-Words per second are left out: they were measured on busy machines. docs/mechanisms/speed.md counts processor
+Words per second are left out: they were measured on busy machines. docs/research/speed.md counts processor
 seconds instead.
 """
 

@@ -1,1 +1,1 @@
-"""What decoding gives back: docs/experiments/decoding.md."""
+"""What decoding gives back: docs/research/decoding.md."""

@@ -1,4 +1,4 @@
-"""The tables of docs/experiments/decoding.md, from purpose.json beside it, which scripts/purpose/measure.py
+"""The tables of docs/research/decoding.md, from purpose.json beside it, which scripts/purpose/measure.py
 measured."""
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Other languages: docs/experiments/languages.md."""
+"""Other languages: docs/research/languages.md."""

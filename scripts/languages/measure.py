@@ -5,7 +5,7 @@
     python -m scripts.languages.measure calibration --data ../shared/data/languages
     python -m scripts.pages languages
 
-Each part is written into docs/experiments/languages.json beside the others. ``cutting`` takes seconds,
+Each part is written into docs/research/languages.json beside the others. ``cutting`` takes seconds,
 ``utility`` some ten minutes of one core, ``calibration`` two minutes. The data are gold-segmented sentences
 (Universal Dependencies), labelled texts and public vectors: docs/guide/languages.md says which. Embeddings
 are added as users add them, in a folder of their own that is removed at the end.

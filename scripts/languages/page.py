@@ -1,4 +1,4 @@
-"""The tables of docs/experiments/languages.md, from languages.json beside it, which
+"""The tables of docs/research/languages.md, from languages.json beside it, which
 scripts/languages/measure.py measured."""
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Membership and authorship: docs/experiments/privacy.md."""
+"""Membership and authorship: docs/research/privacy.md."""

@@ -1,4 +1,4 @@
-"""Measure the membership audit of docs/experiments/privacy.md: the releases of the paper, or the baselines.
+"""Measure the membership audit of docs/research/privacy.md: the releases of the paper, or the baselines.
 
     python -m scripts.privacy.measure releases irc_ubuntu_by_user.jsonl.xz
     python -m scripts.privacy.measure baselines irc_ubuntu_by_user.jsonl.xz --wordnet dict

@@ -1,4 +1,4 @@
-"""The tables and the figure of docs/experiments/privacy.md, from the results beside it.
+"""The tables and the figure of docs/research/privacy.md, from the results beside it.
 
 membership.json and membership-baselines.json are written by scripts/privacy/measure.py;
 membership-decoded.json and authorship-*.json by ``deniable lab membership`` and ``deniable lab authorship

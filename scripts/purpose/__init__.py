@@ -1,1 +1,1 @@
-"""Spaces made for a purpose: docs/experiments/purpose.md."""
+"""Spaces made for a purpose: docs/research/purpose.md."""

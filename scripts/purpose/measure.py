@@ -8,7 +8,7 @@ shaped spaces.
 ``spaces`` installs the spaces, and writes kinds of words, texts as numbers and bigrams. ``measure`` finds for
 every setting (settings.py) where the attacker names 8, 17 or 33 % of all words, or the wanted share of the
 kinds of words, or, in context, 10 %; releases with the product, three times; decodes, learns and judges on a
-GPU (scripts.gpu). Each result joins docs/experiments/purpose.json, and what that holds is not measured again.
+GPU (scripts.gpu). Each result joins docs/research/purpose.json, and what that holds is not measured again.
 ``--only WORD`` takes the settings whose name holds a word.
 """
 

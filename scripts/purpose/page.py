@@ -1,4 +1,4 @@
-"""The tables and the figure of docs/experiments/purpose.md: an accuracy each, by the reading that does best
+"""The tables and the figure of docs/research/purpose.md: an accuracy each, by the reading that does best
 on validation texts."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The results of docs/experiments/purpose.json: what is there, what is not, and how new ones join."""
+"""The results of docs/research/purpose.json: what is there, what is not, and how new ones join."""
 
 from __future__ import annotations
 

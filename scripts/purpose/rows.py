@@ -1,4 +1,4 @@
-"""What docs/experiments/purpose.json holds: one row for each data set, space, mechanism and level of an
+"""What docs/research/purpose.json holds: one row for each data set, space, mechanism and level of an
 attacker."""
 
 from __future__ import annotations

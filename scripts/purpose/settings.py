@@ -1,4 +1,4 @@
-"""What docs/experiments/purpose.md measures: the data, the spaces, and the settings in order of worth."""
+"""What docs/research/purpose.md measures: the data, the spaces, and the settings in order of worth."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def settings() -> list[Setting]:
     for data in MAIN:
         for space in ("{}-16-4", "{}-16-8"):
             add(data, space, "kind", "context")
-    for data in (*MAIN, *OTHER_DECODED):  # the rows of docs/experiments/decoding.md
+    for data in (*MAIN, *OTHER_DECODED):  # the rows of docs/research/decoding.md
         add(data, "default", 0.08, 0.17, 0.33)
         add(data, SOURCE, 0.08, 0.17, 0.33)
     for data in NOT_LINEAR:

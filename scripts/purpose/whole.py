@@ -1,4 +1,4 @@
-"""The tables of docs/experiments/purpose-tables.md: all rows in whole."""
+"""The tables of docs/research/purpose-tables.md: all rows in whole."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Measure what a map of the space does to single words: how many keep themselves, and what sample texts
 become.
 
-    python -m scripts.purpose.words          # writes docs/experiments/purpose-words.json
+    python -m scripts.purpose.words          # writes docs/research/purpose-words.json
 
 It takes the spaces of ``purpose.measure spaces`` and, from purpose.json, the ε at which the attacker names 8
 and 33 % of the words, where they were measured. N_w is the share of releases of a word that are the word

@@ -1,4 +1,4 @@
-"""Write the figures that the page of the service shows of classifiers, from the results in docs/experiments.
+"""Write the figures that the page of the service shows of classifiers, from the results in docs/research.
 
 Usage: python -m scripts.service.figures
 """
@@ -12,7 +12,7 @@ from scripts.purpose.rows import read_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "src" / "deniable" / "service" / "page" / "measured.js"
-RESULTS = ROOT / "docs" / "experiments" / "purpose.json"
+RESULTS = ROOT / "docs" / "research" / "purpose.json"
 TASKS = {"agnews": "news topics", "sst2": "film reviews"}
 
 
@@ -45,7 +45,7 @@ def measured() -> str:
     content = json.dumps(
         {"fingerprint": used["fingerprint"], "mechanism": "multivariate", "tasks": tasks}, indent=2
     )
-    head = "// Written by scripts/service/figures.py from docs/experiments; a test fails when they differ."
+    head = "// Written by scripts/service/figures.py from docs/research; a test fails when they differ."
     return f"{head}\nexport const measured = {content};\n"
 
 

@@ -1,1 +1,1 @@
-"""The tasks of the paper: docs/experiments/utility.md."""
+"""The tasks of the paper: docs/research/utility.md."""

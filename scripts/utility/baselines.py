@@ -1,4 +1,4 @@
-"""Write docs/experiments/utility-baselines.json: what the models of the three tasks are compared with, and
+"""Write docs/research/utility-baselines.json: what the models of the three tasks are compared with, and
 what no model can pass.
 
 Usage: python -m scripts.utility.baselines --imdb DATA --enron DATA --insuranceqa DATA
@@ -24,7 +24,7 @@ from deniable.learning.classifiers import WordClassifier
 from deniable.learning.scores import class_scores
 from deniable.words.cutter import words_of
 
-PLACE = Path(__file__).resolve().parents[2] / "docs" / "experiments" / "utility-baselines.json"
+PLACE = Path(__file__).resolve().parents[2] / "docs" / "research" / "utility-baselines.json"
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The tables and figures of docs/experiments/utility.md, from the results of ``deniable lab reproduce``
+"""The tables and figures of docs/research/utility.md, from the results of ``deniable lab reproduce``
 beside it."""
 
 from __future__ import annotations

@@ -481,7 +481,7 @@ def test_a_result_is_read_again(result: AuditResult, tmp_path: Path) -> None:
 
 
 def test_a_result_of_an_earlier_version_is_read() -> None:
-    saved = Path(__file__).parents[2] / "docs" / "experiments" / "authorship-enron.json"
+    saved = Path(__file__).parents[2] / "docs" / "research" / "authorship-enron.json"
     result = read_result(saved)
     assert isinstance(result, AuthorshipResult)
     assert result.to_dict() == json.loads(saved.read_text(encoding="utf-8"))

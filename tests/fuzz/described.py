@@ -17,7 +17,7 @@ import numpy as np
 from deniable import Embedding, Multivariate, Privatizer, SecureRandomness
 from tests.fuzz.target import PRIVATE, WORDS, Files, Target, vectors
 
-_EXPERIMENTS = Path(__file__).parents[2] / "docs" / "experiments"
+_EXPERIMENTS = Path(__file__).parents[2] / "docs" / "research"
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "docs" / "experiments"
+FOLDER = ROOT / "docs" / "research"
 
 
 def _results() -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from deniable.noise.randomness import RadialNoise
 MOST_DIMENSIONS = 65_536
 MOST_DIMENSIONS_OF_KERNELS = 1000
 SLOWER = "some 6 to 17 times slower"
-"""How a search without the native scan compares, by docs/search.md."""
+"""How a search without the native scan compares, by docs/research/search.md."""
 
 _NUMBERS_AT_ONCE = 1 << 22
 

@@ -27,7 +27,7 @@ PENALTY = 0.25
 """Half of it times the squared weights is added to the mean loss of a text, with features of spread 1.
 
 It is large: a small one finds the directions that tell texts apart best as they are, however little words
-differ along them. What survives noise is what words differ in (docs/experiments/purpose.md, "Directions")."""
+differ along them. What survives noise is what words differ in (docs/research/purpose.md, "Directions")."""
 
 _ROUNDS, _SETTLED = 200, 1e-10
 _NO_WEIGHT = 1e-9

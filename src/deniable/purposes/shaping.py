@@ -26,7 +26,7 @@ from deniable.purposes.principal import covariance, principal_axes
 from deniable.purposes.public_texts import PublicTexts
 
 STRENGTH = 4.0
-"""How far a purpose spreads words unless told otherwise; see docs/experiments/purpose.md, "Dimension and
+"""How far a purpose spreads words unless told otherwise; see docs/research/purpose.md, "Dimension and
 strength"."""
 
 PUBLIC_ONLY = (

@@ -53,7 +53,7 @@ from deniable.tuning.texts import (
 from deniable.utility.accuracy import DecodingEffort, Reading, Version, release_texts
 
 DIMENSIONS, STRENGTHS = (8, 16, 32), (2.0, 4.0, 8.0)
-"""What is tried unless told otherwise; a strength of 1 was never the best (docs/experiments/purpose.md,
+"""What is tried unless told otherwise; a strength of 1 was never the best (docs/research/purpose.md,
 "Dimension and strength")."""
 
 _UNCHOSEN: Reading = "mean vectors"

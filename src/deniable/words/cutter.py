@@ -22,7 +22,7 @@ separate, and a bare host is one word only as far as .com, .net, .org, .edu or .
 Vocabularies of some languages ask for more: elided forms, scripts without spaces. What, the vocabulary alone
 decides (``languages``).
 
-Chosen by measurement: docs/tokenising.md, docs/experiments/languages.md.
+Chosen by measurement: docs/tokenising.md, docs/research/languages.md.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ _MARK = regex.compile(r"\p{M}")
 _LENGTHENING_AS_HYPHEN = regex.compile(r"(?<=\p{N}[^\w\s]*)ー++(?=[^\w\s]*+\p{N})")
 _RUN = regex.compile(r"[\w--\p{M}]\w*+", regex.V1)
 
-# In thousandths of a natural logarithm. Measured on gold text: see docs/experiments/languages.md.
+# In thousandths of a natural logarithm. Measured on gold text: see docs/research/languages.md.
 _ONE_MORE_WORD = 1_000
 _LISTED_RANK = 50
 _INFLECTED = 1_000

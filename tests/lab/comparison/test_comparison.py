@@ -287,7 +287,7 @@ def test_files_that_are_no_results_are_refused(content: str, tmp_path: Path) -> 
 
 
 def test_a_result_of_an_earlier_version_is_read() -> None:
-    saved = Path(__file__).parents[3] / "docs" / "experiments" / "comparison-sst2-default.json"
+    saved = Path(__file__).parents[3] / "docs" / "research" / "comparison-sst2-default.json"
     assert read_comparison(saved).to_dict() == json.loads(saved.read_text(encoding="utf-8"))
 
 

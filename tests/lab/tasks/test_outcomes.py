@@ -80,7 +80,7 @@ def test_a_kept_result_is_read_and_written_back_byte_for_byte(tmp_path: Path) ->
 
 
 def test_all_published_results_are_read_and_given_back() -> None:
-    published = Path(__file__).resolve().parents[3] / "docs" / "experiments" / "utility.json"
+    published = Path(__file__).resolve().parents[3] / "docs" / "research" / "utility.json"
     results = json.loads(published.read_text(encoding="utf-8"))
     assert len(results) > 300
     assert [json.dumps(TaskOutcome.from_dict(found).to_dict()) for found in results] == [

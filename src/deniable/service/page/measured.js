@@ -1,4 +1,4 @@
-// Written by scripts/service/figures.py from docs/experiments; a test fails when they differ.
+// Written by scripts/service/figures.py from docs/research; a test fails when they differ.
 export const measured = {
   "fingerprint": "f31d550f41e396e0d08280c537bbcb44",
   "mechanism": "multivariate",
