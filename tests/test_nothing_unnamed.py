@@ -459,7 +459,10 @@ def test_a_folder_through_spark_needs_a_role_for_every_column(tmp_path: Path) ->
     folder = tmp_path / "in"
     folder.mkdir()
     write(folder / "a.csv", rows_with("mail"))
-    settings: dict[str, Any] = {"columns": ["note"], "release": Release(epsilon=6)}  # on the session that is there
+    settings: dict[str, Any] = {
+        "columns": ["note"],
+        "release": Release(epsilon=6),
+    }  # on the session that is there
     with pytest.raises(UndecidedColumns) as raised:
         files.privatize_files(str(folder), str(tmp_path / "out"), keep=["stars"], **settings)
     assert raised.value.columns.keys() == {"nr", "mail"}

@@ -1,9 +1,9 @@
 """Every promise that the pages make names a test that holds it.
 
 A sentence that promises something is marked with ``<!-- promise: name -->`` in its paragraph, item or row.
-docs/research/how-it-is-tested.md has one row for each name, with the tests. A block that speaks in absolute words
-("never", "cannot", "always" …) is marked, or says ``<!-- no promise -->``: advice and definitions promise
-nothing. So a new sentence of that kind is noticed here.
+docs/research/how-it-is-tested.md has one row for each name, with the tests. A block that speaks in absolute
+words ("never", "cannot", "always" …) is marked, or says ``<!-- no promise -->``: advice and definitions
+promise nothing. So a new sentence of that kind is noticed here.
 """
 
 from __future__ import annotations

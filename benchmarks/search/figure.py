@@ -1,5 +1,5 @@
-"""The figures of docs/research/search.md: words per second against vocabulary size and dimension, beside recall, and
-beside memory."""
+"""The figures of docs/research/search.md: words per second by vocabulary size and dimension, with recall and
+memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs on a GPU: checks and speeds for docs/research/search.md, and the models that experiments use there."""
+"""Checks and speeds on a GPU for docs/research/search.md, and the models that experiments use there."""
 
 from __future__ import annotations
 
