@@ -12,14 +12,13 @@ median rate of the rounds counts.
 
 from __future__ import annotations
 
-import argparse
 import resource
 import statistics
 import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scripts.pages import EXPERIMENTS, write_json
+from scripts.pages import EXPERIMENTS, options_of, write_json
 
 from benchmarks.machine import machine
 from benchmarks.search.contestants import Search, blocked_numpy, faiss_flat
@@ -38,7 +37,7 @@ Work = Callable[[], int]
 
 def main() -> None:
     """Measure, and write the result."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser = options_of(__doc__)
     parser.add_argument("--embedding", default="default")
     parser.add_argument("--rays", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)

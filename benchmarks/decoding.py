@@ -11,7 +11,6 @@ its processor time: the latter hardly depends on who else uses the machine.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import os
 import tempfile
@@ -19,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from scripts.pages import table
+from scripts.pages import options_of, table
 
 from benchmarks.machine import machine, texts_by_rank, timed
 from deniable import Embedding, Multivariate, Privatizer
@@ -35,7 +34,7 @@ EPSILON, WORDS_PER_TEXT, GROUPS, DIRECTIONS = 7.0, 20, 10, 1_000
 
 def main() -> None:
     """Measure, and print a table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser = options_of(__doc__)
     parser.add_argument("--words", type=int, default=1_000_000, help="released words")
     parser.add_argument("--context-words", type=int, default=50_000, help="words that are read in context")
     options = parser.parse_args()

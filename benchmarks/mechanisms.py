@@ -15,34 +15,22 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scripts.pages import table
+from scripts.pages import options_of, table
 
+from benchmarks.machine import timed
 from benchmarks.peers.child import peak_memory
 from benchmarks.peers.material import GLOVE, REVIEWS, SHARED, embedding_of, enlarge, read_glove, review_words
-from deniable.mechanisms.catalogue import make_mechanism
+from deniable.arrays import Ids
+from deniable.mechanisms.catalogue import CATALOGUE, make_mechanism
 from deniable.noise.randomness import SecureRandomness
 
 EPSILON = 10.0
-NAMES = (
-    "multivariate",
-    "mahalanobis",
-    "gaussian",
-    "vickrey",
-    "rank-smoothing",
-    "tem",
-    "santext",
-    "custext",
-    "line",
-    "randomized-response",
-)
 
 
 def prepare(data: Path, folder: Path, size: int, tokens: int) -> None:
@@ -54,33 +42,27 @@ def prepare(data: Path, folder: Path, size: int, tokens: int) -> None:
     np.save(folder / "vectors.npy", enlarge(words, vectors, size)[1])
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
-    """Return what came out, the seconds that passed and those that the processors worked for this process."""
-    wall, processor = time.perf_counter(), time.process_time()
-    released = work()
-    return released, time.perf_counter() - wall, time.process_time() - processor
-
-
 def measure(name: str, folder: Path) -> list[Any]:
     """Release the words by one mechanism, in two halves; return the cells of its row."""
     embedding, ids = embedding_of(np.load(folder / "vectors.npy")), np.load(folder / "ids.npy")
     loaded = peak_memory()
     mechanism, source = make_mechanism(name, embedding, epsilon=EPSILON), SecureRandomness()
-    _, wall, processor = timed(partial(mechanism.perturb, np.array([len(embedding)]), source))
-    cells = [name, f"{wall:.1f} s ({processor:.1f} s)"]
-    same = 0
+    wall, processor = timed(partial(mechanism.perturb, np.array([len(embedding)]), source))
+    cells, same = [name, f"{wall:.1f} s ({processor:.1f} s)"], 0
+
+    def release(half: Ids) -> None:
+        nonlocal same
+        same += int((mechanism.perturb(half, source) == half).sum())
+
     for half in np.split(ids, 2):
-        released, wall, processor = timed(partial(mechanism.perturb, half, source))
+        wall, processor = timed(partial(release, half))
         cells.append(f"{len(half) / wall:,.0f} ({len(half) / processor:,.0f})")
-        same += int((released == half).sum())
     return [*cells, f"{(peak_memory() - loaded) / 1e6:,.0f}", f"{same / len(ids):.0%}"]
 
 
 def main() -> None:
     """Run every mechanism and print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument("--data", type=Path, default=SHARED, help="folder of the data sets")
     parser.add_argument("--size", type=int, default=400_000)
     parser.add_argument("--tokens", type=int, default=3_000, help="words in each half")
@@ -90,9 +72,10 @@ def main() -> None:
         print(json.dumps(measure(options.child[0], Path(options.child[1]))))
         return
     rows = []
+    names = [n for n, entry in CATALOGUE.items() if all(each.default is not None for each in entry.options)]
     with tempfile.TemporaryDirectory() as folder:
         prepare(options.data, Path(folder), options.size, options.tokens)
-        for name in NAMES:
+        for name in names:
             command = [sys.executable, "-m", "benchmarks.mechanisms", "--child", name, folder]
             rows.append(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout))
             print(rows[-1], flush=True)

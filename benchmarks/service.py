@@ -28,7 +28,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from scripts.pages import DATA, DOCS, ROOT, read_json, spread, table, write_json
+from scripts.pages import DATA, DOCS, ROOT, options_of, read_json, spread, table, write_json
 
 from benchmarks.machine import busy, machine, texts_by_rank
 from deniable import Embedding, Multivariate, Privatizer
@@ -187,9 +187,7 @@ def measure_short(
 
 def main() -> None:
     """Measure, and write the result."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--peer-python", type=Path)

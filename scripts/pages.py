@@ -9,6 +9,7 @@ it has any. Read the sentences again when tables changed.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import sys
@@ -78,6 +79,11 @@ def write_json(path: Path, content: Any) -> None:
     part = path.with_name(f"{path.name}.part")
     part.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     part.replace(path)
+
+
+def options_of(doc: str | None) -> argparse.ArgumentParser:
+    """Return a parser of options that shows what a script says of itself."""
+    return argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 def page_of(name: str) -> Any:

@@ -12,7 +12,6 @@ mechanism: it must be alike for all.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -23,7 +22,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from scripts.pages import ROOT, spread, table
+from scripts.pages import ROOT, options_of, spread, table
 
 from benchmarks.machine import machine
 from benchmarks.peers.material import SHARED, prepare
@@ -137,9 +136,7 @@ def measure(
 
 def main() -> None:
     """Measure, and print a table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument("--data", type=Path, default=SHARED, help="folder of the data sets")
     parser.add_argument("--peer-python", required=True, help="interpreter of the environment with the peers")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)

@@ -21,7 +21,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from scripts.pages import DATA, write_json
+from scripts.pages import DATA, options_of, write_json
 
 from benchmarks.machine import machine
 from benchmarks.peers.child import peak_memory
@@ -37,7 +37,7 @@ EPSILON, QUERIES, SECONDS = 10.0, 4096, 1.5
 
 def main() -> None:
     """Measure every point, each in a process of its own."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser = options_of(__doc__)
     parser.add_argument("--data", type=Path, default=SHARED, help="folder of the data sets")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--point", nargs=3, help=argparse.SUPPRESS)

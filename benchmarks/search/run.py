@@ -25,7 +25,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from scripts.pages import DATA, read_json, write_json
+from scripts.pages import DATA, options_of, read_json, write_json
 
 from benchmarks.machine import machine
 from benchmarks.peers.material import GLOVE, SHARED, embedding_of, enlarge, read_glove
@@ -205,9 +205,7 @@ def measure_peers(options: argparse.Namespace) -> list[Row]:
 
 def main() -> None:
     """Measure, and write the result after every step: a run takes long."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument("--data", type=Path, default=SHARED, help="folder of the data sets")
     parser.add_argument("--peer-python", help="interpreter of the environment with the peers")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)

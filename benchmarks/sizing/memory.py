@@ -10,7 +10,6 @@ process and of it with its workers.
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from scripts.pages import DATA, write_json
+from scripts.pages import DATA, options_of, write_json
 
 from benchmarks.machine import machine
 from deniable import Embedding
@@ -85,7 +84,7 @@ def measure(command: list[str]) -> dict[str, float]:
 
 def main() -> None:
     """Measure every size, and write the result."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser = options_of(__doc__)
     parser.add_argument("--gigabytes", type=float, nargs="+", default=[0.1, 1.0])
     parser.add_argument("--workers", type=int, nargs="+", default=[1])
     parser.add_argument("--folder", type=Path, help="where to put the files; they are deleted at the end")

@@ -9,14 +9,13 @@ mostly called a vCPU.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import re
 from math import ceil
 from statistics import median
 from typing import Any
 
-from scripts.pages import DATA, DOCS, ROOT, read_json, spread, table
+from scripts.pages import DATA, DOCS, ROOT, options_of, read_json, spread, table
 
 from deniable import Embedding, Multivariate, Privatizer
 
@@ -132,9 +131,7 @@ def reading_growth(draw: float, pair: float) -> str:
 
 def main() -> None:
     """Print the table of an order."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument("--terabytes", type=float, default=1.0)
     parser.add_argument("--hours", type=float, default=24.0, help="when it has to be done")
     parser.add_argument("--cores", type=int, default=4, help="of one executor")

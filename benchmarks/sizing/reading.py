@@ -13,7 +13,6 @@ one, compare.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import os
 import subprocess
@@ -23,7 +22,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from scripts.pages import DATA, ROOT, read_json, write_json
+from scripts.pages import DATA, ROOT, options_of, read_json, write_json
 
 from benchmarks.machine import busy, machine, timed
 from deniable import Embedding
@@ -54,7 +53,7 @@ PARTS = {
 
 def main() -> None:
     """Measure the parts, and write the result."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser = options_of(__doc__)
     parser.add_argument("--python", default=sys.executable, help="the interpreter of another checkout")
     options = parser.parse_args()
     product = float(_run(options.python, ["-c", _PRODUCT]))

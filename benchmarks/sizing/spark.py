@@ -12,14 +12,13 @@ can show.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from scripts.pages import DATA, write_json
+from scripts.pages import DATA, options_of, write_json
 
 from benchmarks.machine import busy, in_turns, machine
 from deniable import Embedding, Multivariate, Privatizer
@@ -63,7 +62,7 @@ def main() -> None:
     """Measure, and write the result."""
     from tests.support.spark_cluster import cluster, session
 
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser = options_of(__doc__)
     parser.add_argument("--words", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()

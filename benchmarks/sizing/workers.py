@@ -9,13 +9,12 @@ words per second do.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from scripts.pages import DATA, write_json
+from scripts.pages import DATA, options_of, write_json
 
 from benchmarks.machine import busy, in_turns, machine
 from deniable import Embedding, Multivariate, Privatizer
@@ -27,7 +26,7 @@ VOCABULARY, DIMENSION, LINES, WORDS_PER_LINE = 34_000, 300, 10_000, 15
 
 def main() -> None:
     """Measure, and write the result."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser = options_of(__doc__)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()

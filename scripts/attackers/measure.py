@@ -2,20 +2,18 @@
 
     python -m scripts.attackers.measure data [--only sst2]
 
-``data`` is the folder that ``scripts.purpose.measure prepare`` wrote, with imdb_50k.jsonl.xz beside; the
-shaped spaces come from ``scripts.purpose.measure spaces``. Channels by shared points want a GPU with CUDA.
-Each result is written after each ε, and what is there is not measured again.
+``data`` is the folder that ``scripts.purpose.prepare`` wrote, with imdb_50k.jsonl.xz beside; the shaped
+spaces come from ``scripts.purpose.spaces``. Each result is written after each ε, and what is there is not
+measured again.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -25,13 +23,12 @@ from deniable import Embedding
 from deniable.audit.inversion.drawn_words import InversionEffort
 from deniable.audit.inversion.text_attack import TextAttack
 from deniable.audit.results import head_of
-from deniable.channel.channel import Channel
 from deniable.lab.inversion.language_model import LanguageModelAttack
 from deniable.lab.inversion.learnt import LearntAttack
 from deniable.lab.inversion.local_model import open_language_model
 from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.words.public_text import read_lines
-from scripts.pages import EXPERIMENTS, read_json, write_json
+from scripts.pages import EXPERIMENTS, options_of, read_json, write_json
 
 RARE_AFTER = 0.1
 """SanText+ protects the 90 % least frequent words, as its authors chose."""
@@ -48,7 +45,6 @@ class Setting:
     mechanism: str = "multivariate"
     embedding: str = "default"
     support: int = 20_000
-    points: int | None = None
     language_model: str | None = None
 
     @property
@@ -62,7 +58,6 @@ class Setting:
         return {
             "epsilons": list(self.epsilons),
             "support": self.support,
-            "points": self.points,
             "language_model": self.language_model,
             "shadow_words": SHADOW_WORDS,
         }
@@ -84,7 +79,6 @@ def settings() -> list[Setting]:
         "agnews": ("topic-16-2", (2.414, 3.386, 4.563)),
         "enron": ("sentiment-16-2", (3.487, 4.771, 6.403)),
     }
-    drawn: dict[str, Any] = {"points": 256}
     glove: dict[str, Any] = {"embedding": "glove-840b"}
     papers, few = (1.0, 2.0, 4.0), 8_000
     plus, custext = "santext-plus:sensitive={rare},p=0.3", "custext:k=10"
@@ -92,9 +86,9 @@ def settings() -> list[Setting]:
     for data, epsilons in noise.items():
         space, its_epsilons = shaped[data]
         found += [
-            Setting(data=data, label="multivariate", epsilons=epsilons, **drawn),
-            Setting(data=data, label="multivariate-300d", epsilons=wide[data], **drawn, **glove),
-            Setting(data=data, label="shaped", epsilons=its_epsilons, embedding=space, **drawn),
+            Setting(data=data, label="multivariate", epsilons=epsilons),
+            Setting(data=data, label="multivariate-300d", epsilons=wide[data], **glove),
+            Setting(data=data, label="shaped", epsilons=its_epsilons, embedding=space),
             Setting(data=data, label="custext", epsilons=papers, mechanism=custext, **glove),
             Setting(data=data, label="santext-plus", epsilons=papers, mechanism=plus, support=few, **glove),
             Setting(
@@ -103,24 +97,19 @@ def settings() -> list[Setting]:
                 epsilons=(5.0, 8.0, 12.0),
                 mechanism="rank-smoothing",
                 support=few,
-                **drawn,
             ),
         ]
         if data != "enron":
             found.append(
-                Setting(
-                    data=data, label="language-model", epsilons=epsilons, language_model="smollm2", **drawn
-                )
+                Setting(data=data, label="language-model", epsilons=epsilons, language_model="smollm2")
             )
     return found
 
 
 def main() -> None:
     """Measure what has no whole result yet."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("data", type=Path, help="the folder that scripts.purpose.measure prepared")
+    parser = options_of(__doc__)
+    parser.add_argument("data", type=Path, help="the folder that scripts.purpose.prepare wrote")
     parser.add_argument("--only", default="", help="settings whose file has this in its name")
     given = parser.parse_args()
     for setting in settings():
@@ -138,8 +127,10 @@ def measure(setting: Setting, data: Path, output: Path) -> None:
     rare = rare_words(data, embedding) if "{rare}" in setting.mechanism else None
     mechanism = parse_mechanism(setting.mechanism.format(rare=rare))
     attack, public = prepare(setting, data, embedding)
-    for epsilon, channel in zip(left, channels(attack, setting, mechanism, left), strict=True):
-        attackers = attack.attack(mechanism(embedding, epsilon=epsilon), channel, seed=SEED)
+    for epsilon in left:
+        made = mechanism(embedding, epsilon=epsilon)
+        channel = attack.channel(made, mechanism, seed=SEED)
+        attackers = attack.attack(made, channel, seed=SEED)
         found.append({"epsilon": epsilon, "attackers": [asdict(each) for each in attackers]})
         named = ", ".join(f"{each.name} {each.word.first.value:.3f}" for each in attackers)
         print(f"{setting.file}, {epsilon:g}: {named}", flush=True)
@@ -164,7 +155,8 @@ def measure(setting: Setting, data: Path, output: Path) -> None:
 def measured_before(path: Path, setting: Setting) -> tuple[list[dict[str, Any]], int]:
     """Return what was found at some ε of the same setting, and in how many seconds."""
     result = read_json(path) if path.exists() else {}
-    if result.get("asked") != setting.asked:
+    asked = {name: value for name, value in result.get("asked", {}).items() if name != "points"}
+    if asked != setting.asked:  # "points": of channels that an earlier script made on a GPU
         return [], 0
     return list(result["result"]["results"]), int(result["seconds"])
 
@@ -190,23 +182,6 @@ def prepare(setting: Setting, data: Path, embedding: Embedding) -> tuple[TextAtt
             further=further,
         )
     return attack, public.name
-
-
-def channels(
-    attack: TextAttack, setting: Setting, mechanism: Any, epsilons: list[float]
-) -> Iterator[Channel]:
-    """Yield the channel at each ε: by shared points on a GPU, or as the product makes it."""
-    if setting.points is None:
-        for epsilon in epsilons:
-            yield attack.channel(mechanism(attack.embedding, epsilon=epsilon), mechanism, seed=SEED)
-    else:
-        from scripts.gpu.channels import ChannelsOnGpu
-        from scripts.gpu.points import Effort
-
-        effort = Effort(drawn=setting.points)
-        on_gpu = ChannelsOnGpu(attack.embedding, setting.mechanism, effort=effort, device="cuda")
-        for epsilon in epsilons:
-            yield on_gpu.channel(attack.inputs, epsilon)
 
 
 def plain_text(path: Path, target: Path, *, most: int | None = None) -> Path:

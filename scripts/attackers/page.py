@@ -7,8 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from deniable.audit.inversion.results import ALONE
-from scripts.attackers.figure import LOOKS, attackers_figure
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, LANGUAGE_MODEL, LEARNT, NEAREST_WORD
+from deniable.report.figure import apply_style, new_figure
+from deniable.report.palette import MUTED, SERIES
 from scripts.pages import EXPERIMENTS, percent, points, read_json, table
 
 PAGE = EXPERIMENTS / "attackers.md"
@@ -17,6 +21,15 @@ METHODS = {"exact": "exact sums", "points": "shared points", "simulation": "draw
 """By which channel attackers knew what words become: the names of ``deniable.channel`` in words."""
 GROUPS = ("frequent", "rare", "names", "numbers", "unknown", "others")
 Result = dict[str, Any]
+LOOKS = {
+    BLIND: ("|", MUTED, 0.0),
+    NEAREST_WORD: ("x", SERIES[4], 0.0),
+    ALONE: ("o", SERIES[0], -0.3),
+    IN_CONTEXT: ("s", SERIES[1], -0.1),
+    LEARNT: ("^", SERIES[2], 0.1),
+    LANGUAGE_MODEL: ("D", SERIES[3], 0.3),
+}
+"""The mark and the colour of each attacker, and how far below the middle of its row it is drawn."""
 
 
 def read_results(folder: Path) -> list[Result]:
@@ -102,7 +115,7 @@ def sizes(results: list[Result]) -> str:
             asked["support"],
         ]
         places, documents, *others = (f"{count:,}" for count in counts)
-        channel = f"{asked['points']} points" if asked["points"] else METHODS[result["channel"]]
+        channel = f"{asked['points']} points" if asked.get("points") else METHODS[result["channel"]]
         rows.append([release_of(result), places, documents, percent(text["unknown"]), *others, channel])
     head = ["release", "words attacked", "documents", "unknown", "public words", "learnt from about"]
     return table([*head, "thought of", "channel"], rows)
@@ -170,7 +183,7 @@ def times(results: list[Result]) -> str:
     """Return where and for how long was measured."""
     lines = []
     for result in results:
-        where = result["machine"] + (", channels made on a GPU" if result["asked"]["points"] else "")
+        where = result["machine"] + (", channels made on a GPU" if result["asked"].get("points") else "")
         lines.append(f"- {result['name']}, {setting_of(result)}: {result['seconds']:,} s ({where})")
     return "\n".join(lines)
 
@@ -193,3 +206,35 @@ def _cell(success: Result | None, best: float) -> str:
     shown = f"**{percent(first['value'])}**" if first["value"] == best else percent(first["value"])
     interval = f"({100 * first['low']:.1f} to {100 * first['high']:.1f})"
     return f"{shown} {interval}; {percent(success['within_ten']['value'])}"
+
+
+@apply_style
+def attackers_figure(settings: Sequence[tuple[str, list[dict[str, Any]]]], title: str) -> Figure:
+    """Return what each attacker names: a row for each release, under the name of its setting."""
+    releases = [release for _, some in settings for release in some]
+    figure, axes = new_figure(width=7.2, height=1.2 + 0.3 * (len(settings) + len(releases)))
+    row, ticks, present = 0, {}, set()
+    for name, some in settings:
+        axes.text(0.008, row, name, va="center", fontsize=8)
+        for release in some:
+            row += 1
+            ticks[row] = f"ε = {release['epsilon']:g}"
+            for attacker in release["attackers"]:
+                (mark, colour, below), share = LOOKS[attacker["name"]], attacker["word"]["first"]
+                present.add(attacker["name"])
+                spread = [[share["value"] - share["low"]], [share["high"] - share["value"]]]
+                look = {"marker": mark, "color": colour, "markersize": 4, "linestyle": "none"}
+                axes.errorbar([share["value"]], [row + below], xerr=spread, elinewidth=0.8, **look)
+        row += 1
+    axes.set_yticks(list(ticks), list(ticks.values()), fontsize=7)
+    axes.set_ylim(row - 0.4, -0.6)
+    axes.set_xlim(0.0, 1.0)
+    axes.set_xlabel("share of the words named at the first guess, with 95 % intervals")
+    handles = [
+        Line2D([], [], marker=mark, color=colour, linestyle="none", markersize=4, label=name)
+        for name, (mark, colour, _) in LOOKS.items()
+        if name in present
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(3, len(handles)))
+    axes.set_title(title)
+    return figure

@@ -12,7 +12,6 @@ why, and whether protection (guarantee.md, rule 10) helps. An interrupted run go
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import time
@@ -35,6 +34,7 @@ from deniable.mechanisms.base import radial_noise
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.threads import threads
 from deniable.progress import Progress
+from scripts.pages import options_of
 
 MOST_UNCHANGED, FEWEST_DISTINCT = 0.5, 0.3
 """The paper's sentence: no word is returned more than 500 times in 1,000, none yields fewer than 300 distinct
@@ -50,9 +50,7 @@ _SPREAD_WORDS, _WORDS_AT_ONCE = 2048, 4096
 
 def main() -> None:
     """Measure, and write the file."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument("embedding", help="the name of an installed embedding")
     parser.add_argument("--epsilon", type=float, action="append", required=True)
     parser.add_argument("--rays", type=int, default=1000)

@@ -1,5 +1,5 @@
-"""The table of docs/research/channels.md, from channels.json beside it, which scripts/channels/measure.py
-measured."""
+"""The table of docs/research/channels.md, from channels.json beside it, which
+scripts/channels/measure.py of commit 41f25e91 measured."""
 
 from __future__ import annotations
 

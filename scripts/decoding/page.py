@@ -1,5 +1,4 @@
-"""The tables of docs/research/decoding.md, from purpose.json beside it, which scripts/purpose/measure.py
-measured."""
+"""The tables of docs/research/decoding.md, from purpose.json beside it."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ GloVe may be the text as published, the same text as .bz2 or .gz, or a .zip that
 
 from __future__ import annotations
 
-import argparse
 import bz2
 import gzip
 import hashlib
@@ -28,6 +27,7 @@ import numpy as np
 import regex
 
 from deniable.embeddings.content import content_fingerprint, shadowed_rows
+from scripts.pages import options_of
 
 WORDS = 50_000
 DIMENSION = 50
@@ -137,7 +137,6 @@ class Chooser:
         self.kept = lines_by_hand("kept.txt")
         self.artefacts = lines_by_hand("artefacts.txt")
         self.left_out: Counter[str] = Counter()
-        self.offending: list[str] = []
 
     def offends(self, word: str) -> bool:
         """Whether the word, one of its hyphened parts, or its stem without a common ending is listed and not
@@ -158,7 +157,6 @@ class Chooser:
             reason = "artefacts of the corpus, by hand"
         if reason is None and self.offends(word):
             reason = "slurs and obscenities, by the list"
-            self.offending.append(word)
         if reason is not None:
             self.left_out[reason] += 1
         return reason is None
@@ -171,7 +169,7 @@ def mean_of(vectors: np.ndarray) -> np.ndarray:
     return np.array([math.fsum(column) / len(column) for column in columns], dtype="<f4")
 
 
-def make(glove: Path, package: Path, output: Path, *, show_left_out: bool = False) -> None:
+def make(glove: Path, package: Path, output: Path) -> None:
     """Write words.txt, vectors.npy, unknown.npy and provenance.json into ``output``."""
     chooser = Chooser(read_listed(package))
     words: list[str] = []
@@ -234,8 +232,6 @@ def make(glove: Path, package: Path, output: Path, *, show_left_out: bool = Fals
     (output / "provenance.json").write_text(
         json.dumps(provenance, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n"
     )
-    if show_left_out:
-        print(" ".join(chooser.offending))
     print(
         f"{output}: {WORDS:,} words from the first {looked_at:,} entries, fingerprint "
         f"{provenance['fingerprint']}"
@@ -244,17 +240,12 @@ def make(glove: Path, package: Path, output: Path, *, show_left_out: bool = Fals
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument("glove", type=Path, help="glove.6B.50d.txt, or it packed as .bz2, .gz or .zip")
     parser.add_argument("package", type=Path, help="cuss-2.2.0.tgz as npm pack fetches it")
     parser.add_argument("--output", type=Path, default=OUTPUT)
-    parser.add_argument(
-        "--show-left-out", action="store_true", help="print the words the list takes away, to check kept.txt"
-    )
     arguments = parser.parse_args()
-    make(arguments.glove, arguments.package, arguments.output, show_left_out=arguments.show_left_out)
+    make(arguments.glove, arguments.package, arguments.output)
 
 
 if __name__ == "__main__":

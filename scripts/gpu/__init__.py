@@ -1,4 +1,4 @@
-"""Checks and speeds on a GPU for docs/research/search.md, and the models that experiments use there."""
+"""Checks and speeds of what runs on a GPU, for docs/research/search.md."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ rehearsal on a machine without a GPU: nothing is written, and nothing that it me
 
 from __future__ import annotations
 
-import argparse
 import json
 import platform
 import subprocess
@@ -25,7 +24,8 @@ from typing import Any
 import torch
 
 from scripts.gpu import speeds
-from scripts.gpu.device import DEVICE, REHEARSAL, say, spaces
+from scripts.gpu.speeds import DEVICE, REHEARSAL, say, spaces
+from scripts.pages import options_of
 
 OPTIONAL = {
     "cryptography": "the check against OpenSSL's ChaCha20 fails",
@@ -41,9 +41,7 @@ RESULT = Path(__file__).resolve().parents[2] / "docs" / "data" / "gpu.json"
 
 def main() -> None:
     """Run every part, and write what was measured after each."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument(
         "--glove", type=Path, required=not REHEARSAL, help="GloVe 840B 300d, 34k words, bzip2"
     )

@@ -13,7 +13,6 @@ are added as users add them, in a folder of their own that is removed at the end
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import tempfile
@@ -34,7 +33,7 @@ from deniable.utility.measurement import measure_utility
 from deniable.words.cutter import Cutter, Lookup
 from deniable.words.languages import normalise
 from deniable.words.public_text import read_lines
-from scripts.pages import EXPERIMENTS, read_json, write_json
+from scripts.pages import EXPERIMENTS, options_of, read_json, write_json
 
 RESULT = EXPERIMENTS / "languages.json"
 VECTORS = {
@@ -66,9 +65,7 @@ Gold = list[tuple[str, list[str]]]
 
 def main() -> None:
     """Measure one part and write it beside the others."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument("part", choices=("cutting", "utility", "calibration"))
     parser.add_argument("--data", type=Path, required=True)
     given = parser.parse_args()

@@ -9,7 +9,6 @@ explicit seeds, so that the experiment can be repeated: this is no release of an
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -37,7 +36,7 @@ from deniable.lab.membership.streams import encode_conditions
 from deniable.neighbours import set_device
 from deniable.records.labelled import read_labelled
 from deniable.words.cutter import words_of
-from scripts.pages import EXPERIMENTS, write_json
+from scripts.pages import EXPERIMENTS, options_of, write_json
 
 SCALE = 17.1677
 EPSILONS = [round(x / SCALE, 4) for x in (25, 50, 75, *range(100, 1001, 100))]
@@ -55,7 +54,7 @@ Facts = dict[str, dict[str, Any]]
 
 def main() -> None:
     """Measure one part, and write its result."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = options_of(__doc__)
     parser.add_argument("part", choices=("releases", "baselines"))
     parser.add_argument("data", type=Path, help="the Ubuntu IRC set as JSON Lines: user, text")
     parser.add_argument("--wordnet", type=Path, help="the dict folder of WordNet, for the baselines")

@@ -6,12 +6,31 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from deniable.report.figure import apply_style, new_figure
 from scripts.pages import EXPERIMENTS, table
-from scripts.purpose.figure import frontier
-from scripts.purpose.names import DATA, LEVELS, MECHANISMS, is_shaped, level_name, space_name
-from scripts.purpose.results import KEPT, read_results
-from scripts.purpose.rows import Found, Row, authors, read_rows, tasks
-from scripts.purpose.settings import MAIN, OTHER_PURPOSE, PURPOSES, SHAPES, SHIFTED, SOURCE
+from scripts.purpose.rows import (
+    AUTHORS,
+    DATA,
+    LEVELS,
+    MAIN,
+    MECHANISMS,
+    NOT_LINEAR,
+    OTHER_PURPOSE,
+    PURPOSES,
+    SHAPES,
+    SHIFTED,
+    SOURCE,
+    Found,
+    Row,
+    level_name,
+    read_results,
+    read_rows,
+    space_name,
+)
 
 PAGE = EXPERIMENTS / "purpose.md"
 SMALLEST = 0.08
@@ -23,17 +42,31 @@ _SPACES = {
     "{}-16-4": "**shaped** 16 × 4",
 }
 
+_SERIES = {
+    ("default", "multivariate"): ("built-in, 50d", "o"),
+    ("glove-840b", "multivariate"): ("GloVe, 300d", "s"),
+    ("reduced-16", "multivariate"): ("reduced to 16", "^"),
+    ("{}-16-2", "multivariate"): ("shaped 16 × 2", "D"),
+    ("{}-16-4", "multivariate"): ("shaped 16 × 4", "d"),
+    ("default", "santext"): ("built-in, SanText", "v"),
+    ("default", "randomized-response"): ("built-in, randomised response", "P"),
+}
+_DRAWN = [data for data in DATA if data not in (*AUTHORS, *NOT_LINEAR)]
+_FURTHEST = 40
+
 
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
-    rows = read_rows(read_results(KEPT))
+    rows = read_rows(read_results())
+    authors = [row for row in rows if row.data in AUTHORS]
+    tasks = [row for row in rows if row.data not in AUTHORS]
     words = json.loads((EXPERIMENTS / "purpose-words.json").read_text(encoding="utf-8"))
     return {
-        "spaces": spaces_table(tasks(rows)),
-        "shapes": shapes_table(tasks(rows)),
-        "mechanisms": mechanisms_table(tasks(rows)),
-        "public texts": public_texts_table(tasks(rows)),
-        "authors": spaces_table(authors(rows)),
+        "spaces": spaces_table(tasks),
+        "shapes": shapes_table(tasks),
+        "mechanisms": mechanisms_table(tasks),
+        "public texts": public_texts_table(tasks),
+        "authors": spaces_table(authors),
         "words": words_table(words),
         "samples": samples_table(words),
     }
@@ -41,7 +74,7 @@ def tables() -> dict[str, str]:
 
 def draw() -> None:
     """Draw the figure."""
-    frontier(read_rows(read_results(KEPT))).savefig(EXPERIMENTS / "purpose.png", dpi=150)
+    frontier(read_rows(read_results())).savefig(EXPERIMENTS / "purpose.png", dpi=150)
 
 
 def spaces_table(rows: list[Row]) -> str:
@@ -58,13 +91,12 @@ def spaces_table(rows: list[Row]) -> str:
 def shapes_table(rows: list[Row]) -> str:
     """Return what each dimension and strength leaves."""
     found = Found(rows)
-    shapes = [f"{dimension}-{strength:g}" for dimension, strength in sorted(SHAPES)]
     cells = []
     for data, level in found.places:
-        own = [found.at(data, "{}-" + shape, level) for shape in shapes]
+        own = [found.at(data, "{}-" + shape, level) for shape in SHAPES]
         if data in MAIN and level != "context":
             cells.append([DATA[data], level_name(data, level), *_shown(own)])
-    return table(["data", "at", *(shape.replace("-", " × ") for shape in shapes)], cells, align="llr")
+    return table(["data", "at", *(shape.replace("-", " × ") for shape in SHAPES)], cells, align="llr")
 
 
 def mechanisms_table(rows: list[Row]) -> str:
@@ -89,7 +121,7 @@ def public_texts_table(rows: list[Row]) -> str:
             if there:
                 label = (
                     "for its own purpose"
-                    if is_shaped(data, there.space)
+                    if there.is_shaped_for_it
                     else there.label.removeprefix("**shaped** 16 × 2 ")
                 )
                 label = "not shaped: built-in, 50d" if space == "default" else label
@@ -138,3 +170,34 @@ def samples_table(found: list[dict[str, Any]]) -> str:
 
 def _space(each: dict[str, Any]) -> str:
     return space_name(each["data"], each["space"])
+
+
+@apply_style
+def frontier(rows: list[Row]) -> Figure:
+    """Return the figure: what is reached by the reading that does best on validation texts, a panel for each
+    purpose."""
+    figure, axes = new_figure(2, 4, width=10.4, height=5.4)
+    panels, found = axes.flatten(), Found(rows)
+    for panel, data in zip(panels, _DRAWN, strict=False):
+        _draw(panel, [row for row in rows if row.data == data])
+        panel.axhline(found.unperturbed(data), linestyle=":", color="C7", label="unperturbed")
+        panel.set_title(DATA[data])
+        panel.set_xlim(0, _FURTHEST)
+        panel.yaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
+    for panel in panels[4:]:
+        panel.set_xlabel("words the attacker names, %")
+    for panel in (panels[0], panels[4]):
+        panel.set_ylabel("accuracy, %")
+    panels[-1].axis("off")
+    panels[-1].legend(*panels[0].get_legend_handles_labels(), loc="center")
+    return figure
+
+
+def _draw(panel: Axes, rows: list[Row]) -> None:
+    for number, ((space, mechanism), (label, marker)) in enumerate(_SERIES.items()):
+        own = [
+            row for row in rows if (row.space, row.mechanism) == (space.format(PURPOSES[row.data]), mechanism)
+        ]
+        if own:
+            named, reached = zip(*sorted((row.named, row.best()) for row in own), strict=True)
+            panel.plot(named, reached, marker=marker, markersize=4, label=label, color=f"C{number}")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from scripts.pages import EXPERIMENTS, table
-from scripts.purpose.names import DATA, READINGS, level_name, space_name
-from scripts.purpose.results import KEPT, read_results
-from scripts.purpose.rows import Row, place, read_rows
+from scripts.purpose.rows import DATA, READINGS, Row, level_name, place, read_results, read_rows, space_name
 
 PAGE = EXPERIMENTS / "purpose-tables.md"
 
 
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
-    rows = read_rows(read_results(KEPT))
+    rows = read_rows(read_results())
     return {"whole": whole_table(rows), "unperturbed": unperturbed_table(rows)}
 
 

@@ -3,7 +3,7 @@ become.
 
     python -m scripts.purpose.words          # writes docs/research/purpose-words.json
 
-It takes the spaces of ``purpose.measure spaces`` and, from purpose.json, the ε at which the attacker names 8
+It takes the spaces of ``scripts.purpose.spaces`` and, from purpose.json, the ε at which the attacker names 8
 and 33 % of the words, where they were measured. N_w is the share of releases of a word that are the word
 itself: a word without neighbours keeps itself at every ε.
 """
@@ -19,8 +19,7 @@ import numpy as np
 from deniable import Embedding, Multivariate, Privatizer, SecureRandomness
 from deniable.arrays import Floats
 from scripts.pages import EXPERIMENTS
-from scripts.purpose.results import KEPT, Result, read_results, setting_of
-from scripts.purpose.settings import PURPOSES, Setting
+from scripts.purpose.rows import PURPOSES, Result, key_of, read_results
 
 LEVELS, DRAWS, WORDS_AT_ONCE = (0.08, 0.33), 50, 4096
 PRIVATE = "my doctor in Boston said that the treatment had failed"
@@ -40,13 +39,13 @@ SAMPLES = {
 
 def main() -> None:
     """Measure every space at every level."""
-    results = {setting_of(each): each for each in read_results(KEPT)}
+    results = {key_of(each): each for each in read_results()}
     measured = []
     for data in SAMPLES:
         shaped = (f"{PURPOSES[data]}-16-{strength}" for strength in (2, 4))
         for space in ("default", "glove-840b", "reduced-16", *shaped):
             for level in LEVELS:
-                if (result := results.get(Setting(data, space, level))) is not None:
+                if (result := results.get((data, space, "multivariate", level))) is not None:
                     measured.append(json.dumps(measure(data, space, level, result)))
                     print(measured[-1], flush=True)
     content = "[\n" + ",\n".join(measured) + "\n]\n"

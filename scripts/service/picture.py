@@ -5,15 +5,13 @@ Usage: python -m scripts.service.picture
 
 from __future__ import annotations
 
-import shutil
 import socket
 import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
-from selenium import webdriver
+from tests.report.browser import browser
 
 from deniable.service.app import Service
 from deniable.service.server import make_server
@@ -32,10 +30,9 @@ def main() -> None:
         settings = Settings(jobs=Jobs(folder=str(Path(place, "jobs"))))
         listening = socket.create_server(("127.0.0.1", 0))
         server = make_server(settings, Service(settings))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
-        opened = open_browser(Path(place, "profile"))
-        try:
+        with browser(Path(place, "profile")) as opened:
             for name, (theme, width, height, scale) in PICTURES.items():
                 opened.execute_cdp_cmd(
                     "Emulation.setEmulatedMedia",
@@ -49,29 +46,8 @@ def main() -> None:
                 ):
                     time.sleep(0.1)
                 opened.save_screenshot(str(FIGURES / name))
-        finally:
-            opened.quit()
-            server.should_exit = True
-            thread.join()
-
-
-def open_browser(profile: Path) -> Any:
-    """Return Debian's Chromium, driven over ChromeDriver."""
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(shutil.which("chromium"))
-    for flag in (
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--hide-scrollbars",
-        f"--user-data-dir={profile}",
-    ):
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={profile}")
-    return webdriver.Chrome(
-        options=options, service=webdriver.ChromeService(executable_path=str(shutil.which("chromedriver")))
-    )
+        server.should_exit = True
+        thread.join()
 
 
 if __name__ == "__main__":

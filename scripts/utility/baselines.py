@@ -10,7 +10,6 @@ cannot be higher.
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -23,15 +22,14 @@ from deniable.lab.tasks.experiment.reporting import baselines_of
 from deniable.learning.classifiers import WordClassifier
 from deniable.learning.scores import class_scores
 from deniable.words.cutter import words_of
+from scripts.pages import options_of
 
 PLACE = Path(__file__).resolve().parents[2] / "docs" / "research" / "utility-baselines.json"
 
 
 def main() -> None:
     """Read the data sets that are given and write what was found, beside what was found before."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     for name in TASKS:
         parser.add_argument(f"--{name}", type=Path)
     given = {name: path for name, path in vars(parser.parse_args()).items() if path is not None}

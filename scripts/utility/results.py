@@ -1,4 +1,4 @@
-"""Results of ``deniable lab reproduce`` from folders and packed folders, gathered for the page about them.
+"""Results of ``deniable lab reproduce`` from folders, gathered for the page about them.
 
 python -m scripts.utility.results FOLDER [FOLDER ...]
 """
@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 import sys
-import tarfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -53,13 +52,13 @@ class Experiment:
         return dict(sorted(losses.items()))
 
 
-def gather(places: Iterable[Path]) -> tuple[list[Outcome], list[Outcome], int]:
-    """Return the results of our recipes in several folders or .tgz files, those of training after Tan et al.,
+def gather(folders: Iterable[Path]) -> tuple[list[Outcome], list[Outcome], int]:
+    """Return the results of our recipes in several folders, those of training after Tan et al.,
     and how many of neither recipe were refused; of two alike the later counts."""
     ours: dict[tuple[Any, ...], Outcome] = {}
     after_tan: dict[tuple[Any, ...], Outcome] = {}
     refused = 0
-    for outcome in (outcome for place in places for outcome in _outcomes(place)):
+    for outcome in (read_json(file) for folder in folders for file in sorted(folder.rglob("results/*.json"))):
         task = outcome["task"]
         recipes = [asdict(training_settings(task, after_tan=tan)) for tan in (False, True)]
         if outcome["recipe"] not in recipes:
@@ -91,19 +90,8 @@ def experiments_of(outcomes: list[Outcome]) -> list[Experiment]:
     return experiments
 
 
-def _outcomes(place: Path) -> Iterator[Outcome]:
-    if place.is_dir():
-        yield from map(read_json, sorted(place.rglob("results/*.json")))
-        return
-    with tarfile.open(place) as archive:
-        for member in archive:
-            content = archive.extractfile(member) if member.name.endswith(".json") else None
-            if content is not None:
-                yield json.loads(content.read())
-
-
 def main() -> None:
-    """Keep the results of the folders or .tgz files that are named."""
+    """Keep the results of the folders that are named."""
     ours, after_tan, refused = gather(Path(name) for name in sys.argv[1:])
     for outcomes, path in ((ours, RESULTS), (after_tan, AFTER_TAN)):
         content = json.dumps(outcomes, ensure_ascii=False, separators=(",", ":"))

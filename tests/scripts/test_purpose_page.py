@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from deniable.purposes.directions import PENALTY
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "research"
 
@@ -18,16 +20,9 @@ def _results() -> list[dict[str, Any]]:
     return copy.deepcopy(found)
 
 
-def test_spaces_that_were_shaped_otherwise_are_not_shown() -> None:
-    from scripts.purpose.rows import read_rows
-
-    results = _results()
-    for each in results:
-        if each["embedding"]["name"] in ("default", "sentiment-16-2"):
-            each["embedding"].pop("penalty", None)
-    spaces = {row.space for row in read_rows(results)}
-    assert "sentiment-16-2" not in spaces
-    assert "default" in spaces, "the built-in space is not shaped"
+def test_spaces_were_shaped_as_the_product_shapes_them() -> None:
+    shaped = [each["embedding"] for each in _results() if each["embedding"]["name"].count("-") == 2]
+    assert {each["penalty"] for each in shaped} == {PENALTY}
 
 
 def _at(results: list[dict[str, Any]], data: str, space: str, level: float | str) -> dict[str, Any]:

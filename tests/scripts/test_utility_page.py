@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tarfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,27 +22,24 @@ def some_results(count: int) -> list[dict[str, Any]]:
     return results[:count]
 
 
-def packed(results: list[dict[str, Any]], folder: Path, name: str) -> Path:
+def kept(results: list[dict[str, Any]], folder: Path, name: str) -> Path:
     for number, result in enumerate(results):
         file = folder / name / "imdb" / "x" / "results" / f"{number}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(result))
-    with tarfile.open(folder / f"{name}.tgz", "w:gz") as archive:
-        archive.add(folder / name, arcname=".")
-    return folder / f"{name}.tgz"
+    return folder / name
 
 
 def test_of_two_results_alike_the_later_wins_and_another_recipe_is_refused(tmp_path: Path) -> None:
     results = some_results(3)
     newer = {**results[0], "scores": {"accuracy": 0.123}}
     older = {**results[1], "recipe": {**results[1]["recipe"], "units": 7}}
-    first = packed(results[:1], tmp_path, "first")
-    second = packed([newer, older, results[2]], tmp_path, "second")
+    first = kept(results[:1], tmp_path, "first")
+    second = kept([newer, older, results[2]], tmp_path, "second")
     ours, _, refused = gather([first, second])
     assert refused == 1
     accuracies = {outcome["scores"]["accuracy"] for outcome in ours}
     assert accuracies == {0.123, results[2]["scores"]["accuracy"]}
-    assert len(gather([tmp_path / "second"])[0]) == 2, "a folder is read like its packed form"
 
 
 def test_what_was_trained_after_tan_is_kept_apart(tmp_path: Path) -> None:
@@ -51,7 +47,7 @@ def test_what_was_trained_after_tan_is_kept_apart(tmp_path: Path) -> None:
         {**some_results(1)[0], "task": "insuranceqa", "recipe": json.loads(json.dumps(asdict(training)))}
         for training in (training_settings("insuranceqa"), training_settings("insuranceqa", after_tan=True))
     )
-    assert gather([packed([ours, tan], tmp_path, "both")]) == ([ours], [tan], 0)
+    assert gather([kept([ours, tan], tmp_path, "both")]) == ([ours], [tan], 0)
 
 
 def test_results_of_different_data_are_not_put_together() -> None:

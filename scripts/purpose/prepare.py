@@ -1,10 +1,14 @@
-"""Write the released and the public part of each data set of the experiments on purposes."""
+"""Write the released and the public part of each data set of the experiments on purposes.
+
+python -m scripts.purpose.prepare DATASETS DATA
+"""
 
 from __future__ import annotations
 
 import json
 import lzma
 import random
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -19,6 +23,7 @@ Record = dict[str, Any]
 def prepare(sets: Path, into: Path) -> None:
     """Write every data set, with the public texts that its purpose is learnt from."""
     shuffled = random.Random(5)
+    into.mkdir(parents=True, exist_ok=True)
 
     def rows(path: str, label: str = "label", text: str = "text", most: int = 120) -> list[Record]:
         with lzma.open(sets / path, "rt", encoding="utf-8") as lines:
@@ -91,3 +96,7 @@ def prepare(sets: Path, into: Path) -> None:
 def _often(records: list[Record]) -> list[Record]:
     often = Counter(each["label"] for each in records)
     return [each for each in records if often[each["label"]] >= FEWEST_OF_A_CLASS]
+
+
+if __name__ == "__main__":
+    prepare(Path(sys.argv[1]), Path(sys.argv[2]))
