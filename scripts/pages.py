@@ -1,15 +1,17 @@
-"""Write the tables of pages from the results beside them; every sentence of a page is written by hand.
+"""Write the tables and data files of pages from the results; every sentence of a page is written by hand.
 
     python -m scripts.pages attackers purpose        # or without names: all of them
 
 A page has its tables between two marks, ``<!-- table: NAME -->`` and ``<!-- /table -->``. The module of a
-page says where it is (``PAGE``), what its tables are (``tables()``), and draws its figures (``draw()``), if
-it has any. Read the sentences again when tables changed.
+page has its path (``PAGE``), its tables (``tables()``), the CSV files beside it (``data()``) and its figures
+(``draw()``); the last two are optional. Read the sentences again when tables changed.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import json
 import re
 import sys
@@ -54,6 +56,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, align: str =
     return "\n".join([first, "|" + "|".join(edges) + "|", *others])
 
 
+def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as the text of a CSV file."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([head, *rows])
+    return text.getvalue()
+
+
 def percent(share: float) -> str:
     """Return a share in per cent, to one decimal."""
     return f"{100 * share:.1f} %"
@@ -91,11 +101,19 @@ def page_of(name: str) -> Any:
     return import_module(PAGES[name])
 
 
+def data_files(page: Any) -> dict[Path, str]:
+    """Return the text of every CSV file beside a page."""
+    named = page.data() if hasattr(page, "data") else {}
+    return {page.PAGE.parent / name: content for name, content in named.items()}
+
+
 def main() -> None:
     """Write the pages that are named, or all."""
     for name in sys.argv[1:] or PAGES:
         page = page_of(name)
         page.PAGE.write_text(fill(page.PAGE.read_text(encoding="utf-8"), page.tables()), encoding="utf-8")
+        for file, content in data_files(page).items():
+            file.write_text(content, encoding="utf-8")
         if hasattr(page, "draw"):
             page.draw()
 

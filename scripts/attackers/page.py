@@ -3,7 +3,7 @@ beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,13 @@ from matplotlib.lines import Line2D
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, LANGUAGE_MODEL, LEARNT, NEAREST_WORD
 from deniable.report.figure import apply_style, new_figure
 from deniable.report.palette import MUTED, SERIES
-from scripts.pages import EXPERIMENTS, percent, points, read_json, table
+from scripts.pages import EXPERIMENTS, csv_text, read_json, table
 
 PAGE = EXPERIMENTS / "attackers.md"
 DATA = {"sst2": "SST-2", "agnews": "AG News", "enron": "Enron"}
 METHODS = {"exact": "exact sums", "points": "shared points", "simulation": "draws", "rays": "rays"}
 """By which channel attackers knew what words become: the names of ``deniable.channel`` in words."""
+COLUMNS = "data release channel epsilon attacker judged places first low high within_ten".split()
 GROUPS = ("frequent", "rare", "names", "numbers", "unknown", "others")
 Result = dict[str, Any]
 LOOKS = {
@@ -68,14 +69,12 @@ def release_of(result: Result) -> str:
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
     results = read_results(EXPERIMENTS)
-    return {
-        "sizes": sizes(results),
-        "word": shares(results, "word"),
-        "kind": shares(results, "kind"),
-        "missed": missed(results),
-        "groups": groups(results),
-        "times": times(results),
-    }
+    return {"words": words(results), "groups": groups(results)}
+
+
+def data() -> dict[str, str]:
+    """Return every result in one file, one row per release, attacker and what is judged."""
+    return {"attackers.csv": csv_text(COLUMNS, rows(read_results(EXPERIMENTS)))}
 
 
 def draw() -> None:
@@ -89,103 +88,63 @@ def draw() -> None:
         figure.savefig(EXPERIMENTS / f"attackers-{some[0]['name']}.png", dpi=150)
 
 
-def table_by_data(results: list[Result], columns: Sequence[str], row: Callable[[Result], list[str]]) -> str:
-    """Return a table of all releases of each data set, under its name."""
-    parts = []
-    for title, some in by_data(results).items():
-        rows = [
-            [setting_of(result), METHODS[result["channel"]], f"{release['epsilon']:g}", *row(release)]
-            for result in some
-            for release in result["result"]["results"]
-        ]
-        parts.append(f"### {title}\n\n" + table(["release", "channel", "ε", *columns], rows))
-    return "\n\n".join(parts)
-
-
-def sizes(results: list[Result]) -> str:
-    """Return how many words were attacked, how much attackers read, and how many words they think of."""
-    rows = []
-    for result in results:
-        text, asked = result["result"]["text"], result["asked"]
-        counts = [
-            text["places"],
-            text["documents"],
-            text["public_words"],
-            asked["shadow_words"],
-            asked["support"],
-        ]
-        places, documents, *others = (f"{count:,}" for count in counts)
-        channel = f"{asked['points']} points" if asked.get("points") else METHODS[result["channel"]]
-        rows.append([release_of(result), places, documents, percent(text["unknown"]), *others, channel])
-    head = ["release", "words attacked", "documents", "unknown", "public words", "learnt from about"]
-    return table([*head, "thought of", "channel"], rows)
-
-
-def shares(results: list[Result], reading: str) -> str:
-    """Return what every attacker reaches: first guess, interval, within ten; the best of each release in
-    bold."""
-    releases = [release for result in results for release in result["result"]["results"]]
-    present = {each["name"] for release in releases for each in release["attackers"]}
-    names = [name for name in LOOKS if name in present]
-
-    def row(release: Result) -> list[str]:
-        reached = {each["name"]: each[reading] for each in release["attackers"] if each.get(reading)}
-        best = max((success["first"]["value"] for success in reached.values()), default=0.0)
-        return [_cell(reached.get(name), best) for name in names]
-
-    return table_by_data(results, names, row)
-
-
-def missed(results: list[Result]) -> str:
-    """Return how much more the best attacker names than the one who reads word by word."""
-
-    def row(release: Result) -> list[str]:
-        alone, best = attacker_alone(release), best_of(release)
-        one, other = (each["word"]["first"]["value"] for each in (alone, best))
-        kinds = [each["kind"]["first"]["value"] for each in release["attackers"] if each.get("kind")]
-        kind = ["–", "–"]
-        if alone.get("kind"):
-            kind = [percent(alone["kind"]["first"]["value"]), percent(max(kinds))]
-        return [percent(one), percent(other), best["name"], f"{100 * (other - one):+.1f}", *kind]
-
-    columns = ["word by word", "best", "which", "more", "kind, word by word", "kind, best"]
-    return table_by_data(results, columns, row)
-
-
-def missed_by_setting(results: list[Result]) -> str:
-    """Return for each setting what was named word by word and by the best attacker, at each ε."""
-    rows = []
+def words(results: list[Result]) -> str:
+    """Return the share of words and kinds that attackers name, one row per setting, at each ε."""
+    lines = []
     for result in results:
         releases = result["result"]["results"]
-        alone = [attacker_alone(each)["word"]["first"]["value"] for each in releases]
-        best = [best_of(each)["word"]["first"]["value"] for each in releases]
-        more = [points(high - low) for low, high in zip(alone, best, strict=True)]
-        cells = [[f"{each['epsilon']:g}" for each in releases], map(percent, alone), map(percent, best), more]
-        rows.append([release_of(result), METHODS[result["channel"]], *(", ".join(each) for each in cells)])
-    return table(["release", "channel", "ε", "word by word", "best attacker", "more, in points"], rows)
+        alone = [first(attacker_alone(each)) for each in releases]
+        best = [first(best_of(each)) for each in releases]
+        kinds = [
+            max(
+                (first(attacker, "kind") for attacker in each["attackers"] if attacker.get("kind")),
+                default=0.0,
+            )
+            for each in releases
+        ]
+        blind = first(releases[0]["attackers"][0])
+        cells = [
+            [f"{each['epsilon']:g}" for each in releases],
+            *([f"{100 * share:.1f}" for share in shares] for shares in (alone, best, kinds)),
+        ]
+        joined = ["\u202f/\u202f".join(each) for each in cells]
+        lines.append([release_of(result), joined[0], f"{100 * blind:.1f}", *joined[1:]])
+    return table(
+        ["release", "ε", "guessing", "word by word", "best attacker", "kind, best"], lines, align="lr"
+    )
 
 
 def groups(results: list[Result]) -> str:
-    """Return how often the best attacker names words of each group, with the number of places."""
-
-    def row(release: Result) -> list[str]:
+    """Return how often the best attacker names words of each group of AG News, at the middle ε."""
+    lines, head = [], []
+    for result in (each for each in results if each["name"] == "agnews"):
+        release = result["result"]["results"][1]
         judged = {each["group"]: each for each in best_of(release)["groups"] if each.get("word")}
-        cells = {
-            name: f"{percent(each['word']['first']['value'])} ({each['places']:,})"
-            for name, each in judged.items()
-        }
-        return [cells.get(name, "–") for name in GROUPS]
-
-    return table_by_data(results, GROUPS, row)
+        cells = [f"{100 * judged[name]['word']['first']['value']:.1f}" for name in GROUPS]
+        lines.append([setting_of(result), f"{release['epsilon']:g}", *cells])
+        head = [f"{name} ({judged[name]['places']})" for name in GROUPS]
+    return table(["release", "ε", *head], lines, align="lr")
 
 
-def times(results: list[Result]) -> str:
-    """Return where and for how long was measured."""
-    lines = []
+def rows(results: list[Result]) -> Iterator[list[object]]:
+    """Return what each attacker names of the words, the kinds and the groups of words of each release."""
     for result in results:
-        where = result["machine"] + (", channels made on a GPU" if result["asked"].get("points") else "")
-        lines.append(f"- {result['name']}, {setting_of(result)}: {result['seconds']:,} s ({where})")
-    return "\n".join(lines)
+        setting = [DATA[result["name"]], setting_of(result), METHODS[result["channel"]]]
+        for release in result["result"]["results"]:
+            for attacker in release["attackers"]:
+                judged = {"word": attacker["word"], "kind": attacker.get("kind")}
+                judged |= {each["group"]: each.get("word") for each in attacker["groups"]}
+                for name, success in judged.items():
+                    if success:
+                        share = success["first"]
+                        ends = [share["tries"], *(round(share[end], 4) for end in ("value", "low", "high"))]
+                        within_ten = round(success["within_ten"]["value"], 4)
+                        yield [*setting, release["epsilon"], attacker["name"], name, *ends, within_ten]
+
+
+def first(attacker: Result, judged: str = "word") -> float:
+    """Return the share of first guesses of an attacker that are right."""
+    return float(attacker[judged]["first"]["value"])
 
 
 def attacker_alone(release: Result) -> Result:
@@ -196,16 +155,7 @@ def attacker_alone(release: Result) -> Result:
 def best_of(release: Result) -> Result:
     """Return the attacker that names most words of a release."""
     attackers: list[Result] = release["attackers"]
-    return max(attackers, key=lambda each: float(each["word"]["first"]["value"]))
-
-
-def _cell(success: Result | None, best: float) -> str:
-    if success is None:
-        return "–"
-    first = success["first"]
-    shown = f"**{percent(first['value'])}**" if first["value"] == best else percent(first["value"])
-    interval = f"({100 * first['low']:.1f} to {100 * first['high']:.1f})"
-    return f"{shown} {interval}; {percent(success['within_ten']['value'])}"
+    return max(attackers, key=first)
 
 
 @apply_style

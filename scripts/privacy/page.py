@@ -13,13 +13,12 @@ import msgspec
 from matplotlib.figure import Figure
 
 import deniable.lab  # noqa: F401 - it knows the audits of the lab
-from deniable.audit.catalogue import finding, read_result
+from deniable.audit.catalogue import read_result
 from deniable.audit.catalogue import tables as audit_tables
 from deniable.report.figure import apply_style, new_figure, png
 from deniable.report.palette import MUTED
 from deniable.report.wording import percent_fixed
-from scripts.attackers.page import missed_by_setting, read_results
-from scripts.pages import EXPERIMENTS, read_json, table
+from scripts.pages import EXPERIMENTS, csv_text, read_json, table
 
 PAGE = EXPERIMENTS / "privacy.md"
 PAPER_AUC = {
@@ -37,6 +36,17 @@ PAPER_AUC = {
 """The AUC of the paper's table 4, from the raw log in its source."""
 SCORES = ("precision", "recall", "accuracy", "auc", "auc_either_way")
 HEAD = ["condition", "precision", "recall", "accuracy", "AUC", "max(AUC, 1 − AUC)"]
+PAPER_HEAD = [
+    "ε",
+    "words changed",
+    *SCORES[:3],
+    "AUC, 100 bins",
+    "AUC, finer ranks",
+    "AUC in the paper",
+]
+SHOWN = [f"d_χ ε = {epsilon}" for epsilon in ("1.456", "5.825", "11.65", "17.47", "23.3", "58.25")]
+SHOWN += ["d_χ protected ε = 5.825", "d_χ protected ε = 11.65"]
+"""The rows of the table against ε; membership.csv has all."""
 NEAREST_TO = 23.3
 """The ε of the paper's table 3."""
 ASKED = [(question, who) for question in ("original text", "released text") for who in ("plain", "adaptive")]
@@ -60,11 +70,20 @@ def tables() -> dict[str, str]:
     return {
         "original": original(data, baselines),
         "baselines": table(HEAD, both),
-        "curve": table(columns, curve(data)),
-        "paper": as_in_the_paper(data),
+        "curve": table(columns, [row for row in curve(data) if row[0] in SHOWN]),
+        "paper": table(PAPER_HEAD, as_in_the_paper(data)[3::2]),
         "decoded": table(own, curve(decoded)),
-        **{name: authorship(name) for name in ("authorship-c50", "authorship-enron")},
-        "words": missed_by_setting(read_results(EXPERIMENTS)),
+        "authors": authors(),
+    }
+
+
+def data() -> dict[str, str]:
+    """Return the AUC at every ε that was measured."""
+    membership = read_json(EXPERIMENTS / "membership.json")
+    columns = ["condition", "words changed", *(f"{who}, {question}" for question, who in ASKED)]
+    return {
+        "membership.csv": csv_text(columns, curve(membership)),
+        "membership-paper.csv": csv_text(PAPER_HEAD, as_in_the_paper(membership)),
     }
 
 
@@ -118,7 +137,7 @@ def curve(data: Result) -> list[list[str]]:
     ]
 
 
-def as_in_the_paper(data: Result) -> str:
+def as_in_the_paper(data: Result) -> list[list[str]]:
     """Return what the auditor reaches in the setting that the paper's numbers fit, and those numbers."""
     rows = []
     for name, (facts, questions) in of_kind(data, "d_χ").items():
@@ -128,17 +147,17 @@ def as_in_the_paper(data: Result) -> str:
         scores = [f"{result['mean'][key]:.2f}" for key in SCORES[:3]]
         aucs = [auc(result), auc(finer), "–" if printed is None else f"{printed:.2f}"]
         rows.append([f"{epsilon:.2f}", percent_fixed(facts["changed"]), *scores, *aucs])
-    head = ["ε", "words changed", *SCORES[:3], "AUC, 100 bins", "AUC, finer ranks", "AUC in the paper"]
-    return table(head, rows)
+    return rows
 
 
-def authorship(name: str) -> str:
-    """Return what was found of authors, in the words and tables of the product."""
-    result = read_result(EXPERIMENTS / f"{name}.json")
-    parts = [finding(result)]
-    for each in audit_tables(result):
-        parts += [f"{each.caption}:", table(each.columns, each.rows)]
-    return "\n\n".join(parts)
+def authors() -> str:
+    """Return how often the author of a text is named, one row per data set and release."""
+    rows, columns = [], []
+    for name, title in (("authorship-c50", "C50"), ("authorship-enron", "Enron")):
+        (result,) = audit_tables(read_result(EXPERIMENTS / f"{name}.json"))
+        columns = result.columns
+        rows += [[title, *row] for row in result.rows]
+    return table(["data", *columns], rows)
 
 
 @apply_style

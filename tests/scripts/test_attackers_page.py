@@ -18,7 +18,7 @@ def test_what_is_measured_becomes_tables_and_a_stopped_run_goes_on(
 ) -> None:
     pytest.importorskip("torch").set_num_threads(1)
     from scripts.attackers import measure
-    from scripts.attackers.page import groups, missed, read_results, shares, sizes
+    from scripts.attackers.page import read_results, rows, words
 
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
     for name, value in (("PLACES", 100), ("DIRECTIONS", 40), ("SHADOW_WORDS", 200)):
@@ -34,17 +34,14 @@ def test_what_is_measured_becomes_tables_and_a_stopped_run_goes_on(
     (result,) = results = read_results(tmp_path)
     assert str(tmp_path) not in output.read_text(encoding="utf-8")
     assert result["result"]["frequencies"] == "imdb_50k.jsonl.xz"
-    shown = shares(results, "word")
-    assert shown.startswith("### SST-2\n")
-    assert f"| multivariate, tiny | {result['channel']} | 1.5 |" in shown
     best = max(each["word"]["first"]["value"] for each in result["result"]["results"][0]["attackers"])
-    assert f"**{100 * best:.1f} %**" in shown
-    assert "| SST-2, multivariate, tiny |" in sizes(results)
-    assert (
-        missed(results).count("| multivariate, tiny |")
-        == groups(results).count("| multivariate, tiny |")
-        == 2
-    )
+    (line,) = words(results).splitlines()[2:]
+    assert line.startswith("| SST-2, multivariate, tiny | 1.5\u202f/\u202f3 |")
+    assert f"{100 * best:.1f}\u202f/" in line
+    attackers = {each["name"] for each in result["result"]["results"][0]["attackers"]}
+    judged = [row for row in rows(results) if row[3] == 1.5 and row[5] == "word"]
+    assert {row[4] for row in judged} == attackers
+    assert max(float(str(row[7])) for row in judged) == round(best, 4)
 
     del result["result"]["results"][1]
     result["result"]["results"][0]["attackers"][0]["knows"] = "kept"

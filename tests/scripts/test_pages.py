@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from scripts.pages import PAGES, fill, page_of, points, table
+from scripts.pages import PAGES, data_files, fill, page_of, points, table
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -11,6 +11,8 @@ def test_the_tables_of_a_page_are_those_of_the_committed_results(name: str) -> N
     page = page_of(name)
     written = page.PAGE.read_text(encoding="utf-8")
     assert fill(written, page.tables()) == written, f"run python -m scripts.pages {name}"
+    for file, content in data_files(page).items():
+        assert file.read_text(encoding="utf-8") == content, f"run python -m scripts.pages {name}"
 
 
 def test_a_table_takes_the_place_of_the_one_between_its_marks_and_nothing_else_changes() -> None:
