@@ -1,42 +1,74 @@
 """The numbers of docs/research/comparison.md, from the results of ``deniable lab compare`` beside it.
 
-Words per second are left out: they were measured on busy machines. docs/research/speed.md counts processor
+Words per second are left out: they were measured on busy machines. docs/research/search.md counts processor
 seconds instead.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from deniable.lab.comparison import ComparisonResult, read_comparison
 from deniable.lab.comparison.report.comparison_page import privacy_utility_figure
-from deniable.lab.comparison.report.words import columns_of, finding, legend_of, met_and_missed, target_name
+from deniable.lab.comparison.report.words import columns_of, met_and_missed, target_name
+from deniable.lab.comparison.results import Worth
 from deniable.report.figure import png
-from scripts.pages import EXPERIMENTS, table
+from scripts.pages import EXPERIMENTS, csv_text, table
 
 PAGE = EXPERIMENTS / "comparison.md"
-AT_EQUAL_ATTACKERS = "comparison-sst2-attackers"
-NAMES = (
-    "comparison-sst2-default",
-    "comparison-sst2-default-constants",
-    "comparison-imdb-default",
-    "comparison-sst2-glove-840b",
-    "comparison-imdb-glove-840b",
-    AT_EQUAL_ATTACKERS,
-)
-ATTACKERS: dict[str, str] = {
-    "named": "for words by themselves",
-    "context": "in context",
-    "kinds": "for kinds",
+SETTINGS = {
+    "comparison-sst2-default": "SST-2, 50d",
+    "comparison-imdb-default": "IMDb, 50d",
+    "comparison-sst2-glove-840b": "SST-2, 300d",
+    "comparison-imdb-glove-840b": "IMDb, 300d",
 }
+CONSTANTS, AT_EQUAL_ATTACKERS = "comparison-sst2-default-constants", "comparison-sst2-attackers"
+COLUMNS = (
+    "result",
+    "reading",
+    "target",
+    "embedding",
+    "mechanism",
+    "epsilon",
+    "average",
+    "worst",
+    "adversary",
+)
+COLUMNS += ("named", "context", "kinds", "accuracy", "spread", "moved", "problem")
 
 
 def read_comparisons() -> dict[str, ComparisonResult]:
-    """Return the results beside the page, in its order."""
-    return {name: read_comparison(EXPERIMENTS / f"{name}.json") for name in NAMES}
+    """Return the results beside the page."""
+    names = (*SETTINGS, CONSTANTS, AT_EQUAL_ATTACKERS)
+    return {name: read_comparison(EXPERIMENTS / f"{name}.json") for name in names}
 
 
 def tables() -> dict[str, str]:
-    """Return the numbers of each setting."""
-    return {name: section(name, result) for name, result in read_comparisons().items()}
+    """Return what every mechanism reaches at each target, one column per setting."""
+    results = read_comparisons()
+    four = {title: results[name] for name, title in SETTINGS.items()}
+    baselines = [
+        ["original text", *(f"{100 * each.original:.1f}" for each in four.values())],
+        ["most frequent label", *(f"{100 * each.guess:.1f}" for each in four.values())],
+    ]
+    return {
+        "adversary": "\n".join(
+            [
+                by_mechanism(four, "adversary", lambda worth: f"{100 * worth.accuracy.mean:.1f}"),
+                *table(["", *four], baselines).splitlines()[2:],
+            ]
+        ),
+        "average": by_mechanism(four, "average", lambda worth: f"{100 * _adversary(worth):.0f}"),
+        "worst": by_mechanism(
+            four, "worst", lambda worth: f"{100 * worth.accuracy.mean:.1f} / {100 * _adversary(worth):.0f}"
+        ),
+        "attackers": at_equal_attackers(results[AT_EQUAL_ATTACKERS]),
+    }
+
+
+def data() -> dict[str, str]:
+    """Return every row of every result."""
+    return {"comparison.csv": csv_text(COLUMNS, rows(read_comparisons()))}
 
 
 def draw() -> None:
@@ -46,36 +78,42 @@ def draw() -> None:
             (EXPERIMENTS / f"{name}.png").write_bytes(png(privacy_utility_figure(result), dpi=150))
 
 
-def section(name: str, result: ComparisonResult) -> str:
-    """Return one setting: what was done, the plot, and a table for each target."""
-    texts, sample = result.texts, result.sample
-    parts = [
-        f"{texts.learn:,} texts to learn from ({texts.words:,} words), {texts.test:,} to test on, "
-        f"{result.runs} runs; privacy "
-        f"read on {sample.words:,} words of the text, {sample.distinct:,} of them distinct; blind guessing "
-        "names "
-        f"{100 * sample.guess:.1f} % of them. {finding(result)}",
-        f"{legend_of(result)} {epsilons_apart(result)}"
-        if name == AT_EQUAL_ATTACKERS
-        else f"![Accuracy against the success of the adversary]({name}.png)",
+def by_mechanism(results: dict[str, ComparisonResult], reading: str, cell: Callable[[Worth], str]) -> str:
+    """Return a table of one reading: a row per mechanism, a column per setting."""
+    cells = {
+        title: {row.mechanism: cell(row.worth) if row.worth else "not reached" for row in result.rows
+                if row.reading == reading}
+        for title, result in results.items()
+    }  # fmt: skip
+    names = next(iter(cells.values()))
+    lines = [[name.partition(":")[0], *(each[name] for each in cells.values())] for name in names]
+    return table(["mechanism", *cells], lines, align="lr")
+
+
+def at_equal_attackers(result: ComparisonResult) -> str:
+    """Return the rows of every target of a result, each under the name of its target."""
+    lines = [
+        [target_name(target), *cells]
+        for target in result.targets
+        for cells in met_and_missed(result, target)[0]
     ]
-    columns = columns_of(result)[1:]
-    shown = [place for place, column in enumerate(columns) if column != "words/s"]
-    for target in result.targets:
-        met, missed = met_and_missed(result, target)
-        rows = [[row[place] for place in shown] for row in met]
-        parts += [
-            f"**{target_name(target)}**",
-            table([columns[place] for place in shown], rows),
-            " ".join(missed),
-        ]
-    return "\n\n".join(part for part in parts if part)
+    return table(columns_of(result), lines)
 
 
-def epsilons_apart(result: ComparisonResult) -> str:
-    """Return the ε of each row by the attacker that was matched."""
-    found: dict[str, list[str]] = {}
-    for row, worth in result.matched():
-        found.setdefault(row.name, []).append(f"{worth.epsilon:.3g} {ATTACKERS[row.reading]}")
-    said = [f"{where}, {', '.join(epsilons)}" for where, epsilons in found.items()]
-    return f"The ε by the attacker that is matched: {'; '.join(said)}."
+def rows(results: dict[str, ComparisonResult]) -> Iterator[list[object]]:
+    """Return one row per result, target and mechanism, in the order of COLUMNS."""
+    for name, result in results.items():
+        for row in result.rows:
+            head: list[object] = [name, row.reading, row.target, row.embedding, row.mechanism]
+            if row.worth is None:
+                yield [*head, *[""] * (len(COLUMNS) - len(head) - 1), row.problem]
+                continue
+            worth = row.worth
+            readings = [getattr(worth.reached, each, None) for each in COLUMNS[6:12]]
+            accuracy = worth.received if result.several else worth.accuracy
+            shown = [worth.epsilon, *readings, accuracy.mean, accuracy.spread, worth.distance.mean]
+            yield [*head, *("" if each is None else f"{each:.4g}" for each in shown), row.problem]
+
+
+def _adversary(worth: Worth) -> float:
+    return worth.reached.value("adversary")
