@@ -19,8 +19,8 @@ PAGE = EXPERIMENTS / "attackers.md"
 DATA = {"sst2": "SST-2", "agnews": "AG News", "enron": "Enron"}
 METHODS = {"exact": "exact sums", "points": "shared points", "simulation": "draws", "rays": "rays"}
 """By which channel attackers knew what words become: the names of ``deniable.channel`` in words."""
-COLUMNS = ("data", "release", "channel", "epsilon", "attacker", "judged", "places")
-COLUMNS += ("first", "low", "high", "within_ten")
+COLUMNS = ["data", "release", "channel", "epsilon", "attacker", "judged", "places"]
+COLUMNS += ["first", "low", "high", "within_ten"]
 GROUPS = ("frequent", "rare", "names", "numbers", "unknown", "others")
 Result = dict[str, Any]
 LOOKS = {

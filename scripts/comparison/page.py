@@ -34,7 +34,7 @@ COLUMNS = (
     "worst",
     "adversary",
 )
-COLUMNS += ("named", "context", "kinds", "accuracy", "spread", "moved", "problem")
+COLUMNS += ["named", "context", "kinds", "accuracy", "spread", "moved", "problem"]
 
 
 def read_comparisons() -> dict[str, ComparisonResult]:

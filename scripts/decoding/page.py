@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from scripts.pages import EXPERIMENTS, read_json, table
+from scripts.pages import EXPERIMENTS, csv_text, read_json, table
 
 PAGE = EXPERIMENTS / "decoding.md"
 DATA = {
@@ -26,10 +26,14 @@ SPACES = ("default", "glove-840b")
 LEVELS = (0.08, 0.17, 0.33)
 READINGS = {
     "released words": "words as released",
-    "decoded words": "**words decoded**",
+    "decoded words": "words decoded",
     "released vectors": "vectors as released",
     "decoded vectors": "vectors decoded",
 }
+NAMES = ["data", "mechanism", "attacker names"]
+ACCURACY = ["ε", "texts", "runs", *READINGS.values(), "original text"]
+PLACES = ["train: as released", "train: decoded", "test: as released", "test: decoded"]
+FREQUENCIES = ["frequencies as released", "frequencies decoded", "smaller by"]
 Release = dict[str, Any]
 
 
@@ -88,26 +92,31 @@ def read_rows() -> list[Row]:
 
 
 def tables() -> dict[str, str]:
-    """Return the tables of the page."""
-    rows = read_rows()
+    """Return the tables of the page: two data sets; sides and frequencies at the middle attacker."""
+    rows = [row for row in read_rows() if row.result["name"] in ("agnews", "sst2")]
+    middle = [row for row in rows if row.result["level"] == LEVELS[1]]
     return {
-        "accuracy": accuracies(rows),
+        "accuracy": table([*NAMES, *ACCURACY], [[*row.names, *accuracies(row)] for row in rows], align="llr"),
         "context": in_context(rows),
-        "places": places(rows),
-        "frequencies": frequencies(rows),
+        "places": table([*NAMES, *PLACES], [[*row.names, *places(row)] for row in middle], align="llr"),
+        "frequencies": table(
+            [*NAMES, *FREQUENCIES], [[*row.names, *frequencies(row)] for row in middle], align="llr"
+        ),
     }
 
 
-def accuracies(rows: list[Row]) -> str:
-    """Return accuracies with released text on both sides."""
-    cells = []
-    for row in rows:
-        first, second, *others = (f"{row.accuracy(reading):.1f}" for reading in READINGS)
-        clean = 100.0 * mean(each["words"]["both"] for each in row.result["original"])
-        counts = [f"{row.result['epsilon']:g}", f"{row.result['texts']:,}", len(row.runs)]
-        cells.append([*row.names, *counts, first, f"**{second}**", *others, f"{clean:.1f}"])
-    head = ["data", "mechanism", "attacker names", "ε", "texts", "runs", *READINGS.values(), "unperturbed"]
-    return table(head, cells, align="llr")
+def data() -> dict[str, str]:
+    """Return what was measured of every data set, mechanism and attacker."""
+    lines = [[*row.names, *accuracies(row), *places(row), *frequencies(row)] for row in read_rows()]
+    return {"decoding.csv": csv_text([*NAMES, *ACCURACY, *PLACES, *FREQUENCIES], lines)}
+
+
+def accuracies(row: Row) -> list[object]:
+    """Return the setting, and accuracies with released text on both sides."""
+    reached = (f"{row.accuracy(reading):.1f}" for reading in READINGS)
+    clean = 100.0 * mean(each["words"]["both"] for each in row.result["original"])
+    setting = [f"{row.result['epsilon']:g}", f"{row.result['texts']:,}", len(row.runs)]
+    return [*setting, *reached, f"{clean:.1f}"]
 
 
 def in_context(rows: list[Row]) -> str:
@@ -127,33 +136,24 @@ def in_context(rows: list[Row]) -> str:
         ]
         numbers = [f"{shares[0]:.0f} %", *(f"{each:.1f} %" for each in named), *(f"{x:.1f}" for x in learnt)]
         cells.append([*row.names[:2], *numbers, len(runs)])
-    head = ["data", "mechanism", "attacker names", "receiver names alone", "in context"]
+    head = [*NAMES, "receiver names alone", "in context"]
     head += ["words decoded alone", "in context", "vectors decoded alone", "in context", "runs"]
     return table(head, cells, align="llr")
 
 
-def places(rows: list[Row]) -> str:
+def places(row: Row) -> list[str]:
     """Return accuracies with released text on one side: to learn from, or to judge by."""
-    cells = []
-    for row in rows:
-        trained = [row.accuracy(f"{version} words", "train") for version in ("released", "decoded")]
-        tested = [
-            100.0 * mean(each["words"][f"{version} words"] for each in row.result["original"])
-            for version in ("released", "decoded")
-        ]
-        cells.append([*row.names, *(f"{each:.1f}" for each in (*trained, *tested))])
-    head = ["train: as released", "train: decoded", "test: as released", "test: decoded"]
-    return table(["data", "mechanism", "attacker names", *head], cells, align="llr")
+    trained = [row.accuracy(f"{version} words", "train") for version in ("released", "decoded")]
+    tested = [
+        100.0 * mean(each["words"][f"{version} words"] for each in row.result["original"])
+        for version in ("released", "decoded")
+    ]
+    return [f"{each:.1f}" for each in (*trained, *tested)]
 
 
-def frequencies(rows: list[Row]) -> str:
+def frequencies(row: Row) -> list[str]:
     """Return the distances of word frequencies."""
-    cells = []
-    for row in rows:
-        released, decoded = (
-            mean(run["frequencies"][name] for run in row.runs) for name in ("released", "decoded")
-        )
-        nearer = f"{100.0 * (1.0 - decoded / released):.0f} %"
-        cells.append([*row.names, f"{released:.3f}", f"{decoded:.3f}", nearer])
-    head = ["data", "mechanism", "attacker names", "as released", "decoded", "smaller by"]
-    return table(head, cells, align="llr")
+    released, decoded = (
+        mean(run["frequencies"][name] for run in row.runs) for name in ("released", "decoded")
+    )
+    return [f"{released:.3f}", f"{decoded:.3f}", f"{100.0 * (1.0 - decoded / released):.0f} %"]
