@@ -24,17 +24,9 @@ SETTINGS = {
 }
 CONSTANTS, AT_EQUAL_ATTACKERS = "comparison-sst2-default-constants", "comparison-sst2-attackers"
 COLUMNS = (
-    "result",
-    "reading",
-    "target",
-    "embedding",
-    "mechanism",
-    "epsilon",
-    "average",
-    "worst",
-    "adversary",
+    *("result", "reading", "target", "embedding", "mechanism", "epsilon", "average", "worst", "adversary"),
+    *("named", "context", "kinds", "accuracy", "spread", "moved", "problem"),
 )
-COLUMNS += ["named", "context", "kinds", "accuracy", "spread", "moved", "problem"]
 
 
 def read_comparisons() -> dict[str, ComparisonResult]:
