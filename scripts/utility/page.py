@@ -3,18 +3,30 @@ beside it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
 from deniable.lab.tasks.data.registry import TASKS
 from deniable.learning.figure import curve
-from deniable.learning.summary import markdown_table
 from deniable.report.figure import save
 from deniable.report.wording import percent_fixed
-from scripts.pages import EXPERIMENTS, FIGURES, read_json, table
+from scripts.pages import EXPERIMENTS, FIGURES, csv_text, read_json, table
 from scripts.utility.results import AFTER_TAN, RESULTS, Experiment, experiments_of
 
 PAGE = EXPERIMENTS / "utility.md"
+COLUMNS = (
+    "task",
+    "released",
+    "epsilon",
+    "average N_w",
+    "words changed",
+    "runs",
+    "score",
+    "mean",
+    "lowest",
+    "highest",
+)
 COMPARED = (11.65, 14.56, 17.47, 23.3, 34.95, 52.42)
 Unchanged = dict[str, dict[float, float]]
 """The average N_w by embedding and ε."""
@@ -23,18 +35,53 @@ Unchanged = dict[str, dict[float, float]]
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
     experiments, unchanged = experiments_of(read_json(RESULTS)), read_unchanged()
-    after_tan = experiments_of(read_json(AFTER_TAN))
-    curves = {each.name: each for each in experiments} | {
-        f"{each.name} after Tan": each for each in after_tan
-    }
-    return {
-        **{
-            name: markdown_table(each.points, unchanged[each.embedding["fingerprint"]])
-            for name, each in curves.items()
-        },
-        "binary": lost_on_imdb(experiments, unchanged),
-        "compared": compared(experiments, unchanged),
-    }
+    return {"scores": scores(experiments, unchanged), "compared": compared(experiments, unchanged)}
+
+
+def data() -> dict[str, str]:
+    """Return every score of every task, embedding and ε."""
+    curves = [(each.name, each) for each in experiments_of(read_json(RESULTS))]
+    curves += [(f"{each.name} after Tan", each) for each in experiments_of(read_json(AFTER_TAN))]
+    return {"utility.csv": csv_text(COLUMNS, rows(curves, read_unchanged()))}
+
+
+def rows(curves: list[tuple[str, Experiment]], unchanged: Unchanged) -> Iterator[list[object]]:
+    """Return one row per task, embedding, side, ε and score, in the order of COLUMNS."""
+    for name, experiment in curves:
+        shares = unchanged[experiment.embedding["fingerprint"]]
+        for point in experiment.points:
+            share = "" if point.epsilon is None else shares.get(point.epsilon, "")
+            setting = [name, point.at, point.epsilon or "", share, f"{point.changed:.4f}"]
+            for score in point.scores:
+                ends = (point.mean(score), *point.spread(score))
+                yield [*setting, len(point.scores[score]), score, *(f"{each:.4f}" for each in ends)]
+
+
+def scores(experiments: list[Experiment], unchanged: Unchanged) -> str:
+    """Return the scores in 300 and 50 dimensions at equal average N_w, one row per side and N_w."""
+    baselines: dict[str, Any] = read_json(EXPERIMENTS / "utility-baselines.json")
+    tasks = list(dict.fromkeys(each.task for each in experiments))
+
+    def cells(at: str, share: float | None) -> list[str]:
+        by_task: dict[str, list[str]] = {task: [] for task in tasks}
+        for each in experiments:
+            shares = unchanged[each.embedding["fingerprint"]]
+            points = [point for point in each.points if point.at == at]
+            if share is not None:
+                near = min(shares, key=lambda epsilon, shares=shares: abs(shares[epsilon] - share))  # type: ignore[misc]
+                points = [point for point in points if point.epsilon == near]
+            by_task[each.task] += [f"{point.mean(TASKS[each.task].score):.3f}" for point in points]
+        return [" / ".join(each) for each in by_task.values()]
+
+    lines = [
+        ["guessing or BM25", "", *(f"{baselines[task]['scores'][TASKS[task].score]:.3f}" for task in tasks)]
+    ]
+    lines.append(["nothing", "", *cells("nowhere", None)])
+    shown = [unchanged[experiments[0].embedding["fingerprint"]][epsilon] for epsilon in (5.82, *COMPARED)]
+    for at, title in (("train", "training text"), ("test", "test text")):
+        lines += [[title, f"{share:.3f}", *cells(at, share)] for share in shown]
+    heads = [f"{task}, {TASKS[task].score}" for task in tasks]
+    return table(["released", "average N_w", *heads], lines, align="lr")
 
 
 def draw() -> None:
@@ -71,21 +118,6 @@ def read_unchanged() -> Unchanged:
     }
 
 
-def lost_on_imdb(experiments: list[Experiment], unchanged: Unchanged) -> str:
-    """Return how many points of accuracy each run on IMDb lost against the unperturbed model of the same
-    run."""
-    rows = []
-    for experiment in (each for each in experiments if each.task == "imdb"):
-        losses = [experiment.losses(at, "accuracy") for at in ("train", "test")]
-        shares = unchanged[experiment.embedding["fingerprint"]]
-        for epsilon in sorted(set().union(*losses)):
-            share = f"{shares[epsilon]:.3f}" if epsilon in shares else ""
-            lost = [_lost(each.get(epsilon)) for each in losses]
-            rows.append([f"{experiment.embedding['dimension']}d", f"{epsilon:g}", share, *lost])
-    head = ["embedding", "ε", "average N_w", "lost at training time", "lost at test time"]
-    return table(head, rows, align="lr")
-
-
 def compared(experiments: list[Experiment], unchanged: Unchanged) -> str:
     """Return the share of the unperturbed score that is lost in 300 dimensions, at ε of the paper."""
     large = [each for each in experiments if each.embedding["dimension"] == 300]
@@ -101,10 +133,3 @@ def compared(experiments: list[Experiment], unchanged: Unchanged) -> str:
         rows.append(row)
     titles = [f"{each.task} at {at} time" for each in large for at in ("training", "test")]
     return table(["ε", "average N_w", *titles], rows, align="r")
-
-
-def _lost(losses: list[float] | None) -> str:
-    if not losses:
-        return "not run"
-    spread = f" ({100 * min(losses):.1f} to {100 * max(losses):.1f})" if len(losses) > 1 else ""
-    return f"{100 * fmean(losses):.1f}{spread}"
