@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from deniable.report.figure import apply_style, new_figure
-from scripts.pages import EXPERIMENTS, table
+from scripts.pages import EXPERIMENTS, csv_text, table
 from scripts.purpose.rows import (
     AUTHORS,
     DATA,
@@ -21,6 +21,7 @@ from scripts.purpose.rows import (
     NOT_LINEAR,
     OTHER_PURPOSE,
     PURPOSES,
+    READINGS,
     SHAPES,
     SHIFTED,
     SOURCE,
@@ -34,6 +35,15 @@ from scripts.purpose.rows import (
 
 PAGE = EXPERIMENTS / "purpose.md"
 SMALLEST = 0.08
+ORIGINAL = ("words", "vectors", "source vectors")
+COLUMNS = [
+    *("data", "at", "space", "chosen reading", "words named, %", "kinds, %", "in context, %", "ε"),
+    *READINGS.values(),
+    *("±", "most frequent label", "words, blind", "kinds, blind"),
+    *(f"original text, {name}" for name in ORIGINAL),
+]
+_SHOWN = ("default", "sentiment-16-2", "topic-16-2")
+"""The spaces whose words and samples are on the page."""
 _SPACES = {
     "default": "built-in, 50d",
     SOURCE: "GloVe 840B, 300d",
@@ -60,16 +70,34 @@ def tables() -> dict[str, str]:
     rows = read_rows(read_results())
     authors = [row for row in rows if row.data in AUTHORS]
     tasks = [row for row in rows if row.data not in AUTHORS]
+    main = [row for row in tasks if row.data in MAIN]
     words = json.loads((EXPERIMENTS / "purpose-words.json").read_text(encoding="utf-8"))
     return {
         "spaces": spaces_table(tasks),
         "shapes": shapes_table(tasks),
-        "mechanisms": mechanisms_table(tasks),
+        "mechanisms": mechanisms_table(main),
         "public texts": public_texts_table(tasks),
         "authors": spaces_table(authors),
-        "words": words_table(words),
-        "samples": samples_table(words),
+        "words": words_table([each for each in words if each["space"] in _SHOWN]),
+        "samples": samples_table([each for each in words if each["space"] in _SHOWN]),
     }
+
+
+def data() -> dict[str, str]:
+    """Return all readings of all rows, with what guessing and original text reach."""
+    rows = read_rows(read_results())
+    return {"purpose.csv": csv_text(COLUMNS, map(_whole, rows))}
+
+
+def _whole(row: Row) -> list[object]:
+    """Return a row in the order of COLUMNS."""
+    shares = (row.named, row.kind, row.in_context, row.epsilon)
+    readings = [row.accuracy.get(name) for name in READINGS]
+    clean = [row.original.get(name) for name in ORIGINAL]
+    numbers = (*shares, *readings, row.spread[row.chosen()], row.majority, row.blind, row.kind_blind, *clean)
+    label = row.label.replace("*", "")
+    shown = ("" if number is None else f"{number:.4g}" for number in numbers)
+    return [DATA[row.data], level_name(row.data, row.level), label, READINGS[row.chosen()], *shown]
 
 
 def draw() -> None:
@@ -163,7 +191,10 @@ def words_table(found: list[dict[str, Any]]) -> str:
 def samples_table(found: list[dict[str, Any]]) -> str:
     """Return what sample texts became."""
     samples = [
-        [_space(each), *sample] for each in found if each["level"] == SMALLEST for sample in each["samples"]
+        [_space(each), *sample]
+        for each in found
+        if each["level"] == SMALLEST
+        for sample in each["samples"][:2]
     ]
     return table(["space", "text", "released"], samples)
 
