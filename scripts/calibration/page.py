@@ -17,10 +17,14 @@ from deniable.calibration.compare import PERCENTILES, Averages, Geometry
 from deniable.calibration.report.figures import averages_figure, geometry_figure
 from deniable.report.figure import WIDTH, apply_style, new_figure, save
 from deniable.report.palette import BLUE, INK, RUST, SERIES
-from scripts.pages import EXPERIMENTS, FIGURES, read_json, table
+from scripts.pages import EXPERIMENTS, FIGURES, csv_text, read_json, table
 
 PAGE = EXPERIMENTS / "calibration.md"
 EMBEDDINGS = ("50d", "50d-common", "300d")
+ON_THE_PAGE = (1, 3, 5, 7, 10, 15, 5.82, 11.65, 17.47, 23.3, 34.95)
+"""The ε of the tables on the page; calibration.csv has all."""
+HEAD = ["ε", "average N_w", "median", "95 %", "99 %", "worst", "words above ½", "average distinct"]
+HEAD += ["fewest", "under 300", "average S_w"]
 SHOWN = 6
 """Histograms are drawn for this many values of ε."""
 Measured = dict[str, Any]
@@ -38,15 +42,19 @@ def tables() -> dict[str, str]:
     return {
         "rates": rates(benchmark["draws_per_second"]),
         "times": times(benchmark, large),
-        "50d": by_epsilon(large),
-        "300d": by_epsilon(wide),
+        "50d": table(HEAD, [row for row in by_epsilon(large) if float(row[0]) in ON_THE_PAGE], align="r"),
+        "300d": table(HEAD, [row for row in by_epsilon(wide) if float(row[0]) in ON_THE_PAGE], align="r"),
         "matched": matched([large, common, wide]),
         "distances": distances(read("geometry")),
-        "outputs 50d": outputs(large["outputs"]),
-        "outputs 300d": outputs(wide["outputs"]),
-        "frequent": exposed(large["claim"]["frequent"]),
-        "worst": exposed(large["claim"]["worst"]),
+        "outputs": outputs(large["outputs"]),
+        "exposed": exposed([*large["claim"]["frequent"][:5], *large["claim"]["worst"][:5]]),
     }
+
+
+def data() -> dict[str, str]:
+    """Return N_w, distinct words and S_w of every embedding at each ε."""
+    rows = [[name, *row] for name in EMBEDDINGS for row in by_epsilon(read(name))]
+    return {"calibration.csv": csv_text(["embedding", *HEAD], rows)}
 
 
 def draw() -> None:
@@ -120,16 +128,15 @@ def times(benchmark: Measured, large: Measured) -> str:
     return table(head, shown, align="lr").replace("|  |", "| |")
 
 
-def by_epsilon(measured: Measured) -> str:
-    """Return N_w, distinct words and S_w at each ε."""
+def by_epsilon(measured: Measured) -> list[list[str]]:
+    """Return N_w, distinct words and S_w at each ε, in the order of HEAD."""
     rows = []
     for row in measured["table"]:
         shares = [_share(row[key]) for key in ("average", "median", "p95", "p99", "worst")]
         counts = [row[key] for key in ("words_above_half", "average_distinct", "fewest_distinct")]
         counts += [row["words_below_300_distinct"], row["average_support"]]
         rows.append([f"{row['epsilon']:g}", *shares, *(f"{count:,.0f}" for count in counts)])
-    head = ["ε", "average N_w", "median", "95 %", "99 %", "worst", "words above ½", "average distinct"]
-    return table([*head, "fewest", "under 300", "average S_w"], rows, align="r")
+    return rows
 
 
 def matched(embeddings: list[Measured]) -> str:
@@ -151,7 +158,8 @@ def distances(embeddings: list[Measured]) -> str:
     rows = []
     for first, second in zip(*(each["neighbours"] for each in embeddings), strict=True):
         numbers = (f"{row[key]:.2f}" for row in (first, second) for key in ("5%", "50%", "95%"))
-        rows.append([f"{first['neighbour']:,}", *numbers])
+        if first["neighbour"] in (1, 10, 100, 1_000):
+            rows.append([f"{first['neighbour']:,}", *numbers])
     return table(["k", "50d: 5 %", "median", "95 %", "300d: 5 %", "median", "95 %"], rows, align="r")
 
 
@@ -162,7 +170,7 @@ def outputs(measured: Measured) -> str:
     for average, epsilon, row in zip(averages, measured["epsilons"], measured["rows"], strict=True):
         cells = []
         for cell in row:
-            others = ", ".join(f"{word} {_share(p)}" for word, p in cell["others"][:6])
+            others = ", ".join(f"{word} {_share(p)}" for word, p in cell["others"][:4])
             cells.append(f"({_share(cell['unchanged'])}; {cell['support']:,}) {others}")
         rows.append([average, f"{epsilon:g}", *cells])
     return table(["average N_w", "ε", *measured["words"]], rows, align="rrl")
