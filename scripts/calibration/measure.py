@@ -27,9 +27,10 @@ from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays, measure_protected
 from deniable.calibration.choice import choose
 from deniable.calibration.protection import protect
-from deniable.calibration.report.findings import Output, sample_outputs
 from deniable.calibration.result import Targets
+from deniable.channel.outputs import output_distribution
 from deniable.channel.rays.statistics import average_unchanged, unchanged
+from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import radial_noise
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.threads import threads
@@ -45,6 +46,7 @@ SUSPECT = 0.3
 speaks."""
 
 BINS, NAMED = 25, 15
+WORDS, AVERAGES, LIKELIEST = ("encryption", "hockey", "spacecraft"), (0.05, 0.1, 0.2, 0.3), 8
 _SPREAD_WORDS, _WORDS_AT_ONCE = 2048, 4096
 
 
@@ -91,7 +93,7 @@ def main() -> None:
         "seconds_for_s_w_of_the_sample": seconds["S_w"],
         "largest_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         "table": table(epsilons, shares, sample, some),
-        "outputs": outputs_of(sample_outputs(some)),
+        "outputs": outputs_of(some),
         "all_words": largest_for_all(embedding, shares, some) if options.only is None else None,
     }
     if options.claim is not None:
@@ -295,13 +297,36 @@ def _nearest(embedding: Embedding, ids: Ids) -> Floats:
     return nearest
 
 
-def outputs_of(rows: list[tuple[float, list[Output]]]) -> dict[str, Any]:
-    """Return the outputs of example words as the page reads them."""
+def outputs_of(calibration: RayCalibration) -> dict[str, Any]:
+    """Return what example words become, where the average word stays 50 to 300 times in 1,000."""
+    embedding = calibration.embedding
+    words = [word for word in WORDS if word in embedding.index]
+    epsilons = [calibration.epsilon_reaching(average) for average in AVERAGES]
     return {
-        "words": [output.word for output in rows[0][1]],
-        "epsilons": [row[0].epsilon for _, row in rows],
-        "averages": [average for average, _ in rows],
-        "rows": [[output._asdict() for output in row] for _, row in rows],
+        "words": words,
+        "epsilons": epsilons,
+        "averages": [calibration.average(epsilon)[0] for epsilon in epsilons],
+        "rows": [
+            [
+                _output(calibration.mechanism(embedding, epsilon=epsilon), word, calibration.draws)
+                for word in words
+            ]
+            for epsilon in epsilons
+        ],
+    }
+
+
+def _output(mechanism: Mechanism, word: str, draws: int) -> dict[str, Any]:
+    """Return N_w and S_w of a word, and the likeliest other words with their probabilities."""
+    embedding = mechanism.embedding
+    found = output_distribution(mechanism, embedding.index[word], draws=draws)
+    shares = list(zip((embedding.words[i] for i in found.words), found.probabilities.tolist(), strict=True))
+    return {
+        "word": word,
+        "epsilon": mechanism.epsilon,
+        "unchanged": sum(p for other, p in shares if other == word),
+        "support": found.support(),
+        "others": [pair for pair in shares if pair[0] != word][:LIKELIEST],
     }
 
 

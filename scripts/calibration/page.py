@@ -13,8 +13,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
-from deniable.calibration.compare import PERCENTILES, Averages, Geometry
-from deniable.calibration.report.figures import averages_figure, geometry_figure
+from deniable.calibration.compare import PERCENTILES, Averages, Geometry, average_lines, geometry_lines
+from deniable.report.curves import curves
 from deniable.report.figure import WIDTH, apply_style, new_figure, save
 from deniable.report.palette import BLUE, INK, RUST, SERIES
 from scripts.pages import EXPERIMENTS, FIGURES, csv_text, read_json, table
@@ -65,11 +65,16 @@ def draw() -> None:
         rows = [row for row in results[name]["table"] if 0.003 < row["average"] < 0.97]
         figure = histograms(rows[:SHOWN], results[name]["rays"])
         save(figure, FIGURES, f"calibration-histograms-{name}")
-    curves = [averages(each) for each in results.values()]
-    save(averages_figure(curves), FIGURES, "calibration-averages")
+    averaged = average_lines([averages(each) for each in results.values()])
+    save(curves(averaged, x="ε", y="average N_w"), FIGURES, "calibration-averages")
     large, wide = read("geometry")
     spaces = [geometry(large, "GloVe, 50 dimensions"), geometry(wide, "GloVe, 300 dimensions")]
-    save(geometry_figure(*spaces), FIGURES, "calibration-geometry")
+    distances = geometry_lines(spaces)
+    save(
+        curves(distances, x="k", y="distance to the k-th neighbour", shares=False),
+        FIGURES,
+        "calibration-geometry",
+    )
 
 
 def averages(measured: Measured) -> list[Averages]:

@@ -9,7 +9,7 @@ import numpy as np
 from deniable import Embedding
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
 from deniable.calibration.choice import evaluate
-from deniable.calibration.report.findings import Findings, findings
+from deniable.calibration.findings import Findings, findings
 from deniable.calibration.result import Choice, Targets
 
 HOSTILE = (
@@ -43,6 +43,4 @@ def found(*, epsilon: float | None = None, targets: Targets | None = None) -> Fi
         if epsilon is None
         else evaluate(calibration, epsilon, targets or Targets(max_unchanged=0.5, quantile=0.8))
     )
-    return findings(
-        calibration, calibration, choice=choice, words=HOSTILE[:3], sentences=("w1 w2 <b>unknown</b>", "w3")
-    )
+    return findings(calibration, calibration, choice=choice, sentences=("w1 w2 <b>unknown</b>", "w3"))

@@ -188,7 +188,6 @@ def test_words_that_were_not_walked_have_no_spread_in_the_file(
         (["--report", "."], 1, "is a folder"),
         (["--csv", "absent/words.csv"], 1, "is not there"),
         (["--figures", "EMPTY"], 1, "EMPTY"),
-        (["--word", "absent"], 2, "is not a word of the embedding"),
     ],
 )
 def test_what_cannot_be_done_is_one_clear_message(

@@ -19,8 +19,8 @@ from deniable.calibration import Targets, calibrate
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.calibration import LookedAt, bound_share
 from deniable.calibration.choice import evaluate
-from deniable.calibration.report.calibration_page import calibration_page
-from deniable.calibration.report.findings import findings
+from deniable.calibration.findings import findings
+from deniable.calibration.page import calibration_page
 from deniable.calibration.writing import make_note
 from deniable.cli.app import app
 from deniable.embeddings import store

@@ -18,7 +18,6 @@ from deniable.calibration.by_rays import RayCalibration, measure_by_rays
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import choose
 from deniable.calibration.protection import protect
-from deniable.calibration.report.findings import sample_outputs
 from deniable.calibration.result import Targets
 from deniable.calibration.table import TableCalibration, measure_table
 from deniable.errors import TargetsNotMet
@@ -334,11 +333,3 @@ def test_an_empty_vocabulary_of_words_is_refused() -> None:
             ChosenMechanism(name="santext"),
             ids=np.array([], dtype=np.int64),
         )
-
-
-def test_the_table_of_outputs_says_what_the_average_really_is() -> None:
-    calibration = measure_table(E, ChosenMechanism(name="santext"), draws=20, epsilons=np.array([0.5, 4.0]))
-    ((average, (output,)),) = sample_outputs(calibration, ("w2",))
-    assert output.epsilon == 0.5  # the nearest of the table, once
-    assert average == calibration.average(0.5)[0]
-    assert output.unchanged == pytest.approx(float(direct.softmax(E, 2, 0.5)[2]), abs=1e-6)

@@ -10,9 +10,9 @@ from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, SanT
 from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.choice import choose, evaluate
+from deniable.calibration.findings import findings
+from deniable.calibration.page import calibration_page
 from deniable.calibration.protection import protect
-from deniable.calibration.report.calibration_page import calibration_page
-from deniable.calibration.report.findings import findings
 from deniable.calibration.result import Targets, worst_words
 from deniable.calibration.table import measure_table
 from deniable.calibration.writing import make_note, write_words
@@ -219,13 +219,13 @@ def test_where_protected_words_stand_in_the_way_at_every_epsilon_it_is_said(line
 def test_the_page_marks_protected_words(line: Embedding) -> None:
     calibration = measure_by_rays(line, rays=200, support=True, keep=False)
     page = calibration_page(
-        findings(calibration, calibration, epsilons=[3.0], words=("left",), sentences=("left right",))
+        findings(calibration, calibration, epsilons=[3.0], sentences=("left right",))
     ).html()
     assert "how often they come out themselves" in page
     assert ">protected</th>" in page
     assert "They can be protected" not in page  # it is protected already
     plain = measure_by_rays(lonely(), rays=50, support=True, keep=False)
-    other = calibration_page(findings(plain, plain, epsilons=[3.0], words=("w1",), sentences=("w1",))).html()
+    other = calibration_page(findings(plain, plain, epsilons=[3.0], sentences=("w1",))).html()
     assert ">protected</th>" not in other
     assert "They can be protected" in other
 

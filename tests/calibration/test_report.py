@@ -1,31 +1,19 @@
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
-from deniable import Embedding, InvalidParameter
+from deniable import Embedding
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.report.calibration_page import calibration_page
-from deniable.calibration.report.figures import (
-    LABELS,
-    _epsilon_axis,
-    geometry_figure,
-    histograms,
-    unchanged_curves,
-)
-from deniable.calibration.report.findings import (
-    AVERAGES,
+from deniable.calibration.findings import (
     SENTENCES,
     SHOWN_AVERAGES,
     example_releases,
     findings,
-    sample_outputs,
 )
+from deniable.calibration.page import calibration_page
 from deniable.calibration.result import Targets
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.report.figure import new_figure
 from deniable.report.wording import percent, percent_up, words
 from tests.calibration.reported import HOSTILE, calibrated, found
 from tests.report.html_check import outline
@@ -59,16 +47,13 @@ def test_the_page_with_targets_says_first_whether_they_are_met() -> None:
 
 def test_the_curves_are_those_of_the_calibration() -> None:
     made = found()
-    axes = unchanged_curves(made).axes[0]
-    drawn = {
-        line.get_label(): np.asarray(line.get_ydata()) for line in axes.lines if line.get_label() in LABELS
-    }
-    assert list(drawn) == list(LABELS)
-    for place, curve in enumerate(made.curves):
-        means, _ = made.calibration.unchanged(curve.epsilon)
-        expected = [means.mean(), *np.quantile(means, (0.5, 0.95, 0.99, 1.0))]
-        assert [drawn[label][place] for label in LABELS] == pytest.approx(expected)
-    assert (np.diff(drawn["average word"]) >= 0).all()
+    for name, quantile in (("median word", 0.5), ("99 % of words", 0.99), ("worst word", 1.0)):
+        for epsilon, value, *_ in made.unchanged[name]:
+            assert value == pytest.approx(np.quantile(made.calibration.unchanged(epsilon)[0], quantile))
+    assert (np.diff([point.value for point in made.unchanged["average word"]]) >= 0).all()
+    assert made.sample.support is not None
+    fewest = {point.x: point.value for point in made.support["worst word"]}
+    assert fewest == dict(zip(made.sample.epsilons, made.sample.support.min(axis=0), strict=True))
 
 
 def test_the_range_goes_from_all_words_changed_to_none() -> None:
@@ -82,31 +67,6 @@ def test_the_range_goes_from_all_words_changed_to_none() -> None:
         )
     assert [curve.average for curve in found().shown] == sorted(curve.average for curve in found().shown)
     assert len(found().shown) <= len(SHOWN_AVERAGES)
-
-
-def test_histograms_count_every_word_once() -> None:
-    for epsilon, (unchanged, _), (distinct, edges) in histograms(found()):
-        assert unchanged.sum() == pytest.approx(1.0)
-        assert distinct.sum() == pytest.approx(1.0)
-        assert edges[-1] == calibrated().draws
-        means, _ = calibrated().unchanged(epsilon)
-        assert unchanged[-1] == pytest.approx((means >= 0.96).mean())
-
-
-def test_sample_outputs_are_probabilities_of_other_words() -> None:
-    outputs = sample_outputs(calibrated(), ("w1", "w2"))
-    assert len(outputs) == len(AVERAGES)
-    for _, row in outputs:
-        for output in row:
-            assert output.word not in dict(output.others)
-            shares = [share for _, share in output.others]
-            assert shares == sorted(shares, reverse=True)
-            assert output.unchanged + sum(shares) <= 1.0 + 1e-9
-    stays = [row[0].unchanged for _, row in outputs]
-    assert stays == sorted(stays)
-    with pytest.raises(InvalidParameter, match="absent"):
-        sample_outputs(calibrated(), ("absent",))
-    assert {output.word for output in sample_outputs(calibrated())[0][1]} <= set(calibrated().embedding.words)
 
 
 def test_examples_are_released_by_the_mechanism_or_left_out() -> None:
@@ -125,32 +85,13 @@ def test_examples_are_released_by_the_mechanism_or_left_out() -> None:
 
 def test_words_that_stayed_are_marked() -> None:
     calibration = calibrated()
-    page = calibration_page(
-        findings(calibration, calibration, epsilons=[1e6], words=("w1",), sentences=("w1 w2",))
-    )
+    page = calibration_page(findings(calibration, calibration, epsilons=[1e6], sentences=("w1 w2",)))
     assert page.html().count('<u class="stayed">') == 2
 
 
 def test_a_vocabulary_of_two_words_has_a_page() -> None:
     tiny = measure_by_rays(Embedding(["a", "b"], np.array([[0.0], [1.0]])), rays=20, support=True, keep=False)
     assert outline(calibration_page(findings(tiny, tiny)).html()).problems == []
-
-
-def test_two_geometries_share_a_scale_that_shows_both() -> None:
-    from deniable.calibration.compare import geometry
-
-    small = calibrated().embedding
-    large = Embedding([f"w{i}" for i in range(len(small))], 7.0 * small.vectors)
-    for order in ((small, large), (large, small)):
-        both = geometry_figure(*(geometry(each) for each in order))
-        assert len(both.axes) == 2
-        assert both.axes[0].get_ylim() == both.axes[1].get_ylim()
-        drawn = [
-            value for panel in both.axes for line in panel.lines for value in np.asarray(line.get_ydata())
-        ]
-        assert both.axes[0].get_ylim()[0] == 0.0
-        assert max(drawn) < both.axes[0].get_ylim()[1]
-        assert "<i>small</i>" in both.axes[order.index(small)].get_title("left")
 
 
 @pytest.mark.parametrize(
@@ -175,13 +116,3 @@ def test_bounds_are_rounded_up() -> None:
     assert percent_up(1.0) == "100 %"
     assert words(1) == "1 word"
     assert len(HOSTILE) == len(set(HOSTILE))
-
-
-@pytest.mark.parametrize(("low", "high"), [(2.2, 2.9), (3.0, 12.0), (0.1, 40.0), (0.01, 100.0), (1e-3, 1e4)])
-def test_labels_of_epsilon_do_not_overlap(low: float, high: float) -> None:
-    figure, axes = new_figure()
-    _epsilon_axis(axes, [low, high])
-    figure.draw_without_rendering()
-    boxes = [label.get_window_extent() for label in axes.get_xticklabels() if label.get_text()]
-    assert len(boxes) > 1
-    assert all(before.x1 < after.x0 for before, after in pairwise(boxes))

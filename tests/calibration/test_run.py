@@ -93,7 +93,6 @@ def test_files_are_written_and_named_in_the_result() -> None:
         csv=Path("words.csv"),
         page=Path("page.html"),
         figures=Path("figures"),
-        words=("w1",),
         sentences=("w1 w2",),
     )
     result = calibrate(
@@ -121,7 +120,6 @@ def test_files_are_written_and_named_in_the_result() -> None:
         ({"words": ["absent"]}, InvalidParameter, "no word to calibrate"),
         ({"targets": Targets(min_distinct=61), "draws": 100}, InvalidParameter, "60 words"),
         ({"mechanism": ChosenMechanism(name="vickrey", options={"t": 2})}, InvalidParameter, "t"),
-        ({"files": Files(words=("absent",))}, InvalidParameter, "is not a word of the embedding"),
         ({"files": Files(csv=Path("absent/words.csv"))}, RecordError, "is not there"),
         ({"protect": Protection(name="safe")}, InvalidParameter, "needs a target"),
         (

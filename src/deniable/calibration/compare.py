@@ -20,6 +20,7 @@ from deniable.errors import InvalidParameter
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count
 from deniable.progress import Report
+from deniable.report.lines import Lines, Point
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +59,17 @@ def compare_embeddings(
         averages(each, ids, rays=rays, report=report)
         for each, ids in zip(opened, common_words(opened, sample), strict=True)
     ]
+
+
+def average_lines(compared: Sequence[Sequence[Averages]]) -> Lines:
+    """Return average N_w against ε with its standard error, a line for each embedding."""
+    return {
+        f"{rows[0].embedding} ({rows[0].dimension} dimensions)": [
+            Point(row.epsilon, row.unchanged, row.unchanged - row.error, row.unchanged + row.error)
+            for row in rows
+        ]
+        for rows in compared
+    }
 
 
 def common_words(embeddings: list[Embedding], sample: int) -> list[Ids]:
@@ -140,6 +152,18 @@ def geometry(embedding: Embedding, *, sample: int | None = None) -> Geometry:
         distances[start : start + len(part)] = found[:, list(wanted)]
     percentiles = np.percentile(distances, PERCENTILES, axis=0).T
     return Geometry(embedding=embedding.name, words=len(ids), neighbours=wanted, percentiles=percentiles)
+
+
+def geometry_lines(found: Sequence[Geometry]) -> Lines:
+    """Return the distance to the k-th neighbour, a line for each embedding: the median word, and where 90 %
+    of the words are."""
+    return {
+        f"{each.embedding}, {each.words:,} words": [
+            Point(k, row[len(row) // 2], row[0], row[-1])
+            for k, row in zip(each.neighbours, each.percentiles.tolist(), strict=True)
+        ]
+        for each in found
+    }
 
 
 def compare_geometry(

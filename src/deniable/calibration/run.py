@@ -46,17 +46,13 @@ _NAMED_WORDS = 20
 @dataclass(frozen=True, kw_only=True)
 class Files:
     """What a calibration writes: the values of the words looked at as CSV or Parquet, a page, and its figures
-    as PNG and SVG in a folder.
-
-    The page shows what ``words`` become and how ``sentences`` are released: public examples; without them it
-    has its own.
+    as PNG and SVG in a folder. The page shows how ``sentences`` are released: public examples, or its own.
     """
 
     csv: Path | None = None
     parquet: Path | None = None
     page: Path | None = None
     figures: Path | None = None
-    words: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()
 
     @property
@@ -127,9 +123,6 @@ def calibrate(
     targets.check_within_reach(words=len(opened), draws=draws)
     if protect is not None:
         check_protectable(opened, protect.by)
-    for word in files.words:
-        if word not in opened.index:
-            raise InvalidParameter("word", word, f"is not a word of the embedding {opened.name!r}")
     ids = _select_words(opened, words, sample)
     at_random = ids is not None and words is None
     few = not targets.given and (len(opened) if ids is None else len(ids)) <= SAMPLED_WORDS
@@ -166,16 +159,14 @@ def calibrate(
         write_words(found, shown, sample=sampled, csv=files.csv, parquet=files.parquet)
     figures = None
     if files.drawn:
-        from deniable.calibration.report.calibration_page import calibration_page
-        from deniable.calibration.report.figures import write_figures
-        from deniable.calibration.report.findings import findings
+        from deniable.calibration.findings import findings
+        from deniable.calibration.page import calibration_page, write_figures
 
         shown_there = findings(
             found,
             sampled,
             choice=choice,
             epsilons=given,
-            words=files.words,
             sentences=files.sentences,
             report=report_page,
         )

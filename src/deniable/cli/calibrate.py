@@ -48,7 +48,6 @@ def calibrate(
     parquet: Path | None = None,
     report: Path | None = None,
     figures: Path | None = None,
-    word: list[str] | None = None,
     example: list[str] | None = None,
     all_walks: bool = False,
     device: str = "cpu",  # noqa: ARG001 - reading it sets it
@@ -89,8 +88,7 @@ def calibrate(
     :param csv: Where to write the values of every word looked at as CSV.
     :param parquet: Where to write the values of every word looked at as Parquet.
     :param report: Where to write the HTML page; without targets the default is EMBEDDING-calibration.html.
-    :param figures: A folder for the single figures, as PNG and SVG.
-    :param word: A word whose outputs the page shows. May be repeated.
+    :param figures: A folder for the figures, as PNG and SVG.
     :param example: A public sentence to show on the page. May be repeated.
     :param all_walks: Measure S_w of every word, not of 1,000: slow with many words.
     :param as_json --json: Print JSON for machines; a page is written with --report only.
@@ -123,7 +121,6 @@ def calibrate(
         parquet=parquet,
         page=report,
         figures=figures,
-        words=tuple(word or ()),
         sentences=tuple(example or ()),
     )
     try:

@@ -15,11 +15,15 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from deniable.atomic import put
+from deniable.report.lines import in_words
 from deniable.report.markup import visible
+from deniable.report.wording import no_curve
 from deniable.version import __version__
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from deniable.report.lines import Lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +83,20 @@ class Page:
             caption=caption,
             number=self._figures,
         )
+
+    def add_curves(
+        self, lines: Lines, *, x: str, y: str, caption: str, shares: bool = True, **options: Any
+    ) -> None:
+        """Add the figure of some measurements (``report.curves``), or a sentence where there is one setting
+        only."""
+        settings = {point.x for points in lines.values() for point in points}
+        if len(settings) == 1:
+            self.add_text(no_curve(x, settings.pop()))
+        elif settings:
+            from deniable.report.curves import curves
+
+            alt = in_words(lines, x=x, shares=shares)
+            self.add_figure(curves(lines, x=x, y=y, shares=shares, **options), caption=caption, alt=alt)
 
     def add_table(
         self,

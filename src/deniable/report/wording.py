@@ -58,6 +58,6 @@ def one_in(share: float, what: str = "word") -> str:
     return f"1 {what} in {round(1.0 / share):,}"
 
 
-def no_curve(epsilon: float) -> str:
-    """Return what stands in place of a figure that would be one point above one ε."""
-    return f"Only ε = {epsilon:g} was tried, and one point is no curve: the table holds what was found."
+def no_curve(setting: str, value: float) -> str:
+    """Return what stands in place of a figure that would be one point."""
+    return f"Only {setting} = {value:g} was tried, and one point is no curve: see the table."

@@ -63,7 +63,7 @@ def utility_page(found: Findings) -> Page:
     page.add_section("The trade-off")
     tried = sorted({point.epsilon for point in found.in_order if point.epsilon is not None})
     if len(tried) == 1:
-        page.add_text(no_curve(tried[0]))
+        page.add_text(no_curve("ε", tried[0]))
     else:
         dashed = (
             ""

@@ -41,7 +41,7 @@ def _add_result(page: Page, result: AuditResult, which: str) -> None:
     tried = audit.epsilons(result)
     of_text = isinstance(result, InversionResult) and result.text is not None
     if len(tried) == 1 and isinstance(result, AdvisedResult) and not of_text:
-        page.add_text(no_curve(tried[0]))
+        page.add_text(no_curve("ε", tried[0]))
     elif (drawn := audit.figure(result)) is not None:
         page.add_figure(drawn.figure, caption=drawn.caption, alt=drawn.alt)
     page.add_text("What was tried. " + audit.tried)

@@ -222,10 +222,12 @@ def geometry(
         figures.mkdir(parents=True, exist_ok=True)
     found = compare_geometry(name, other, sample=sample)
     if figures is not None:
-        from deniable.calibration.report.figures import geometry_figure
+        from deniable.calibration.compare import geometry_lines
+        from deniable.report.curves import curves
         from deniable.report.figure import save
 
-        save(geometry_figure(*found), figures, "geometry")
+        drawn = curves(geometry_lines(found), x="k", y="distance to the k-th neighbour", shares=False)
+        save(drawn, figures, "geometry")
     if as_json:
         print_json([each.to_dict() for each in found])
         return
@@ -267,10 +269,11 @@ def compare(
     with progress(f"calibrating {', '.join(names)}", unit="words", quiet=quiet, stages=True) as report:
         compared = compare_embeddings(names, sample=sample, rays=rays, report=report)
     if figures is not None:
-        from deniable.calibration.report.figures import averages_figure
+        from deniable.calibration.compare import average_lines
+        from deniable.report.curves import curves
         from deniable.report.figure import save
 
-        save(averages_figure(compared), figures, "averages")
+        save(curves(average_lines(compared), x="ε", y="average N_w"), figures, "averages")
     if as_json:
         print_json([vars(row) for rows in compared for row in rows])
         return
