@@ -198,7 +198,7 @@ def frequencies(
 
     :param released: Released text, in any format that `deniable privatize` writes; may be compressed.
     :param by: A column of groups: each is estimated, and compared with all other records.
-    :param most: How many words to estimate.
+    :param most: How many words to estimate; never more than the release holds.
     :param output -o: Where to write all words with their intervals (CSV).
     """
     from deniable.atomic import check_place

@@ -140,8 +140,8 @@ def measure_word_use(
     """Estimate how often words are used behind the released texts of a file, with 95 % intervals.
 
     ``by`` is a column of groups: each is estimated by itself and compared with all other records. The
-    ``most`` words that are likely to be frequent are estimated. The options are those of ``decode_file``; the
-    counts of all records are held in memory.
+    ``most`` words that are likely to be frequent are estimated, and no more than were released. The options
+    are those of ``decode_file``; the counts of all records are held in memory.
 
     :raises InvalidParameter: if a column is not there, or there are more than 100 groups.
     :raises NotThisRelease: if the text was not released as the card says.
@@ -190,7 +190,9 @@ def find_word_use(
     channel = decoder.channel
     counts = decoder.reader.counts(released)
     observed, expected = np.asarray(counts.sum(axis=0)).ravel(), decoder.learnt.shares
-    rehearsal = None if channel.is_exact else rehearse(decoder, expected, words=int(observed.sum()))
+    total = int(observed.sum())
+    rehearsal = None if channel.is_exact else rehearse(decoder, expected, words=total)
+    most = min(most, max(total, 1))  # no more words can have stood in the text
     estimator = FrequencyEstimator(channel, expected, observed=observed, rehearsal=rehearsal, most=most)
     words = [*channel.embedding.words, UNKNOWN]
     named = [words[i] for i in estimator.words.tolist()]

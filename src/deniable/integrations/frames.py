@@ -110,7 +110,7 @@ class TextColumn(Generic[Column]):
 
         texts = list(texts_in(_texts(self._series)))
         if not isinstance(decoder, Decoder):
-            return Decoder.learn(decoder, texts, **{"every_word": True, **settings}), texts
+            return Decoder.learn(decoder, texts, **settings), texts
         if settings:
             problem = f"has its settings already; leave out {', '.join(sorted(settings))}"
             raise InvalidParameter("decoder", repr(decoder), problem)
