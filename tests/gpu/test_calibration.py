@@ -10,6 +10,7 @@ import pytest
 
 from deniable import Embedding
 from deniable.calibration import Files, Targets, calibrate
+from deniable.calibration.by_rays import RayCalibration
 from deniable.calibration.protection import Protection
 from deniable.embeddings import store
 from deniable.neighbours import set_device
@@ -50,9 +51,10 @@ def test_words_are_found_as_by_rays_within_their_errors(
     assert (np.abs(first.unchanged - second.unchanged[order]) <= within).all()
     elsewhere = by_rays.calibration.unchanged(1.5 * EPSILON)[0][order]
     assert not (np.abs(first.unchanged - elsewhere) <= within).all()  # so much would be noticed
-    assert first.distinct is not None
-    assert second.distinct is not None
-    assert np.abs(first.distinct.astype(int) - second.distinct[order]).max() <= 12
+    assert isinstance(by_rays.calibration, RayCalibration)
+    drawn = by_draws.calibration.distinct_at(EPSILON)
+    assert drawn is not None
+    assert np.abs(drawn.astype(int) - by_rays.calibration.distinct_words.at(order, EPSILON)).max() <= 12
     assert first.unchanged[7] == 1.0
 
 

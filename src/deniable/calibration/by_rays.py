@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import (
@@ -108,6 +109,15 @@ class RayCalibration(Calibration):
         )
         return means
 
+    def engine(self, rays: int | None = None) -> RadialRays:
+        """Return the rays that it was measured by, or the first ones."""
+        return RadialRays(self.embedding, self.noise, rays=self.draws if rays is None else rays)
+
+    @cached_property
+    def distinct_words(self) -> DistinctWords:
+        """What counts distinct words at any ε."""
+        return DistinctWords(self)
+
     @cached_property
     def protected_rows(self) -> Ids:
         """The rows of protected words."""
@@ -158,6 +168,77 @@ class RayCalibration(Calibration):
 
     def _some_rows(self) -> Ids:
         return np.unique(np.linspace(0, len(self.ids) - 1, _ROWS_FOR_AVERAGES).astype(np.int64))
+
+
+class DistinctWords:
+    """Counts the distinct words that one draw per ray gives, without walking along the rays.
+
+    At one ε a draw is one length per ray. The word that it ends in is found by one search, and by none where
+    the draw is shorter than the ray's first breakpoint. The counts are those of whole walks.
+    """
+
+    def __init__(self, calibration: RayCalibration) -> None:
+        """Prepare to count; tables are made when they are needed."""
+        self._calibration, self._engines = calibration, dict[int, RadialRays]()
+        self._draws = calibration.length.draws(calibration.draws)
+
+    def fewer(
+        self, rows: Ids, epsilon: float, least: int, *, report: Report | None = None
+    ) -> NDArray[np.bool_]:
+        """Return which of these rows have fewer distinct words than ``least``."""
+        return self.at(rows, epsilon, least, report=report) < least
+
+    def moved(self, rows: Ids, epsilon: float) -> Ids:
+        """Return how many draws surely leave each word's cell: one more is the most distinct words there can
+        be."""
+        counts, at_once = np.empty(len(rows), dtype=np.int64), max(1, _PAIRS_AT_ONCE // len(self._draws))
+        for start in range(0, len(rows), at_once):
+            part = slice(start, start + at_once)
+            counts[part] = np.count_nonzero(~self._stays(rows[part], epsilon, len(self._draws)), axis=1)
+        return counts
+
+    def at(
+        self, rows: Ids, epsilon: float, enough: int | None = None, *, report: Report | None = None
+    ) -> Ids:
+        """Return the distinct words of these rows at one ε.
+
+        A word that has ``enough`` on the first rays is not followed along the others, and may have more.
+        """
+        rays = len(self._draws)
+        if enough is None or enough + enough // 2 >= rays:
+            return self._counted(rows, epsilon, rays, report)
+        counts = self._counted(rows, epsilon, enough + enough // 2, report)
+        few = counts < enough
+        counts[few] = self._counted(rows[few], epsilon, rays, report)
+        return counts
+
+    def _counted(self, rows: Ids, epsilon: float, rays: int, report: Report | None) -> Ids:
+        counts = np.empty(len(rows), dtype=np.int64)
+        if not len(rows):
+            return counts
+        tell = report or (lambda *_: None)
+        engine = self._engines.setdefault(rays, self._calibration.engine(rays))
+        pairs = _PAIRS_AT_ONCE_IN_PARTS if engine.tables.in_parts else _PAIRS_AT_ONCE
+        at_once = max(1, pairs // rays)
+        for start in range(0, len(rows), at_once):
+            tell(start, len(rows))
+            some = rows[start : start + at_once]
+            words = engine.winners_at(
+                self._calibration.ids[some],
+                self._draws[:rays] / epsilon,
+                stays=self._stays(some, epsilon, rays),
+            )
+            counts[start : start + at_once] = (
+                np.count_nonzero(np.diff(np.sort(words, axis=1), axis=1), axis=1) + 1
+            )
+        tell(len(rows), len(rows))
+        return counts
+
+    def _stays(self, rows: Ids, epsilon: float, rays: int) -> NDArray[np.bool_]:
+        """Return which draws surely stay in the cell they begin in; first breakpoints are kept rounded up to
+        the next float32."""
+        radii = np.asarray(self._calibration.radii[rows, :rays], dtype=np.float32)
+        return self._draws[:rays] / epsilon < np.nextafter(radii, np.float32(0.0))
 
 
 def measure_by_rays(

@@ -23,12 +23,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from deniable.arrays import Floats, Ids
+from deniable.arrays import Ids
 from deniable.calibration.by_rays import RayCalibration, epsilon_range, typical_epsilon
 from deniable.calibration.calibration import Calibration, ShareBound, bound_share
 from deniable.calibration.result import Choice, Targets, allowed_failures, capacity_at
 from deniable.calibration.table import TableCalibration
-from deniable.channel.rays.rays import RadialRays
 from deniable.channel.rays.statistics import unchanged
 from deniable.errors import InvalidParameter, TargetsNotMet
 from deniable.measures.estimate import Estimate, round_down, solve
@@ -39,8 +38,6 @@ _STEP_DOWN, _LOWEST = 1.19, 1e-3
 _CORRECTIONS = 12
 _STEPS_BETWEEN, _BEYOND = 12, 1.25
 _WIDEST = 1e9
-_PAIRS_AT_ONCE, _PAIRS_AT_ONCE_IN_PARTS = 256_000, 16_384_000
-"""Many where the tables of the rays are made in parts, so that they are seldom made again."""
 
 
 def choose(calibration: Calibration, targets: Targets, *, report: Report | None = None) -> Choice:
@@ -81,19 +78,23 @@ def choose_for_protection(
     return choose(calibration, replace(targets, quantile=1.0 - most_protected), report=report)
 
 
-def evaluate(calibration: Calibration, epsilon: float, targets: Targets) -> Choice:
+def evaluate(
+    calibration: Calibration, epsilon: float, targets: Targets, *, report: Report | None = None
+) -> Choice:
     """Return what every word looked at has at this ε, and which of them miss a target.
 
-    By rays distinct words are counted now if a target asks for them.
+    By rays distinct words are counted now if a target asks for them: of each word on so many rays as show
+    that there are enough.
 
     :raises InvalidParameter: if distinct words are asked for and were not counted at this ε.
     """
     means, errors = calibration.unchanged(epsilon)
     stays, too_few = calibration.unchanged_or_stand_in(epsilon), np.zeros(len(means), dtype=bool)
-    distinct = calibration.distinct_at(epsilon)
     if targets.min_distinct is not None:
+        distinct = calibration.distinct_at(epsilon)
         if distinct is None and isinstance(calibration, RayCalibration):
-            distinct = DistinctWords(calibration).at(np.arange(len(means)), epsilon)
+            counter = calibration.distinct_words
+            distinct = counter.at(np.arange(len(means)), epsilon, targets.min_distinct, report=report)
         if distinct is None:
             raise InvalidParameter("epsilon", epsilon, "distinct words were not counted at this value")
         too_few = distinct < targets.min_distinct
@@ -114,7 +115,6 @@ def evaluate(calibration: Calibration, epsilon: float, targets: Targets) -> Choi
         unchanged=means,
         errors=errors,
         upper=calibration.upper(means, errors),
-        distinct=distinct,
         failing=rows[np.argsort(-means[rows], kind="stable")],
         missing=share,
         capacity=None if targets.max_capacity is None else capacity_at(calibration, epsilon),
@@ -176,7 +176,7 @@ def _by_rays(calibration: RayCalibration, targets: Targets, report: Report | Non
     if targets.min_distinct is not None or len(calibration.protected_rows):
         lowest = ceiling * _LOWEST
         if targets.min_distinct is not None:
-            grid = calibration.epsilons if len(calibration.epsilons) else epsilon_range(_engine(calibration))
+            grid = calibration.epsilons if len(calibration.epsilons) else epsilon_range(calibration.engine())
             lowest, ceiling = float(grid.min()), min(ceiling, float(grid.max()) * _BEYOND)
         missed = _Missed(calibration, targets, allowed, report=report)
         epsilon = above = ceiling
@@ -186,7 +186,7 @@ def _by_rays(calibration: RayCalibration, targets: Targets, report: Report | Non
             epsilon, above = max(epsilon / _STEP_DOWN, lowest), epsilon
         epsilon = _halve(epsilon, above, missed.few_at)
     for turn in range(_CORRECTIONS):
-        choice = evaluate(calibration, round_down(epsilon, _DIGITS), targets)
+        choice = evaluate(calibration, round_down(epsilon, _DIGITS), targets, report=report)
         if choice.meets_targets:
             return choice
         epsilon = choice.epsilon / _NARROW ** (1 << turn)
@@ -219,8 +219,7 @@ class _Missed:
     ) -> None:
         self._calibration, self._targets, self._allowed, self._own = calibration, targets, allowed, own
         self._met_at, self._missed_at = np.zeros(len(calibration.ids)), np.full(len(calibration.ids), np.inf)
-        if targets.min_distinct is not None:
-            self._counter = DistinctWords(calibration, report=report)
+        self._counter, self._report = calibration.distinct_words, report
 
     def few_at(self, epsilon: float) -> bool:
         """Return whether so few words miss the targets at this ε that they are met."""
@@ -233,7 +232,9 @@ class _Missed:
             rows = self._without(rows, 1 + self._counter.moved(rows, epsilon) < least, epsilon)
             if self._count(epsilon) > self._allowed:
                 return False
-            rows = self._without(rows, self._counter.fewer(rows, epsilon, least), epsilon)
+            rows = self._without(
+                rows, self._counter.fewer(rows, epsilon, least, report=self._report), epsilon
+            )
         self._met_at[rows] = epsilon
         return self._count(epsilon) <= self._allowed
 
@@ -247,72 +248,6 @@ class _Missed:
             own = calibration.protected_unchanged(epsilon).means
             missed[calibration.protected_rows] |= own > self._targets.max_unchanged
         return int(missed.sum())
-
-
-class DistinctWords:
-    """Counts the distinct words that one draw per ray gives, without walking along the rays.
-
-    At one ε a draw is one length per ray. The word that it ends in is found by one search, and by none where
-    the draw is shorter than the ray's first breakpoint. The counts are those of whole walks.
-    """
-
-    def __init__(
-        self, calibration: RayCalibration, *, rays: int | None = None, report: Report | None = None
-    ) -> None:
-        """Prepare to count on all rays, or on the first ones."""
-        self._calibration, self._report, self._ids = calibration, report, calibration.ids
-        self._engine: RadialRays = _engine(calibration, rays)
-        self._part: DistinctWords | None = None
-        self._radii = calibration.radii[:, : self._engine.rays]
-        self._draws = calibration.length.draws(self._engine.rays)
-
-    def fewer(self, rows: Ids, epsilon: float, least: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Return which of these rows have fewer distinct words than ``least``. Most words have as many on the
-        first rays, and are not followed along the others."""
-        if self._part is None:
-            rays = min(self._engine.rays, least + least // 2)
-            self._part = DistinctWords(self._calibration, rays=rays, report=self._report)
-        few = self._part.at(rows, epsilon) < least
-        few[few] = self.at(rows[few], epsilon) < least
-        return few
-
-    def moved(self, rows: Ids, epsilon: float) -> Ids:
-        """Return how many draws surely leave each word's cell: one more is the most distinct words there can
-        be."""
-        counts, at_once = np.empty(len(rows), dtype=np.int64), max(1, _PAIRS_AT_ONCE // self._engine.rays)
-        for start in range(0, len(rows), at_once):
-            part = slice(start, start + at_once)
-            counts[part] = np.count_nonzero(~self._stays(rows[part], epsilon), axis=1)
-        return counts
-
-    def at(self, rows: Ids, epsilon: float) -> Ids:
-        """Return the distinct words of these rows at one ε."""
-        counts = np.empty(len(rows), dtype=np.int64)
-        pairs = _PAIRS_AT_ONCE_IN_PARTS if self._engine.tables.in_parts else _PAIRS_AT_ONCE
-        at_once = max(1, pairs // self._engine.rays)
-        for start in range(0, len(rows), at_once):
-            if self._report is not None:
-                self._report(start, len(rows))
-            some = rows[start : start + at_once]
-            words = self._engine.winners_at(
-                self._ids[some], self._draws / epsilon, stays=self._stays(some, epsilon)
-            )
-            counts[start : start + at_once] = (
-                np.count_nonzero(np.diff(np.sort(words, axis=1), axis=1), axis=1) + 1
-            )
-        if self._report is not None:
-            self._report(len(rows), len(rows))
-        return counts
-
-    def _stays(self, rows: Ids, epsilon: float) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
-        """Return which draws surely stay in the cell they begin in; first breakpoints are kept rounded up to
-        the next float32."""
-        kept: Floats = np.nextafter(np.asarray(self._radii[rows], dtype=np.float32), np.float32(0.0))
-        return self._draws / epsilon < kept
-
-
-def _engine(calibration: RayCalibration, rays: int | None = None) -> RadialRays:
-    return RadialRays(calibration.embedding, calibration.noise, rays=rays or calibration.draws)
 
 
 def _smallest(calibration: Calibration) -> float:

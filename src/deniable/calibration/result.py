@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
+from deniable.calibration.by_rays import RayCalibration
 from deniable.calibration.calibration import Calibration, LookedAt, ShareBound
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
@@ -99,7 +100,6 @@ class Choice:
     unchanged: Floats
     errors: Floats
     upper: Floats
-    distinct: Ids | None
     failing: Ids
     missing: ShareBound | None = None
     capacity: Estimate | None = None
@@ -376,6 +376,11 @@ def worst_words(calibration: Calibration, choice: Choice, count: int = 20) -> li
 def describe_words(calibration: Calibration, choice: Choice, rows: Ids) -> list[WordRow]:
     """Return what is known of the words in these rows at the chosen ε."""
     embedding, protected = calibration.embedding, calibration.protected
+    distinct = calibration.distinct_at(choice.epsilon)
+    if distinct is not None:
+        distinct = distinct[rows]
+    elif choice.targets.min_distinct is not None and isinstance(calibration, RayCalibration):
+        distinct = calibration.distinct_words.at(rows, choice.epsilon)
     return [
         WordRow(
             word=embedding.words[word],
@@ -383,11 +388,11 @@ def describe_words(calibration: Calibration, choice: Choice, rows: Ids) -> list[
             unchanged=float(choice.unchanged[row]),
             standard_error=float(choice.errors[row]),
             at_most=float(choice.upper[row]),
-            distinct=None if choice.distinct is None else int(choice.distinct[row]),
+            distinct=None if distinct is None else int(distinct[place]),
             nearest_neighbour_at=nearest_distance(embedding, word),
             norm=float(np.linalg.norm(embedding.vectors[word].astype(np.float64))),
         )
-        for row, word in zip(rows.tolist(), calibration.ids[rows].tolist(), strict=True)
+        for place, (row, word) in enumerate(zip(rows.tolist(), calibration.ids[rows].tolist(), strict=True))
     ]
 
 
