@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from deniable import Embedding, Multivariate
 from deniable.audit import InversionEffort, audit_inversion, read_result
-from deniable.audit.catalogue import finding, tables
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, NEAREST_WORD, AttackerFinding
-from deniable.audit.report.audit_page import audit_page
-from deniable.audit.report.inversion import MAPPED_KINDS
+from deniable.audit.inversion.wording import MAPPED_KINDS
+from deniable.audit.page import audit_page
+from deniable.audit.results import finding, tables
 from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.errors import InvalidParameter, UnusableAuditData

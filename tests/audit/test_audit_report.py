@@ -3,12 +3,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from deniable.audit.bound.attempt import BoundPlace, BoundResult, WordPair
-from deniable.audit.catalogue import finding, read_result, tables
+from deniable.audit.bound import BoundPlace, BoundResult, WordPair
 from deniable.audit.inversion.results import (
     ALONE,
     BLIND,
@@ -24,9 +22,9 @@ from deniable.audit.inversion.results import (
     Success,
     WordAtRisk,
 )
-from deniable.audit.report.audit_page import audit_page
-from deniable.audit.report.figures import repeats_figure
-from deniable.audit.results import AuditResult, EmbeddingSummary, Head
+from deniable.audit.inversion.wording import INVERSION
+from deniable.audit.page import audit_page
+from deniable.audit.results import AuditResult, EmbeddingSummary, Head, finding, read_result, tables
 from deniable.audit.shares import Estimate, Share
 from deniable.errors import RecordError
 from deniable.lab.authorship import AuthorshipFinding, AuthorshipResult
@@ -194,7 +192,7 @@ def test_the_page_leads_with_the_best_attacker_and_says_what_each_knew() -> None
     html = page.html()
     order = [
         "The best attacker",
-        "<svg",
+        "one point is no curve",
         "What each attacker knew",
         "Your lists",
         "What this does not prove",
@@ -248,9 +246,9 @@ def test_the_chart_of_repeated_releases_shows_the_stronger_attacker() -> None:
         RepeatFinding(releases=3, majority=share(0.5), bayes=share(0.4)),
         RepeatFinding(releases=9, majority=share(0.7), bayes=None),
     )
-    figure = repeats_figure(replace(result, results=(replace(result.results[0], repeats=repeats),)))
-    drawn: Any = figure.axes[0].lines[0].get_ydata()
-    assert list(drawn) == [0.3, 0.5, 0.7]
+    result = replace(result, results=(replace(result.results[0], repeats=repeats),))
+    *_, drawn = INVERSION.curves(result)
+    assert [point.value for point in drawn.lines["ε = 1"]] == [0.3, 0.5, 0.7]
 
 
 def test_the_advice_hears_every_attacker_and_says_why_an_epsilon_fails() -> None:
@@ -338,10 +336,8 @@ def test_one_point_is_no_curve() -> None:
         html = audit_page([result]).html()
         assert html.count("<svg") == 0
         assert f"Only ε = {'1' if result is alone else '2'} was tried, and one point is no curve" in html
-    assert (
-        "one point is no curve"
-        not in audit_page([bound(), inversion(), membership(epsilons=(2.0, 4.0)), attacked_text()]).html()
-    )
+    several = audit_page([bound(), inversion(), membership(epsilons=(2.0, 4.0))]).html()
+    assert "one point is no curve" not in several
 
 
 def test_a_page_of_audits_that_do_not_speak_of_one_release_says_so() -> None:

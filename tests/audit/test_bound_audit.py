@@ -12,8 +12,8 @@ import pytest
 
 from deniable import Embedding, Multivariate
 from deniable.audit import audit_bound
-from deniable.audit.bound.attempt import attempts, count_places
-from deniable.audit.catalogue import read_result
+from deniable.audit.bound import attempts, count_places
+from deniable.audit.results import read_result
 from deniable.interfaces import Mechanism
 from deniable.mechanisms import TEM, Gaussian, Line, Mahalanobis, RandomizedResponse, SanText, Vickrey
 from deniable.mechanisms.catalogue import ChosenMechanism

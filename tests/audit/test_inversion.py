@@ -13,10 +13,9 @@ from scipy.stats import laplace
 
 from deniable import Multivariate
 from deniable.arrays import Floats, Ids
-from deniable.audit.catalogue import read_result
 from deniable.audit.inversion.audit import audit_inversion
 from deniable.audit.inversion.drawn_words import InversionEffort, frequency_bands, invert, majority
-from deniable.audit.results import largest_acceptable
+from deniable.audit.results import largest_acceptable, read_result
 from deniable.audit.shares import share_of
 from deniable.calibration.protection import protect
 from deniable.channel.columns import Columns, columns_of

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from deniable import Multivariate
-from deniable.audit.catalogue import read_result
 from deniable.audit.inversion.audit import audit_inversion
 from deniable.audit.inversion.drawn_words import InversionEffort, invert, proved_bound
-from deniable.audit.report.inversion import inversion_tables
+from deniable.audit.inversion.wording import inversion_tables
+from deniable.audit.results import read_result
 from deniable.measures.capacity import capacity
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.words.frequency import by_rank

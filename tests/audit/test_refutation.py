@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from deniable.arrays import Ids
-from deniable.audit.bound.refutation import lower, search_and_judge, upper
+from deniable.audit.refutation import lower, search_and_judge, upper
 
 
 @pytest.mark.parametrize(("hits", "draws"), [(0, 10), (3, 10), (10, 10), (250, 100_000)])

@@ -151,7 +151,7 @@ def result_files() -> list[Files]:
 
 
 def read_saved_result(folder: Path, _source: random.Random) -> None:
-    from deniable.audit.catalogue import read_result
+    from deniable.audit.results import read_result
 
     read_result(folder / "result").to_dict()
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
-from deniable.audit.catalogue import finding, read_result
-from deniable.audit.results import largest_acceptable
+from deniable.audit.results import finding, largest_acceptable, read_result
 from deniable.audit.shares import share_of
 from deniable.errors import UnusableAuditData
 from deniable.lab.authorship import Split, audit_authorship, name_authors, split_by_author

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from deniable import Embedding
 from deniable.audit import read_result
-from deniable.audit.catalogue import finding, tables
+from deniable.audit.results import finding, tables
 from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.errors import InvalidParameter, RecordError

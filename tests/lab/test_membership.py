@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from tests.support.strategies import random_embedding
 
-from deniable.audit.catalogue import read_result
 from deniable.audit.draws import Users
+from deniable.audit.results import read_result
 from deniable.errors import InvalidParameter, MissingExtra, UnusableAuditData
 from deniable.lab.membership.audit import audit_membership, choose_users
 from deniable.lab.membership.auditor import BINS, Findings, histograms

@@ -11,7 +11,7 @@ import pytest
 from deniable import Embedding, Multivariate
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.audit import audit_bound
-from deniable.audit.bound.attempt import attempts
+from deniable.audit.bound import attempts
 from deniable.embeddings.derived import map_embedding
 from deniable.embeddings.linear_map import LinearMap, MapOrigin
 from deniable.interfaces import Mechanism, Randomness

@@ -15,11 +15,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deniable.audit.bound.attempt import BoundResult, audit_bound
-    from deniable.audit.catalogue import read_result
+    from deniable.audit.bound import BoundResult, audit_bound
     from deniable.audit.inversion.audit import audit_inversion
     from deniable.audit.inversion.drawn_words import InversionEffort
     from deniable.audit.inversion.results import InversionResult
+    from deniable.audit.results import read_result
 
 __all__ = [
     "BoundResult",
@@ -31,12 +31,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BoundResult": "bound.attempt",
+    "BoundResult": "bound",
     "InversionEffort": "inversion.drawn_words",
     "InversionResult": "inversion.results",
-    "audit_bound": "bound.attempt",
+    "audit_bound": "bound",
     "audit_inversion": "inversion.audit",
-    "read_result": "catalogue",
+    "read_result": "results",
 }
 
 

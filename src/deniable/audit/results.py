@@ -1,18 +1,33 @@
-"""What the results of all audits have in common: how they begin, how they become JSON, and what they
-advise."""
+"""The results of all audits: how they begin, are kept and read, what they advise, and how each kind is shown.
+
+``deniable.lab`` adds its own audits when it is imported. An entry of ``AUDITS`` names an ``Audit`` as
+``module:attribute``, so that nothing is loaded before it is needed: a machine that only trains the models of
+a membership audit has NumPy and PyTorch, and nothing else.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, TypedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple, TypedDict, cast
 
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, RecordError
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_epsilon
+from deniable.report.lines import Lines
 from deniable.version import __version__
+
+_LONGEST = 64 << 20
+
+AUDITS = {
+    "bound": "deniable.audit.bound:BOUND",
+    "inversion": "deniable.audit.inversion.wording:INVERSION",
+}
+"""Where each audit is described."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +88,26 @@ class AdvisedResult(AuditResult):
     acceptable: float
     largest_acceptable_epsilon: float | None
 
+    def advice(self, what: str, *, who: str = "it") -> str:
+        """Return up to which ε an attacker stays at or below what was called acceptable."""
+        if (largest := self.largest_acceptable_epsilon) is None:
+            return f"At none of the values tried does {who} stay at or below {self.acceptable:g} {what}."
+        return (
+            f"Up to ε = {largest:g}, of the values tried, {who} stays at or below {self.acceptable:g} {what}."
+        )
+
+    def unsure(self, found: Iterable[tuple[float, float, float]], what_helps: str) -> str:
+        """Return why an ε is not advised at which the best attacker looks acceptable, and what would help;
+        nothing if there is none.
+
+        For each ε ``found`` has the ε, how often the best attacker is right, and the upper end of the 95 %
+        interval.
+        """
+        close = [epsilon for epsilon, success, at_most in found if success <= self.acceptable < at_most]
+        if max(close, default=0.0) <= (self.largest_acceptable_epsilon or 0.0):
+            return ""
+        return f" The upper end of the 95 % interval counts: {what_helps}"
+
 
 class Head(TypedDict):
     """The fields of every result, for the audit that makes one."""
@@ -118,3 +153,86 @@ def sorted_epsilons(values: Iterable[float]) -> list[float]:
     if not found:
         raise InvalidParameter("epsilons", "none", "give at least one value of ε")
     return found
+
+
+class Table(NamedTuple):
+    """A table of a result; the first ``text_columns`` columns hold text, the others numbers."""
+
+    caption: str
+    columns: list[str]
+    rows: list[list[str]]
+    text_columns: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curves:
+    """A figure of a result, as ``Page.add_curves`` takes it."""
+
+    lines: Lines
+    y: str
+    caption: str
+    x: str = "ε"
+    levels: Mapping[str, float] = field(default_factory=dict)
+    shares: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """One kind of audit. ``heading`` is a question without its mark; ``tried`` says how the attack works."""
+
+    result: type[AuditResult]
+    heading: str
+    tried: str
+    sentence: Callable[[Any], str]
+    tables: Callable[[Any], list[Table]]
+    epsilons: Callable[[Any], tuple[float, ...]]
+    curves: Callable[[Any], list[Curves]] = lambda _: []
+
+
+def audit_named(name: str) -> Audit:
+    """Return an audit by its name.
+
+    :raises KeyError: if there is none of that name.
+    """
+    module, _, attribute = AUDITS[name].partition(":")
+    return cast(Audit, getattr(import_module(module), attribute))
+
+
+def finding(result: AuditResult) -> str:
+    """Return what was found, in a sentence or two."""
+    return audit_named(result.audit).sentence(result)
+
+
+def tables(result: AuditResult) -> list[Table]:
+    """Return what was measured."""
+    return audit_named(result.audit).tables(result)
+
+
+def read_result(path: Path) -> AuditResult:
+    """Return a result that an audit wrote with ``--save``, or that ``to_dict`` gave.
+
+    :raises RecordError: if the file is not one.
+    """
+    import msgspec
+
+    from deniable.atomic import read_plain_file
+
+    try:
+        data = json.loads(
+            read_plain_file(path, longest=_LONGEST, what="result of an audit", error=RecordError)
+        )
+        kind = data["audit"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise RecordError(
+            path, "is not the result of an audit; write one with: deniable audit … --save FILE"
+        ) from None
+    if not isinstance(kind, str) or kind not in AUDITS:
+        problem = (
+            f"is the result of an audit that is not known here ({kind!r}); import deniable.lab for "
+            "those of the lab"
+        )
+        raise RecordError(path, problem)
+    try:
+        return msgspec.convert(data, type=audit_named(kind).result)
+    except (ValueError, OverflowError) as error:  # also text that is half a character
+        raise RecordError(path, f"is not a whole result of the {kind} audit: {error}") from None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Ids
-from deniable.audit.bound.refutation import lower, upper
+from deniable.audit.refutation import lower, upper
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 

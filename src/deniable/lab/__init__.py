@@ -5,6 +5,6 @@ Nothing outside imports it. Its needs stand behind the extra ``lab``; on the com
 lab``.
 """
 
-from deniable.audit.catalogue import AUDITS
+from deniable.audit.results import AUDITS
 
 AUDITS.update(membership="deniable.lab.shown:MEMBERSHIP", authorship="deniable.lab.shown:AUTHORSHIP")

@@ -1,17 +1,12 @@
-"""What the audits of the lab found, in words, tables and figures: membership and authorship."""
+"""What the audits of the lab found, in words, tables and curves: membership and authorship."""
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
-
-from deniable.audit.catalogue import Audit, Drawn
-from deniable.audit.report.figures import finish_axes
-from deniable.audit.report.table import Table, advise, unsure
+from deniable.audit.results import Audit, Curves, Table
 from deniable.audit.shares import Share
 from deniable.lab.authorship import AuthorshipResult
 from deniable.lab.membership.audit import MembershipResult
-from deniable.report.figure import apply_style, new_figure
-from deniable.report.palette import MUTED
+from deniable.report.lines import Point
 from deniable.report.wording import percent_fixed
 
 
@@ -26,7 +21,7 @@ def _membership_sentence(result: MembershipResult) -> str:
     return (
         "On models trained on original text the auditor tells whose text was used with an AUC of "
         f"{original:.2f}.{warning} "
-        f"{advise(result, 'AUC for every adversary')}"
+        f"{result.advice('AUC for every adversary')}"
     )
 
 
@@ -54,37 +49,30 @@ def _membership_table(result: MembershipResult) -> Table:
     return Table("What the auditor reaches", columns, rows)
 
 
-@apply_style
-def membership_figure(result: MembershipResult) -> Figure:
-    """Return the auditor's AUC against ε for every question and adversary."""
-    figure, axes = new_figure()
-    by_epsilon, decoded = (
-        sorted((facts.epsilon, name) for name, facts in result.facts.items() if facts.decoded is way)
-        for way in (False, True)
-    )
-    for question, adversary in (
-        ("original text", "plain"),
-        ("original text", "adaptive"),
-        ("released text", "plain"),
-        ("released text", "adaptive"),
-    ):
-        values = [result.protocol[name][question][adversary].mean.auc for _, name in by_epsilon]
-        axes.plot(
-            [e for e, _ in by_epsilon], values, marker="o", markersize=4, label=f"{question}, {adversary}"
+def _membership_curves(result: MembershipResult) -> list[Curves]:
+    def line(question: str, adversary: str, *, decoded: bool = False) -> list[Point]:
+        conditions = sorted(
+            (facts.epsilon, name) for name, facts in result.facts.items() if facts.decoded is decoded
         )
-    if decoded:
-        values = [result.protocol[name]["original text"]["adaptive"].mean.auc for _, name in decoded]
-        axes.plot(
-            [e for e, _ in decoded],
-            values,
-            marker="s",
-            markersize=4,
-            linestyle="--",
-            label="original text, adaptive, decoded",
+        found = ((epsilon, result.protocol[name][question][adversary]) for epsilon, name in conditions)
+        return [Point(epsilon, each.mean.auc) for epsilon, each in found]
+
+    lines = {
+        f"{question}, {adversary}": line(question, adversary)
+        for question in ("original text", "released text")
+        for adversary in ("plain", "adaptive")
+    }
+    lines["original text, adaptive, decoded"] = line("original text", "adaptive", decoded=True)
+    return [
+        Curves(
+            lines={name: points for name, points in lines.items() if points},
+            y="AUC of the auditor",
+            caption="The auditor's AUC; 0.5 is chance. An AUC below 0.5 is as good as one above it to an "
+            "adversary who turns the answer around.",
+            levels={"chance": 0.5},
+            shares=False,
         )
-    axes.axhline(0.5, color=MUTED, linestyle=":")
-    finish_axes(axes, "AUC of the auditor")
-    return figure
+    ]
 
 
 def _authorship_sentence(result: AuthorshipResult) -> str:
@@ -98,8 +86,8 @@ def _authorship_sentence(result: AuthorshipResult) -> str:
         f"{percent_fixed(result.original.value)} of original texts; "
         f"always naming the most frequent author is right for {percent_fixed(result.guess)}. "
         + (f"Of released texts the best attacker names {reached}. " if reached else "")
-        + advise(result, "of the texts")
-        + unsure(result, found, "with more authors it is surer, since the texts of an author count together.")
+        + result.advice("of the texts")
+        + result.unsure(found, "with more authors it is surer, since the texts of an author count together.")
     )
 
 
@@ -120,49 +108,21 @@ def _with_interval(share: Share) -> str:
     return f"{percent_fixed(share.value)} ({100 * share.low:.1f} – {100 * share.high:.1f})"
 
 
-@apply_style
-def authorship_figure(result: AuthorshipResult) -> Figure:
-    """Return how often the author is named against ε."""
-    figure, axes = new_figure()
-    found = result.released
-    for name in found[0].shares:
-        values = [each.shares[name].value for each in found]
-        decoded = name.endswith("decoded")
-        axes.plot(
-            [each.epsilon for each in found],
-            values,
-            marker="s" if decoded else "o",
-            markersize=4,
-            linestyle="-" if decoded else "--",
-            label=f"learnt from {name}",
+def _authorship_curves(result: AuthorshipResult) -> list[Curves]:
+    names = result.released[0].shares if result.released else ()
+    return [
+        Curves(
+            lines={
+                f"learnt from {name}": [
+                    Point(each.epsilon, each.shares[name].value) for each in result.released
+                ]
+                for name in names
+            },
+            y="authors named",
+            caption="How often the author of a released text is named.",
+            levels={"original text": result.original.value, "guessing blindly": result.guess},
         )
-    axes.axhline(result.original.value, color=MUTED, linestyle="--", label="original text")
-    axes.axhline(result.guess, color=MUTED, linestyle=":", label="guessing blindly")
-    finish_axes(axes, "share of authors named")
-    return figure
-
-
-def _membership_drawn(result: MembershipResult) -> Drawn | None:
-    if not result.facts:
-        return None
-    return Drawn(
-        figure=membership_figure(result),
-        caption=(
-            "The auditor's AUC; 0.5 is chance. An AUC below 0.5 is as good as one above it to an adversary "
-            "who turns the answer around."
-        ),
-        alt="AUC of the auditor against ε; the table holds the values.",
-    )
-
-
-def _authorship_drawn(result: AuthorshipResult) -> Drawn | None:
-    if not result.released:
-        return None
-    return Drawn(
-        figure=authorship_figure(result),
-        caption="How often the author of a released text is named.",
-        alt="Share of authors named against ε; the table holds the values.",
-    )
+    ]
 
 
 MEMBERSHIP = Audit(
@@ -178,7 +138,7 @@ MEMBERSHIP = Audit(
     sentence=_membership_sentence,
     tables=lambda result: [_membership_table(result)],
     epsilons=lambda result: tuple(sorted({facts.epsilon for facts in result.facts.values()})),
-    figure=_membership_drawn,
+    curves=_membership_curves,
 )
 AUTHORSHIP = Audit(
     result=AuthorshipResult,
@@ -193,5 +153,5 @@ AUTHORSHIP = Audit(
     sentence=_authorship_sentence,
     tables=lambda result: [_authorship_table(result)],
     epsilons=lambda result: tuple(sorted({each.epsilon for each in result.released})),
-    figure=_authorship_drawn,
+    curves=_authorship_curves,
 )

@@ -22,7 +22,7 @@ def bound(
     :param draws: Draws per word in the small spaces.
     :param own_draws: Draws per word on the embedding itself.
     """
-    from deniable.audit.bound.attempt import audit_bound
+    from deniable.audit.bound import audit_bound
 
     chosen, opened = mechanism.choose(), mechanism.open()
     with audit.progress("attacking", unit="spaces") as report:

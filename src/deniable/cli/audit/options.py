@@ -56,7 +56,7 @@ class AuditOptions:
         if self.save is not None:
             save_json(self.save, result.to_dict())
         if self.report is not None:
-            from deniable.audit.report.audit_page import audit_page
+            from deniable.audit.page import audit_page
 
             audit_page([result]).write(self.report)
         if self.as_json:
@@ -67,8 +67,8 @@ class AuditOptions:
 
 def _show(result: AuditResult) -> None:
     """Print the finding in a sentence, then the tables."""
-    from deniable.audit.bound.attempt import BoundResult
-    from deniable.audit.catalogue import finding, tables
+    from deniable.audit.bound import BoundResult
+    from deniable.audit.results import finding, tables
 
     console = open_console()
     console.print(finding(result))

@@ -22,8 +22,8 @@ def report(
     :param output -o: Where to write the page (HTML).
     """
     from deniable.atomic import check_place
-    from deniable.audit.catalogue import read_result
-    from deniable.audit.report.audit_page import audit_page
+    from deniable.audit.page import audit_page
+    from deniable.audit.results import read_result
 
     check_place(output)
     audit_page([read_result(path) for path in results]).write(output)

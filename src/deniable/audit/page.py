@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from deniable.audit.bound.attempt import BoundResult
-from deniable.audit.catalogue import audit_named, finding
+from deniable.audit.bound import BoundResult
 from deniable.audit.inversion.results import InversionResult
-from deniable.audit.report.inversion import NOT_PROVEN, details, headline
-from deniable.audit.results import AdvisedResult, AuditResult
+from deniable.audit.inversion.wording import NOT_PROVEN, details, headline
+from deniable.audit.results import AdvisedResult, AuditResult, audit_named, finding
 from deniable.report.page import Page
-from deniable.report.wording import no_curve, percent, words
+from deniable.report.wording import percent, words
 
 
 def audit_page(results: Sequence[AuditResult]) -> Page:
@@ -38,16 +37,11 @@ def audit_page(results: Sequence[AuditResult]) -> Page:
 def _add_result(page: Page, result: AuditResult, which: str) -> None:
     audit, inversion = audit_named(result.audit), isinstance(result, InversionResult)
     page.add_section(f"{audit.heading}{which}?", _found(result, which))
-    tried = audit.epsilons(result)
-    of_text = isinstance(result, InversionResult) and result.text is not None
-    if len(tried) == 1 and isinstance(result, AdvisedResult) and not of_text:
-        page.add_text(no_curve("ε", tried[0]))
-    elif (drawn := audit.figure(result)) is not None:
-        page.add_figure(drawn.figure, caption=drawn.caption, alt=drawn.alt)
+    for curves in audit.curves(result):
+        page.add_curves(**vars(curves))
     page.add_text("What was tried. " + audit.tried)
     if isinstance(result, InversionResult):
         _add_knowledge(page, result)
-        _add_repeats(page, result)
     for table in audit.tables(result):
         page.add_table(
             table.columns,
@@ -74,18 +68,6 @@ def _found(result: AuditResult, which: str) -> str:
         return finding(result)
     best = f"{headline([result], who='The best attacker here')} " if which else ""
     return best + details(result)
-
-
-def _add_repeats(page: Page, result: InversionResult) -> None:
-    from deniable.audit.report.figures import repeats_figure
-
-    if any(len(each.repeats) > 1 for each in result.results):
-        page.add_figure(
-            repeats_figure(result),
-            caption="Without keyed releases: how often a word is named that is released again and again, by "
-            "the better of Bayes' rule on all outputs, where it was tried, and the most frequent output.",
-            alt="Success of the better attacker against the number of releases; the table holds the values.",
-        )
 
 
 def _add_knowledge(page: Page, result: InversionResult) -> None:

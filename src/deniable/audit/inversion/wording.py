@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deniable.audit.catalogue import Audit, Drawn
 from deniable.audit.inversion.results import (
     ALONE,
     BLIND,
@@ -14,8 +13,9 @@ from deniable.audit.inversion.results import (
     InversionResult,
     Success,
 )
-from deniable.audit.report.table import Table, advise, unsure
+from deniable.audit.results import Audit, Curves, Table
 from deniable.audit.shares import Estimate, Share
+from deniable.report.lines import Lines, Point
 from deniable.report.wording import one_in, percent, percent_fixed
 
 _AT_RISK = 6
@@ -109,8 +109,8 @@ def details(result: InversionResult) -> str:
         sentences.append("Words were drawn by their frequency; no text was read in context.")
     found = [(each.epsilon, each.success, each.at_most) for each in result.results]
     sentences.append(
-        advise(result, "of the words", who="the best attacker")
-        + unsure(result, found, "attack more words to be surer.")
+        result.advice("of the words", who="the best attacker")
+        + result.unsure(found, "attack more words to be surer.")
     )
     return " ".join(filter(None, sentences))
 
@@ -283,17 +283,55 @@ def _with_error(found: Estimate) -> str:
     return f"{percent_fixed(found.value)} ± {100 * found.standard_error:.1f}"
 
 
-def _inversion_figure(result: InversionResult) -> Drawn:
-    from deniable.audit.report import figures
-
-    alt = "Success of the adversaries against ε; the tables hold the values."
-    if result.text is None:
-        caption = "How often the word is named, over all text. Bars are two standard errors."
-        return Drawn(figure=figures.inversion_figure(result), caption=caption, alt=alt)
-    caption = (
-        "How often each attacker names the word, and its kind, in running text. Bars are 95 % intervals."
+def _curves(result: InversionResult) -> list[Curves]:
+    repeated = {
+        f"ε = {each.epsilon:g}": [Point(found.releases, found.best.value) for found in each.repeats]
+        for each in result.results
+        if len(each.repeats) > 1
+    }
+    repeats = Curves(
+        lines=repeated,
+        x="releases of the same word",
+        y="words named",
+        caption="Without keyed releases: how often a word is named that is released again and again, by the "
+        "better of Bayes' rule on all outputs, where it was tried, and the most frequent output.",
     )
-    return Drawn(figure=figures.attackers_figure(result), caption=caption, alt=alt)
+    found = _curves_of_text(result) if result.text is not None else [_curves_of_drawn(result)]
+    return [*found, repeats] if repeated else found
+
+
+def _curves_of_drawn(result: InversionResult) -> Curves:
+    def line(name: str) -> list[Point]:
+        found = [(each.epsilon, each.drawn[name]) for each in result.results]
+        return [Point(epsilon, of.value, 2.0 * of.value - of.high, of.high) for epsilon, of in found]
+
+    return Curves(
+        lines={name: line(name) for name in (ALONE, NEAREST_WORD)},
+        y="words named",
+        caption="How often the word is named, over all text. Bands are 95 % intervals.",
+        levels={BLIND: result.results[0].prior_guess},
+    )
+
+
+def _curves_of_text(result: InversionResult) -> list[Curves]:
+    attacked = [(each.epsilon, attacker) for each in result.results for attacker in each.attackers]
+    words: dict[str, list[Point]] = {}
+    kinds: dict[str, list[Point]] = {}
+    for epsilon, attacker in attacked:
+        for lines, success in ((words, attacker.word), (kinds, attacker.kind)):
+            if success is not None:
+                of = success.first
+                lines.setdefault(attacker.name, []).append(Point(epsilon, of.value, of.low, of.high))
+    shown: list[tuple[str, Lines]] = [("the word", words), ("its kind", kinds)]
+    figures = [
+        Curves(
+            lines=lines,
+            y="places named",
+            caption=f"How often each attacker names {what}, in running text. Bands are 95 % intervals.",
+        )
+        for what, lines in shown
+    ]
+    return figures if len({epsilon for epsilon, _ in attacked}) > 1 else figures[:1]
 
 
 INVERSION = Audit(
@@ -308,5 +346,5 @@ INVERSION = Audit(
     sentence=inversion_sentence,
     tables=inversion_tables,
     epsilons=lambda result: tuple(sorted({each.epsilon for each in result.results})),
-    figure=_inversion_figure,
+    curves=_curves,
 )

@@ -1,5 +1,9 @@
-"""The audit of the bound: the same attempt in small spaces, through the text, and on the user's own
-embedding."""
+"""The audit of the bound: one attempt in small spaces, through the text, and on the user's own embedding.
+
+In 50 or 300 dimensions noise is so spread out that even half of it would not show in any number of draws one
+could make. The same code runs in every dimension, so it is attacked where it can be caught: in one, two and
+three dimensions, on made spaces and on projections of the user's own embedding, all in units of 1/ε.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deniable.arrays import Ids
-from deniable.audit.bound.refutation import Draw, W, search_and_judge
-from deniable.audit.bound.spaces import DIMENSIONS, projected, spread, stretched
+from deniable.arrays import Floats, Ids
 from deniable.audit.draws import TextDraws
-from deniable.audit.results import AuditResult, head_of
+from deniable.audit.refutation import Draw, W, search_and_judge
+from deniable.audit.results import Audit, AuditResult, Table, head_of
 from deniable.channel.draws import Draws
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
@@ -25,6 +28,7 @@ Maker = Callable[[Embedding, float], Mechanism]
 """Makes the mechanism under audit for any embedding and ε."""
 
 LEVEL = 1e-4
+DIMENSIONS = (1, 2, 3)
 NOT_PROVEN = (
     "A pass is not a proof: it says that this attempt, with some draws of a few words, found nothing. The "
     "proof is written beside the mechanism. In high dimensions an attempt like this has little power, "
@@ -35,6 +39,7 @@ NOT_PROVEN = (
 _PAIRS = 12
 _SHOWN_PAIRS = 3
 _WORDS = 10
+_PROJECTED_WORDS = 24
 _UNHEARD_OF = ("qqzzx", "xzzqq")
 
 
@@ -229,3 +234,96 @@ def _own_words(embedding: Embedding, seed: int) -> list[int]:
     some: Ids = np.random.default_rng(seed).integers(0, len(embedding), 4)
     near, _ = best_neighbours(embedding).nearest_k(embedding.rows(some), min(2, len(embedding)))
     return [*np.unique(near).tolist(), embedding.unknown_id]
+
+
+def spread(dimension: int, epsilon: float) -> Embedding:
+    """Two words close together, and words on the axes that catch the tails, where the bound is nearly
+    reached."""
+    far = np.concatenate([np.eye(dimension), -np.eye(dimension)]) * 1.5
+    near = np.full((1, dimension), 0.4) / np.sqrt(dimension)
+    return _scaled(
+        np.concatenate([np.zeros((1, dimension)), near, far, 2 * far]), epsilon, f"spread, {dimension}d"
+    )
+
+
+def stretched(dimension: int, epsilon: float) -> Embedding:
+    """A fine grid of words in a space that is long along one axis: shows noise whose shape is not what the
+    metric says."""
+    steps = np.arange(-2, 3) * 0.2 if dimension < 3 else np.arange(-1, 2) * 0.3
+    grid = np.stack(np.meshgrid(*[steps] * dimension, indexing="ij"), axis=-1).reshape(-1, dimension)
+    far = np.zeros((8, dimension))
+    far[:, 0] = [3.0, -3.0, 6.0, -6.0, 9.0, -9.0, 12.0, -12.0]
+    grid = grid[np.argsort(np.linalg.norm(grid, axis=1), kind="stable")]
+    # The first words are the ones that are attacked: the middle, some along the long axis, some close
+    # together.
+    return _scaled(
+        np.concatenate([grid[:1], far[:3], grid[1:], far[3:]]), epsilon, f"stretched, {dimension}d"
+    )
+
+
+def projected(embedding: Embedding, dimension: int, epsilon: float, *, seed: int) -> Embedding | None:
+    """A word of the user's embedding drawn at random and its neighbours, on their own main axes; None if they
+    lie in one point.
+
+    The scale is such that half of the words have their nearest neighbour within 1/ε.
+    """
+    rng = np.random.default_rng(seed)
+    count = min(_PROJECTED_WORDS, len(embedding))
+    chosen = rng.integers(0, len(embedding), 1)
+    near, _ = best_neighbours(embedding).nearest_k(embedding.rows(chosen), count)
+    vectors = embedding.rows(near[0]).astype(np.float64)
+    vectors -= vectors.mean(axis=0)
+    _, _, axes = np.linalg.svd(vectors, full_matrices=False)
+    points = np.zeros((count, dimension))
+    usable = min(dimension, len(axes))
+    points[:, :usable] = vectors @ axes[:usable].T
+    gaps = np.linalg.norm(points[:, None] - points[None], axis=-1)
+    np.fill_diagonal(gaps, np.inf)
+    scale = float(np.median(gaps.min(axis=1))) if count > 1 else 0.0
+    if not scale > 0.0:
+        return None
+    return _scaled(points / scale, epsilon, f"projection of {embedding.name}, {dimension}d")
+
+
+def _scaled(points: Floats, epsilon: float, name: str) -> Embedding:
+    return Embedding([f"w{i}" for i in range(len(points))], points / epsilon, name=name)
+
+
+def _bound_sentence(result: BoundResult) -> str:
+    tried, what = len(result.places), f"{result.mechanism} at ε = {result.epsilon:g}"
+    if result.refuted:
+        broken = [place.space for place in result.places if place.refuted]
+        return (
+            f"REFUTED: the promise of {what} is broken in {len(broken)} of {tried} places, such as "
+            f"{broken[0]}."
+        )
+    return f"Not refuted: in {tried} places no event was found that {what} makes likelier than it promises."
+
+
+def _bound_table(result: BoundResult) -> Table:
+    rows = []
+    for place in result.places:
+        worst = place.worst_pairs[0] if place.worst_pairs else None
+        shown = "–" if worst is None or worst.shown is None else f"{worst.shown:.3f}"
+        promised = "–" if worst is None else f"{worst.promised:.3f}"
+        verdict = "REFUTED" if place.refuted else "holds"
+        rows.append([place.space, f"{place.draws_per_word:,}", promised, shown, verdict])
+    return Table(
+        "The pair that came closest, in each place",
+        ["space", "draws a word", "promised", "shown at least", ""],
+        rows,
+    )
+
+
+BOUND = Audit(
+    result=BoundResult,
+    heading="Does the mechanism keep its promise",
+    tried=(
+        "The promise bounds how much likelier any output may be for one word than for another. Words and "
+        "events were chosen on one half of many draws and judged on the other half with exact confidence "
+        "intervals: in small spaces, through the whole path of a text, and on the embedding itself."
+    ),
+    sentence=_bound_sentence,
+    tables=lambda result: [_bound_table(result)],
+    epsilons=lambda result: (result.epsilon,),
+)

@@ -1,1 +1,0 @@
-"""Tries to refute the bound that a mechanism promises, as a black box."""
