@@ -19,8 +19,8 @@ import numpy as np
 from deniable.lab.tasks.data.examples import Classification, Task, fingerprint
 from deniable.lab.tasks.data.registry import TASKS
 from deniable.lab.tasks.experiment.reporting import baselines_of
-from deniable.learning.classifiers import WordClassifier
-from deniable.learning.scores import class_scores
+from deniable.utility.classifiers import WordClassifier
+from deniable.utility.scores import class_scores
 from deniable.words.cutter import words_of
 from scripts.pages import options_of
 

@@ -8,9 +8,10 @@ from statistics import fmean
 from typing import Any
 
 from deniable.lab.tasks.data.registry import TASKS
-from deniable.learning.figure import curve
+from deniable.report.curves import curves
 from deniable.report.figure import save
 from deniable.report.wording import percent_fixed
+from deniable.utility.summary import lines_of
 from scripts.pages import EXPERIMENTS, FIGURES, csv_text, read_json, table
 from scripts.utility.results import AFTER_TAN, RESULTS, Experiment, experiments_of
 
@@ -87,18 +88,18 @@ def scores(experiments: list[Experiment], unchanged: Unchanged) -> str:
 def draw() -> None:
     """Draw a figure for each task and embedding."""
     baselines: dict[str, Any] = read_json(EXPERIMENTS / "utility-baselines.json")
-    unchanged = read_unchanged()
     for experiment in experiments_of(read_json(RESULTS)):
         entry, baseline = TASKS[experiment.task], baselines[experiment.task]
         if baseline["data"] != experiment.outcomes[0]["data"]:
             raise SystemExit(f"{experiment.task}: the baselines were measured on other data")
-        figure = curve(
-            experiment.points,
-            entry.score,
+        clean = next(point for point in experiment.points if point.epsilon is None).mean(entry.score)
+        figure = curves(
+            lines_of(experiment.points, entry.score),
+            x="ε",
+            y=entry.score_in_words,
+            levels={"unperturbed": clean, baseline["baseline"]: baseline["scores"][entry.score]},
+            shares=False,
             title=f"{entry.title} ({experiment.embedding['dimension']} dimensions)",
-            label=entry.score_in_words,
-            baselines={baseline["baseline"]: baseline["scores"][entry.score]},
-            unchanged=unchanged[experiment.embedding["fingerprint"]],
         )
         save(figure, FIGURES, f"utility-{experiment.name}")
 

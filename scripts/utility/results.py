@@ -15,7 +15,7 @@ from typing import Any
 
 from deniable.lab.tasks.data.registry import TASKS, training_settings
 from deniable.lab.tasks.experiment.outcomes import TaskOutcome
-from deniable.learning.summary import Point, points_of
+from deniable.utility.summary import Point, points_of
 from scripts.pages import EXPERIMENTS, read_json
 
 RESULTS, AFTER_TAN = (EXPERIMENTS / f"{name}.json" for name in ("utility", "utility-after-tan"))

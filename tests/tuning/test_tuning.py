@@ -24,6 +24,7 @@ from deniable.errors import TargetsNotMet, TaskDataError
 from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tuning import TuningFindings, TuningSettings, tune
+from deniable.tuning.page import tuning_page
 from deniable.tuning.search import Search, Trial
 from deniable.tuning.spaces import Space, make_spaces
 from deniable.tuning.texts import (
@@ -34,7 +35,6 @@ from deniable.tuning.texts import (
     take_public,
     take_texts,
 )
-from deniable.tuning.tuning_page import tuning_page
 from deniable.utility.accuracy import DecodingEffort
 from tests.support.made_purpose import made_embedding, public_texts
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from deniable.audit.named import NamedShares
-from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tuning.findings import (
     AttackFinding,
@@ -20,10 +19,11 @@ from deniable.tuning.findings import (
     TuningFindings,
 )
 from deniable.tuning.installing import Isolated
+from deniable.tuning.page import tuning_page
 from deniable.tuning.search import Point
 from deniable.tuning.spaces import Space
-from deniable.tuning.tuning_page import tuning_page
 from deniable.utility.accuracy import DecodingEffort
+from deniable.utility.summary import MeasuredEmbedding
 from tests.report.html_check import outline
 from tests.report.test_page import HOSTILE
 from tests.support.made_purpose import made_embedding

@@ -14,7 +14,7 @@ from deniable.errors import InvalidParameter, RecordError, TaskDataError
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.utility import Findings, measure_utility
 from deniable.utility.accuracy import LinearLearner
-from deniable.utility.utility_page import utility_page, write_utility_figures
+from deniable.utility.page import utility_page, write_utility_figures
 from tests.support.made_texts import csv_of, made_rows
 
 

@@ -18,12 +18,12 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
 from deniable.lab.decoded import USUAL, Decoding, learn_decoders
-from deniable.learning.classifiers import SoftTfidf
-from deniable.learning.scores import sklearn
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
 from deniable.records.labelled import LabelledTexts
+from deniable.utility.classifiers import SoftTfidf
+from deniable.utility.scores import sklearn
 from deniable.words.cutter import Cutter, Lookup
 
 

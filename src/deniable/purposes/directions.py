@@ -17,10 +17,10 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import TaskDataError
-from deniable.learning.scores import sklearn
 from deniable.progress import Report
 from deniable.purposes.principal import signed
 from deniable.purposes.public_texts import PublicTexts, check_learnable
+from deniable.utility.scores import sklearn
 from deniable.words.cutter import Cutter, Lookup
 
 PENALTY = 0.25

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from deniable.audit.named import NamedShares, Way
-from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tuning.search import Point, Trial
 from deniable.tuning.spaces import Space
 from deniable.utility.accuracy import DecodingEffort, Reading
+from deniable.utility.summary import MeasuredEmbedding
 
 
 @dataclass(frozen=True, kw_only=True)

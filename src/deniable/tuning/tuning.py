@@ -18,8 +18,6 @@ from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.kinds import Kinds, make_kinds, most_frequent_words
 from deniable.errors import InvalidParameter
-from deniable.learning.scores import sklearn
-from deniable.learning.summary import MeasuredEmbedding
 from deniable.measures.texts import Texts, join_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
@@ -51,6 +49,8 @@ from deniable.tuning.texts import (
     unlearnable,
 )
 from deniable.utility.accuracy import DecodingEffort, Reading, Version, release_texts
+from deniable.utility.scores import sklearn
+from deniable.utility.summary import MeasuredEmbedding
 
 DIMENSIONS, STRENGTHS = (8, 16, 32), (2.0, 4.0, 8.0)
 """What is tried unless told otherwise; a strength of 1 was never the best (docs/research/purpose.md,

@@ -27,13 +27,6 @@ from deniable.decoding.priors import SUPPORT, first_shares
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
-from deniable.learning.classifiers import (
-    Classifier,
-    CountClassifier,
-    VectorClassifier,
-    WordClassifier,
-    mean_vectors,
-)
 from deniable.measures.catalogue import Setting
 from deniable.measures.estimate import Estimate, ends_of_mean
 from deniable.measures.texts import Texts
@@ -41,6 +34,13 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.noise.randomness import SecureRandomness
 from deniable.parameters import validated_count
 from deniable.progress import Report
+from deniable.utility.classifiers import (
+    Classifier,
+    CountClassifier,
+    VectorClassifier,
+    WordClassifier,
+    mean_vectors,
+)
 from deniable.words.released import ReleasedWords
 
 Reading = Literal["as released", "decoded", "mean vectors", "decoded mean vectors"]

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from deniable.learning.summary import MeasuredEmbedding, Point, markdown_table, score_cell
 from deniable.report.wording import percent
 from deniable.utility.accuracy import AS_RELEASED, DECODED, Reading
+from deniable.utility.summary import MeasuredEmbedding, Point, markdown, score_cell, table_of
 
 SCORE = "accuracy"
 
@@ -137,47 +137,40 @@ class Findings:
     def decoded_at(self, place: str) -> list[Point]:
         """Return the points perturbed at a place, by ε, with released text decoded; none where nothing was
         decoded."""
-        return [] if self.decoded is None else [point for point in self.decoded.points if point.at == place]
+        return [] if self.decoded is None else [each for each in self.decoded.points if each.at == place]
 
     def chosen_at(self, place: str) -> list[Point]:
         """Return the points perturbed at a place, by ε, with the reading that validation texts chose."""
-        return (
-            self.at(place)
-            if self.decoded is None
-            else [point for point in self.decoded.chosen if point.at == place]
-        )
+        if self.decoded is None:
+            return self.at(place)
+        return [each for each in self.decoded.chosen if each.at == place]
 
     @property
     def headline(self) -> str:
         """The answer in one or two sentences."""
-        clean, best, points = (
-            self.clean.mean(SCORE),
-            self.smallest_acceptable(),
-            f"{100 * self.acceptable_loss:g} points",
-        )
+        clean, best = self.clean.mean(SCORE), self.smallest_acceptable()
+        within = f"within {100 * self.acceptable_loss:g} points of the"
         if not self.learns:
             return (
                 f"The labels cannot be learnt from the original text: {clean:.3f} accuracy, where always "
-                "naming the most frequent class "
-                f"gives {self.majority[SCORE]:.3f}. So nothing follows about what ε costs, and no ε is "
-                "recommended."
+                f"naming the most frequent class gives {self.majority[SCORE]:.3f}. So nothing follows about "
+                "what ε costs, and no ε is recommended."
             )
         if best is None or best.epsilon is None:
-            return (
+            answer = (
                 "At no ε looked at does a classifier that is given released text only, to learn from and to "
-                "judge, stay within "
-                f"{points} of the {clean:.3f} accuracy that the original text gives. {self.gain}"
-            ).strip()
-        reading = (
-            "" if self.decoded is None else f" (read {self.choice_at(best)}, as validation texts advise)"
-        )
-        return (
-            f"From ε = {best.epsilon:g} on, a classifier that is given released text only, to learn from and "
-            "to judge, stays within "
-            f"{points} of the original: {best.mean(SCORE):.3f} accuracy against {clean:.3f}{reading}. At "
-            "this ε an average word stays "
-            f"itself in {percent(self.unchanged[best.epsilon])} of the draws. {self.gain}"
-        ).strip()
+                f"judge, stay {within} {clean:.3f} accuracy that the original text gives."
+            )
+        else:
+            chosen = self.choice_at(best)
+            reading = f" (read {chosen}, as validation texts advise)" if chosen else ""
+            answer = (
+                f"From ε = {best.epsilon:g} on, a classifier that is given released text only, to learn from "
+                f"and to judge, stays {within} original: {best.mean(SCORE):.3f} accuracy against "
+                f"{clean:.3f}{reading}. At this ε an average word stays itself in "
+                f"{percent(self.unchanged[best.epsilon])} of the draws."
+            )
+        return f"{answer} {self.gain}".strip()
 
     @property
     def gain(self) -> str:
@@ -212,12 +205,6 @@ class Findings:
         variance = sum(mean * (1.0 - mean) for mean in means) / (self.about.judged * self.about.runs)
         return 2.0 * math.sqrt(variance) / len(pairs)
 
-    @property
-    def in_order(self) -> list[Point]:
-        """The points as they are shown: unperturbed, then the place that the answer speaks of, then the
-        others."""
-        return [self.clean, *(point for place in _PLACES for point in self.at(place))]
-
     def smallest_acceptable(self, place: str = RECEIVED) -> Point | None:
         """Return the point with the smallest ε from which on the mean score is never lower than acceptable.
 
@@ -227,38 +214,41 @@ class Findings:
 
     def _smallest(self, points: list[Point]) -> Point | None:
         found = None
-        if not self.learns:
-            return None
-        for point in reversed(points):
+        for point in reversed(points if self.learns else []):
             if point.mean(SCORE) < self.clean.mean(SCORE) - self.acceptable_loss:
                 break
             found = point
         return found
 
-    def decoded_of(self, point: Point) -> Point | None:
-        """Return the point of decoded text at the same place and ε."""
-        return next((each for each in self.decoded_at(point.at) if each.epsilon == point.epsilon), None)
-
     def choice_at(self, point: Point) -> str:
         """Return which reading was chosen at the place and ε of a point, in a few words; empty where nothing
         was."""
-        return (
-            ""
-            if self.decoded is None or point.epsilon is None
-            else self.decoded.reading_of(point.at, point.epsilon)
-        )
+        if self.decoded is None or point.epsilon is None:
+            return ""
+        return self.decoded.reading_of(point.at, point.epsilon)
 
-    def table(self) -> str:
-        """Return the answer, and all points as a Markdown table."""
+    @property
+    def in_order(self) -> list[Point]:
+        """The points as they are shown: unperturbed, then the place that the answer speaks of, then the
+        others."""
+        return [self.clean, *(point for place in _PLACES for point in self.at(place))]
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the columns and the rows of the table of all points."""
         more: dict[str, list[str]] = {}
         if self.decoded is not None:
-            found = [self.decoded_of(point) for point in self.in_order]
+            decoded = {(each.at, each.epsilon): each for each in self.decoded.points}
+            found = [decoded.get((point.at, point.epsilon)) for point in self.in_order]
             more = {
                 f"{name}, decoded": ["" if each is None else score_cell(each, name) for each in found]
                 for name in self.clean.scores
             }
             more["chosen reading"] = [self.choice_at(point) for point in self.in_order]
-        lines = [f"{self.headline}\n", markdown_table(self.in_order, self.unchanged, more=more)]
+        return table_of(self.in_order, self.unchanged, more=more)
+
+    def table(self) -> str:
+        """Return the answer, and all points as a Markdown table."""
+        lines = [f"{self.headline}\n", markdown(*self.cells())]
         scores = ", ".join(f"{score} {value:.3f}" for score, value in self.majority.items())
         lines.append(f"Always the most frequent class: {scores}. Scores: mean (lowest to highest run).")
         lines.append(f"N_w, how often an average word stays itself: {self.about.average_unchanged_from}.")
@@ -273,10 +263,15 @@ class Findings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-ready data."""
-        acceptable = {
-            place: None if (best := self.smallest_acceptable(place)) is None else best.epsilon
-            for place in _PLACES
-        }
+
+        def epsilon_of(best: Point | None) -> float | None:
+            return None if best is None else best.epsilon
+
+        acceptable = {place: epsilon_of(self.smallest_acceptable(place)) for place in _PLACES}
+        readings = {AS_RELEASED: self.at(RECEIVED)}
+        if self.decoded is not None:
+            readings[DECODED] = self.decoded_at(RECEIVED)
+        decoded = [] if self.decoded is None else self.decoded.points
         return {
             "headline": self.headline,
             **asdict(self.about),
@@ -286,21 +281,12 @@ class Findings:
             "smallest_acceptable_epsilon": acceptable[RECEIVED],
             "smallest_acceptable_epsilon_by_place": acceptable,
             "smallest_acceptable_epsilon_by_reading": {
-                name: None if (best := self._smallest(points)) is None else best.epsilon
-                for name, points in self._by_reading().items()
+                name: epsilon_of(self._smallest(points)) for name, points in readings.items()
             },
             "points": [self._point(point, AS_RELEASED) for point in self.points],
-            "decoded_points": []
-            if self.decoded is None
-            else [self._point(point, DECODED) for point in self.decoded.points],
+            "decoded_points": [self._point(point, DECODED) for point in decoded],
             "decoding": None if self.decoded is None else {"gain": self.gain, **self.decoded.to_dict()},
         }
-
-    def _by_reading(self) -> dict[Reading, list[Point]]:
-        decoded: dict[Reading, list[Point]] = (
-            {} if self.decoded is None else {DECODED: self.decoded_at(RECEIVED)}
-        )
-        return {AS_RELEASED: self.at(RECEIVED), **decoded}
 
     def _point(self, point: Point, reading: Reading) -> dict[str, Any]:
         return {

@@ -22,8 +22,6 @@ from deniable.decoding.priors import SUPPORT
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import TaskDataError
 from deniable.interfaces import Mechanism
-from deniable.learning.scores import class_scores
-from deniable.learning.summary import MeasuredEmbedding, Outcome, points_of
 from deniable.measures.texts import cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.threads import threads as threads_of_this_process
@@ -45,6 +43,8 @@ from deniable.utility.accuracy import (
     stratified_split,
 )
 from deniable.utility.findings import Choice, Circumstances, DecodedPoints, Findings
+from deniable.utility.scores import class_scores
+from deniable.utility.summary import MeasuredEmbedding, Outcome, points_of
 
 VALIDATION = 0.25
 """The share of the texts to learn from by which a reading is chosen."""

@@ -26,13 +26,13 @@ from deniable.lab.comparison.report.comparison_page import comparison_page, priv
 from deniable.lab.comparison.report.words import columns_of, finding, places_table, spaces_table, table
 from deniable.lab.comparison.results import ComparisonResult
 from deniable.lab.comparison.settings import ATTACKERS, TARGETS
-from deniable.learning.classifiers import mean_vectors
 from deniable.measures.catalogue import Setting
 from deniable.measures.texts import cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.mechanisms.santext import SanText
 from deniable.records.labelled import LabelledTexts
 from deniable.utility.accuracy import DecodingEffort, open_channels, whole_counts
+from deniable.utility.classifiers import mean_vectors
 
 SANTEXT = ChosenMechanism(name="santext")
 EFFORT = ReadingEffort(draws=40, judged=1_000, directions=50)

@@ -122,8 +122,8 @@ def tune(
     from deniable.errors import InvalidParameter
     from deniable.purposes.shaping import PUBLIC_ONLY
     from deniable.tuning.installing import calibrate_tuned, install_tuned
+    from deniable.tuning.page import tuning_page
     from deniable.tuning.tuning import tune as tune_space
-    from deniable.tuning.tuning_page import tuning_page
 
     chosen = mechanism.arguments()
     free_place(new)

@@ -99,7 +99,7 @@ def utility(
             **reading.reading(),
         )
     if report is not None or figures is not None:
-        from deniable.utility.utility_page import utility_page, write_utility_figures
+        from deniable.utility.page import utility_page, write_utility_figures
 
         if report is not None:
             utility_page(found).write(report)

@@ -137,12 +137,12 @@ def compare(
     from deniable.lab.comparison.experiment import compare_mechanisms
     from deniable.lab.comparison.readings import QUICK, THOROUGH
     from deniable.lab.comparison.settings import ATTACKERS, TARGETS, ComparisonSettings
-    from deniable.learning.scores import sklearn
     from deniable.mechanisms.catalogue import parse_mechanism
     from deniable.parameters import validated_count
     from deniable.progress import Stages
     from deniable.records.labelled import read_labelled
     from deniable.utility.accuracy import DecodingEffort
+    from deniable.utility.scores import sklearn
     from deniable.words.never_release import NeverRelease
 
     for path in (save, report):

@@ -41,9 +41,9 @@ class AttackedTextOptions:
         :raises EmbeddingNotFound: if the embedding is not installed.
         :raises RecordError: if the texts cannot be read.
         """
-        from deniable.learning.scores import sklearn
         from deniable.parameters import validated_epsilon
         from deniable.records.labelled import read_labelled
+        from deniable.utility.scores import sklearn
 
         sklearn("svm", extra=extra)
         chosen = self.mechanism.choose()

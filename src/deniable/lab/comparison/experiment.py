@@ -20,11 +20,11 @@ from deniable.lab.comparison.results import ComparisonResult, Row, SpaceCounts
 from deniable.lab.comparison.settings import ATTACKERS, TARGETS, ComparisonSettings
 from deniable.lab.comparison.space import Comparison, name_of
 from deniable.lab.comparison.texts import TextCounts, cut_texts, split_texts
-from deniable.learning.scores import sklearn
 from deniable.mechanisms.catalogue import CATALOGUE, ChosenMechanism
 from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.records.labelled import LabelledTexts
+from deniable.utility.scores import sklearn
 from deniable.version import __version__
 
 

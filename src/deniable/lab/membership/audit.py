@@ -16,11 +16,11 @@ from deniable.lab.decoded import USUAL, Decoding, decode_users, learn_decoders
 from deniable.lab.membership.auditor import QUESTIONS, Findings, ScoreSummary, judge_conditions
 from deniable.lab.membership.plan import ORIGINAL, LanguageModelSettings, Plan, make_plan
 from deniable.lab.membership.streams import Streams, encode_conditions
-from deniable.learning.scores import sklearn
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
 from deniable.records.labelled import LabelledTexts
+from deniable.utility.scores import sklearn
 from deniable.words.cutter import Cutter
 
 

@@ -13,9 +13,9 @@ from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.lab.neural.batches import DeviceTexts, shuffled_batches, sorted_batches
 from deniable.lab.neural.encoder import BiLstmEncoder, EarlyStopping, EncoderSettings, vectors_for_models
-from deniable.learning.scores import accuracy
 from deniable.measures.texts import Texts
 from deniable.utility.accuracy import Classify, Version
+from deniable.utility.scores import accuracy
 
 _TEXTS_TO_CLASSIFY_AT_ONCE = 1024
 _ONE_IN_VALIDATES = 8

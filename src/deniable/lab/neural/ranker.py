@@ -25,7 +25,7 @@ from deniable.arrays import Ids
 from deniable.lab.neural.batches import DeviceTexts, grouped_batches, shuffled_batches, sorted_batches
 from deniable.lab.neural.encoded_task import EncodedTask
 from deniable.lab.neural.encoder import BiLstmEncoder, EarlyStopping, EncoderSettings
-from deniable.learning.scores import ranking_scores
+from deniable.utility.scores import ranking_scores
 
 _TEXTS_TO_ENCODE_AT_ONCE = 1024
 _NO_DISTANCE = 1e-15  # a square root has no slope at zero

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 
 from deniable.atomic import whole_file
 from deniable.errors import TaskDataError
-from deniable.learning.summary import MeasuredEmbedding, Outcome
+from deniable.utility.summary import MeasuredEmbedding, Outcome
 
 Place = Literal["nowhere", "train", "test"]
 IDENTITY = ("task", "data", "embedding", "mechanism", "policy", "recipe")

@@ -14,9 +14,9 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import MissingExtra
 from deniable.lab.tasks.data.examples import AnswerSelection, Classification, Task
 from deniable.lab.tasks.data.registry import TASKS
-from deniable.learning.scores import ranking_scores
-from deniable.learning.summary import Outcome, markdown_table, points_of
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.utility.scores import ranking_scores
+from deniable.utility.summary import Outcome, lines_of, markdown, points_of, table_of
 from deniable.words.cutter import words_of
 
 
@@ -33,7 +33,7 @@ def write_curve_and_table(
 
     :raises MissingExtra: if a library for the baseline is not installed.
     """
-    from deniable.learning.figure import curve
+    from deniable.report.curves import curves
     from deniable.report.figure import save
 
     about, points = TASKS[name], points_of(outcomes)
@@ -42,26 +42,23 @@ def write_curve_and_table(
         point.epsilon: sample.average(point.epsilon)[0] for point in points if point.epsilon is not None
     }
     baselines = baselines_of(task)
-    shown = {text: scores[about.score] for text, scores in baselines.items() if about.score in scores}
-    figure = curve(
-        points,
-        about.score,
-        title=about.title,
-        label=about.score_in_words,
-        baselines=shown,
-        unchanged=unchanged,
-    )
+    levels = {text: scores[about.score] for text, scores in baselines.items() if about.score in scores}
+    for point in points:
+        if point.epsilon is None:
+            levels["unperturbed"] = point.mean(about.score)
+    lines, y = lines_of(points, about.score), about.score_in_words
+    figure = curves(lines, x="ε", y=y, levels=levels, shares=False, title=about.title)
     table = folder / "table.md"
     with whole_file(table) as file:
-        lines = [markdown_table(points, unchanged), ""]
+        written = [markdown(*table_of(points, unchanged)), ""]
         for text, scores in baselines.items():
-            lines.append(
+            written.append(
                 f"{text}: " + ", ".join(f"{score} {value:.3f}" for score, value in scores.items()) + "."
             )
         if mechanism is not None and not mechanism.is_papers:
-            lines.append(f"Mechanism: {mechanism.name}.")
-        lines.append(f"N_w: average over {source_of(sample)}. Scores: mean (lowest to highest run).")
-        file.write(("\n".join(lines) + "\n").encode())
+            written.append(f"Mechanism: {mechanism.name}.")
+        written.append(f"N_w: average over {source_of(sample)}. Scores: mean (lowest to highest run).")
+        file.write(("\n".join(written) + "\n").encode())
     return [*save(figure, folder, "curve"), table]
 
 

@@ -15,12 +15,12 @@ from deniable.errors import InvalidParameter, MissingExtra, TaskDataError
 from deniable.lab.tasks.data.examples import Task, fingerprint, take_texts
 from deniable.lab.tasks.data.registry import TASKS, training_settings
 from deniable.lab.tasks.experiment.outcomes import Place, TaskOutcome, settings_of
-from deniable.learning.summary import Point, points_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import set_device
 from deniable.neighbours.threads import threads
 from deniable.parameters import validated_count, validated_epsilon
 from deniable.release.policies import TextPolicy
+from deniable.utility.summary import Point, points_of
 
 _PLACES: dict[str, tuple[Place, ...]] = {"train": ("train",), "test": ("test",), "both": ("train", "test")}
 

@@ -31,10 +31,10 @@ from deniable.lab.passages import Passages, passages_of
 from deniable.lab.perturbation import Perturbations, changed_share
 from deniable.lab.tasks.data.examples import Classification, Task
 from deniable.lab.tasks.experiment.outcomes import Setting, TaskOutcome, keep_outcome, kept_outcome
-from deniable.learning.scores import accuracy
-from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.release.policies import TextPolicy
+from deniable.utility.scores import accuracy
+from deniable.utility.summary import MeasuredEmbedding
 from deniable.version import __version__
 
 TrainingSettings = ClassifierSettings | RankerSettings

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deniable.learning import classifiers
-from deniable.learning.classifiers import CountClassifier
+from deniable.utility import classifiers
+from deniable.utility.classifiers import CountClassifier
 
 
 def accuracy() -> float:

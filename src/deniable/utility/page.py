@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import Any
 
 from deniable.atomic import write_whole
-from deniable.learning.figure import curve
-from deniable.learning.summary import PLACES, Point
+from deniable.report.curves import curves
 from deniable.report.figure import save
 from deniable.report.markup import code, phrase
 from deniable.report.page import Page
-from deniable.report.wording import no_curve, percent, percent_fixed
+from deniable.report.wording import percent
 from deniable.utility.findings import SCORE, Findings
-
-_PLACES = {
-    "both": "learnt from and judged on released text",
-    "train": "learnt from released text, judged on original text",
-    "test": "learnt from original text, judged on released text",
-}
+from deniable.utility.summary import lines_of
 
 
-def utility_figure(found: Findings) -> Figure:
-    """Return the trade-off curve with the average N_w on the upper axis."""
-    return curve(
-        found.in_order,
-        SCORE,
-        title="What the text is still good for",
-        label=SCORE,
-        baselines={"always the most frequent class": found.majority[SCORE]},
-        unchanged=found.unchanged,
-        decoded=() if found.decoded is None else found.decoded.points,
-    )
+def _curves(found: Findings) -> dict[str, Any]:
+    """Return the curves of the trade-off, as ``curves`` takes them."""
+    levels = {
+        "original text": found.clean.mean(SCORE),
+        "always the most frequent class": found.majority[SCORE],
+    }
+    lines = dict(lines_of(found.in_order, SCORE))
+    if found.decoded is not None:
+        lines |= lines_of(found.decoded.points, SCORE, read=", decoded")
+    return {"lines": lines, "x": "ε", "y": SCORE, "levels": levels}
 
 
 def write_utility_figures(found: Findings, folder: Path) -> list[Path]:
@@ -41,12 +33,12 @@ def write_utility_figures(found: Findings, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / "utility.md"
     write_whole(table, found.table())
-    return [*save(utility_figure(found), folder, "utility"), table]
+    return [*save(curves(**_curves(found)), folder, "utility"), table]
 
 
 def utility_page(found: Findings) -> Page:
     """Return the page."""
-    about, decoded = found.about, found.decoded
+    about = found.about
     page = Page(
         "What the text is still good for",
         lead=found.headline,
@@ -61,33 +53,20 @@ def utility_page(found: Findings) -> Page:
         )
     page.add_facts(_facts(found))
     page.add_section("The trade-off")
-    tried = sorted({point.epsilon for point in found.in_order if point.epsilon is not None})
-    if len(tried) == 1:
-        page.add_text(no_curve("ε", tried[0]))
-    else:
-        dashed = (
-            ""
-            if decoded is None
-            else " Dashed: released text was decoded before it was learnt from or judged."
-        )
-        page.add_figure(
-            utility_figure(found),
-            caption="Right answers on held-out texts against ε. Bands reach from the lowest to the highest "
-            "run; the upper axis says how often an average word of the vocabulary stays itself "
-            f"(N_w).{dashed}",
-            alt=_alt(found),
-        )
+    page.add_curves(
+        **_curves(found),
+        caption="Right answers on held-out texts against ε. Bands reach from the lowest to the highest run.",
+    )
     page.add_list(
         [
             "Perturbed at both times: somebody has released text only, learns from one part of it and judges "
-            "the "
-            "other." + (" The answer above is for them." if found.learns else ""),
+            "the other." + (" The answer above is for them." if found.learns else ""),
             "Perturbed at training time: somebody learns from the release and meets original text later. The "
             "texts that are judged have lost nothing.",
             "Perturbed at test time: somebody has learnt from original text and judges released text.",
         ]
     )
-    if decoded is not None:
+    if found.decoded is not None:
         page.add_section(
             "Decoded text",
             "Whoever has the release and its card can compute how often each word is expected behind every "
@@ -100,14 +79,10 @@ def utility_page(found: Findings) -> Page:
     elif about.not_decoded:
         page.add_text(f"Released text is read as it stands here: {about.not_decoded}.")
     page.add_section("All numbers")
-    columns = ["perturbed", "ε", "average N_w", "words changed", "accuracy", "lowest to highest", "macro F1"]
-    if decoded is not None:
-        columns += ["accuracy, decoded", "lowest to highest", "macro F1, decoded", "chosen reading"]
     page.add_table(
-        columns,
-        [_row(point, found) for point in found.in_order],
-        caption="Means over the runs. Words changed: of your texts; unknown words always change."
-        + ("" if decoded is None else " The first scores are those of words as released."),
+        *found.cells(),
+        caption="Mean scores, with the lowest and the highest run. Words changed: of your texts; unknown "
+        "words always change.",
     )
     _add_method(page, found)
     return page
@@ -129,33 +104,6 @@ def _facts(found: Findings) -> list[tuple[str, str]]:
             (percent(best.changed), "of the words of your texts change at this ε"),
         ]
     return facts
-
-
-def _alt(found: Findings) -> str:
-    parts = [f"Accuracy against ε. Unperturbed {found.clean.mean(SCORE):.3f}."]
-    for place, text in _PLACES.items():
-        for reading, points in ((text, found.at(place)), (f"{text}, decoded", found.decoded_at(place))):
-            if points:
-                parts.append(
-                    f"{reading}: from {points[0].mean(SCORE):.3f} at ε {points[0].epsilon:g} to "
-                    f"{points[-1].mean(SCORE):.3f}."
-                )
-    return " ".join(parts)
-
-
-def _row(point: Point, found: Findings) -> list[str]:
-    decoded, epsilon = found.decoded_of(point), point.epsilon
-    cells = [PLACES[point.at], *[""] * 3, *_scores(point)]
-    if epsilon is not None:
-        cells[1:4] = [f"{epsilon:g}", f"{found.unchanged[epsilon]:.3f}", percent_fixed(point.changed)]
-    if found.decoded is None:
-        return cells
-    return [*cells, *([""] * 4 if decoded is None else [*_scores(decoded), found.choice_at(point)])]
-
-
-def _scores(point: Point) -> list[str]:
-    low, high = point.spread(SCORE)
-    return [f"{point.mean(SCORE):.3f}", f"{low:.3f} to {high:.3f}", f"{point.mean('macro F1'):.3f}"]
 
 
 def _add_method(page: Page, found: Findings) -> None:

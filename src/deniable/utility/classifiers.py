@@ -13,7 +13,7 @@ import numpy as np
 
 from deniable.arrays import Floats
 from deniable.embeddings.embedding import Embedding
-from deniable.learning.scores import sklearn
+from deniable.utility.scores import sklearn
 
 C = TypeVar("C")
 

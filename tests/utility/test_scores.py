@@ -10,7 +10,8 @@ import pytest
 from sklearn.metrics import accuracy_score, label_ranking_average_precision_score
 
 from deniable.errors import MissingExtra
-from deniable.learning.scores import (
+from deniable.utility.accuracy import LinearLearner
+from deniable.utility.scores import (
     accuracy,
     average_precision,
     class_scores,
@@ -18,7 +19,6 @@ from deniable.learning.scores import (
     reciprocal_rank,
     sklearn,
 )
-from deniable.utility.accuracy import LinearLearner
 
 
 def test_accuracy_by_hand_and_by_scikit_learn() -> None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from deniable import Embedding
 from deniable.lab.tasks.data.examples import Classification
 from deniable.lab.tasks.experiment.reporting import write_curve_and_table
-from deniable.learning.figure import curve
-from deniable.learning.summary import Outcome, markdown_table, points_of
-from deniable.report.figure import svg
+from deniable.utility.summary import Outcome, lines_of, markdown, points_of, table_of
 
 
 def outcome(at: str, epsilon: float | None, run: int, accuracy: float) -> Outcome:
@@ -52,7 +49,7 @@ def test_points_bring_the_runs_together_and_weigh_changed_words() -> None:
 
 
 def test_the_table() -> None:
-    rows = markdown_table(points_of(OUTCOMES), {5.0: 0.25}).splitlines()
+    rows = markdown(*table_of(points_of(OUTCOMES), {5.0: 0.25})).splitlines()
     assert rows[0].split("|")[1:-1] == [
         " perturbed ",
         " ε ",
@@ -69,25 +66,11 @@ def test_the_table() -> None:
     ]
 
 
-def test_the_figure_draws_means_bands_the_unperturbed_line_and_the_baseline() -> None:
-    figure = curve(
-        points_of(OUTCOMES),
-        "accuracy",
-        title="T",
-        label="L",
-        baselines={"coin": 0.5},
-        unchanged={5.0: 0.25, 50.0: 0.996},
-    )
-    axes = figure.axes[0]
-    drawn = {str(line.get_label()): line for line in axes.lines}
-    train = drawn["perturbed at training time"]
-    assert np.asarray(train.get_xdata()).tolist() == [5.0, 50.0]
-    assert train.get_ydata() == pytest.approx([0.75, 0.89])
-    assert drawn["perturbed at test time"].get_ydata() == pytest.approx([0.6])
-    assert np.asarray(drawn["unperturbed"].get_ydata()) == pytest.approx([0.89, 0.89])
-    text = svg(figure)
-    for shown in ("average N_w", ">0.25<", ">0.996<", "coin", ">T<", ">L<"):
-        assert shown in text, shown
+def test_the_lines_are_means_with_the_range_of_the_runs() -> None:
+    assert lines_of(points_of(OUTCOMES), "accuracy") == {
+        "perturbed at training time": [(5.0, pytest.approx(0.75), 0.7, 0.8), (50.0, 0.89, 0.89, 0.89)],
+        "perturbed at test time": [(5.0, 0.6, 0.6, 0.6)],
+    }
 
 
 def test_the_curve_and_the_table_are_written_beside_the_results(

@@ -1,5 +1,5 @@
-"""What runs gave, one by one and brought together: mean and spread of every score at every ε, and the table
-of them."""
+"""What runs gave, one by one and brought together: mean and spread of every score at every ε, as a table and
+as curves."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from deniable.embeddings.embedding import Embedding
+from deniable.report.lines import Lines
+from deniable.report.lines import Point as Drawn
 from deniable.report.wording import percent_fixed
 
 PLACES = {"nowhere": "nothing", "train": "at training time", "test": "at test time", "both": "at both times"}
@@ -92,31 +94,46 @@ def points_of(outcomes: Iterable[Outcome]) -> list[Point]:
     return sorted(points, key=lambda point: (places.index(point.at), point.epsilon or 0.0))
 
 
-def markdown_table(
+def table_of(
     points: Sequence[Point], unchanged: dict[float, float], *, more: Mapping[str, Sequence[str]] | None = None
-) -> str:
-    """Return the points as a Markdown table: scores as mean (lowest to highest), words changed, average N_w
-    where it is known.
+) -> tuple[list[str], list[list[str]]]:
+    """Return the columns and the rows of the points: scores as mean (lowest to highest), words changed,
+    average N_w where it is known.
 
     ``more`` are further columns by their names, a cell for each point.
     """
     scores, more = list(points[0].scores), more or {}
-    lines = [
-        "| perturbed | ε | average N_w | words changed | runs | " + " | ".join([*scores, *more]) + " |",
-        "|---|--:|--:|--:|--:|" + "--:|" * len([*scores, *more]),
-    ]
+    rows = []
     for place, point in enumerate(points):
+        perturbed = point.epsilon is not None
         cells = [
             PLACES[point.at],
-            "" if point.epsilon is None else f"{point.epsilon:g}",
+            f"{point.epsilon:g}" if perturbed else "",
             f"{unchanged[point.epsilon]:.3f}" if point.epsilon in unchanged else "",
-            "" if point.epsilon is None else percent_fixed(point.changed),
+            percent_fixed(point.changed) if perturbed else "",
             str(point.runs),
         ]
         cells += [score_cell(point, name) for name in scores]
-        cells += [column[place] for column in more.values()]
-        lines.append("| " + " | ".join(cells) + " |")
+        rows.append(cells + [column[place] for column in more.values()])
+    return ["perturbed", "ε", "average N_w", "words changed", "runs", *scores, *more], rows
+
+
+def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table whose first column holds text and the others numbers."""
+    lines = [f"| {' | '.join(cells)} |" for cells in (columns, *rows)]
+    lines.insert(1, "|---|" + "--:|" * (len(columns) - 1))
     return "\n".join(lines) + "\n"
+
+
+def lines_of(points: Sequence[Point], score: str, *, read: str = "") -> Lines:
+    """Return a score against ε with the range of its runs, a line for each place of perturbation; ``read``
+    says how released text was read."""
+    lines: dict[str, list[Drawn]] = {}
+    for point in points:
+        if point.epsilon is not None:
+            name = f"perturbed {PLACES[point.at]}{read}"
+            lines.setdefault(name, []).append(Drawn(point.epsilon, point.mean(score), *point.spread(score)))
+    return lines
 
 
 def score_cell(point: Point, score: str) -> str:

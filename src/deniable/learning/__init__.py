@@ -1,1 +1,0 @@
-"""Small models and metrics that the tasks, utility, comparison and audits share."""
