@@ -134,6 +134,20 @@ def part_of(report: Report, place: int, count: int) -> Report:
     return report_part
 
 
+class Steps:
+    """Progress by steps that are counted one by one, of a number that is not passed."""
+
+    def __init__(self, report: Report | None, total: int) -> None:
+        """Begin; without a report nothing is told."""
+        self._report, self._total, self._done = report, total, 0
+
+    def done(self) -> None:
+        """Count one more step."""
+        self._done = min(self._done + 1, self._total)
+        if self._report is not None:
+            self._report(self._done, self._total)
+
+
 class Stages:
     """Progress of work that goes through its units several times: each pass has a bar, a rate and a time left
     of its own."""

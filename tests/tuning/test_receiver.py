@@ -7,7 +7,7 @@ from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.purposes import shape
-from deniable.tuning.receiver import OF_ORIGINAL, READINGS, best_reading, tell_labels
+from deniable.tuning.search import OF_ORIGINAL, READINGS, best_reading, tell_labels
 from deniable.tuning.texts import PublicAttributes, known_texts, take_texts
 from deniable.utility.accuracy import Version
 from tests.support.made_purpose import made_embedding, public_texts

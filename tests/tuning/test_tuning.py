@@ -25,8 +25,7 @@ from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tuning import TuningFindings, TuningSettings, tune
 from deniable.tuning.page import tuning_page
-from deniable.tuning.search import Search, Trial
-from deniable.tuning.spaces import Space, make_spaces
+from deniable.tuning.search import Search, Space, Trial, make_spaces
 from deniable.tuning.texts import (
     PublicAttributes,
     known_texts,
@@ -93,21 +92,21 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> TuningFindings:
 
 def test_the_purpose_survives_better_than_without_a_map_at_the_same_attacker(found: TuningFindings) -> None:
     assert found.space.strength is not None
-    told = found.label.told
-    assert told is not None
-    assert told.shaped.accuracy > told.majority + 0.1
-    assert told.shaped.accuracy > told.as_it_is.accuracy
+    majority, _, shaped, as_it_is = found.label.shares
+    assert shaped is not None
+    assert shaped > (majority or 0.0) + 0.1
+    assert shaped > (as_it_is or 0.0)
     for attack in (found.shaped, found.as_it_is):
         assert attack.alone.words <= 0.15 + 4 * attack.alone.words_error
         assert attack.alone.words > 0.1
         assert attack.in_context is None
     (author,) = found.others
     assert (author.name, author.values, author.problem) == ("author", 3, None)
-    assert author.told is not None
-    assert author.told.shaped.accuracy < 0.5
+    assert author.shaped is not None
+    assert author.shaped.accuracy < 0.5
     assert len(found.tried) == 1 + 1 + 4
     drawn = [each for each in found.tried if all(point.accuracy is not None for point in each.points)]
-    assert found.space.name in [each.name for each in drawn]
+    assert found.space.name in [each.space.name for each in drawn]
     counts = found.counts
     assert counts.shape + counts.learn + counts.choose + counts.judge == counts.texts == 500
     assert (
@@ -181,8 +180,7 @@ def test_numbers_beside_the_purpose_are_told_by_quarters(tmp_path: Path) -> None
     )
     age, stars = found.others
     assert (age.name, age.values, stars.name, stars.values) == ("age (in quarters)", 4, "stars", 5)
-    assert age.told is not None
-    assert age.told.original > age.told.majority + 0.1, "age hangs on the mood here"
+    assert (age.original or 0.0) > (age.majority or 1.0) + 0.1, "age hangs on the mood here"
     with pytest.raises(
         TaskDataError, match=r"'age' holds numbers, and a space is tuned to classes; .*takes numbers"
     ):
@@ -217,7 +215,7 @@ def test_what_was_walked_is_removed_at_the_end_and_kept_when_it_is_interrupted(
         settings=SETTINGS,
         report=lambda done, total: before.append((done, total)),
     )
-    rows = 5 * 251  # of five ε, 250 words and ⊥
+    rows = 1_000  # each space is as much of the work
     mapped = [done for done, _ in before if rows < done <= 6 * rows]  # six spaces; the first is not kept
     assert sorted(set(mapped)) == [rows * place for place in range(2, 7)], "each walk was there as a whole"
     assert not list((home / "channels").iterdir())
@@ -274,7 +272,7 @@ def test_by_points_the_same_is_found_and_few_channels_are_made(
     (total,) = {of for _, of in told}
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     shares = np.array([done for done, _ in told]) / total
-    assert np.diff(shares, prepend=0.0).max() < 0.06, "no part is told as done before it is"
+    assert np.diff(shares, prepend=0.0).max() < 0.07, "no part is told as done before it is"
 
 
 def test_labels_of_judged_texts_have_no_say(public: Path) -> None:
@@ -564,7 +562,7 @@ def test_interrupted_while_it_calibrates_the_command_says_how_to_go_on(
 
     monkeypatch.chdir(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr("deniable.tuning.installing.calibrate", stop)
+        patch.setattr("deniable.tuning.tuning.calibrate", stop)
         given = [
             *"--text text --label mood --embedding made --as moody --attacker 0.15 -m".split(),
             "gaussian",

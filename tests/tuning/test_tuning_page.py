@@ -13,15 +13,12 @@ from deniable.tuning.findings import (
     AttributeFinding,
     AttributeReading,
     Counts,
+    Isolated,
     Sample,
-    ToldAttribute,
-    Tried,
     TuningFindings,
 )
-from deniable.tuning.installing import Isolated
 from deniable.tuning.page import tuning_page
-from deniable.tuning.search import Point
-from deniable.tuning.spaces import Space
+from deniable.tuning.search import Point, Space, Trial
 from deniable.utility.accuracy import DecodingEffort
 from deniable.utility.summary import MeasuredEmbedding
 from tests.report.html_check import outline
@@ -36,27 +33,26 @@ def named(words: float, kinds: float) -> NamedShares:
 
 
 def attribute(name: str, shaped: float) -> AttributeFinding:
-    readings = [
+    one, other = (
         AttributeReading(accuracy=each, lowest=each, highest=each, reading="decoded")
         for each in (shaped, shaped - 0.1)
-    ]
-    accuracies = ToldAttribute(original=0.85, majority=0.25, shaped=readings[0], as_it_is=readings[1])
-    return AttributeFinding(name=name, values=4, judged=300, told=accuracies)
+    )
+    return AttributeFinding(
+        name=name, values=4, judged=300, original=0.85, majority=0.25, shaped=one, as_it_is=other
+    )
 
 
 def told(share: float) -> dict[str, float]:
     return {"as_released": share - 0.1, "decoded": share - 0.05, "mean_vectors": share}
 
 
-def tried(dimension: int | None, strength: float | None, accuracy: float) -> Tried:
+def tried(dimension: int | None, strength: float | None, accuracy: float) -> Trial:
     points = tuple(
         Point(epsilon=epsilon, attacker=epsilon / 40, unchanged=0.1, told=told(accuracy + epsilon / 100))
         for epsilon in (2.0, 3.0, 4.0)
     )
     space = Space(embedding=made_embedding(), dimension=dimension, strength=strength)
-    return Tried(
-        name=space.name, dimension=dimension, strength=strength, epsilon=3.0, accuracy=accuracy, points=points
-    )
+    return Trial(space=space, epsilon=3.0, accuracy=accuracy, points=points)
 
 
 def findings(text: str = "word") -> TuningFindings:
@@ -75,7 +71,7 @@ def findings(text: str = "word") -> TuningFindings:
         label=attribute(text, 0.7),
         others=(
             attribute(text, 0.4),
-            AttributeFinding(name=text, values=1, judged=0, told=None, problem="there is nothing to learn"),
+            AttributeFinding(name=text, values=1, judged=0, problem="there is nothing to learn"),
         ),
         kinds="100 clusters of the public vectors; 150 frequent words stand apart",
         blind=BLIND,
@@ -169,7 +165,7 @@ def test_the_page_says_on_which_attacker_spaces_were_matched() -> None:
     assert "At an attacker who names 10 % of the kinds of less frequent words" in of_kinds.text
     assert "at an attacker who names as many kinds of less frequent words" in of_kinds.text
     assert any(
-        "Labels told rightly against kinds of less frequent words" in label for label in of_kinds.labels
+        "% of the kinds of less frequent words that an attacker names" in label for label in of_kinds.labels
     )
     assert "shows more of the kinds of words than the one without the map" not in of_kinds.text, (
         "it was brought to equal kinds"

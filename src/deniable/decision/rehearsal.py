@@ -34,7 +34,7 @@ from deniable.measures.estimate import Estimate
 from deniable.measures.linked import Linked, linked
 from deniable.measures.texts import Texts, cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.progress import Report
+from deniable.progress import Report, Steps
 from deniable.release.privatizer import Privatizer
 from deniable.utility.accuracy import draw_words, whole_counts
 from deniable.words.never_release import NeverRelease
@@ -146,7 +146,7 @@ def rehearse(
 
     :raises UnusableAuditData: if no text holds a word.
     """
-    steps = _Steps(report, 6)
+    steps = Steps(report, 6)
     mechanism, embedding = private.mechanism, private.mechanism.embedding
     whole = cut_texts(list(texts), embedding)
     if not len(whole.ids):
@@ -383,15 +383,3 @@ def _draw(texts: Texts, mechanism: Mechanism, kept: Ids) -> Texts:
 
 def _as_texts(texts: Texts) -> list[str]:
     return [" ".join(words) for words in texts.words]
-
-
-class _Steps:
-    """Progress by steps."""
-
-    def __init__(self, report: Report | None, total: int) -> None:
-        self._report, self._total, self._done = report, total, 0
-
-    def done(self) -> None:
-        self._done += 1
-        if self._report is not None:
-            self._report(self._done, self._total)

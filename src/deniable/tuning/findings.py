@@ -3,13 +3,12 @@ that was tried."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any, NamedTuple
 
 from deniable.audit.named import NamedShares, Way
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.tuning.search import Point, Trial
-from deniable.tuning.spaces import Space
+from deniable.tuning.search import Space, Trial
 from deniable.utility.accuracy import DecodingEffort, Reading
 from deniable.utility.summary import MeasuredEmbedding
 
@@ -29,40 +28,29 @@ class AttributeReading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToldAttribute:
+class AttributeFinding:
     """How often an attribute is told rightly: from the original, by always naming the most frequent value,
     and from released text.
 
     ``shaped`` is in the space that was chosen, ``as_it_is`` in the embedding as it is, at an equal attacker.
+    All four are None if it could not be measured, and then ``problem`` says why.
     """
-
-    original: float
-    majority: float
-    shaped: AttributeReading
-    as_it_is: AttributeReading
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttributeFinding:
-    """What survives of an attribute; ``told`` is None if it could not be measured, and then ``problem`` says
-    why."""
 
     name: str
     values: int
     judged: int
-    told: ToldAttribute | None
+    original: float | None = None
+    majority: float | None = None
+    shaped: AttributeReading | None = None
+    as_it_is: AttributeReading | None = None
     problem: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the finding as JSON-ready data, with null for what was not measured."""
-        told = dict.fromkeys(ToldAttribute.__dataclass_fields__) if self.told is None else asdict(self.told)
-        return {
-            "name": self.name,
-            "values": self.values,
-            "judged": self.judged,
-            **told,
-            "problem": self.problem,
-        }
+    @property
+    def shares(self) -> tuple[float | None, ...]:
+        """The shares by the most frequent value, from the original, and from released text in the chosen
+        space and as it is."""
+        read = (None if each is None else each.accuracy for each in (self.shaped, self.as_it_is))
+        return self.majority, self.original, *read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,24 +80,6 @@ class AttackFinding:
         return self.alone.kinds if self.in_context is None else max(self.alone.kinds, self.in_context.kinds)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tried:
-    """A space that was tried, in numbers: the ε at which the attacker met the target, and the accuracy there
-    on texts to choose by."""
-
-    name: str
-    dimension: int | None
-    strength: float | None
-    epsilon: float
-    accuracy: float
-    points: tuple[Point, ...]
-
-    @classmethod
-    def of(cls, trial: Trial) -> Tried:
-        """Return a trial without its space."""
-        return cls(**trial.space.facts(), epsilon=trial.epsilon, accuracy=trial.accuracy, points=trial.points)
-
-
 class Sample(NamedTuple):
     """A public text of those that are judged, and what it became in the chosen space and in the embedding as
     it is."""
@@ -117,6 +87,16 @@ class Sample(NamedTuple):
     original: str
     shaped: str
     as_it_is: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Isolated:
+    """The words of a space that stay themselves in more than half of all draws at its ε: how many, of how
+    many, and the first of them."""
+
+    count: int
+    words: int
+    shown: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +139,7 @@ class TuningFindings:
     blind: NamedShares
     shaped: AttackFinding
     as_it_is: AttackFinding
-    tried: tuple[Tried, ...]
+    tried: tuple[Trial, ...]
     samples: tuple[Sample, ...]
     counts: Counts
     quick: DecodingEffort
@@ -201,6 +181,6 @@ class TuningFindings:
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
-    if isinstance(value, AttributeFinding):
+    if isinstance(value, Trial):
         return value.to_dict()
-    return asdict(value) if hasattr(value, "__dataclass_fields__") else value
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

@@ -3,17 +3,13 @@ what an attacker names."""
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
-
 from deniable.audit.named import NamedShares
 from deniable.records.formats.columns import number_of
-from deniable.report import palette
-from deniable.report.figure import apply_style, new_figure
+from deniable.report.lines import Lines, Point
 from deniable.report.markup import code, phrase
 from deniable.report.page import Page
 from deniable.report.wording import percent, percent_fixed
-from deniable.tuning.findings import AttributeFinding, AttributeReading, Tried, TuningFindings
-from deniable.tuning.installing import Isolated
+from deniable.tuning.findings import AttributeFinding, AttributeReading, Isolated, TuningFindings
 
 _WITHOUT = "without the map"
 
@@ -23,8 +19,8 @@ def tuning_page(found: TuningFindings, *, name: str, isolated: Isolated | None =
     found."""
     label, words, kinds = found.label, percent(found.shaped.words), percent(found.shaped.kinds)
     who = "reads in context" if found.shaped.context_is_better else "looks at single words"
-    told = "" if label.told is None else percent(label.told.shaped.accuracy)
-    before = "" if label.told is None else percent(label.told.original)
+    told = "" if label.shaped is None else percent(label.shaped.accuracy)
+    before = "" if label.original is None else percent(label.original)
     lead = (
         f"Released at ε = {found.epsilon:g} in the space {name}, “{label.name}” is told rightly for {told} "
         f"of the texts, against {before} from the originals. An attacker who {who} names {words} of the "
@@ -51,11 +47,15 @@ def tuning_page(found: TuningFindings, *, name: str, isolated: Isolated | None =
     _add_attacker(page, found)
     _add_release(page, found, name, isolated)
     page.add_section("The trade-off")
-    page.add_figure(
-        tuning_figure(found),
-        caption="How often the label is told rightly from released texts (those to choose by), against the "
-        f"share of the {found.matched} that an attacker names. Dashed: the attacker that was asked for.",
-        alt=_alt(found),
+    levels = {"original text": label.original, "most frequent class": label.majority}
+    page.add_curves(
+        _curves(found),
+        x=f"% of the {found.matched} that an attacker names",
+        y="labels told rightly",
+        levels={name: share for name, share in levels.items() if share is not None},
+        marks=[100 * found.target],
+        caption="How often the label is told rightly from released texts (those to choose by). The dotted "
+        "line is the attacker that was asked for.",
     )
     _add_tried(page, found)
     _add_method(page, found)
@@ -100,14 +100,11 @@ def _add_attributes(page: Page, found: TuningFindings) -> None:
 
 
 def _attribute_row(each: AttributeFinding) -> list[str]:
-    def read(reading: AttributeReading) -> str:
-        return f"{percent_fixed(reading.accuracy)} ({reading.reading})"
+    def read(reading: AttributeReading | None) -> str:
+        return "–" if reading is None else f"{percent_fixed(reading.accuracy)} ({reading.reading})"
 
-    told, cells = each.told, ["–"] * 4
-    if told is not None:
-        cells = [percent_fixed(told.majority), percent_fixed(told.original)]
-        cells += [read(told.shaped), read(told.as_it_is)]
-    return [each.name, f"{each.values:,}", *cells]
+    shares = map(percent_fixed, (each.majority, each.original))
+    return [each.name, f"{each.values:,}", *shares, read(each.shaped), read(each.as_it_is)]
 
 
 def _add_attacker(page: Page, found: TuningFindings) -> None:
@@ -215,7 +212,7 @@ def _add_tried(page: Page, found: TuningFindings) -> None:
         ["space", "ε", "label told rightly"],
         [
             [
-                each.name + (" (chosen)" if each.name == found.space.name else ""),
+                each.space.name + (" (chosen)" if each.space.name == found.space.name else ""),
                 f"{each.epsilon:.3g}",
                 percent_fixed(each.accuracy),
             ]
@@ -264,55 +261,19 @@ def _add_method(page: Page, found: TuningFindings) -> None:
     )
 
 
-@apply_style
-def tuning_figure(found: TuningFindings) -> Figure:
-    """Return the curve: labels told rightly against what is named, for the chosen space, a reduced one and
-    the embedding as it is."""
-    figure, axes = new_figure(height=3.6)
-    for tried, colour, text in _drawn(found):
-        x, y = zip(*_points(tried), strict=True)
-        axes.plot(x, y, marker="o", markersize=4, color=colour, label=text)
-    axes.axvline(100 * found.target, color=palette.MUTED, linestyle="--", linewidth=1.2)
-    if (told := found.label.told) is not None:
-        axes.axhline(
-            100 * told.original, color=palette.INK, linestyle="-.", linewidth=1.2, label="original text"
+def _curves(found: TuningFindings) -> Lines:
+    """Return what is told against what is named, in per cent: in the chosen space, a reduced one and the
+    embedding as it is."""
+    lines = {}
+    chosen = [each for each in found.tried if each.space.name == found.space.name]
+    for trial in [*chosen, *(each for each in found.tried if each.space.strength is None)]:
+        space = trial.space
+        name = (
+            _WITHOUT if space.dimension is None else space.name if space.strength is None else "chosen space"
         )
-        axes.axhline(
-            100 * told.majority,
-            color=palette.MUTED,
-            linestyle=":",
-            linewidth=1.2,
-            label="most frequent class",
-        )
-    axes.set_xlabel(f"{found.matched} that an attacker names, in %")
-    axes.set_ylabel("labels told rightly, in %")
-    axes.set_title("What the purpose keeps, at equal attackers")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
-    return figure
-
-
-def _alt(found: TuningFindings) -> str:
-    parts = [f"Labels told rightly against {found.matched} named by an attacker."]
-    for tried, _, text in _drawn(found):
-        points = _points(tried)
-        (x0, y0), (x1, y1) = points[0], points[-1]
-        parts.append(f"{text}: from {y0:.0f}% at {x0:.0f}% to {y1:.0f}% at {x1:.0f}%.")
-    return " ".join(parts)
-
-
-def _drawn(found: TuningFindings) -> list[tuple[Tried, str, str]]:
-    """Return what the figure draws, the chosen space first: the space, its colour and its name."""
-    chosen = [(each, palette.RUST, "chosen space") for each in found.tried if each.name == found.space.name]
-    plain = [each for each in found.tried if each.strength is None]
-    reduced = [(each, palette.GREEN, each.name) for each in plain if each.dimension is not None]
-    return [*chosen, *reduced, *((each, palette.BLUE, _WITHOUT) for each in plain if each.dimension is None)]
-
-
-def _points(tried: Tried) -> list[tuple[float, float]]:
-    """Return what is named and what is told at each ε, in per cent."""
-    return sorted(
-        (100 * each.attacker, 100 * each.accuracy) for each in tried.points if each.accuracy is not None
-    )
+        told = ((100 * each.attacker, each.accuracy) for each in trial.points)
+        lines[name] = sorted(Point(named, share) for named, share in told if share is not None)
+    return lines
 
 
 def _noise(texts: int) -> float:

@@ -3,7 +3,9 @@ to choose by is taken.
 
 ε does not compare between spaces, so it is not what they are compared at. For each space the channels are
 made at several ε; the attacker is read there, in the better of its ways, and what a receiver makes of
-released text is read at the two ε between which the attacker meets the target. Reading in context takes time,
+released text is read at the two ε between which the attacker meets the target. A receiver reads a release in
+three ways: its words as released, decoded, and as the mean vector of each text, which is weak in a wide space
+and strong in one that was shaped for the label. Reading in context takes time,
 so part of the text is read so while spaces are compared, and all of it at the end. The channels of mapped
 spaces stay on the disk until the search is over, so that an interrupted one goes on where it was.
 """
@@ -13,9 +15,9 @@ from __future__ import annotations
 import math
 import shutil
 from bisect import bisect_left
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Self
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,19 +26,28 @@ from deniable.audit.named import Named, Way
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channels
+from deniable.embeddings.derived import check_mappable, map_embedding
+from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import work_folder
 from deniable.errors import DeniableError, TargetsNotMet
 from deniable.interfaces import Mechanism
 from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.progress import Report, part_of
-from deniable.tuning.receiver import tell_labels
-from deniable.tuning.spaces import Space
-from deniable.utility.accuracy import DecodingEffort, Version
+from deniable.progress import Report, Steps, part_of
+from deniable.purposes.directions import learn_directions
+from deniable.purposes.principal import covariance, reduce
+from deniable.purposes.public_texts import PublicTexts
+from deniable.purposes.shaping import map_of_directions
+from deniable.utility.accuracy import Accuracy, DecodingEffort, LinearLearner, Reading, Version
 
 QUICK = DecodingEffort(support=3_000, directions=60)
 THOROUGH = DecodingEffort(support=8_000, directions=200)
 
+READINGS: tuple[Reading, ...] = ("as released", "decoded", "mean vectors")
+OF_ORIGINAL: tuple[Reading, ...] = ("as released", "mean vectors")
+"""Decoding has no sense for original text."""
+
+_STRENGTH = 1.0
 _VALUES = 5
 _LEAST, _MOST = 1e-3, 1e5
 _WORDS_TO_BRACKET = 4_000
@@ -46,6 +57,82 @@ _ROUNDS = 5
 _AROUND = (0.78, 0.81, 0.84, 0.87, 0.9, 0.93, 0.96, 1.0, 1.04)
 _MADE_AROUND = 4
 """At most this many of those are made to find the one wanted, by halving."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Space:
+    """A space to try; ``dimension`` counts its principal axes and is None for the embedding as it is,
+    ``strength`` if it is not shaped."""
+
+    embedding: Embedding = field(repr=False)
+    dimension: int | None = None
+    strength: float | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is, in a few words."""
+        if self.dimension is None:
+            return "as it is"
+        if self.strength is None:
+            return f"reduced to {self.dimension} axes"
+        return f"{self.dimension} axes and the purpose, strength {self.strength:g}"
+
+    def facts(self) -> dict[str, Any]:
+        """Return which space it is, for findings."""
+        return {"name": self.name, "dimension": self.dimension, "strength": self.strength}
+
+
+def make_spaces(
+    embedding: Embedding, public: PublicTexts, dimensions: Sequence[int], strengths: Sequence[float]
+) -> list[Space]:
+    """Return the spaces to try: the embedding as it is, and shaped by the texts with each number of axes and
+    each strength.
+
+    :raises InvalidParameter: if there are not that many axes, or words are protected.
+    :raises TaskDataError: if nothing can be learnt from the texts.
+    :raises MissingExtra: if scikit-learn is not installed.
+    """
+    check_mappable(embedding)
+    learnt, spread, spaces = (
+        learn_directions(embedding, public),
+        covariance(embedding),
+        [Space(embedding=embedding)],
+    )
+    for dimension in dimensions:
+        for strength in strengths:
+            linear_map = map_of_directions(
+                embedding, [public], [learnt], dimension=dimension, strength=strength, spread=spread
+            )
+            spaces.append(
+                Space(embedding=map_embedding(embedding, linear_map), dimension=dimension, strength=strength)
+            )
+    return spaces
+
+
+def reduced_beside(shaped: Space, embedding: Embedding) -> Space:
+    """Return the embedding reduced to as many axes as a shaped space has beside its purpose: what the purpose
+    adds is seen against it."""
+    dimension = shaped.dimension or embedding.dimension
+    return Space(embedding=reduce(embedding, dimension), dimension=dimension)
+
+
+def tell_labels(
+    version: Version, learnt: int, readings: Iterable[Reading] = READINGS
+) -> dict[Reading, float]:
+    """Return the share of labels that are told rightly by each way to read a version, after learning from the
+    first ``learnt`` texts and judging the others."""
+    places, labels = np.arange(len(version.texts)), np.array(version.texts.labels)
+    return {
+        reading: Accuracy(
+            LinearLearner(reading, strength=_STRENGTH), version, labels, places[:learnt], places[learnt:]
+        ).shares(version, ["both"])["both"]
+        for reading in readings
+    }
+
+
+def best_reading(shares: dict[Reading, float]) -> Reading:
+    """Return the reading that tells most labels."""
+    return max(shares, key=lambda reading: shares[reading])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +163,11 @@ class Trial:
     points: tuple[Point, ...]
     epsilon: float
     accuracy: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the trial as JSON-ready data, without the space itself."""
+        numbers = {"epsilon": self.epsilon, "accuracy": self.accuracy}
+        return {**self.space.facts(), **numbers, "points": [asdict(point) for point in self.points]}
 
 
 class Search:
@@ -132,16 +224,6 @@ class Search:
                 if space.dimension is not None:  # nobody else has channels of mapped spaces
                     shutil.rmtree(work_folder(space.embedding, "channels"), ignore_errors=True)
 
-    @property
-    def rows_to_look(self) -> int:
-        """How many rows of channels ``look`` makes."""
-        return _VALUES * len(self._attacker.inputs(self._quick.support))
-
-    @property
-    def rows_to_match(self) -> int:
-        """How many rows of channels ``match`` makes, at most, where the ε that a trial found is near."""
-        return _MADE_AROUND * len(self._attacker.inputs(self._thorough.support))
-
     def look(self, space: Space, *, report: Report | None = None) -> Trial:
         """Return how a space does at the target.
 
@@ -164,12 +246,12 @@ class Search:
             space=space, points=tuple(points), epsilon=epsilon, accuracy=(1.0 - share) * first + share * last
         )
 
-    def complete(self, trial: Trial, *, told: Callable[[], None]) -> Trial:
-        """Return a trial with the accuracy at all its ε, for a curve. ``told`` hears of each of them."""
+    def complete(self, trial: Trial, steps: Steps) -> Trial:
+        """Return a trial with the accuracy at all its ε, for a curve."""
         points = []
         for point, channel in zip(trial.points, self._known[trial.space], strict=True):
             points.append(point if point.accuracy is not None else self._used(trial.space, point, channel))
-            told()
+            steps.done()
         return replace(trial, points=tuple(points))
 
     def match(self, trial: Trial, *, report: Report | None = None) -> Channel:

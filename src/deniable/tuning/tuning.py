@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
@@ -13,15 +13,19 @@ import numpy as np
 
 from deniable.arrays import Ids
 from deniable.audit.named import WAYS, Named, Way
+from deniable.calibration import Targets, calibrate
+from deniable.calibration.choice import evaluate
 from deniable.channel.channel import Channel
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.kinds import Kinds, make_kinds, most_frequent_words
+from deniable.embeddings.store import InstalledFacts
 from deniable.errors import InvalidParameter
 from deniable.measures.texts import Texts, join_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
-from deniable.progress import Report
+from deniable.progress import Report, Steps
+from deniable.purposes.installing import save_mapped
 from deniable.purposes.label_check import label_warnings
 from deniable.purposes.shaping import validated_strength
 from deniable.records.labelled import ReadingOptions
@@ -31,14 +35,23 @@ from deniable.tuning.findings import (
     AttributeFinding,
     AttributeReading,
     Counts,
+    Isolated,
     Sample,
-    ToldAttribute,
-    Tried,
     TuningFindings,
 )
-from deniable.tuning.receiver import OF_ORIGINAL, READINGS, best_reading, tell_labels
-from deniable.tuning.search import QUICK, THOROUGH, Search, Trial
-from deniable.tuning.spaces import Space, make_spaces, reduced_beside
+from deniable.tuning.search import (
+    OF_ORIGINAL,
+    QUICK,
+    READINGS,
+    THOROUGH,
+    Search,
+    Space,
+    Trial,
+    best_reading,
+    make_spaces,
+    reduced_beside,
+    tell_labels,
+)
 from deniable.tuning.texts import (
     Parts,
     known_texts,
@@ -61,6 +74,7 @@ _UNCHOSEN: Reading = "mean vectors"
 
 _SAMPLES = 4
 _LONGEST_SAMPLE = 40
+_FINE = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,22 +187,27 @@ def tune(
         thorough=thorough,
     )
     with search:
-        part = _parts_of(report, [search.rows_to_look] * (len(spaces) + 1) + [search.rows_to_match] * 2)
-        plain, *shaped = [search.look(each, report=next(part)) for each in spaces]
+        work = _parts(report, len(spaces) + 3)
+        plain, *shaped = [search.look(each, report=next(work)) for each in spaces]
         best = max(shaped, key=lambda trial: trial.accuracy)
-        reduced = search.look(reduced_beside(best.space, space), report=next(part))
+        reduced = search.look(reduced_beside(best.space, space), report=next(work))
         warnings += _not_worth_it(best, (plain, reduced))
-        matched = {trial.space: search.match(trial, report=next(part)) for trial in (best, plain)}
-        measure = _Measurement(search, attacker, cut, parts, settings.runs)
-        told = _counter(measure_report, 3 * len(best.points) + 2 + (1 + len(also)) * 2 * (1 + settings.runs))
-        drawn = {trial.space: search.complete(trial, told=told) for trial in (plain, reduced, best)}
-        attacks = {each: measure.attack(each, channel, told) for each, channel in matched.items()}
+        matched = {trial.space: search.match(trial, report=next(work)) for trial in (best, plain)}
+        steps = Steps(measure_report, 3 * len(best.points) + 2 + (1 + len(also)) * 2 * (1 + settings.runs))
+        drawn = {trial.space: search.complete(trial, steps) for trial in (plain, reduced, best)}
+        measure = _Measurement(
+            search=search,
+            attacker=attacker,
+            cut=cut,
+            parts=parts,
+            runs=settings.runs,
+            matched=matched,
+            steps=steps,
+        )
+        attacks = [measure.attack(each) for each in matched]
         named = {label_column: cut.labels, **found.others}
-        label, *others = [
-            measure.attribute(name, values, best.space, plain.space, matched, told)
-            for name, values in named.items()
-        ]
-        samples = measure.samples(best.space, plain.space, matched)
+        label, *others = [measure.attribute(name, values) for name, values in named.items()]
+        samples = measure.samples()
     return TuningFindings(
         source=found.public.source,
         sha256=found.public.sha256,
@@ -204,9 +223,9 @@ def tune(
         others=tuple(others),
         kinds=kinds.in_words(),
         blind=attacker.blind,
-        shaped=attacks[best.space],
-        as_it_is=attacks[plain.space],
-        tried=tuple(Tried.of(drawn.get(trial.space, trial)) for trial in (plain, reduced, *shaped)),
+        shaped=attacks[0],
+        as_it_is=attacks[1],
+        tried=tuple(drawn.get(trial.space, trial) for trial in (plain, reduced, *shaped)),
         samples=samples,
         counts=Counts(
             texts=len(cut),
@@ -225,89 +244,80 @@ def tune(
     )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Measurement:
-    """Measures matched spaces on the texts that had no say in the choice."""
+    """Measures the two ``matched`` spaces, the chosen one first, on the texts that had no say in the
+    choice."""
 
-    def __init__(self, search: Search, attacker: Named, cut: Texts, parts: Parts, runs: int) -> None:
-        self._search, self._attacker, self._cut, self._parts, self._runs = search, attacker, cut, parts, runs
+    search: Search
+    attacker: Named
+    cut: Texts
+    parts: Parts
+    runs: int
+    matched: dict[Space, Channel]
+    steps: Steps
 
-    def attack(self, space: Space, channel: Channel, told: Callable[[], None]) -> AttackFinding:
+    def attack(self, space: Space) -> AttackFinding:
         """Return what the attacker names in a release of all texts but those that the space was shaped by."""
-        released = self._search.draw(space, channel.epsilon, self._attacker.texts.ids, seed=2)
-        found = AttackFinding(
-            alone=self._attacker.alone(channel, released),
-            in_context=self._attacker.in_context(channel, released),
+        channel = self.matched[space]
+        released = self.search.draw(space, channel.epsilon, self.attacker.texts.ids, seed=2)
+        self.steps.done()
+        return AttackFinding(
+            alone=self.attacker.alone(channel, released),
+            in_context=self.attacker.in_context(channel, released),
         )
-        told()
-        return found
 
-    def attribute(
-        self,
-        name: str,
-        values: Sequence[str],
-        best: Space,
-        plain: Space,
-        matched: dict[Space, Channel],
-        told: Callable[[], None],
-    ) -> AttributeFinding:
+    def attribute(self, name: str, values: Sequence[str]) -> AttributeFinding:
         """Return how well an attribute survives in both spaces."""
-        parts = self._parts
+        parts = self.parts
         known = np.sort(np.concatenate([parts.learn, parts.choose]))
-        learn, judge = (take_texts(self._cut, places, values) for places in (known, parts.judge))
-        if (problem := unlearnable(learn.labels, judge.labels)) is not None:
-            return AttributeFinding(
-                name=name, values=len(set(learn.labels)), judged=len(judge), told=None, problem=problem
-            )
-        most = Counter(learn.labels).most_common(1)[0][0]
-        smaller = _Split.of(
-            *(take_texts(self._cut, places, values) for places in (parts.learn, parts.choose))
+        learn, choose, whole, judge = (
+            take_texts(self.cut, places, values) for places in (parts.learn, parts.choose, known, parts.judge)
         )
-        whole = _Split.of(learn, judge)
-        accuracies = ToldAttribute(
-            original=self._original(plain.embedding, smaller, whole),
+        found = AttributeFinding(name=name, values=len(set(whole.labels)), judged=len(judge))
+        if (problem := unlearnable(whole.labels, judge.labels)) is not None:
+            return replace(found, problem=problem)
+        most = Counter(whole.labels).most_common(1)[0][0]
+        splits = _Split.of(learn, choose), _Split.of(whole, judge)
+        shaped, as_it_is = (self._read(space, *splits) for space in self.matched)
+        return replace(
+            found,
+            original=self._original(*splits),
             majority=judge.labels.count(most) / len(judge),
-            shaped=self._reading(best, matched[best], smaller, whole, told),
-            as_it_is=self._reading(plain, matched[plain], smaller, whole, told),
+            shaped=shaped,
+            as_it_is=as_it_is,
         )
-        return AttributeFinding(name=name, values=len(set(learn.labels)), judged=len(judge), told=accuracies)
 
-    def _original(self, embedding: Embedding, smaller: _Split, whole: _Split) -> float:
+    def _original(self, smaller: _Split, whole: _Split) -> float:
+        *_, plain = self.matched
         reading = _UNCHOSEN
         if smaller.can_choose:
-            version = Version(smaller.texts, embedding)
+            version = Version(smaller.texts, plain.embedding)
             reading = best_reading(tell_labels(version, smaller.learnt, OF_ORIGINAL))
-        return tell_labels(Version(whole.texts, embedding), whole.learnt, [reading])[reading]
+        return tell_labels(Version(whole.texts, plain.embedding), whole.learnt, [reading])[reading]
 
-    def _reading(
-        self, space: Space, channel: Channel, smaller: _Split, whole: _Split, told: Callable[[], None]
-    ) -> AttributeReading:
-        mechanism = self._search.release(space, channel.epsilon)
+    def _read(self, space: Space, smaller: _Split, whole: _Split) -> AttributeReading:
+        channel = self.matched[space]
+        mechanism = self.search.release(space, channel.epsilon)
 
         def shares(split: _Split, readings: Sequence[Reading]) -> dict[Reading, float]:
+            self.steps.done()
             return tell_labels(release_texts(split.texts, mechanism, channel), split.learnt, readings)
 
         reading = best_reading(shares(smaller, READINGS)) if smaller.can_choose else _UNCHOSEN
-        told()
-        scores = []
-        for _ in range(self._runs):
-            scores.append(shares(whole, [reading])[reading])
-            told()
+        scores = [shares(whole, [reading])[reading] for _ in range(self.runs)]
         return AttributeReading(
             accuracy=float(np.mean(scores)), lowest=min(scores), highest=max(scores), reading=reading
         )
 
-    def samples(self, best: Space, plain: Space, matched: dict[Space, Channel]) -> tuple[Sample, ...]:
+    def samples(self) -> tuple[Sample, ...]:
         """Return some public texts with what they became."""
-        short = [i for i in self._parts.judge.tolist() if 5 <= self._cut.lengths[i] <= _LONGEST_SAMPLE]
-        texts = take_texts(self._cut, np.array(short[:_SAMPLES], dtype=np.int64))
-
-        def became(space: Space) -> list[str]:
-            mechanism = self._search.release(space, matched[space].epsilon)
-            return [" ".join(words) for words in release_texts(texts, mechanism).texts.words]
-
-        shown = zip(texts.words, became(best), became(plain), strict=True)
+        short = [i for i in self.parts.judge.tolist() if 5 <= self.cut.lengths[i] <= _LONGEST_SAMPLE]
+        texts = take_texts(self.cut, np.array(short[:_SAMPLES], dtype=np.int64))
+        mechanisms = (self.search.release(space, channel.epsilon) for space, channel in self.matched.items())
+        versions = (texts, *(release_texts(texts, mechanism).texts for mechanism in mechanisms))
         return tuple(
-            Sample(original=" ".join(words), shaped=shaped, as_it_is=other) for words, shaped, other in shown
+            Sample(*map(" ".join, each)) for each in zip(*(each.words for each in versions), strict=True)
         )
 
 
@@ -357,27 +367,38 @@ def _make_attacker(
     return Named.by_ids(texts, kinds, context=model), kinds
 
 
-def _parts_of(report: Report | None, rows: Sequence[int]) -> Iterator[Report | None]:
-    """Yield reports of the parts of the work, one after the other, that add up to one."""
-    total, before = sum(rows), 0
-    for count in rows:
+def _parts(report: Report | None, count: int) -> Iterator[Report]:
+    """Yield reports of this many equal parts of the work, one after the other."""
+    for place in range(count):
 
-        def tell(done: int, of: int, before: int = before, count: int = count) -> None:
+        def tell(done: int, total: int, place: int = place) -> None:
             if report is not None:
-                report(before + count * done // of, total)
+                report(_FINE * place + _FINE * done // total, _FINE * count)
 
-        yield None if report is None else tell
-        before += count
+        yield tell
 
 
-def _counter(report: Report | None, total: int) -> Callable[[], None]:
-    """Return what counts one more as done, of a number that is not passed."""
-    done = 0
+def install_tuned(found: TuningFindings, name: str) -> InstalledFacts:
+    """Install the space that was chosen under a name.
 
-    def told() -> None:
-        nonlocal done
-        done = min(done + 1, total)
-        if report is not None:
-            report(done, total)
+    :raises EmbeddingExists: if the name is taken.
+    :raises InvalidParameter: if the name is not allowed.
+    """
+    return save_mapped(found.space.embedding, name)
 
-    return told
+
+def calibrate_tuned(
+    found: TuningFindings, name: str, *, rays: int = 100, report: Report | None = None
+) -> Isolated:
+    """Calibrate an installed space at the ε that was chosen, for receipts to quote, and return which of its
+    words are isolated.
+
+    The calibration follows ``rays`` directions from each word.
+
+    :raises InvalidParameter: if ``rays`` is not a whole number of at least 1.
+    """
+    result = calibrate(name, mechanism=found.mechanism, epsilons=[found.epsilon], draws=rays, report=report)
+    calibration = result.calibration
+    failing = evaluate(calibration, found.epsilon, Targets(max_unchanged=0.5)).failing
+    shown = tuple(calibration.embedding.words[i] for i in calibration.ids[failing[:30]].tolist())
+    return Isolated(count=len(failing), words=len(calibration.ids), shown=shown)

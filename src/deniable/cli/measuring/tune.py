@@ -121,8 +121,8 @@ def tune(
     from deniable.embeddings.store import free_place
     from deniable.errors import InvalidParameter
     from deniable.purposes.shaping import PUBLIC_ONLY
-    from deniable.tuning.installing import calibrate_tuned, install_tuned
     from deniable.tuning.page import tuning_page
+    from deniable.tuning.tuning import calibrate_tuned, install_tuned
     from deniable.tuning.tuning import tune as tune_space
 
     chosen = mechanism.arguments()
@@ -193,15 +193,7 @@ def tune(
 def _show(found: TuningFindings, name: str) -> None:
     console = open_console()
     console.print(f"{name}: {found.space.name}, ε = {found.epsilon:g}; installed")
-    rows = []
-    for each in (found.label, *found.others):
-        told = each.told
-        shares = (
-            [None] * 4
-            if told is None
-            else [told.majority, told.original, told.shaped.accuracy, told.as_it_is.accuracy]
-        )
-        rows.append([each.name, *map(percent_fixed, shares)])
+    rows = [[each.name, *map(percent_fixed, each.shares)] for each in (found.label, *found.others)]
     console.print(make_table(["told rightly", "most frequent", "original", "this space", "as it is"], rows))
     console.print()
     attacks = [("An attacker who looks at single words", found.shaped.alone)]
