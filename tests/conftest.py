@@ -11,7 +11,9 @@ from __future__ import annotations
 import functools
 import gc
 import os
+import signal
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,7 +48,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 def kept_together(test: str) -> str:
     """Return a name that is the same for all tests which are to run in one process."""
     file, _, name = test.partition("::")
-    if file.startswith("tests/integrations/test_spark") or "spark.md" in name or "through_spark" in name:
+    if file.startswith("tests/integrations/test_spark") or "spark.md" in name:
         return "spark"
     return test if name.startswith("test_every_block_of_the_page_runs") else file
 
@@ -59,6 +61,23 @@ def _parsers_are_made_once() -> Iterator[None]:
         patched.setattr(typer.main, "get_command", made)
         patched.setattr(typer.testing, "_get_command", made)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _process_is_left_as_it_was() -> Iterator[None]:
+    """What a command or a library changes in the process of the tests does not reach the next test."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    folder, environment = Path.cwd(), dict(os.environ)
+    yield
+    environment |= {name: os.environ[name] for name in ("PYTEST_CURRENT_TEST",) if name in os.environ}
+    for number, handler in handlers.items():
+        if handler is not None and signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
+    if Path.cwd() != folder:
+        os.chdir(folder)
+    if os.environ != environment:
+        os.environ.clear()
+        os.environ.update(environment)
 
 
 @pytest.hookimpl(wrapper=True)

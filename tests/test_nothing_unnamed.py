@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
@@ -451,29 +450,6 @@ def test_short_texts_pass_with_a_warning(tmp_path: Path) -> None:
         app, ["privatize", str(source), "-c", "note", "-e", "6", "-q", "-o", str(tmp_path / "b.csv")]
     )
     assert "town (short texts)" in done.stderr
-
-
-def test_a_folder_through_spark_needs_a_role_for_every_column(tmp_path: Path) -> None:
-    files = pytest.importorskip("deniable.integrations.spark.files")
-    pytest.importorskip("pyspark")
-    folder = tmp_path / "in"
-    folder.mkdir()
-    write(folder / "a.csv", rows_with("mail"))
-    settings: dict[str, Any] = {
-        "columns": ["note"],
-        "release": Release(epsilon=6),
-    }  # on the session that is there
-    with pytest.raises(UndecidedColumns) as raised:
-        files.privatize_files(str(folder), str(tmp_path / "out"), keep=["stars"], **settings)
-    assert raised.value.columns.keys() == {"nr", "mail"}
-    assert not (tmp_path / "out").exists()
-    made = files.privatize_files(
-        str(folder), str(tmp_path / "out"), drop=["mail", "nr"], keep=["stars"], **settings
-    )
-    out = seen(tmp_path / "out")
-    assert b"example.org" not in out
-    assert io.BytesIO(out).read(10)
-    assert any("left out: the columns mail, nr" in line for line in made.public)
 
 
 @pytest.mark.parametrize("nested", [False, True])

@@ -29,7 +29,7 @@ from deniable import (
     RecordError,
 )
 from deniable.cli.app import main
-from deniable.errors import ClusterError
+from deniable.errors import ClusterError, UndecidedColumns
 from deniable.integrations import spark
 from deniable.release.card import read_card
 from tests.support.keeping import keeping
@@ -106,6 +106,25 @@ def test_the_command_releases_a_folder_of_csv_as_one_machine_would(
     card = read_card(tmp_path / "out.card.json")
     assert card == Privatizer(mechanism, randomness=Keyed.from_file(place.key)).card.for_columns(["text"])
     assert stat.S_IMODE((tmp_path / "out.card.json").stat().st_mode) & 0o044 == 0o044, "it is handed over"
+
+
+def test_every_column_needs_a_role(place: Place, tmp_path: Path) -> None:
+    folder, target = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    write_csv(
+        folder / "a.csv",
+        [{"nr": i, "mail": f"u{i}@example.org", "text": f"word{i}", "stars": 5} for i in range(12)],
+    )
+    settings: dict[str, Any] = {"columns": ["text"], "epsilon": 1, "embedding": "tiny"}
+    with pytest.raises(UndecidedColumns) as raised:
+        spark.privatize_files(str(folder), str(target), keep=["stars"], **settings)
+    assert raised.value.columns.keys() == {"nr", "mail"}
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+    made = spark.privatize_files(str(folder), str(target), drop=["mail", "nr"], keep=["stars"], **settings)
+    assert len(rows := read_csv_folder(target)) == 12
+    assert all(row.keys() == {"text", "stars"} for row in rows)
+    assert not any(b"example.org" in path.read_bytes() for path in target.iterdir())
+    assert any("left out: the columns mail, nr" in line for line in made.public)
 
 
 def test_the_card_lies_beside_an_output_that_is_an_address_and_replaces_no_other(
