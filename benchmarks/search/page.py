@@ -171,10 +171,7 @@ def gpu_tables(parts: Row) -> str:
         verdict = f"{target:,}: {'met' if row['met'] else 'MISSED'}"
         rows.append([size, row["origin"], f"{speed:,.0f}", verdict, *shares, *beside])
     lines = [table(head, rows), ""]
-    for name, text, most in (
-        ("channel", "The channel of 50,000 words x 2,000 draws, counted on the card", 20),
-        ("N_w", "N_w and distinct words", 120),
-    ):
+    for name, text, most in (("N_w", "N_w and distinct words", 120),):
         if "seconds" in (row := parts.get(name, {})):
             which = f" of {row['words']:,} words x 1,000 draws" if "words" in row else ""
             verdict = f"(target {most} s: {'met' if row['met'] else 'MISSED'})"

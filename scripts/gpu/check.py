@@ -70,7 +70,6 @@ def main() -> None:
         part(f"torch {name}", partial(speeds.torch_flat, embedding))
         part(f"processor {name}", partial(speeds.on_processor, embedding))
         if name == "50,000 x 50":
-            part("channel", partial(speeds.measure_channel, embedding))
             part("columns", partial(speeds.measure_columns, embedding))
         if name == "400,000 x 50":
             part("N_w", partial(speeds.measure_outcomes, embedding))

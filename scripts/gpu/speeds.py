@@ -16,7 +16,6 @@ from benchmarks.peers.material import embedding_of, enlarge, read_glove
 
 from deniable import Embedding, Multivariate, SecureRandomness
 from deniable.arrays import Vectors
-from deniable.gpu.draws import GpuDraws
 from deniable.gpu.search import FusedNeighbours
 from deniable.gpu.stream import gpu_noise
 from deniable.gpu.torch_search import GpuNeighbours
@@ -182,26 +181,18 @@ def on_processor(embedding: Embedding) -> dict[str, Any]:
     return {"words_per_second": speed, "search": type(search).__name__, "obstacle": why_not_native()}
 
 
-def _draws(embedding: Embedding, draws: int) -> GpuDraws:
-    law = RadialNoise(lengths="gamma", dimension=embedding.dimension)
-    return GpuDraws(FusedNeighbours(embedding, device=DEVICE), law, epsilon=6.0, draws=draws // SMALL)
-
-
-def measure_channel(embedding: Embedding) -> dict[str, Any]:
-    """Return how long 2,000 draws of each word take, counted on the GPU."""
-    draws, began = _draws(embedding, 2000), time.perf_counter()
-    pairs = sum(len(outputs) for outputs, _ in draws.counts(np.arange(len(embedding))))
-    took = time.perf_counter() - began
-    return {"seconds": took, "pairs": pairs, "met": took < 20}
-
-
-def measure_outcomes(embedding: Embedding, words: int = 400_000) -> dict[str, Any]:
+def measure_outcomes(embedding: Embedding, words: int = 400_000, draws: int = 1_000) -> dict[str, Any]:
     """Return how long N_w and the number of different words of so many words x 1,000 draws take."""
-    draws, ids = _draws(embedding, 1000), np.arange(len(embedding))[:words]
+    search, ids = FusedNeighbours(embedding, device=DEVICE), np.arange(len(embedding))[:words]
+    noise, draws = RadialNoise(lengths="gamma", dimension=embedding.dimension), max(1, draws // SMALL)
+    unchanged, distinct, at_once = np.empty(len(ids)), np.empty(len(ids)), (1 << 24) // draws
     began = time.perf_counter()
-    unchanged, distinct = np.empty(len(ids)), np.empty(len(ids))
-    for row, (outputs, counts) in enumerate(draws.counts(ids)):
-        unchanged[row], distinct[row] = counts[outputs == ids[row]].sum() / counts.sum(), len(outputs)
+    for start in range(0, len(ids), at_once):
+        part = slice(start, start + at_once)
+        repeated = np.repeat(ids[part], draws)
+        drawn = search.nearest_to_noisy(repeated, noise, np.full(len(repeated), 6.0)).reshape(-1, draws)
+        unchanged[part] = (drawn == ids[part, None]).mean(axis=1)
+        distinct[part] = np.count_nonzero(np.diff(np.sort(drawn, axis=1), axis=1), axis=1) + 1
     took = time.perf_counter() - began
     say(f"median N_w {np.median(unchanged):.3f}, different words {np.median(distinct):.0f}")
     return {"seconds": took, "words": len(ids), "met": took * len(embedding) / len(ids) < 120}

@@ -10,7 +10,7 @@ import pytest
 
 from deniable import Multivariate
 from deniable.arrays import Floats, Ids
-from deniable.channel import making, points, rows
+from deniable.channel import points, rows
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
@@ -18,7 +18,6 @@ from deniable.channel.points import draws_for_outputs, draws_of_inputs
 from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.embeddings.places import work_folder
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.base import radial_noise
 from tests.support.strategies import random_embedding
 
 WORDS, EPSILON = 400, 3.0
@@ -77,14 +76,12 @@ def test_columns_are_those_that_draws_give_and_wrong_ones_are_not() -> None:
 
 def test_seldom_outputs_get_points_around_the_words_near_them(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism, inputs = Multivariate(EMBEDDING, epsilon=EPSILON), np.arange(WORDS + 1)
-    noise = radial_noise(mechanism)
-    assert noise is not None
     spread = draws_of_inputs(EMBEDDING, inputs, points.SPREAD_DRAWS)
     monkeypatch.setattr(points, "LEAST_MET", 0)
-    assert (draws_for_outputs(mechanism, noise, inputs, ASKED, seed=8) == spread).all()
+    assert (draws_for_outputs(mechanism, inputs, ASKED, seed=8) == spread).all()
     monkeypatch.setattr(points, "LEAST_MET", 1 << 30)
     monkeypatch.setattr(points, "NEAR", 7)
-    more = draws_for_outputs(mechanism, noise, inputs, ASKED[:1], seed=8) - spread
+    more = draws_for_outputs(mechanism, inputs, ASKED[:1], seed=8) - spread
     vectors = EMBEDDING.rows(inputs).astype(np.float64)
     nearest = np.argsort(((vectors - vectors[ASKED[0]]) ** 2).sum(axis=1), kind="stable")[:7]
     assert sorted(np.flatnonzero(more).tolist()) == sorted(nearest.tolist())
@@ -129,7 +126,7 @@ def test_what_rows_do_not_list_of_the_asked_outputs_is_spread_over_these(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = make_channel(EMBEDDING, epsilon=EPSILON, outputs=ASKED)
-    monkeypatch.setattr(making, "MOST_OUTPUTS", 2)
+    monkeypatch.setattr(rows, "MOST_OUTPUTS", 2)
     cut = make_channel(EMBEDDING, epsilon=EPSILON, outputs=ASKED)
     even = np.full(len(cut), 1.0 / len(cut))
     assert np.diff(cut.starts).max() == 2

@@ -13,7 +13,7 @@ import pytest
 from deniable import Embedding, InsecureSeededRandomness, Multivariate
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.calibration.protection import protect
-from deniable.channel import making, points, rows
+from deniable.channel import points, rows
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel, make_channels
@@ -47,11 +47,9 @@ def drawn(
     inputs: Ids | None = None,
 ) -> SharedPoints:
     mechanism = ChosenMechanism(name=name)(embedding, epsilon=epsilon)
-    noise = radial_noise(mechanism)
     assert isinstance(mechanism, NearestWord)
-    assert noise is not None
     ids = np.arange(len(embedding) + 1) if inputs is None else inputs
-    return draw_points(mechanism, noise, ids, draws_of_inputs(embedding, ids, draws * len(ids)), seed=3)
+    return draw_points(mechanism, ids, draws_of_inputs(embedding, ids, draws * len(ids)), seed=3)
 
 
 def summed(sums: PointSums, found: SharedPoints) -> Floats:
@@ -148,7 +146,7 @@ def test_rows_are_what_words_become_and_wrong_ones_are_not(
 ) -> None:
     monkeypatch.setattr(points, "MOST_POINTS_EACH", 300)
     monkeypatch.setattr(points, "MOST_DRAWS_EACH", 400)
-    monkeypatch.setattr(making, "LEFT_OUT", 1e-6)
+    monkeypatch.setattr(rows, "LEFT_OUT", 1e-6)
     monkeypatch.setattr(rows, "_POINTS_LEAVE_OUT", 1e-6)
     channel = make_channel(EMBEDDING, epsilon=epsilon, directions=400, keep=False)
     assert channel.method == "points"
@@ -375,10 +373,9 @@ def test_outputs_that_are_met_more_often_keep_more_points_and_all_together_as_ma
 
 def test_sums_over_thinned_points_are_those_of_the_definition() -> None:
     mechanism = Multivariate(EMBEDDING, epsilon=EPSILON)
-    noise, ids = radial_noise(mechanism), np.arange(WORDS + 1)
-    assert noise is not None
+    ids = np.arange(WORDS + 1)
     found = draw_points(
-        mechanism, noise, ids, draws_of_inputs(EMBEDDING, ids, 40 * len(ids)), seed=3, in_all=5 * WORDS
+        mechanism, ids, draws_of_inputs(EMBEDDING, ids, 40 * len(ids)), seed=3, in_all=5 * WORDS
     )
     assert 1 <= found.kept.min() < found.kept.max() < points.MOST_POINTS_EACH
     assert [len(layer.own) for layer in found.layers] == [
@@ -459,7 +456,7 @@ def test_an_epsilon_beyond_float32_takes_rays_without_a_warning() -> None:
 def test_unknown_words_are_told_as_well_as_the_most_frequent_one_and_as_a_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(making, "MOST_OUTPUTS", 50)
+    monkeypatch.setattr(rows, "MOST_OUTPUTS", 50)
     many = random_embedding(1_100, 5)
     inputs = np.append(np.arange(1_000), many.unknown_id)
     each = draws_of_inputs(many, inputs, 100_000)

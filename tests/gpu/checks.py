@@ -19,7 +19,6 @@ from deniable import Embedding, Multivariate, SecureRandomness
 from deniable.arrays import Floats, Vectors
 from deniable.errors import RandomnessError
 from deniable.gpu import stream as streams
-from deniable.gpu.draws import GpuDraws
 from deniable.gpu.search import FusedNeighbours, Tiling
 from deniable.gpu.stream import GpuNoise, Launch, gpu_noise, stream
 from deniable.noise.randomness import RadialNoise
@@ -330,28 +329,6 @@ def what_float64_cannot_decide_is_decided_for_noisy_points_too(device: str) -> s
     return "20 of 20 by the processor"
 
 
-def draws_are_counted_where_they_are_made(device: str) -> str:
-    """Count draws on the device, and compare with a count of the same draws here."""
-    embedding = named(np.random.default_rng(9).standard_normal((12, 2)).astype(np.float32))
-    search, noise = (
-        FusedNeighbours(embedding, device=device, tiling=tilings(device)[0]),
-        RadialNoise(lengths="gamma", dimension=2),
-    )
-    ids, rng = np.arange(12), np.random.default_rng(10)
-    drawn = torch.from_numpy(rng.integers(0, 12, (12, 20)).astype(np.int32)).to(device)
-    draws = GpuDraws(search, noise, epsilon=1.0, draws=20)
-    with mock.patch.object(search, "draw_repeatedly", return_value=(torch.arange(12, device=device), drawn)):
-        counted, one_by_one = list(draws.counts(ids)), list(draws.of_each(ids))
-    for row, (outputs, counts) in zip(drawn.cpu().numpy(), counted, strict=True):
-        wanted = np.unique(row, return_counts=True)
-        assert np.array_equal(outputs, wanted[0])
-        assert np.array_equal(counts, wanted[1])
-    assert np.array_equal(one_by_one, drawn.cpu().numpy())
-    quiet = GpuDraws(search, noise, epsilon=1e9, draws=3).of_each(ids)
-    assert np.array_equal(np.stack(list(quiet)), np.repeat(ids[:, None], 3, axis=1))
-    return f"{drawn.numel()} draws"
-
-
 def nothing_is_released_without_secure_noise(device: str) -> str:
     """Take the entropy away, and the attempts; pickle the source."""
     embedding = named(np.eye(3, dtype=np.float32))
@@ -431,7 +408,6 @@ CHECKS: list[Callable[[str], str]] = [
     draws_of_the_card_have_the_law_of_the_processor,
     every_token_has_its_own_epsilon_and_the_unknown_word_goes_in,
     what_float64_cannot_decide_is_decided_for_noisy_points_too,
-    draws_are_counted_where_they_are_made,
     nothing_is_released_without_secure_noise,
     launches_never_share_noise,
 ]

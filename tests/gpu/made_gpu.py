@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from deniable import Embedding
 from deniable.arrays import Floats, Ids
 from deniable.noise.randomness import RadialNoise
 from tests.support.oracle import OracleNeighbours
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 class MadeGpu(OracleNeighbours):
@@ -35,11 +30,3 @@ class MadeGpu(OracleNeighbours):
             self._embedding.rows(ids) + directions * (lengths / np.linalg.norm(directions, axis=1))[:, None]
         )
         return self.nearest(points.astype(np.float32))
-
-    def draw_repeatedly(
-        self, ids: Ids, noise: RadialNoise, epsilon: float, draws: int
-    ) -> tuple[Tensor, Tensor]:
-        import torch
-
-        drawn: Any = self.nearest_to_noisy(np.repeat(ids, draws), noise, np.full(len(ids) * draws, epsilon))
-        return torch.from_numpy(ids), torch.from_numpy(drawn.reshape(len(ids), draws).astype(np.int32))

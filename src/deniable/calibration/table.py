@@ -5,7 +5,7 @@
   (1 - p(y))^draws, rounded down.
 - ``simulation``: all others (Vickrey, rank smoothing), by draws of the mechanism itself for each word and ε,
   from a public seed. Words that were not drawn are missing from S_w, as they are with rays. Radial noise is
-  measured so too, by secure draws on a device that was asked for (``gpu_draws``).
+  measured so too, by secure draws on a device that was asked for.
 
 A word stays itself when the first word of its vector comes out, and a protected word when that of its
 stand-in does, as with rays; or when it comes out itself after all, if that is more likely: one of the two
@@ -14,7 +14,7 @@ nearest words of its stand-in may well be the word itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,20 +33,21 @@ from deniable.calibration.calibration import (
     public_sample,
 )
 from deniable.channel.distribution import Distribution
-from deniable.channel.draws import Draws, gpu_draws
+from deniable.channel.draws import Draws
 from deniable.channel.rays.rays import Envelope
 from deniable.channel.rays.statistics import GROUPS, LengthFunction
 from deniable.embeddings.embedding import Embedding
-from deniable.gpu.draws import SEED as GPU_SEED
-from deniable.mechanisms.base import exact_sums, method_of
+from deniable.mechanisms.base import draws_on_gpu, exact_sums, method_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.selection import first_of_each
+from deniable.noise.randomness import SecureRandomness
 from deniable.parameters import validated_count, validated_epsilon
 from deniable.progress import Report
 
 SEED = 5
-_DRAWS_AT_ONCE = 1 << 16
+_GPU_SEED = "none: secure draws on a GPU"
+_DRAWS_AT_ONCE, _DRAWS_AT_ONCE_ON_A_GPU = 1 << 16, 1 << 24
 _WORDS_AT_ONCE = 256
 _SUPPORT, _RANGE = (0.02, 0.95), np.geomspace(1e-2, 1e4, 37)
 _WORDS_TO_FIND_THE_RANGE, _DRAWS_TO_FIND_THE_RANGE = 64, 50
@@ -148,11 +149,11 @@ def measure_table(
     """
     draws, epsilons = validated_count(draws, "draws"), checked_epsilons(ids, epsilons)
     words = np.arange(len(embedding)) if ids is None else np.asarray(ids, dtype=np.int64)
-    on_gpu = gpu_draws(mechanism(embedding, epsilon=1.0), draws) is not None
+    on_gpu = draws_on_gpu(mechanism(embedding, epsilon=1.0), SecureRandomness())
     settings: dict[str, Any] = {
         "mechanism": mechanism.identity(embedding),
         "rays": draws,
-        "seed": GPU_SEED if on_gpu else SEED,
+        "seed": _GPU_SEED if on_gpu else SEED,
         "groups": GROUPS if support else None,
         "epsilons": "auto" if epsilons is None else epsilons.tolist(),
     }
@@ -217,7 +218,7 @@ class _Table:
         self._embedding, self._grid, self._draws, self._support = embedding, grid, draws, support
         self._made = [mechanism(embedding, epsilon=epsilon) for epsilon in grid.tolist()]
         self.sums = exact_sums(self._made[0])
-        self._gpus = [gpu for gpu in (gpu_draws(made, draws) for made in self._made) if gpu is not None]
+        self._on_gpu = draws_on_gpu(self._made[0], SecureRandomness())
         self._first, self._length = first_of_each(embedding), LengthFunction("gamma", 1)
 
     @property
@@ -225,10 +226,9 @@ class _Table:
         """How many words are best asked for at once."""
         if self.sums is not None:
             return _WORDS_AT_ONCE
-        return max(
-            1,
-            self._gpus[0].words_at_once // len(self._gpus) if self._gpus else _DRAWS_AT_ONCE // self._draws,
-        )
+        if self._on_gpu:
+            return max(1, _DRAWS_AT_ONCE_ON_A_GPU // (self._draws * len(self._made)))
+        return max(1, _DRAWS_AT_ONCE // self._draws)
 
     def rows(self, ids: Ids) -> Rows:
         """Return the columns of the store for these words."""
@@ -268,9 +268,13 @@ class _Table:
         own = self._own(ids, entering)
         # One seed for all ε: what is found at one does not depend on which others were asked for.
         seed, repeated = (SEED << 48) + int(ids[0]), np.repeat(entering, self._draws)
-        drawn: list[Iterable[Ids]] = [gpu.of_each(entering) for gpu in self._gpus] or [
-            Draws(mechanism, seed=seed).of_each(repeated).reshape(len(ids), self._draws)
-            for mechanism in self._made
+        drawn = [
+            (
+                made.perturb(repeated, SecureRandomness())
+                if self._on_gpu
+                else Draws(made, seed=seed).of_each(repeated)
+            ).reshape(len(ids), self._draws)
+            for made in self._made
         ]
         for its_own, *released in zip(own, *drawn, strict=True):
             yield (self._drawn(each, its_own) for each in released)

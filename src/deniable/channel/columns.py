@@ -25,8 +25,7 @@ from deniable.channel.points import (
 )
 from deniable.channel.rows import shares_points
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.base import NearestWord, method_of, radial_noise
-from deniable.neighbours.selection import device_in_use
+from deniable.mechanisms.base import NearestWord, method_of
 
 POINTS = 128
 """At most so many points of each output are kept."""
@@ -77,8 +76,6 @@ class PointColumns:
     before."""
 
     def __init__(self, mechanism: NearestWord, outputs: Ids, *, points: int, seed: int) -> None:
-        noise = radial_noise(mechanism)
-        assert noise is not None  # noqa: S101 - said by ``shares_points``
         words, outputs = len(mechanism.embedding), np.unique(outputs)
         self.inputs = np.arange(words, dtype=np.int64)
         keep = max(
@@ -86,10 +83,9 @@ class PointColumns:
             min(points, MOST_NUMBERS // max(1, len(outputs) * mechanism.embedding.dimension)),
         )
         self.how = f"at most {keep:,} points of each released word"
-        each = draws_for_outputs(mechanism, noise, self.inputs, outputs, seed=_PILOT_SEEDS + seed)
+        each = draws_for_outputs(mechanism, self.inputs, outputs, seed=_PILOT_SEEDS + seed)
         self.points = draw_points(
             mechanism,
-            noise,
             self.inputs,
             each,
             seed=_OWN_SEEDS + seed,
@@ -119,6 +115,6 @@ def _dense(points: SharedPoints) -> Vectors:
     def take(start: int, block: Vectors) -> None:
         columns[:, start : start + len(block)] = block.T
 
-    for _ in sums_of(points, device_in_use()).rows(slice(0, len(points.inputs)), take):
+    for _ in sums_of(points).rows(slice(0, len(points.inputs)), take):
         pass
     return columns

@@ -13,11 +13,9 @@ from typing import Any, Self
 import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
-from deniable.gpu.draws import DrawsRepeatedly, GpuDraws
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import NearestWord
-from deniable.neighbours.selection import device_in_use
-from deniable.noise.randomness import InsecureSeededRandomness, SecureRandomness
+from deniable.noise.randomness import InsecureSeededRandomness
 from deniable.parameters import validated_count
 
 _DRAWS_AT_ONCE = 1 << 18
@@ -48,17 +46,6 @@ class Draws:
                 self.mechanism.embedding.stands_in(ids[part]), self._source
             )
         return released
-
-
-def gpu_draws(mechanism: Mechanism, draws: int) -> GpuDraws | None:
-    """Return so many draws of the mechanism on the device that was asked for; None if none was, or it cannot
-    draw this noise."""
-    if device_in_use() is None or not isinstance(mechanism, NearestWord):
-        return None
-    search, noise = mechanism.on_gpu(SecureRandomness()) or (None, None)
-    if noise is None or not isinstance(search, DrawsRepeatedly):
-        return None
-    return GpuDraws(search, noise, epsilon=mechanism.epsilon, draws=draws)
 
 
 class SeededPoints:

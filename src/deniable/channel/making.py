@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import TypedDict, Unpack
 
 import numpy as np
 
 from deniable.arrays import Ids
 from deniable.channel.channel import LEFT_OUT, Channel
-from deniable.channel.rows import RowMaker, shares_points
+from deniable.channel.rows import MOST_OUTPUTS, RowMaker, shares_points
 from deniable.channel.store import ChannelStore
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import work_folder
@@ -24,14 +25,20 @@ DIRECTIONS = 1000
 """How many directions are followed from each word, points drawn around it or draws made of it, unless told
 otherwise."""
 
-MOST_OUTPUTS = 4_096
-"""No row lists more outputs than this, but that of ⊥ by points; a softmax at a small ε has weight
-everywhere."""
-
 _FEW = 2
 """Outputs are few if there are so many times as many words."""
 
 _FORMAT = 7
+
+
+class ChannelOptions(TypedDict, total=False):
+    """What ``make_channels`` takes beside the mechanism and ε."""
+
+    inputs: Ids | None
+    outputs: Ids | None
+    directions: int
+    keep: bool
+    report: Report | None
 
 
 def make_channel(
@@ -39,26 +46,10 @@ def make_channel(
     mechanism: ChosenMechanism | None = None,
     *,
     epsilon: float,
-    inputs: Ids | None = None,
-    outputs: Ids | None = None,
-    directions: int = DIRECTIONS,
-    keep: bool = True,
-    on_gpu: bool = False,
-    report: Report | None = None,
+    **options: Unpack[ChannelOptions],
 ) -> Channel:
     """Return the channel of a mechanism, the paper's unless another is named; see ``make_channels``."""
-    made = make_channels(
-        embedding,
-        mechanism,
-        epsilons=[epsilon],
-        inputs=inputs,
-        outputs=outputs,
-        directions=directions,
-        keep=keep,
-        on_gpu=on_gpu,
-        report=report,
-    )
-    return made[0]
+    return make_channels(embedding, mechanism, epsilons=[epsilon], **options)[0]
 
 
 def make_channels(
@@ -70,7 +61,6 @@ def make_channels(
     outputs: Ids | None = None,
     directions: int = DIRECTIONS,
     keep: bool = True,
-    on_gpu: bool = False,
     report: Report | None = None,
 ) -> list[Channel]:
     """Return the channels of a mechanism at several ε, in the order of ``epsilons``; by rays one walk a word
@@ -81,11 +71,9 @@ def make_channels(
     a channel by shared points or exact sums is made for them alone, and is not left on the disk;
     ``Channel.asked`` says so. ``directions`` is how many rays are followed from each input, draws made of it
     or, at most, points drawn around it (``points.draws_each``). What is finished stays on the disk
-    (unless ``keep`` is false), so an interrupted run is continued by the next. With ``on_gpu`` the device
-    that was asked for (``neighbours.set_device``) takes part, if it draws this mechanism's noise: it sums
-    over points, with the same result, and a channel of few words is made by draws there in place of rays,
-    ``directions`` of each word; they are secure ones, so another run differs within their error. ``report``
-    is told how many rows are done, of how many; what comes before all rows is told as a part of them.
+    (unless ``keep`` is false), so an interrupted run is continued by the next. The device that was asked for
+    (``neighbours.set_device``) sums over points, with the same result as far as float32 goes. ``report`` is
+    told how many rows are done, of how many; what comes before all rows is told as a part of them.
 
     :raises InvalidParameter: if a number or an id is not allowed, or there are no inputs or no ε.
     :raises DamagedChannel: if what is on the disk cannot be trusted.
@@ -105,9 +93,6 @@ def make_channels(
             inputs=ids,
             outputs=few,
             directions=directions,
-            left_out=LEFT_OUT,
-            most=MOST_OUTPUTS,
-            on_gpu=on_gpu,
         )
         with ExitStack() as opened:
             root = work_folder(embedding, "channels") if keep and maker.asked is None else None
@@ -131,14 +116,7 @@ def make_rows(
 ) -> Channel:
     """Return the channel of one mechanism from ``inputs``, given in order, to all words or to ``outputs``; it
     stays in memory."""
-    maker = RowMaker(
-        [mechanism],
-        inputs=inputs,
-        outputs=outputs,
-        directions=directions,
-        left_out=LEFT_OUT,
-        most=MOST_OUTPUTS,
-    )
+    maker = RowMaker([mechanism], inputs=inputs, outputs=outputs, directions=directions)
     held = ChannelStore(None, {}, len(inputs), words=len(mechanism.embedding))
     _fill([held], maker, _Rising(None, 0, len(inputs)))
     return _channels(maker, [held])[0]
@@ -197,9 +175,8 @@ def _fill(folders: Sequence[ChannelStore], maker: RowMaker, report: _Rising) -> 
         part = maker.ordered[done : done + maker.at_once]
         rows = list(maker.rows(part))
         for place, folder in enumerate(folders):
-            if folder.done < done + len(
-                part
-            ):  # an earlier run may have been further with one ε than with another
+            # An earlier run may have been further with one ε than with another.
+            if folder.done < done + len(part):
                 folder.append([row[place] for row in rows][folder.done - done :])
         done += len(part)
         report(before * rows_in_all + (1.0 - before) * done)

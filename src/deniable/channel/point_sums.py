@@ -18,6 +18,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Vectors
 from deniable.channel.points import SharedPoints
+from deniable.neighbours.selection import device_in_use
 from deniable.neighbours.threads import threads
 from deniable.progress import Report
 
@@ -44,10 +45,10 @@ class PointSums(Protocol):
         ...
 
 
-def sums_of(points: SharedPoints, device: str | None, report: Report | None = None) -> PointSums:
-    """Return the sums on a PyTorch device, or on the processor; float32 gives both the same numbers, as far
-    as it goes. ``report`` gets of how many points the density is known, of how many."""
-    if device is None:
+def sums_of(points: SharedPoints, report: Report | None = None) -> PointSums:
+    """Return the sums on the PyTorch device that was asked for, or on the processor; float32 gives both the
+    same numbers, as far as it goes. ``report`` gets of how many points the density is known, of how many."""
+    if (device := device_in_use()) is None:
         return ProcessorSums(points, report)
     from deniable.gpu.sums import GpuSums
 

@@ -26,7 +26,6 @@ from deniable.arrays import Floats, Ids, Vectors
 from deniable.channel.draws import SeededPoints
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.base import NearestWord
-from deniable.noise.randomness import RadialNoise
 from deniable.progress import Report
 
 MOST_POINTS_EACH, MOST_POINTS_ASKED = 64, 128
@@ -125,7 +124,9 @@ class NoiseMetric:
     """Coordinates in which the density of noise at one ε is a function of the plain distance to a word,
     around the inputs' centre."""
 
-    def __init__(self, mechanism: NearestWord, noise: RadialNoise, inputs: Ids) -> None:
+    def __init__(self, mechanism: NearestWord, inputs: Ids) -> None:
+        noise = mechanism.radial_noise
+        assert noise is not None  # noqa: S101 - said by ``shares_points``
         self._embedding, self._noise = mechanism.embedding, noise
         self._scale = mechanism.epsilon * (np.sqrt(0.5) if noise.lengths == "chi" else 1.0)
         entering = self._embedding.stands_in(inputs)
@@ -208,9 +209,7 @@ def draws_of_inputs(embedding: Embedding, inputs: Ids, draws: int) -> Ids:
     return counts
 
 
-def draws_for_outputs(
-    mechanism: NearestWord, noise: RadialNoise, inputs: Ids, outputs: Ids, *, seed: int
-) -> Ids:
+def draws_for_outputs(mechanism: NearestWord, inputs: Ids, outputs: Ids, *, seed: int) -> Ids:
     """Return how many points to draw around each input word so that some come out as each of these outputs.
 
     A pilot says which outputs points around all words seldom meet. Its own points are not used again: an
@@ -222,7 +221,7 @@ def draws_for_outputs(
     _, met = SeededPoints(mechanism, seed=seed).of_each(embedding.stands_in(np.repeat(inputs, pilot)))
     expected = np.bincount(met, minlength=len(embedding))[outputs] * (each.sum() / pilot.sum())
     seldom = outputs[expected < LEAST_MET]
-    near = _near(NoiseMetric(mechanism, noise, inputs), embedding.rows(seldom), min(NEAR, len(inputs)))
+    near = _near(NoiseMetric(mechanism, inputs), embedding.rows(seldom), min(NEAR, len(inputs)))
     np.add.at(each, near.ravel(), max(1, min(DRAWS_AROUND, int(each.sum()) // max(1, near.size))))
     return each
 
@@ -241,7 +240,6 @@ def _near(metric: NoiseMetric, vectors: Vectors, count: int) -> Ids:
 
 def draw_points(
     mechanism: NearestWord,
-    noise: RadialNoise,
     inputs: Ids,
     each: Ids,
     *,
@@ -272,7 +270,7 @@ def draw_points(
         kept.add(outputs, points, owners, chance.random(len(outputs)))
         if report is not None:
             report(start + len(outputs), total)
-    metric = NoiseMetric(mechanism, noise, inputs)
+    metric = NoiseMetric(mechanism, inputs)
     if of is not None:
         kept.add_own_vectors(embedding, metric)
     places = kept.in_order()

@@ -23,7 +23,8 @@ from dataclasses import replace
 import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
-from deniable.channel.draws import Draws, gpu_draws
+from deniable.channel.channel import LEFT_OUT
+from deniable.channel.draws import Draws
 from deniable.channel.point_sums import PointSums, sums_of
 from deniable.channel.points import (
     NoiseMetric,
@@ -37,10 +38,9 @@ from deniable.channel.points import (
 from deniable.channel.rays.rays import Envelope, RadialRays
 from deniable.channel.rays.statistics import furthest_radius, length_function, row_on_rays
 from deniable.channel.store import Row
-from deniable.gpu.draws import SEED as GPU_SEED
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import Method, NearestWord, exact_sums, method_of, radial_noise
-from deniable.neighbours.selection import device_in_use, released_words
+from deniable.neighbours.selection import released_words
 from deniable.neighbours.threads import threads
 from deniable.progress import Report
 
@@ -50,6 +50,10 @@ same one."""
 
 PILOT_SEED = 8
 """Where points are drawn for some outputs alone, a pilot from this seed says around which words."""
+
+MOST_OUTPUTS = 4_096
+"""No row lists more outputs than this, but that of ⊥ by points; a softmax at a small ε has weight
+everywhere."""
 
 FEWEST_INPUTS = 1_000
 """A channel of fewer words is made by rays."""
@@ -71,20 +75,13 @@ _WORDS_AT_ONCE = {"rays": 256, "exact": 256, "points": 1_024, "simulation": 64}
 def shares_points(mechanism: Mechanism, inputs: Ids) -> bool:
     """Return whether the rows of these input words come from points that they share; they do if there are
     many."""
-    noise = radial_noise(mechanism)
-    if (
-        noise is None
-        or method_of(mechanism) != "rays"
-        or not isinstance(mechanism, NearestWord)
-        or len(inputs) < FEWEST_INPUTS
-    ):
+    if len(inputs) < FEWEST_INPUTS or method_of(mechanism) != "rays":
         return False
-    return NoiseMetric(mechanism, noise, inputs).tells_distances
+    return isinstance(mechanism, NearestWord) and NoiseMetric(mechanism, inputs).tells_distances
 
 
 class RowMaker:
-    """Computes the rows of a mechanism's channel at several ε; of each row all outputs but a share
-    ``left_out``, at most ``most``."""
+    """Computes the rows of a mechanism's channel at several ε."""
 
     def __init__(
         self,
@@ -92,65 +89,47 @@ class RowMaker:
         *,
         inputs: Ids,
         directions: int,
-        left_out: float,
-        most: int,
         outputs: Ids | None = None,
-        on_gpu: bool = False,
     ) -> None:
         """Prepare the rows of ``inputs``, given in order, under mechanisms that differ in ε only; by points
         there is one.
 
-        ``outputs`` may be the only ones that are needed. ``on_gpu`` sums over points on the device that was
-        asked for, and takes draws there in place of rays, where it draws this noise.
+        ``outputs`` may be the only ones that are needed.
         """
-        embedding, self.made = made[0].embedding, made
-        self._embedding, self._epsilons = embedding, [each.epsilon for each in made]
-        self._left_out, self._on_gpu = left_out, on_gpu
-        self._outputs = len(released_words(embedding))
-        shared = shares_points(made[0], inputs)
-        self._directions = draws_each(embedding, len(inputs), directions) if shared else directions
-        self._most = min(most, max(_FEWEST_OUTPUTS, _OUTPUTS_A_DRAW * self._directions)) if shared else most
-        gpus = [gpu_draws(each, directions) for each in made] if on_gpu and not shared else []
-        self._gpus = [gpu for gpu in gpus if gpu is not None]
-        self.method: Method = "points" if shared else "simulation" if self._gpus else method_of(made[0])
+        embedding, noise = made[0].embedding, radial_noise(made[0])
+        self.made, self._embedding, self._most = made, embedding, MOST_OUTPUTS
+        self._outputs, self._draws = len(released_words(embedding)), directions
+        self.method: Method = "points" if shares_points(made[0], inputs) else method_of(made[0])
+        if self.method == "points":
+            self._draws = draws_each(embedding, len(inputs), directions)
+            self._most = min(MOST_OUTPUTS, max(_FEWEST_OUTPUTS, _OUTPUTS_A_DRAW * self._draws))
         self.asked = outputs if self.method in ("points", "exact") else None
         """The outputs that rows are made of, where that is not all: rays and draws meet all outputs at
         once."""
-        noise = radial_noise(made[0])
-        self._rays = (
-            None if noise is None or self.method != "rays" else RadialRays(embedding, noise, rays=directions)
-        )
+        self._rays: RadialRays | None = None
         self._sums: PointSums | None = None
-        self.ordered = self._in_order(inputs)
+        self.ordered = inputs
         """The words in the order in which they are looked at fastest; ⊥ comes last."""
-
-    def _in_order(self, ids: Ids) -> Ids:
-        if self._rays is None:
-            return ids
-        known = ids[ids < len(self._embedding)]
-        return np.concatenate(
-            [
-                known[np.argsort(self._rays.tables.place(known), kind="stable")],
-                ids[ids >= len(self._embedding)],
-            ]
-        )
+        if self.method == "rays" and noise is not None:
+            self._rays = RadialRays(embedding, noise, rays=directions)
+            words, unknown = inputs[inputs < len(embedding)], inputs[inputs >= len(embedding)]
+            fastest = np.argsort(self._rays.tables.place(words), kind="stable")
+            self.ordered = np.concatenate([words[fastest], unknown])
 
     @property
     def directions(self) -> int:
         """How many rays or draws there are of each word, or points for each; 0 where sums are exact."""
-        return 0 if self.method == "exact" else self._directions
+        return 0 if self.method == "exact" else self._draws
 
     @property
     def at_once(self) -> int:
         """How many words are best asked for at once."""
-        if self._gpus:
-            return self._gpus[0].words_at_once
         return _WORDS_AT_ONCE[self.method]
 
     @property
-    def seed(self) -> int | str | None:
+    def seed(self) -> int | None:
         """What the draws come from; None where nothing is drawn."""
-        return GPU_SEED if self._gpus else SEED if self.method in ("simulation", "points") else None
+        return SEED if self.method in ("simulation", "points") else None
 
     @property
     def points_each(self) -> int | None:
@@ -160,40 +139,30 @@ class RowMaker:
     def prepare(self, report: Report) -> None:
         """Do what comes before all rows: draw the points that they share. ``report`` is told how much is
         done, of how much."""
-        if self.method != "points" or self._sums is not None:
+        made, ordered, asked = self.made[0], self.ordered, self.asked
+        if self.method != "points" or self._sums is not None or not isinstance(made, NearestWord):
             return
-        made, noise = self.made[0], radial_noise(self.made[0])
-        assert isinstance(made, NearestWord)  # noqa: S101 - said by the method
-        assert noise is not None  # noqa: S101 - said by the method
-        if self.asked is None:
-            each = draws_of_inputs(self._embedding, self.ordered, self._directions * len(self.ordered))
+        if asked is None:
+            each = draws_of_inputs(self._embedding, ordered, self._draws * len(ordered))
         else:
-            each = draws_for_outputs(made, noise, self.ordered, self.asked, seed=PILOT_SEED)
+            each = draws_for_outputs(made, ordered, asked, seed=PILOT_SEED)
+        outputs = self._outputs if asked is None else len(asked)
         points = draw_points(
             made,
-            noise,
-            self.ordered,
+            ordered,
             each,
             seed=SEED,
-            of=self.asked,
+            of=asked,
             keep=self.points_each,
-            in_all=points_in_all(
-                self._outputs if self.asked is None else len(self.asked), len(self.ordered), int(each.sum())
-            ),
+            in_all=points_in_all(outputs, len(ordered), int(each.sum())),
             report=lambda done, of: report(done, 2 * of),
         )
-        self._met = points.outputs
-        self._sums = sums_of(
-            points, device_in_use() if self._on_gpu else None, lambda done, of: report(of + done, 2 * of)
-        )
+        self._met, self._sums = points.outputs, sums_of(points, lambda done, of: report(of + done, 2 * of))
 
     def rows(self, ids: Ids) -> Iterator[list[Row]]:
         """Yield for each word its rows, one for each ε; by points, after ``prepare``."""
-        if self.method == "exact":
-            return self._by_sums(ids)
-        if self.method == "points":
-            return self._by_points(ids)
-        return self._by_rays(ids) if self.method == "rays" else self._by_draws(ids)
+        ways = {"exact": self._by_sums, "points": self._by_points, "rays": self._by_rays}
+        return ways.get(self.method, self._by_draws)(ids)
 
     def _by_points(self, ids: Ids) -> Iterator[list[Row]]:
         assert self._sums is not None  # noqa: S101 - prepared
@@ -205,58 +174,45 @@ class RowMaker:
     def _of_points(self, first: int, block: Vectors) -> list[Row]:
         if self.asked is not None:  # what they become else is not known, so neither are their sums
             return [self._of_asked(row * np.float32(1.0 - _POINTS_LEAVE_OUT)) for row in block]
-        found = []
-        for word, row, total in zip(
-            self.ordered[first : first + len(block)], block, block.sum(axis=1, dtype=np.float64), strict=True
-        ):
+        found, unknown = [], self._embedding.unknown_id
+        words, totals = self.ordered[first : first + len(block)], block.sum(axis=1, dtype=np.float64)
+        for word, row, total in zip(words.tolist(), block, totals, strict=True):
             if 1.0 / _FAR_FROM_ONE < total < _FAR_FROM_ONE:
                 row *= np.float32((1.0 - _POINTS_LEAVE_OUT) / total)
                 # ⊥ lies among all words and becomes any of them: cut like others, most of what it becomes
                 # would be lost in the background.
-                found.append(
-                    self._cut_unsorted(
-                        self._met, row, most=len(row) if word == self._embedding.unknown_id else self._most
-                    )
-                )
+                found.append(self._cut(self._met, row, most=len(row) if word == unknown else self._most))
             else:
-                drawn = self._counts(self.made[0], self._embedding.stands_in(np.array([word])), int(word))
-                found += [self._of_counts(*counted) for counted in drawn]
+                found += self._drawn(self.made[0], self._embedding.stands_in(np.array([word])), word)
         return found
 
     def _of_asked(self, chances: Floats) -> Row:
-        row = self._cut_unsorted(self._met, chances, left_out=0.0)
+        row = self._cut(self._met, chances, left_out=0.0)
         return replace(row, dropped=max(0.0, float(chances.sum(dtype=np.float64) - row.chances.sum())))
 
     def _by_rays(self, ids: Ids) -> Iterator[list[Row]]:
         assert self._rays is not None  # noqa: S101 - said by the method
-        rays, length = self._rays, length_function(self._rays.noise)
-        furthest = furthest_radius(
-            min(self._epsilons), length
-        )  # so far that a row does not depend on which other ε are asked for
+        length, epsilons = length_function(self._rays.noise), [each.epsilon for each in self.made]
+        # So far that a row does not depend on which other ε are asked for.
+        furthest = furthest_radius(min(epsilons), length)
 
         def of_one_word(envelope: Envelope) -> list[Row]:
-            rows = []
-            for epsilon in self._epsilons:
-                words, chances, missed = row_on_rays(envelope, epsilon, length)
-                rows.append(self._cut(words, chances * (1.0 - missed)))
-            return rows
+            found = (row_on_rays(envelope, epsilon, length) for epsilon in epsilons)
+            return [self._cut(words, chances * (1.0 - missed)) for words, chances, missed in found]
 
         with ThreadPoolExecutor(threads()) as pool:
-            yield from pool.map(of_one_word, rays.envelopes(ids, furthest=furthest))
+            yield from pool.map(of_one_word, self._rays.envelopes(ids, furthest=furthest))
 
     def _by_sums(self, ids: Ids) -> Iterator[list[Row]]:
-        sums = exact_sums(self.made[0])
+        sums, epsilons = exact_sums(self.made[0]), np.array([each.epsilon for each in self.made])
         assert sums is not None  # noqa: S101 - said by the method
         asked = None if self.asked is None else np.isin(np.arange(len(self._embedding)), self.asked)
-        for outputs, chances in sums.distributions(self._embedding.stands_in(ids), np.array(self._epsilons)):
+        for outputs, chances in sums.distributions(self._embedding.stands_in(ids), epsilons):
             if asked is None:
-                yield [self._cut_unsorted(*self._above_even(outputs, row)) for row in chances]
+                yield [self._cut(*self._above_even(outputs, row)) for row in chances]
             else:
                 some = asked[outputs]
-                yield [
-                    self._cut_unsorted(outputs[some], row[some], most=len(row), left_out=0.0)
-                    for row in chances
-                ]
+                yield [self._cut(outputs[some], row[some], most=len(row), left_out=0.0) for row in chances]
 
     def _above_even(self, outputs: Ids, chances: Floats) -> tuple[Ids, Floats]:
         """Return what of a row lies above its least probability, if most words have just that: a channel
@@ -272,27 +228,22 @@ class RowMaker:
 
     def _by_draws(self, ids: Ids) -> Iterator[list[Row]]:
         entering = self._embedding.stands_in(ids)
-        counted = [gpu.counts(entering) for gpu in self._gpus] or [
-            self._counts(made, entering, int(ids[0])) for made in self.made
-        ]
-        for of_one_word in zip(*counted, strict=True):
-            yield [self._of_counts(*counted) for counted in of_one_word]
+        drawn = (self._drawn(made, entering, int(ids[0])) for made in self.made)
+        yield from map(list, zip(*drawn, strict=True))
 
-    def _of_counts(self, outputs: Ids, counts: Ids) -> Row:
-        missed = np.count_nonzero(counts == 1) / self._directions
-        return self._cut_unsorted(outputs, counts / self._directions * (1.0 - missed))
-
-    def _counts(self, made: Mechanism, entering: Ids, first: int) -> Iterator[tuple[Ids, Ids]]:
-        """Yield for each word the words that came out and how often each did, as ``GpuDraws.counts``
-        does."""
+    def _drawn(self, made: Mechanism, entering: Ids, first: int) -> Iterator[Row]:
+        """Yield for each word the row of what it became in draws from the public seed."""
         # One seed for all ε: what is found at one does not depend on which others were asked for.
-        drawn = Draws(made, seed=(SEED << 48) + first).of_each(np.repeat(entering, self._directions))
-        for released in drawn.reshape(len(entering), self._directions):
-            yield np.unique(released, return_counts=True)
+        drawn = Draws(made, seed=(SEED << 48) + first).of_each(np.repeat(entering, self._draws))
+        for released in drawn.reshape(len(entering), self._draws):
+            outputs, counts = np.unique(released, return_counts=True)
+            missed = np.count_nonzero(counts == 1) / self._draws
+            yield self._cut(outputs, counts / self._draws * (1.0 - missed))
 
-    def _cut_unsorted(
+    def _cut(
         self, outputs: Ids, chances: Floats, *, most: int | None = None, left_out: float | None = None
     ) -> Row:
+        """Return the likeliest outputs as a row: at most so many, and all but a share that is left out."""
         most = self._most if most is None else most
         if len(outputs) > most:
             least = np.partition(chances, len(chances) - most)[len(chances) - most]
@@ -300,12 +251,7 @@ class RowMaker:
             largest = np.append(above, np.flatnonzero(chances == least)[: most - len(above)])
             outputs, chances = outputs[largest], chances[largest]
         order = np.argsort(-chances, kind="stable")
-        return self._cut(outputs[order], chances[order].astype(np.float64), most=most, left_out=left_out)
-
-    def _cut(
-        self, outputs: Ids, chances: Floats, *, most: int | None = None, left_out: float | None = None
-    ) -> Row:
-        left_out = self._left_out if left_out is None else left_out
-        enough = int(np.searchsorted(np.cumsum(chances), chances.sum() - left_out)) + 1
-        kept = min(enough, self._most if most is None else most, int(np.count_nonzero(chances)))
+        outputs, chances = outputs[order], chances[order].astype(np.float64)
+        enough = chances.sum() - (LEFT_OUT if left_out is None else left_out)
+        kept = min(int(np.searchsorted(np.cumsum(chances), enough)) + 1, int(np.count_nonzero(chances)))
         return Row(outputs=outputs[:kept], chances=chances[:kept])

@@ -49,8 +49,7 @@ def open_channel(
     and ⊥ to all words or some.
 
     Frequent are the words of the public text that ``context`` was read from, and then the first ones of the
-    embedding. A text of few ``words`` says little of any, and needs no more than a coarse channel. The device
-    that was asked for takes part, if there is one (``make_channels``).
+    embedding. A text of few ``words`` says little of any, and needs no more than a coarse channel.
 
     :raises InvalidParameter: if a release with this card has no one channel.
     """
@@ -70,7 +69,7 @@ def open_channel(
         if shares_points(mechanism, inputs):
             directions = min(directions, max(_FEWEST_DRAWS, 10 ** (len(str(words)) - 2)))
     return open_channel_of_inputs(
-        card, embedding, inputs, outputs=outputs, directions=directions, on_gpu=True, report=report
+        card, embedding, inputs, outputs=outputs, directions=directions, report=report
     )
 
 
@@ -81,14 +80,12 @@ def open_channel_of_inputs(
     *,
     outputs: Ids | None = None,
     directions: int = DIRECTIONS,
-    on_gpu: bool = False,
     report: Report | None = None,
 ) -> Channel:
     """Return the channel that text with this card went through, from these words, sorted ids, to all words or
     to these ``outputs``.
 
-    Without ``on_gpu`` nothing is drawn but from public seeds: another machine gets the same numbers, as far
-    as float32 goes.
+    Nothing is drawn but from public seeds: another machine gets the same numbers, as far as float32 goes.
 
     :raises InvalidParameter: if a release with this card has no one channel, or an id is not one of the
         embedding.
@@ -108,7 +105,6 @@ def open_channel_of_inputs(
         inputs=None if len(inputs) == len(embedding) + 1 else inputs,
         outputs=outputs,
         directions=directions,
-        on_gpu=on_gpu,
         report=report,
     )
     kept = kept_words(card, embedding)

@@ -186,21 +186,6 @@ class FusedNeighbours:
             )
             return found.cpu().numpy().astype(np.int64)
 
-    def draw_repeatedly(
-        self, ids: Ids, noise: RadialNoise, epsilon: float, draws: int
-    ) -> tuple[Tensor, Tensor]:
-        """Return the ids and what each becomes in so many draws, one row a word, on the device: for counting
-        there.
-
-        :raises RandomnessError: if no secure noise can be had.
-        """
-        with self._lock, self._torch.inference_mode():
-            own = self._on_device(ids.astype(np.int32))
-            drawn: Tensor = self._words_of_noisy(own.repeat_interleave(draws), noise, epsilon).view(
-                len(ids), draws
-            )
-            return own, drawn
-
     def _words_of_noisy(self, ids: Tensor, noise: RadialNoise, epsilons: Floats | float) -> Tensor:
         """Return the released words of ids on the device, there."""
         torch = self._torch
