@@ -25,7 +25,7 @@ from benchmarks.search.contestants import Search, blocked_numpy, faiss_flat
 from deniable import Embedding
 from deniable.arrays import Ids
 from deniable.calibration.by_rays import epsilon_range
-from deniable.channel.rays.rays import RadialRays, Rays
+from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import LengthFunction, furthest_radius
 from deniable.neighbours.threads import threads
 from deniable.noise.randomness import RadialNoise
@@ -47,7 +47,7 @@ def main() -> None:
     rays = Rays(embedding, rays=options.rays)
     tables = time.perf_counter() - started
     noise = RadialNoise(lengths="gamma", dimension=embedding.dimension)
-    epsilons = epsilon_range(RadialRays(embedding, noise, rays=options.rays), SWEEP)
+    epsilons = epsilon_range(Rays(embedding, noise, rays=options.rays), SWEEP)
     contestants = by_rays(rays, epsilons) | directly(embedding, float(np.median(epsilons)))
     rates: dict[str, list[float]] = {name: [] for name in contestants}
     for _ in range(options.rounds):

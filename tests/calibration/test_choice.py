@@ -14,7 +14,7 @@ from deniable.calibration.by_rays import DistinctWords, RayCalibration, epsilon_
 from deniable.calibration.choice import choose, choose_for_protection, evaluate
 from deniable.calibration.protection import protect
 from deniable.calibration.result import Targets, describe_words
-from deniable.channel.rays.rays import RadialRays, Rays
+from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import distinct_words, furthest_radius
 from deniable.channel.rays.tables import WordTables, word_tables
 from deniable.errors import DamagedCalibration, TargetsNotMet
@@ -87,8 +87,8 @@ def walked(calibration: RayCalibration, epsilon: float) -> Ids:
     return np.array([distinct_words(walk, epsilon, draws) for walk in walks])
 
 
-def engine_of(calibration: RayCalibration) -> RadialRays:
-    return RadialRays(calibration.embedding, calibration.noise, rays=calibration.draws)
+def engine_of(calibration: RayCalibration) -> Rays:
+    return Rays(calibration.embedding, calibration.noise, rays=calibration.draws)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -239,7 +239,7 @@ def test_no_words_at_all_is_one_clear_message() -> None:
 
 def test_the_range_goes_from_hardly_any_word_to_most_words() -> None:
     embedding = random_embedding(300, 6)
-    grid = epsilon_range(RadialRays(embedding, RadialNoise(lengths="gamma", dimension=6), rays=100))
+    grid = epsilon_range(Rays(embedding, RadialNoise(lengths="gamma", dimension=6), rays=100))
     calibration = measure_by_rays(embedding, rays=100)
     assert (np.diff(grid) > 0).all()
     assert calibration.unchanged(float(grid[0]))[0].mean() < 0.1
@@ -276,9 +276,9 @@ def test_an_interrupted_run_is_continued_and_gives_the_same(
 def test_progress_is_reported_before_the_tables_are_made(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events: list[str] = []
 
-    def make_tables(embedding: Embedding) -> WordTables:
+    def make_tables(embedding: Embedding, **options: bool) -> WordTables:
         events.append("tables")
-        return word_tables(embedding)
+        return word_tables(embedding, **options)
 
     def stop(done: int, total: int) -> None:
         events.append(f"{done} of {total}")

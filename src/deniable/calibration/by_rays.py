@@ -27,7 +27,7 @@ from deniable.calibration.calibration import (
     measured_arrays,
     public_sample,
 )
-from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope, RadialRays
+from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope, Rays
 from deniable.channel.rays.statistics import (
     GROUPS,
     LengthFunction,
@@ -109,9 +109,9 @@ class RayCalibration(Calibration):
         )
         return means
 
-    def engine(self, rays: int | None = None) -> RadialRays:
+    def engine(self, rays: int | None = None) -> Rays:
         """Return the rays that it was measured by, or the first ones."""
-        return RadialRays(self.embedding, self.noise, rays=self.draws if rays is None else rays)
+        return Rays(self.embedding, self.noise, rays=self.draws if rays is None else rays)
 
     @cached_property
     def distinct_words(self) -> DistinctWords:
@@ -179,7 +179,7 @@ class DistinctWords:
 
     def __init__(self, calibration: RayCalibration) -> None:
         """Prepare to count; tables are made when they are needed."""
-        self._calibration, self._engines = calibration, dict[int, RadialRays]()
+        self._calibration, self._engines = calibration, dict[int, Rays]()
         self._draws = calibration.length.draws(calibration.draws)
 
     def fewer(
@@ -218,7 +218,7 @@ class DistinctWords:
             return counts
         tell = report or (lambda *_: None)
         engine = self._engines.setdefault(rays, self._calibration.engine(rays))
-        pairs = _PAIRS_AT_ONCE_IN_PARTS if engine.tables.in_parts else _PAIRS_AT_ONCE
+        pairs = _PAIRS_AT_ONCE_IN_PARTS if engine.in_parts else _PAIRS_AT_ONCE
         at_once = max(1, pairs // rays)
         for start in range(0, len(rows), at_once):
             tell(start, len(rows))
@@ -289,14 +289,14 @@ def measure_by_rays(
         settings["mechanism"] = mechanism.identity(embedding)
 
     def prepare(grid: Floats | None) -> Work:
-        engine = RadialRays(embedding, noise, rays=rays, table_bytes=table_bytes)
-        order = engine.tables.order
+        engine = Rays(embedding, noise, rays=rays, table_bytes=table_bytes)
+        order = engine.order
         if ids is not None:
-            order = ids[np.argsort(engine.tables.place(ids), kind="stable")]
+            order = ids[np.argsort(engine.place(ids), kind="stable")]
         if support and grid is None:
             grid = epsilon_range(engine)
         pairs = _PAIRS_AT_ONCE
-        if engine.tables.in_parts:
+        if engine.in_parts:
             pairs = _WALKS_AT_ONCE_IN_PARTS if support else _PAIRS_AT_ONCE_IN_PARTS
         measured = grid if support else None
         return order, lambda part: {"ids": part, **_rows(engine, part, measured)}, max(1, pairs // rays)
@@ -331,7 +331,7 @@ def measure_protected(
 ) -> dict[float, ProtectedUnchanged]:
     """Return how often protected words come out themselves at each ε, from one walk a word; of words with one
     vector the first counts."""
-    engine, shape = RadialRays(embedding, noise, rays=rays), (len(epsilons), len(ids))
+    engine, shape = Rays(embedding, noise, rays=rays), (len(epsilons), len(ids))
     length = length_function(engine.noise)
     draws, counts = length.draws(rays), np.zeros(shape, dtype=np.int64)
     means, errors = np.zeros(shape), np.zeros(shape)
@@ -351,11 +351,11 @@ def measure_protected(
     }
 
 
-def epsilon_range(engine: RadialRays, values: int = GRID_VALUES) -> Floats:
+def epsilon_range(engine: Rays, values: int = GRID_VALUES) -> Floats:
     """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95
     %)."""
     ids = public_sample(len(engine.embedding), _WORDS_TO_FIND_THE_RANGE, seed=3)
-    return _covering(engine.first_breakpoints(ids), length_function(engine.noise), values)
+    return _covering(engine.first_breakpoints(ids)[0], length_function(engine.noise), values)
 
 
 def typical_epsilon(radii: Floats, length: LengthFunction) -> float:
@@ -383,9 +383,9 @@ def _reaching(radii: Floats, length: LengthFunction, share: float) -> float:
     return high
 
 
-def _rows(engine: RadialRays, ids: Ids, grid: Floats | None) -> Rows:
+def _rows(engine: Rays, ids: Ids, grid: Floats | None) -> Rows:
     if grid is None:
-        return {"radii": round_up(engine.first_breakpoints(ids))}
+        return {"radii": round_up(engine.first_breakpoints(ids)[0])}
     length = length_function(engine.noise)
     draws = length.draws(engine.rays)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.channel.distribution import OutputDistribution, binomial_error
-from deniable.channel.rays.rays import RadialRays
+from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import (
     distinct_words,
     distribution_on_rays,
@@ -62,7 +62,7 @@ def output_distribution(
 def _by_rays(mechanism: Mechanism, noise: RadialNoise, word: int, rays: int) -> OutputDistribution:
     epsilon, length = mechanism.epsilon, length_function(noise)
     lengths = length.draws(rays)
-    envelope = RadialRays(mechanism.embedding, noise, rays=rays).envelope(
+    envelope = Rays(mechanism.embedding, noise, rays=rays).envelope(
         word, furthest=furthest_radius(epsilon, length, lengths)
     )
     return OutputDistribution(

@@ -35,7 +35,7 @@ from deniable.channel.points import (
     points_each,
     points_in_all,
 )
-from deniable.channel.rays.rays import Envelope, RadialRays
+from deniable.channel.rays.rays import Envelope, Rays
 from deniable.channel.rays.statistics import furthest_radius, length_function, row_on_rays
 from deniable.channel.store import Row
 from deniable.interfaces import Mechanism
@@ -106,14 +106,14 @@ class RowMaker:
         self.asked = outputs if self.method in ("points", "exact") else None
         """The outputs that rows are made of, where that is not all: rays and draws meet all outputs at
         once."""
-        self._rays: RadialRays | None = None
+        self._rays: Rays | None = None
         self._sums: PointSums | None = None
         self.ordered = inputs
         """The words in the order in which they are looked at fastest; ⊥ comes last."""
         if self.method == "rays" and noise is not None:
-            self._rays = RadialRays(embedding, noise, rays=directions)
+            self._rays = Rays(embedding, noise, rays=directions)
             words, unknown = inputs[inputs < len(embedding)], inputs[inputs >= len(embedding)]
-            fastest = np.argsort(self._rays.tables.place(words), kind="stable")
+            fastest = np.argsort(self._rays.place(words), kind="stable")
             self.ordered = np.concatenate([words[fastest], unknown])
 
     @property

@@ -21,7 +21,7 @@ from starlette.responses import Response
 from deniable.arrays import Floats
 from deniable.channel.columns import columns_of
 from deniable.channel.explanation import Explanation, explain_word
-from deniable.channel.rays.rays import RadialRays
+from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import length_function, unchanged
 from deniable.decoding.posterior import BayesAdversary
 from deniable.embeddings.embedding import Embedding
@@ -59,7 +59,7 @@ class Facts:
         # Decoding takes seconds a text: nobody's words wait for it.
         self._threads = {name: ThreadPoolExecutor(1, thread_name_prefix=name) for name in ("words", "decode")}
         self.waiting = dict.fromkeys(self._threads, 0)
-        self._rays: OrderedDict[str, RadialRays] = OrderedDict()
+        self._rays: OrderedDict[str, Rays] = OrderedDict()
 
     def stop(self) -> None:
         """End when what was begun is done."""
@@ -194,13 +194,13 @@ class Facts:
         if noise is None:
             return None
         key = f"{mechanism.embedding.fingerprint} {identity_of(mechanism)}"
-        rays = self._rays.pop(key, None) or RadialRays(mechanism.embedding, noise, rays=_RAYS)
+        rays = self._rays.pop(key, None) or Rays(mechanism.embedding, noise, rays=_RAYS)
         self._rays[key] = rays
         if len(self._rays) > _KEPT:
             self._rays.popitem(last=False)
         if not len(ids):
             return []
-        ends = rays.first_breakpoints(ids)
+        ends, _ = rays.first_breakpoints(ids)
         shares, _ = unchanged(ends, epsilons, length_function(rays.noise))
         return [[round(share, 5) for share in row] for row in shares.tolist()]
 

@@ -11,7 +11,7 @@ for calibration only: releases never share directions.
 Words that share a vector: the first of them is released for all, so its cell counts as the own cell of each.
 Likewise a protected word goes in as the word that stands in for it, and has that one's rays and cell.
 
-``Rays`` knows radii only. ``RadialRays`` counts in lengths of noise at ε = 1, so that one walk tells all ε:
+``Rays`` counts in lengths of noise at ε = 1, so that one walk tells all ε:
 
 - The multivariate mechanism: length Gamma(n, 1)/ε, direction g uniform on the sphere.
 - The Gaussian mechanism: length χ_n/ε, the same directions.
@@ -24,9 +24,10 @@ along the ray: such mechanisms declare no radial noise.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ class Envelope:
         words[moved] = self.winners[(ends - self.counts + passed - 1)[moved]]
         return words
 
-    @functools.cached_property
+    @cached_property
     def pieces(self) -> Pieces:
         """The pieces of all rays, put together once for all ε."""
         rays, ends = len(self.counts), np.cumsum(self.counts + 1)
@@ -112,52 +113,39 @@ class Pieces:
 
 
 class Rays:
-    """Shared rays through an embedding. ``path`` forces native code for an instruction set, or "numpy" for
-    none."""
+    """Shared rays through an embedding, by lengths of noise."""
 
     def __init__(
         self,
         embedding: Embedding,
+        noise: RadialNoise | None = None,
         *,
         rays: int = 1000,
         seed: int = SEED,
         path: str | None = None,
-        directions: Floats | None = None,
-        words: WordTables | None = None,
+        clustered: bool = True,
         table_bytes: int = TABLE_BYTES,
     ) -> None:
-        """Put the words in tiles and, if they fit in ``table_bytes``, compute their projections: 2 bytes for
-        each word and ray.
+        """Prepare to follow this many public directions; tables are made on first use.
 
-        If they do not fit, every question goes through the rays in parts, and each part's projections are
-        computed again: the answers are the same, and few questions about many words are much faster than many
-        about few.
-
-        ``directions`` are used in place of those of the seed, and ``words`` if their tables are there
-        already.
+        Lengths are radii without a ``noise``, or if it has no shape. ``path`` forces native code for an
+        instruction set, or "numpy" for none. If the projections do not fit in ``table_bytes``, which takes 2
+        bytes for each word and ray, every question goes through the rays in parts, and each part's
+        projections are computed again: the answers are the same, and few questions about many words are much
+        faster than many about few. Not ``clustered``, words are there sooner and little can be ruled out.
 
         :raises InvalidParameter: if ``rays`` is not a whole number of at least 1, or the machine has no such
             path.
         """
-        self.embedding = embedding
-        self.rays = validated_count(rays if directions is None else len(directions), "rays")
-        self.path = _chosen(path)
-        self._words = word_tables(embedding) if words is None else words
-        self.directions: Floats = (
-            unit_directions(self.rays, embedding.dimension, seed=seed)
-            if directions is None
-            else np.ascontiguousarray(directions)
-        )
-        self._flat = self._words.vectors.reshape(-1, embedding.dimension)
-        self._ids = self._words.ids.reshape(-1)
-        self._first = first_of_each(embedding)
-        at_once = max(
-            1, validated_count(table_bytes, "table_bytes") // (_BYTES_PER_PROJECTION * len(self._flat))
-        )
-        self._slices = [
-            slice(start, min(start + at_once, self.rays)) for start in range(0, self.rays, at_once)
-        ]
-        self._whole = None if self.in_parts else _Part(self._words, self.directions, self.path)
+        self.embedding, self.rays = embedding, validated_count(rays, "rays")
+        self.noise = noise or RadialNoise(lengths="gamma", dimension=embedding.dimension)
+        self.path, self._clustered = _chosen(path), clustered
+        self._room = validated_count(table_bytes, "table_bytes")
+        self.directions, self._stretch = unit_directions(rays, embedding.dimension, seed=seed), np.ones(rays)
+        if self.noise.shape is not None:
+            self.directions = self.directions @ self.noise.shape
+            self._stretch = np.sqrt(np.einsum("ij,ij->i", self.directions, self.directions))
+            self.directions /= self._stretch[:, None]
 
     @property
     def in_parts(self) -> bool:
@@ -175,7 +163,7 @@ class Rays:
         return self._words.positions[ids]
 
     def first_breakpoints(self, ids: Ids) -> tuple[Floats, Ids]:
-        """Return for each word and ray the radius at which its cell ends, and the word behind; infinity and
+        """Return for each word and ray the length at which its cell ends, and the word behind; infinity and
         -1 for no end."""
         radii, winners = np.empty((len(ids), self.rays)), np.empty((len(ids), self.rays), dtype=np.int64)
         for rays, part in self._parts():
@@ -184,43 +172,76 @@ class Rays:
         outside = winners < 0
         winners = self._ids[winners]
         winners[outside] = -1
-        return radii / self._words.factor, winners
+        radii /= self._words.factor
+        radii /= self._stretch
+        return radii, winners
 
     def envelopes(self, ids: Ids, *, furthest: float = np.inf) -> Iterator[Envelope]:
-        """Yield each word's walks up to the radius ``furthest``; an id of ⊥ starts in the cell of the word
+        """Yield each word's walks up to this length at least; an id of ⊥ starts in the cell of the word
         nearest to it."""
+        reach = furthest * float(self._stretch.max())
         if not self.in_parts:
-            for _, part in self._parts():
-                yield from self._walked(part, ids, furthest)
+            for rays, part in self._parts():
+                yield from self._walked(part, ids, reach, self._stretch[rays])
             return
-        yield from map(
-            _joined, zip(*(list(self._walked(part, ids, furthest)) for _, part in self._parts()), strict=True)
-        )
+        parts = [list(self._walked(part, ids, reach, self._stretch[rays])) for rays, part in self._parts()]
+        yield from map(_joined, zip(*parts, strict=True))
 
-    def winners_at(self, ids: Ids, radii: Floats, *, stays: NDArray[np.bool_] | None = None) -> Ids:
-        """Return the released word of each word and ray at one radius per ray: what ``Envelope.at`` says,
+    def envelope(self, word: int, *, furthest: float) -> Envelope:
+        """Return the walks of one word (or ⊥) without the shared tables: quick to begin, and small in any
+        vocabulary."""
+        alone = copy(self)
+        for made in ("_words", "_slices", "_whole", "_flat", "_ids"):
+            alone.__dict__.pop(made, None)
+        alone._clustered, alone._room = False, _TABLE_BYTES_FOR_ONE_WORD
+        return next(alone.envelopes(np.array([word]), furthest=furthest))
+
+    def winners_at(self, ids: Ids, lengths: Floats, *, stays: NDArray[np.bool_] | None = None) -> Ids:
+        """Return the released word of each word and ray at one length per ray: what ``Envelope.at`` says,
         without the walk.
 
         ``stays`` marks rays that are known to be still in the cell they begin in.
         """
         winners = np.full((len(ids), self.rays), -1, dtype=np.int64)
         still = np.zeros(winners.shape, dtype=np.uint8) if stays is None else stays.astype(np.uint8)
+        radii = lengths * self._stretch * self._words.factor
         for rays, part in self._parts():
-            along = np.ascontiguousarray(radii[rays] * self._words.factor)
+            along = np.ascontiguousarray(radii[rays])
             for rows, origins in self._origins(ids):
                 winners[rows, rays] = part.at(*origins, along, np.ascontiguousarray(still[rows, rays]))
         return self._ids[winners]
 
-    def _walked(self, part: _Part, ids: Ids, furthest: float) -> Iterator[Envelope]:
+    @cached_property
+    def _words(self) -> WordTables:
+        return word_tables(self.embedding, clustered=self._clustered)
+
+    @cached_property
+    def _flat(self) -> Vectors:
+        return self._words.vectors.reshape(-1, self.embedding.dimension)
+
+    @cached_property
+    def _ids(self) -> Ids:
+        return self._words.ids.reshape(-1)
+
+    @cached_property
+    def _slices(self) -> list[slice]:
+        at_once = max(1, self._room // (_BYTES_PER_PROJECTION * len(self._flat)))
+        return [slice(start, min(start + at_once, self.rays)) for start in range(0, self.rays, at_once)]
+
+    @cached_property
+    def _whole(self) -> _Part | None:
+        return None if self.in_parts else _Part(self._words, self.directions, self.path)
+
+    def _walked(self, part: _Part, ids: Ids, reach: float, stretch: Floats) -> Iterator[Envelope]:
+        factor = self._words.factor
         for _, origins in self._origins(ids):
-            for start, (counts, winners, radii) in zip(
-                origins[3], part.walk(*origins, furthest * self._words.factor), strict=True
-            ):
+            walks = part.walk(*origins, reach * factor)
+            for start, (counts, winners, radii) in zip(origins[3], walks, strict=True):
                 yield Envelope(
                     start=int(self._ids[start]),
                     counts=counts.astype(np.int64),
                     winners=self._ids[winners],
-                    radii=radii / self._words.factor,
+                    radii=radii / factor / np.repeat(stretch, counts),
                 )
 
     def _parts(self) -> Iterator[tuple[slice, _Part]]:
@@ -229,22 +250,17 @@ class Rays:
 
     def _origins(self, ids: Ids) -> Iterator[tuple[slice, tuple[Vectors, Vectors, Vectors, Ids]]]:
         ids = self.embedding.stands_in(np.asarray(ids, dtype=np.int64))
+        first = first_of_each(self.embedding)
         at_once = min(max(1, _PRODUCTS_AT_ONCE // len(self._flat)), _MOST_ORIGINS)
         for start in range(0, len(ids), at_once):
             part = ids[start : start + at_once]
             vectors: Vectors = self.embedding.rows(part) * np.float32(self._words.factor)
             half, _, slack = bounds(vectors)
-            yield (
-                slice(start, start + len(part)),
-                (vectors, half, slack, self._words.positions[self._starts(part)]),
-            )
-
-    def _starts(self, ids: Ids) -> Ids:
-        unknown = ids == self.embedding.unknown_id
-        starts = self._first[np.where(unknown, 0, ids)]
-        if unknown.any():
-            starts[unknown] = best_neighbours(self.embedding).nearest(self.embedding.unknown[None, :])[0]
-        return starts
+            unknown = part == self.embedding.unknown_id
+            starts = first[np.where(unknown, 0, part)]
+            if unknown.any():
+                starts[unknown] = best_neighbours(self.embedding).nearest(self.embedding.unknown[None, :])[0]
+            yield slice(start, start + len(part)), (vectors, half, slack, self._words.positions[starts])
 
 
 class _Part:
@@ -253,98 +269,32 @@ class _Part:
     def __init__(self, words: WordTables, directions: Floats, path: str) -> None:
         tables = ray_tables(words, directions)
         self._path, self._rays = path, len(directions)
-        self._native: Any = None
-        if path == "numpy":
-            self._numpy = NumpyRays(words, tables)
-        else:
+        self._numpy = NumpyRays(words, tables) if path == "numpy" else None
+        if path != "numpy":
             from deniable.neighbours import _native
 
-            w, t = words, tables
-            self._native = _native.Rays(
-                w.vectors, w.ids, w.half, w.slack, t.projections, t.highest, t.directions
-            )
+            of_words = (words.vectors, words.ids, words.half, words.slack)
+            self._native: Any = _native.Rays(*of_words, tables.projections, tables.highest, tables.directions)
 
     def first(self, *origins: Any) -> tuple[Floats, Ids]:
-        if self._native is None:
+        if self._numpy is not None:
             return self._numpy.first(*origins)
-        radii, winners = (
-            np.empty((len(origins[0]), self._rays)),
-            np.empty((len(origins[0]), self._rays), dtype=np.int64),
-        )
+        shape = len(origins[0]), self._rays
+        radii, winners = np.empty(shape), np.empty(shape, dtype=np.int64)
         self._native.first(*origins, radii, winners, self._path, threads())
         return radii, winners
 
     def walk(self, *origins_and_reach: Any) -> Any:
-        if self._native is None:
+        if self._numpy is not None:
             return self._numpy.walk(*origins_and_reach)
         return self._native.walk(*origins_and_reach, self._path, threads())
 
     def at(self, *origins_and_ends: Any) -> Ids:
-        if self._native is None:
+        if self._numpy is not None:
             return self._numpy.at(*origins_and_ends)
         winners: Ids = np.full((len(origins_and_ends[0]), self._rays), -1, dtype=np.int64)  # none is likely
         self._native.at(*origins_and_ends, winners, self._path, threads())
         return winners
-
-
-class RadialRays:
-    """Walks through an embedding by lengths of noise: ``Rays``, with radii in units of length at ε = 1."""
-
-    def __init__(
-        self, embedding: Embedding, noise: RadialNoise, *, rays: int, table_bytes: int = TABLE_BYTES
-    ) -> None:
-        """Prepare to follow this many public directions."""
-        self.embedding, self.noise, self.rays = embedding, noise, rays
-        self._directions, self._stretch = public_directions(noise, rays)
-        self._table_bytes = table_bytes
-
-    @functools.cached_property
-    def tables(self) -> Rays:
-        """The tables shared by all words, made on first use."""
-        return Rays(self.embedding, directions=self._directions, table_bytes=self._table_bytes)
-
-    def first_breakpoints(self, ids: Ids) -> Floats:
-        """Return for each word and ray the length at which its cell ends."""
-        radii, _ = self.tables.first_breakpoints(ids)
-        radii /= self._stretch
-        return radii
-
-    def envelopes(self, ids: Ids, *, furthest: float) -> Iterator[Envelope]:
-        """Yield each word's walks up to this length at least."""
-        for walked in self.tables.envelopes(ids, furthest=furthest * float(self._stretch.max())):
-            yield self._by_length(walked)
-
-    def winners_at(self, ids: Ids, lengths: Floats, *, stays: NDArray[np.bool_] | None = None) -> Ids:
-        """Return the released word of each word and ray at one length per ray; see ``Rays.winners_at``."""
-        return self.tables.winners_at(ids, lengths * self._stretch, stays=stays)
-
-    def envelope(self, word: int, *, furthest: float) -> Envelope:
-        """Return the walks of one word (or ⊥) without the shared tables: quick to begin, and small in any
-        vocabulary."""
-        tables = word_tables(self.embedding, clustered=False)
-        engine = Rays(
-            self.embedding, words=tables, directions=self._directions, table_bytes=_TABLE_BYTES_FOR_ONE_WORD
-        )
-        return self._by_length(
-            next(engine.envelopes(np.array([word]), furthest=furthest * float(self._stretch.max())))
-        )
-
-    def _by_length(self, walked: Envelope) -> Envelope:
-        return (
-            walked
-            if self.noise.shape is None
-            else replace(walked, radii=walked.radii / np.repeat(self._stretch, walked.counts))
-        )
-
-
-def public_directions(noise: RadialNoise, rays: int) -> tuple[Floats, Floats]:
-    """Return the public directions as unit vectors, and how far one unit of length reaches along each."""
-    directions, stretch = unit_directions(rays, noise.dimension, seed=SEED), np.ones(rays)
-    if noise.shape is not None:
-        directions = directions @ noise.shape
-        stretch = np.sqrt(np.einsum("ij,ij->i", directions, directions))
-        directions /= stretch[:, None]
-    return directions, stretch
 
 
 def _joined(parts: tuple[Envelope, ...]) -> Envelope:
