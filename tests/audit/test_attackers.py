@@ -332,7 +332,7 @@ def test_the_command_attacks_text_and_prints_the_best_attacker(tmp_path: Path) -
     store.save(random_embedding(60, 3), "tiny", source="a test")
     drugs = tmp_path / "drugs.txt"
     drugs.write_text("w31\nw32\n", encoding="utf-8")
-    sizes = "--words-per-band 10 --points 16 --places 200 --support 60 --directions 60".split()
+    sizes = "--words-per-band 10 --effort 20 --places 200 --support 60".split()
     arguments = ["audit", "inversion", "-e", "1.5", "--embedding", "tiny", "-q", *sizes]
     run = CliRunner()
     shown = run.invoke(app, [*arguments, "--public", str(public_file(tmp_path)), "--words", str(drugs)])

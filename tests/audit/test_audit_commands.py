@@ -59,7 +59,7 @@ def test_bound_prints_and_saves_what_it_found(tiny: Path) -> None:
 def test_inversion_gives_json_and_a_report_of_several_results(tiny: Path) -> None:
     saved, page = tiny / "inversion.json", tiny / "page.html"
     arguments = [
-        *"inversion -e 0.5 -e 1e6 --embedding tiny --words-per-band 20 --points 16".split(),
+        *"inversion -e 0.5 -e 1e6 --embedding tiny --words-per-band 20 --effort 13".split(),
         "--save",
         str(saved),
         "--json",

@@ -61,7 +61,7 @@ def run(*arguments: str) -> Ended:
 
 
 def calibrated(*arguments: str) -> dict[str, Any]:
-    made = run("calibrate", "--embedding", "small", "--rays", "100", "--json", *arguments)
+    made = run("calibrate", "--embedding", "small", "--effort", "100", "--json", *arguments)
     assert made.returncode == 0, made.stderr
     answer: dict[str, Any] = json.loads(made.stdout)
     return answer
@@ -115,7 +115,7 @@ def test_a_protected_word_that_comes_out_itself_too_often_misses_the_target() ->
     # From 0, the words at -1 and 1 come out with probability e^(-ε/2)/2 = 0.39 each, and 0 itself with 0.22.
     line = Embedding(["left", "middle", "right"], np.array([[-1.0], [0.0], [1.0]]), name="line")
     store.save(protect(line, np.array([0, 2])), "line")
-    command = "calibrate --embedding line --rays 2000 --json --epsilon 0.5 --max-unchanged 0.3"
+    command = "calibrate --embedding line --effort 2000 --json --epsilon 0.5 --max-unchanged 0.3"
     made = run(*command.split())
     assert made.returncode == 0, made.stderr
     answer = json.loads(made.stdout)
@@ -127,7 +127,7 @@ def test_a_protected_word_that_comes_out_itself_too_often_misses_the_target() ->
 
 
 def test_without_targets_there_is_a_table_and_every_word_is_written(tmp_path: Path) -> None:
-    command = "calibrate --embedding small --rays 50 --parquet words.parquet --csv w.csv"
+    command = "calibrate --embedding small --effort 50 --parquet words.parquet --csv w.csv"
     shown = run(*command.split())
     assert shown.returncode == 0, shown.stderr
     assert "N_w mean" in shown.stdout
@@ -177,13 +177,13 @@ def test_words_that_were_not_walked_have_no_spread_in_the_file(
         (["--max-unchanged", "2"], 2, "max_unchanged"),
         (["--max-unchanged", "1e-9", "--quantile", "0.99"], 1, "meets the targets for 99 % of the words"),
         (["--min-distinct", "51"], 2, "50 draws give at most 50 distinct words"),
-        (["--min-distinct", "121", "--rays", "200"], 2, "the embedding has 120 words"),
+        (["--min-distinct", "121", "--effort", "200"], 2, "the embedding has 120 words"),
         (["--embedding", "absent"], 2, "absent"),
         (["--words", "EMPTY"], 2, "no word to calibrate"),
         (["--protect", "nearest"], 2, "--as"),
         (["--protect", "magic", "--as", "safe", "--max-unchanged", "0.5"], 2, "must be nearest or unknown"),
         (["--epsilon", "0"], 2, "epsilon"),
-        (["--rays", "0"], 2, "rays"),
+        (["--effort", "0"], 2, "rays"),
         (["--report", "absent/page.html"], 1, "is not there"),
         (["--report", "."], 1, "is a folder"),
         (["--csv", "absent/words.csv"], 1, "is not there"),
@@ -195,7 +195,7 @@ def test_what_cannot_be_done_is_one_clear_message(
 ) -> None:
     (tmp_path / "EMPTY").write_text("\n")
     arguments = [str(tmp_path / "EMPTY") if a == "EMPTY" else a for a in arguments]
-    failed = run("calibrate", "--embedding", "small", "--rays", "50", *arguments)
+    failed = run("calibrate", "--embedding", "small", "--effort", "50", *arguments)
     assert failed.returncode == code
     assert says in failed.stderr
     assert "Traceback" not in failed.stderr
@@ -213,7 +213,9 @@ def test_receipts_quote_n_w_and_s_w_after_any_run_over_all_words_and_never_fewer
         assert found.words_for_support == 120
         assert found.at_epsilon <= 1.5 * epsilon  # as fine as before S_w came in
     assert (
-        run("calibrate", "--embedding", "small", "--rays", "20", "--epsilon", "2", "--json", "-q").returncode
+        run(
+            "calibrate", "--embedding", "small", "--effort", "20", "--epsilon", "2", "--json", "-q"
+        ).returncode
         == 0
     )
     assert json.loads(note.read_text()) == first
@@ -244,7 +246,7 @@ def test_a_damaged_cache_is_one_clear_message(tmp_path: Path) -> None:
         file.seek(-1, 2)
         file.write(b"?")
     failed = run(
-        "calibrate", "--embedding", "small", "--rays", "100", "--max-unchanged", "0.6", "--quantile", "0.5"
+        "calibrate", "--embedding", "small", "--effort", "100", "--max-unchanged", "0.6", "--quantile", "0.5"
     )
     assert failed.returncode == 1
     assert "the stored calibration is damaged: remove its folder and calibrate again" in failed.stderr
@@ -272,7 +274,7 @@ main()
 def test_a_run_stopped_by_the_keyboard_is_continued_and_gives_the_same(home: Path) -> None:
     embedding = Embedding([f"w{i}" for i in range(700)], np.random.default_rng(1).standard_normal((700, 8)))
     store.save(embedding, "larger")
-    options = "calibrate --embedding larger --rays 1000 --json --max-unchanged 0.9 --epsilon 2 --sample"
+    options = "calibrate --embedding larger --effort 1000 --json --max-unchanged 0.9 --epsilon 2 --sample"
     command = [*options.split(), "600"]  # three blocks of words
     folder = home / "embeddings" / "larger" / "calibrations"
     stopped = subprocess.run(

@@ -31,7 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def calibrated(*arguments: str) -> dict[str, Any]:
     made = run.invoke(
-        app, ["calibrate", "--embedding", "small", "--rays", "100", "--json", "--quiet", *arguments]
+        app, ["calibrate", "--embedding", "small", "--effort", "100", "--json", "--quiet", *arguments]
     )
     assert made.exit_code == 0, made.output
     answer: dict[str, Any] = json.loads(made.stdout)

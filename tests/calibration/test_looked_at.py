@@ -51,7 +51,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Embedding:
 
 def said(*arguments: str) -> str:
     """Return all that a run says: the terminal, the JSON, the page with its title and its figures."""
-    command = ["calibrate", "--embedding", "small", "--rays", "40", "-q", *arguments]
+    command = ["calibrate", "--embedding", "small", "--effort", "40", "-q", *arguments]
     shown = CliRunner().invoke(app, [*command, "--report", "page.html"])
     assert shown.exit_code == 0, shown.output
     printed = CliRunner().invoke(app, [*command, "--json"])
@@ -124,7 +124,7 @@ def test_what_was_looked_at_is_named_on_the_page_the_terminal_and_in_json(
         "calibrate",
         "--embedding",
         "small",
-        "--rays",
+        "--effort",
         "40",
         "-q",
         "--max-unchanged",

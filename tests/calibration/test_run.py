@@ -35,7 +35,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Embedding:
 def printed(*arguments: str) -> dict[str, Any]:
     """Return what the command prints as JSON."""
     made = CliRunner().invoke(
-        app, ["calibrate", "--embedding", "small", "--rays", "40", "--json", "-q", *arguments]
+        app, ["calibrate", "--embedding", "small", "--effort", "40", "--json", "-q", *arguments]
     )
     assert made.exit_code == 0, made.output
     answer: dict[str, Any] = json.loads(made.stdout)

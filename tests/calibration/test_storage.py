@@ -56,7 +56,7 @@ def test_a_second_run_is_refused_while_the_first_computes_which_is_not_disturbed
         "calibrate",
         "--embedding",
         "small",
-        "--rays",
+        "--effort",
         "50",
         "--max-unchanged",
         "0.6",

@@ -57,11 +57,11 @@ def test_what_is_not_one_word_in_a_text_is_refused(text: str) -> None:
 
 
 def test_the_command_shows_a_table_and_gives_json() -> None:
-    shown = deniable("explain", "hockey", "--epsilon", "6", "--draws", "500")
+    shown = deniable("explain", "hockey", "--epsilon", "6", "--effort", "500")
     assert shown.returncode == 0
     assert "stays itself" in shown.stdout
     assert "basketball" in shown.stdout
-    data = json.loads(deniable("explain", "hockey", "--epsilon", "6", "--draws", "500", "--json").stdout)
+    data = json.loads(deniable("explain", "hockey", "--epsilon", "6", "--effort", "500", "--json").stdout)
     assert data["word"] == "hockey"
     assert 0 < data["unchanged"]["probability"] < 1
 
@@ -76,7 +76,7 @@ def test_several_words_and_files_of_words_are_one_table_of_those_that_stay_most_
         str(tmp_path / "names.txt"),
         "--epsilon",
         "6",
-        "--draws",
+        "--effort",
         "100",
     ]
     data = json.loads(deniable(*given, "--json").stdout)

@@ -38,7 +38,7 @@ def test_two_embeddings_are_measured_on_their_common_words() -> None:
 
 def test_averages_of_several_embeddings_are_of_the_same_words(tmp_path: Path) -> None:
     made = run(
-        "compare", "flat", "deep", "--json", "-q", "--rays", "40", "--sample", "30", "--figures", "drawn"
+        "compare", "flat", "deep", "--json", "-q", "--effort", "40", "--sample", "30", "--figures", "drawn"
     )
     assert made.exit_code == 0, made.output
     rows = json.loads(made.stdout)
@@ -47,7 +47,7 @@ def test_averages_of_several_embeddings_are_of_the_same_words(tmp_path: Path) ->
         shares = [row["unchanged"] for row in rows if row["embedding"] == name]
         assert shares == sorted(shares)
     assert (tmp_path / "drawn" / "averages.svg").exists()
-    assert "S_w mean" in run("compare", "flat", "deep", "-q", "--rays", "40", "--sample", "30").stdout
+    assert "S_w mean" in run("compare", "flat", "deep", "-q", "--effort", "40", "--sample", "30").stdout
 
 
 def test_embeddings_without_common_words_and_single_ones_are_refused() -> None:

@@ -62,10 +62,10 @@ def test_a_release_its_receipt_its_card_and_what_is_decoded_by_it(place: Path) -
     assert card["embedding"]["never_release"]["words"] == LISTED
     assert [each["name"] for each in card["embedding"]["never_release"]["lists"]] == ["names-2"]
     assert receipt["embedding"]["never_release"]["words_left_out"] == 5
-    done = run("decode", "out.csv", "-c", "text", "-o", "decoded.csv", "--directions", "100", "--quiet")
+    done = run("decode", "out.csv", "-c", "text", "-o", "decoded.csv", "--effort", "100", "--quiet")
     assert done.exit_code == 0, done.output
     assert not {*LISTED, "maria"} & set((place / "decoded.csv").read_text().replace(",", " ").split())
-    done = run("frequencies", "out.csv", "-c", "text", "--directions", "100", "--quiet")
+    done = run("frequencies", "out.csv", "-c", "text", "--effort", "100", "--quiet")
     assert done.exit_code == 0, done.output
 
 
@@ -113,7 +113,7 @@ def test_commands_that_look_at_words_look_at_those_that_are_left(place: Path) ->
     told = run("explain", NAMES[5], "-e", "3", *listed, "--json")
     assert told.exit_code == 0, told.output
     assert not set(LISTED) & set(told.stdout.replace('"', " ").split())
-    found = run("calibrate", *listed, "--max-unchanged", "0.5", "--rays", "50", "--quiet", "--json")
+    found = run("calibrate", *listed, "--max-unchanged", "0.5", "--effort", "50", "--quiet", "--json")
     assert found.exit_code == 0, found.output
     assert json.loads(found.stdout)["words"] == 23
     by_it = run("privatize", "in.csv", "-c", "text", *listed, "--max-unchanged", "0.5", "-o", "out.csv")

@@ -11,6 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from deniable.cli.app import app
 from deniable.cli.options import BudgetOptions, FileOptions, MechanismOptions, ReleaseOptions, with_groups
 from deniable.errors import InvalidParameter
 from deniable.release.fields import FIELDS
@@ -174,3 +175,19 @@ def test_reading_options_are_named_as_functions_name_them() -> None:
 
     assert run(command, "--format", "csv", "--no-header").exit_code == 0
     assert given == {"format": "csv", "delimiter": None, "header": False, "encoding": "utf-8", "sheet": None}
+
+
+@pytest.mark.parametrize(
+    "command", ["decode", "frequencies", "utility", "explain", "calibrate", "audit inversion"]
+)
+@pytest.mark.parametrize("old", ["--directions", "--rays", "--draws", "--points"])
+def test_old_names_of_the_effort_are_refused_by_the_new_one(command: str, old: str) -> None:
+    refused = CliRunner().invoke(app, [*command.split(), old, "5"])
+    assert refused.exit_code == 2
+    assert "--effort" in refused.output
+
+
+def test_an_option_that_there_never_was_is_not_taken_for_the_effort() -> None:
+    refused = CliRunner().invoke(app, ["decode", "--rayss", "5"])
+    assert refused.exit_code == 2
+    assert "--effort" not in refused.output

@@ -17,7 +17,7 @@ from deniable.embeddings import store
 from deniable.errors import DeniableError, InvalidParameter
 
 NAMES = [f"word{i:02d}x" for i in range(30)]
-FAST = ["--directions", "100", "--quiet"]
+FAST = ["--effort", "100", "--quiet"]
 
 
 def run(*arguments: str | Path) -> Result:

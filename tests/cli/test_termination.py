@@ -63,7 +63,7 @@ def test_a_decoded_text_that_is_not_finished_stays_in_no_folder(tmp_path: Path) 
         "6",
         "--words",
         "50",
-        "--directions",
+        "--effort",
         "20",
         "--no-check",
     ]

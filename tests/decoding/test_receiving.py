@@ -58,7 +58,7 @@ def released(records: int = 400, **settings: object) -> tuple[list[str | None], 
 
 def test_the_shares_that_are_learnt_are_nearer_to_the_truth_than_those_released() -> None:
     texts, card = released(1500)
-    decoder = Decoder.learn(card, texts, directions=400)
+    decoder = Decoder.learn(card, texts, effort=400)
     true = np.bincount(
         [NAMES.index(word) for text in original(1500) for word in text.split()], minlength=WORDS
     ) / (1500 * 12)
@@ -77,10 +77,10 @@ def test_the_same_card_gives_the_same_numbers_elsewhere(
     texts, card = released()
     path = tmp_path / "card.json"
     card.write(path)
-    here = Decoder.learn(card, texts, directions=100)
+    here = Decoder.learn(card, texts, effort=100)
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "another machine"))
     store.save(embedding_of(), "other-name")
-    there = Decoder.learn(read_card(path), texts, directions=100)
+    there = Decoder.learn(read_card(path), texts, effort=100)
     assert (there.learnt.shares == here.learnt.shares).all()
     assert there.decode(texts) == here.decode(texts)
 
@@ -88,23 +88,23 @@ def test_the_same_card_gives_the_same_numbers_elsewhere(
 def test_text_that_was_not_released_is_refused() -> None:
     texts, card = released()
     with pytest.raises(NotThisRelease, match="not in the embedding"):
-        Decoder.learn(card, ["some quite other text", *texts[:3]], directions=50)
+        Decoder.learn(card, ["some quite other text", *texts[:3]], effort=50)
     for empty in ([], [None, ""], ["..."]):
         with pytest.raises(NotThisRelease, match="hold no words"):
-            Decoder.learn(card, empty, directions=50)
+            Decoder.learn(card, empty, effort=50)
     # The words of the embedding, but not as the mechanism releases them.
     with pytest.raises(NotThisRelease, match="not as Multivariate at ε = 4 releases them"):
-        Decoder.learn(card, [" ".join([NAMES[0]] * 12)] * 400, directions=200)
+        Decoder.learn(card, [" ".join([NAMES[0]] * 12)] * 400, effort=200)
 
 
 def test_a_release_is_decoded_and_its_original_is_refused() -> None:
     texts, card = released(1000)
-    Decoder.learn(card, texts, directions=400)
+    Decoder.learn(card, texts, effort=400)
     with pytest.raises(
         NotThisRelease, match="not as Multivariate at ε = 4 releases them: whatever text went in"
     ):
-        Decoder.learn(card, original(1000), directions=400)
-    Decoder.learn(card, original(1000), directions=400, check=False)
+        Decoder.learn(card, original(1000), effort=400)
+    Decoder.learn(card, original(1000), effort=400, check=False)
 
 
 def test_releases_of_a_few_answers_again_and_again_are_decoded() -> None:
@@ -113,18 +113,18 @@ def test_releases_of_a_few_answers_again_and_again_are_decoded() -> None:
     private = make_private()
     answers = [f"{NAMES[3]} {NAMES[20]}", f"{NAMES[7]}", f"{NAMES[11]} {NAMES[30]} {NAMES[3]}"]
     for _ in range(10):
-        Decoder.learn(private.card, private.many(answers * 500), directions=50)
+        Decoder.learn(private.card, private.many(answers * 500), effort=50)
 
 
 def test_words_of_a_consistent_release_may_be_the_same_as_often_as_in_the_original() -> None:
     _, card = released(1)
-    Decoder.learn(replace(card, consistent=True), original(1000), directions=400)
+    Decoder.learn(replace(card, consistent=True), original(1000), effort=400)
 
 
 def test_it_is_known_how_many_words_come_out_unchanged() -> None:
     texts, card = released(50)
-    assert Decoder.learn(card, texts, directions=50).unchanged < 0.7
-    assert Decoder.learn(replace(card, epsilon=900.0), texts, directions=50).unchanged == pytest.approx(1.0)
+    assert Decoder.learn(card, texts, effort=50).unchanged < 0.7
+    assert Decoder.learn(replace(card, epsilon=900.0), texts, effort=50).unchanged == pytest.approx(1.0)
 
 
 def test_another_embedding_is_refused() -> None:
@@ -144,7 +144,7 @@ def test_a_budget_per_record_has_no_one_channel() -> None:
 def test_kept_and_redacted_words_are_read_as_the_policies_release_them() -> None:
     private = make_private(unknown="redact", keep_words=[NAMES[3]])
     texts = private.many([*original(300), f"{NAMES[3]} nobody knows this", None])
-    decoder = Decoder.learn(private.card, texts, directions=200)
+    decoder = Decoder.learn(private.card, texts, effort=200)
     channel = decoder.channel
     assert embedding_of().unknown_id not in channel.inputs
     assert channel.row(3)[0].tolist() == [3]
@@ -154,7 +154,7 @@ def test_kept_and_redacted_words_are_read_as_the_policies_release_them() -> None
 
 def test_a_rehearsed_release_keeps_the_words_that_the_release_kept() -> None:
     texts, card = released(200, keep_words=[NAMES[1]])
-    decoder = Decoder.learn(card, texts, directions=200)
+    decoder = Decoder.learn(card, texts, effort=200)
     kept, other = (
         rehearse(decoder, (decoder.channel.inputs == word).astype(np.float64), words=10) for word in (1, 2)
     )
@@ -173,7 +173,7 @@ def test_the_support_is_what_was_asked_for(tmp_path: Path) -> None:
     public = tmp_path / "public.txt"
     public.write_text(f"{NAMES[30]} {NAMES[31]} {NAMES[30]}\n{NAMES[31]} {NAMES[2]}\n")
     texts, card = released(100)
-    inputs = Decoder.learn(card, texts, public=public, support=25, directions=50).channel.inputs
+    inputs = Decoder.learn(card, texts, public=public, support=25, effort=50).channel.inputs
     assert {2, 30, 31, space.unknown_id} <= set(inputs.tolist())
     assert len(inputs) == 26
 
@@ -213,7 +213,7 @@ def test_a_file_is_decoded_into_one_of_the_same_format(ending: str, tmp_path: Pa
             source.write_text(plain)
     privatize_file(make_private(), source, out, columns=["text"])
     card = read_card(tmp_path / f"out{ending}.card.json")
-    done = decode_file(out, decoded, card, column="text", directions=100)
+    done = decode_file(out, decoded, card, column="text", effort=100)
     assert (done.counts.records, done.counts.words) == (60, 60 * 12)
     from deniable.records.rewriting import read_texts
 
@@ -228,7 +228,7 @@ def test_candidates_are_written_with_their_probabilities(tmp_path: Path) -> None
     texts, card = released(30)
     out, decoded = tmp_path / "out.txt", tmp_path / "candidates.csv"
     out.write_text("".join(f"{text}\n" for text in texts))
-    decode_file(out, decoded, card, top=2, directions=100)
+    decode_file(out, decoded, card, top=2, effort=100)
     lines = decoded.read_text().splitlines()
     assert lines[0] == "record,place,released,candidate,probability"
     first = [line.split(",") for line in lines[1:3]]
@@ -266,7 +266,7 @@ def test_groups_that_use_words_differently_are_told_apart_and_others_are_not(tmp
     rows = [f"a,{text}" for text in private.many(a)] + [f"b,{text}" for text in private.many(b)]
     path = tmp_path / "out.csv"
     path.write_text("group,text\n" + "".join(f"{row}\n" for row in rows))
-    found = measure_word_use(path, private.card, column="text", by="group", directions=400)
+    found = measure_word_use(path, private.card, column="text", by="group", effort=400)
     assert {(each.group, each.word, each.difference > 0) for each in found.differences[:4]} == {
         ("a", NAMES[7], True),
         ("b", NAMES[7], False),
@@ -274,7 +274,7 @@ def test_groups_that_use_words_differently_are_told_apart_and_others_are_not(tmp
         ("b", NAMES[11], True),
     }
     path.write_text("group,text\n" + "".join(f"{'ab'[i % 2]},{row[2:]}\n" for i, row in enumerate(rows)))
-    shuffled = measure_word_use(path, private.card, column="text", by="group", directions=400)
+    shuffled = measure_word_use(path, private.card, column="text", by="group", effort=400)
     assert shuffled.differences == ()
     assert shuffled.compared == 2 * (WORDS + 1)
     whole = {use.word: use for use in found.everything.uses}
@@ -286,7 +286,7 @@ def test_word_use_is_written_as_csv_and_as_a_page(tmp_path: Path) -> None:
     texts, card = released(200)
     path = tmp_path / "out.txt"
     path.write_text("".join(f"{text}\n" for text in texts))
-    found = measure_word_use(path, card, directions=100)
+    found = measure_word_use(path, card, effort=100)
     found.write_csv(tmp_path / "freq.csv")
     lines = (tmp_path / "freq.csv").read_text().splitlines()
     assert lines[0].split(",")[:4] == ["word", "share", "share_low", "share_high"]
@@ -307,11 +307,11 @@ def test_an_embedding_in_memory_cuts_by_the_rules_that_the_card_names() -> None:
     plain.cut_plainly()
     before = Privatizer(Multivariate(plain, epsilon=EPSILON))
     texts = before.many(["猫 魚", "東京 タワー", "猫 東京タワー"] * 300)
-    decoder = Decoder.learn(before.card, texts, embedding=embedding, directions=100)
+    decoder = Decoder.learn(before.card, texts, embedding=embedding, effort=100)
     assert decoder.channel.embedding.language_rules is None
     assert embedding.language_rules is not None  # the caller's own is left as it is
     now = Decoder.learn(
-        Privatizer(Multivariate(embedding, epsilon=EPSILON)).card, texts, embedding=embedding, directions=100
+        Privatizer(Multivariate(embedding, epsilon=EPSILON)).card, texts, embedding=embedding, effort=100
     )
     assert now.channel.embedding.language_rules is not None
 
@@ -319,4 +319,4 @@ def test_an_embedding_in_memory_cuts_by_the_rules_that_the_card_names() -> None:
 def test_an_embedding_in_memory_that_asks_for_other_rules_is_refused() -> None:
     texts, card = released()
     with pytest.raises(MalformedCard, match="is cut by rules"):
-        Decoder.learn(replace(card, rules=LANGUAGE_RULES), texts, embedding=embedding_of(), directions=100)
+        Decoder.learn(replace(card, rules=LANGUAGE_RULES), texts, embedding=embedding_of(), effort=100)

@@ -28,7 +28,7 @@ def home() -> None:
 
 @pytest.fixture(scope="module")
 def decoder(release: MadeRelease) -> Decoder:
-    return Decoder.learn(release.card, release.texts, directions=DIRECTIONS, support=120, every_word=True)
+    return Decoder.learn(release.card, release.texts, effort=DIRECTIONS, support=120, every_word=True)
 
 
 def test_what_is_opened_again_decodes_as_what_was_learnt(
@@ -49,7 +49,7 @@ def test_a_decoder_of_some_words_or_of_too_fine_a_channel_is_not_saved(
     release: MadeRelease, decoder: Decoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rows, "FEWEST_INPUTS", 2)
-    some = Decoder.learn(release.card, release.texts[:3], directions=DIRECTIONS)
+    some = Decoder.learn(release.card, release.texts[:3], effort=DIRECTIONS)
     fine = decoder.at()
     fine.directions = 100_000
     for each, name in ((some, "decoder"), (fine, "directions")):
@@ -70,7 +70,7 @@ def test_words_that_were_kept_and_marks_for_unknown_ones_are_known_again(release
         randomness=noise,
     )
     texts = private.many([f"{text} strange" for text in release.originals])
-    decoder = Decoder.learn(private.card, texts, directions=DIRECTIONS, every_word=True)
+    decoder = Decoder.learn(private.card, texts, effort=DIRECTIONS, every_word=True)
     assert decoder.input_words[-1] == "word299"
     opened = decoder.at().open()
     assert opened.decode(texts) == decoder.decode(texts)
@@ -83,7 +83,7 @@ def test_a_public_text_must_be_the_same_where_the_decoder_is_opened(
 ) -> None:
     public, texts = tmp_path / "public.txt", release.texts[:100]
     public.write_text("\n".join(release.originals))
-    decoder = Decoder.learn(release.card, texts, public=public, directions=DIRECTIONS, every_word=True)
+    decoder = Decoder.learn(release.card, texts, public=public, effort=DIRECTIONS, every_word=True)
     assert decoder.at().decode(texts[:5]) == decoder.decode(texts[:5])
     moved = tmp_path / "moved.txt"
     public.rename(moved)
@@ -95,7 +95,7 @@ def test_a_public_text_must_be_the_same_where_the_decoder_is_opened(
         decoder.at(public=moved).open()
     assert error.value.name == "public"
     unread = Decoder.learn(
-        release.card, texts, public=moved, directions=DIRECTIONS, context=False, every_word=True
+        release.card, texts, public=moved, effort=DIRECTIONS, context=False, every_word=True
     )
     assert (unread.public, unread.context) == (None, None)
 

@@ -59,13 +59,13 @@ def run_everything(embedding: str, work: Path) -> dict[str, int]:
     work.mkdir()
     given, out = ("--embedding", embedding), str(work / "released.txt")
     commands = {
-        "explain": ("explain", "soup", *given, "--epsilon", "3", "--draws", "50"),
-        "calibrate": ("calibrate", *given, "--rays", "20", "--max-unchanged", "0.9"),
-        "calibrate another": ("calibrate", *given, "--rays", "20", "--mechanism", "tem", "--epsilon", "2"),
+        "explain": ("explain", "soup", *given, "--epsilon", "3", "--effort", "50"),
+        "calibrate": ("calibrate", *given, "--effort", "20", "--max-unchanged", "0.9"),
+        "calibrate another": ("calibrate", *given, "--effort", "20", "--mechanism", "tem", "--epsilon", "2"),
         "protect": (
             "calibrate",
             *given,
-            "--rays",
+            "--effort",
             "20",
             "--max-unchanged",
             "0.9",
@@ -88,7 +88,7 @@ def run_everything(embedding: str, work: Path) -> dict[str, int]:
         ),
         "decode": ("decode", out, *given, "-o", str(work / "decoded.txt")),
         "frequencies": ("frequencies", out, *given),
-        "audit": ("audit", "inversion", *given, "--epsilon", "3", "--points", "1000"),
+        "audit": ("audit", "inversion", *given, "--epsilon", "3", "--effort", "781"),
     }
     return {name: run(*command) for name, command in commands.items()}
 
@@ -137,7 +137,7 @@ def test_nothing_is_written_in_a_received_folder_or_through_its_links(here: Path
     inside.pop(FILE_NAME)
     linked_at = linked.stat().st_mtime_ns
     codes = run_everything(str(linked), here / "second")
-    search = "--attacker 0.5 --dimension 2 --strength 4 --rays 20 --runs 1 --as tuned".split()
+    search = "--attacker 0.5 --dimension 2 --strength 4 --effort 20 --runs 1 --as tuned".split()
     codes["tune"] = run(
         "tune", "labelled.csv", "--embedding", str(linked), "--label", "kind", "--text", "text", *search
     )
@@ -233,7 +233,7 @@ def test_the_users_own_calibration_of_a_received_folder_takes_the_place_of_what_
     received: Path,
 ) -> None:
     write_note(received, divided_by=4.0)
-    assert run("calibrate", "--embedding", str(received), "--rays", "200") == 0
+    assert run("calibrate", "--embedding", str(received), "--effort", "200") == 0
     assert quote_calibration(Multivariate(Embedding.open(received), epsilon=3.0)) is not None
 
 

@@ -14,9 +14,9 @@ from tests.golden.materials import FROZEN, laid_out
 
 _RELEASE = "-c text --record-id id -e 3 --embedding plain --key-file golden.key --quiet -o out.csv"
 _MEASURED = {
-    "frequencies": "frequencies out.csv --directions 200 --most 9 --json",
-    "frequencies by user": "frequencies out.csv --directions 200 --most 3 --by user --json",
-    "calibration": "calibrate --embedding plain --rays 200 --max-unchanged 0.5 --quantile 0.9 --json",
+    "frequencies": "frequencies out.csv --effort 200 --most 9 --json",
+    "frequencies by user": "frequencies out.csv --effort 200 --most 3 --by user --json",
+    "calibration": "calibrate --embedding plain --effort 200 --max-unchanged 0.5 --quantile 0.9 --json",
     "calibration of another mechanism": "calibrate --embedding plain -m santext --max-unchanged 0.5 --json",
     "inversion": "audit inversion --embedding plain -e 2 -e 6 --words-per-band 20 --seed 3 --json",
     "inversion of another mechanism": "audit inversion --embedding plain -m santext -e 6 --words-per-band 20 "
@@ -36,7 +36,7 @@ def of_measurements(commands: Commands, folder: Path) -> Golden:
         return ended.out
 
     run(f"privatize {FROZEN / 'inputs' / 'records.csv'} {_RELEASE}")
-    run("decode out.csv --directions 200 -o decoded.csv")
+    run("decode out.csv --effort 200 -o decoded.csv")
     measured: dict[str, Any] = {
         name: _settled(json.loads(run(command))) for name, command in _MEASURED.items()
     }

@@ -81,7 +81,7 @@ def test_a_released_column_is_decoded_by_its_card_and_keeps_index_name_and_nulls
     texts = [None, *release.texts[1:]]
     index = [7, *range(len(texts) - 1)]
     series: Any = pandas.Series(texts, index=index, name="review", dtype=dtype)
-    decoder = Decoder.learn(release.card, texts, directions=DIRECTIONS, every_word=True)
+    decoder = Decoder.learn(release.card, texts, effort=DIRECTIONS, every_word=True)
     expected = decoder.decode(texts)
     for given, settings in ((release.card, {"directions": DIRECTIONS}), (decoder, {})):
         decoded = series.deniable.decode(given, **settings)
@@ -94,7 +94,7 @@ def test_a_released_column_is_decoded_by_its_card_and_keeps_index_name_and_nulls
 def test_expected_counts_are_a_sparse_frame_of_words(release: MadeRelease) -> None:
     texts = [None, *release.texts[1:]]
     series: Any = pandas.Series(texts, index=range(100, 100 + len(texts)), name="review")
-    decoder = Decoder.learn(release.card, texts, directions=DIRECTIONS, every_word=True)
+    decoder = Decoder.learn(release.card, texts, effort=DIRECTIONS, every_word=True)
     found = series.deniable.expected_counts(decoder, least=0.01)
     assert found.index.equals(series.index)
     assert list(found.columns) == decoder.input_words
@@ -106,7 +106,7 @@ def test_a_column_that_was_not_released_is_not_decoded(release: MadeRelease) -> 
     original: Any = pandas.Series(release.originals)
     for decode in (original.deniable.decode, original.deniable.expected_counts):
         with pytest.raises(NotThisRelease, match="not as Multivariate"):
-            decode(release.card, directions=DIRECTIONS)
+            decode(release.card, effort=DIRECTIONS)
     numbers: Any = pandas.Series([1, 2])
     with pytest.raises(InvalidParameter, match="record 1 is not text"):
         numbers.deniable.decode(release.card)

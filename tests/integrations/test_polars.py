@@ -88,7 +88,7 @@ def test_a_released_column_is_decoded_by_its_card_and_keeps_name_and_nulls(
 ) -> None:
     texts = [None, *release.texts[1:]]
     series: Any = polars.Series("review", texts, dtype=dtype)
-    decoder = Decoder.learn(release.card, texts, directions=DIRECTIONS, every_word=True)
+    decoder = Decoder.learn(release.card, texts, effort=DIRECTIONS, every_word=True)
     for given, settings in ((release.card, {"directions": DIRECTIONS}), (decoder, {})):
         decoded = series.deniable.decode(given, **settings)
         assert decoded.to_list() == decoder.decode(texts)
@@ -98,7 +98,7 @@ def test_a_released_column_is_decoded_by_its_card_and_keeps_name_and_nulls(
 def test_expected_counts_are_lists_of_words_which_unfold_to_a_table(release: MadeRelease) -> None:
     texts = [None, *release.texts[1:]]
     series: Any = polars.Series("review", texts)
-    decoder = Decoder.learn(release.card, texts, directions=DIRECTIONS, every_word=True)
+    decoder = Decoder.learn(release.card, texts, effort=DIRECTIONS, every_word=True)
     found = series.deniable.expected_counts(decoder, least=0.01)
     assert found.name == "review"
     rows = [None if row is None else {each["word"]: each["count"] for each in row} for row in found.to_list()]
@@ -112,7 +112,7 @@ def test_a_column_that_was_not_released_is_not_decoded(release: MadeRelease) -> 
     original: Any = polars.Series("review", release.originals)
     for decode in (original.deniable.decode, original.deniable.expected_counts):
         with pytest.raises(NotThisRelease, match="not as Multivariate"):
-            decode(release.card, directions=DIRECTIONS)
+            decode(release.card, effort=DIRECTIONS)
     numbers: Any = polars.Series([1, 2])
     with pytest.raises(InvalidParameter, match="does not hold text"):
         numbers.deniable.decode(release.card)

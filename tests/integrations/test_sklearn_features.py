@@ -40,7 +40,7 @@ def test_they_behave_as_scikit_learn_expects(estimator: Any, check: Any) -> None
 
 
 def fitted(kind: Any, release: MadeRelease, **parameters: Any) -> Any:
-    return kind(card=release.card, directions=DIRECTIONS, **parameters).fit(release.texts)
+    return kind(card=release.card, effort=DIRECTIONS, **parameters).fit(release.texts)
 
 
 def dense(values: Any) -> Any:
@@ -48,7 +48,7 @@ def dense(values: Any) -> Any:
 
 
 def test_counts_are_those_of_the_decoder_with_words_in_the_order_of_their_ids(release: MadeRelease) -> None:
-    decoder = Decoder.learn(release.card, release.texts, directions=DIRECTIONS, every_word=True)
+    decoder = Decoder.learn(release.card, release.texts, effort=DIRECTIONS, every_word=True)
     made = fitted(ExpectedCounts, release)
     counts = made.transform(release.texts)
     names = made.get_feature_names_out()
@@ -62,7 +62,7 @@ def test_counts_are_those_of_the_decoder_with_words_in_the_order_of_their_ids(re
 
 
 def test_vectors_are_those_of_the_decoder(release: MadeRelease) -> None:
-    decoder = Decoder.learn(release.card, release.texts, directions=DIRECTIONS, every_word=True)
+    decoder = Decoder.learn(release.card, release.texts, effort=DIRECTIONS, every_word=True)
     made = fitted(ExpectedVectors, release)
     found = made.transform([*release.texts, None, ""])
     assert found.dtype == np.float32
@@ -78,9 +78,7 @@ def test_a_public_text_is_where_learning_begins_and_gives_context_unless_told_ot
 ) -> None:
     public = tmp_path / "public.txt"
     public.write_text("\n".join(release.originals))
-    decoder = Decoder.learn(
-        release.card, release.texts, public=public, directions=DIRECTIONS, every_word=True
-    )
+    decoder = Decoder.learn(release.card, release.texts, public=public, effort=DIRECTIONS, every_word=True)
     alone = fitted(ExpectedVectors, release, public=public, context=False).transform(release.texts)
     together = fitted(ExpectedVectors, release, public=str(public)).transform(release.texts)
     np.testing.assert_array_equal(together, decoder.expected_vectors(release.texts))
@@ -90,7 +88,7 @@ def test_a_public_text_is_where_learning_begins_and_gives_context_unless_told_ot
 
 
 def test_pipelines_and_searches_learn_from_released_text_alone(release: MadeRelease) -> None:
-    counts = ExpectedCounts(card=release.card, directions=DIRECTIONS)
+    counts = ExpectedCounts(card=release.card, effort=DIRECTIONS)
     scores = cross_val_score(
         make_pipeline(counts, TfidfTransformer(), LogisticRegression(C=10.0)),
         release.texts,
@@ -98,7 +96,7 @@ def test_pipelines_and_searches_learn_from_released_text_alone(release: MadeRele
         cv=3,
     )
     assert scores.mean() > 0.65
-    vectors = ExpectedVectors(card=release.card, directions=DIRECTIONS)
+    vectors = ExpectedVectors(card=release.card, effort=DIRECTIONS)
     assert (
         cross_val_score(
             make_pipeline(vectors, LogisticRegression()), release.texts, release.labels, cv=2
@@ -165,7 +163,7 @@ def test_a_card_is_taken_by_its_path_and_as_data(release: MadeRelease, tmp_path:
     release.card.write(tmp_path / "out.card.json")
     expected = fitted(ExpectedVectors, release).transform(release.texts)
     for card in (tmp_path / "out.card.json", str(tmp_path / "out.card.json"), release.card.to_dict()):
-        found = ExpectedVectors(card=card, directions=DIRECTIONS).fit_transform(release.texts)
+        found = ExpectedVectors(card=card, effort=DIRECTIONS).fit_transform(release.texts)
         np.testing.assert_array_equal(found, expected)
     with pytest.raises(InvalidParameter, match=r"^card = None: must be the card of the release"):
         ExpectedCounts().fit(release.texts)

@@ -320,7 +320,7 @@ def test_a_shaped_space_is_sent_released_noted_and_decoded_as_on_one_machine(pla
     assert noted["embedding"]["map"]["digest"] == card.embedding.map.digest
     released = privatize(frame, "text", **settings)
     state = learn_decoder(
-        place.spark.createDataFrame([*expected.items()], "id long, text string"), "text", card, directions=60
+        place.spark.createDataFrame([*expected.items()], "id long, text string"), "text", card, effort=60
     )
     wanted = released.select("id", "text", decoded("text", state).alias("read"))
     ship_embedding(place.spark, "shaped")
@@ -328,7 +328,7 @@ def test_a_shaped_space_is_sent_released_noted_and_decoded_as_on_one_machine(pla
     rows = wanted.collect()
     assert {row.id: row.text for row in rows} == expected
     folder = (place.folder / "shaped moved away").rename(folder)
-    decoder = Decoder.learn(card, [*expected.values()], directions=60, every_word=True)
+    decoder = Decoder.learn(card, [*expected.values()], effort=60, every_word=True)
     assert [read for _, read in sorted((row.id, row.read) for row in rows)] == decoder.decode(
         [*expected.values()]
     )

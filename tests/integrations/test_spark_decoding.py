@@ -33,8 +33,8 @@ def frame_of(place: Place, release: MadeRelease) -> Any:
 
 def test_columns_are_decoded_as_on_one_machine(place: Place, release: MadeRelease) -> None:
     frame, texts = frame_of(place, release), [*release.texts, None]
-    learnt = learn_decoder(frame, "released.text", release.card, directions=DIRECTIONS)
-    decoder = Decoder.learn(release.card, release.texts, directions=DIRECTIONS, every_word=True)
+    learnt = learn_decoder(frame, "released.text", release.card, effort=DIRECTIONS)
+    decoder = Decoder.learn(release.card, release.texts, effort=DIRECTIONS, every_word=True)
     np.testing.assert_array_equal(learnt.inputs, decoder.inputs)
     column = "released.text"
     rows = frame.select(
@@ -56,8 +56,8 @@ def test_columns_are_decoded_as_on_one_machine(place: Place, release: MadeReleas
 
 def test_a_decoder_is_learnt_from_a_sample(place: Place, release: MadeRelease) -> None:
     frame = frame_of(place, release)
-    learnt = learn_decoder(frame, "released.text", release.card, directions=DIRECTIONS, records=60)
-    everything = learn_decoder(frame, "released.text", release.card, directions=DIRECTIONS)
+    learnt = learn_decoder(frame, "released.text", release.card, effort=DIRECTIONS, records=60)
+    everything = learn_decoder(frame, "released.text", release.card, effort=DIRECTIONS)
     assert not np.array_equal(learnt.prior, everything.prior)
     assert np.abs(learnt.prior - everything.prior).sum() < 1.0
 
@@ -66,7 +66,7 @@ def test_an_embedding_that_was_sent_is_used_and_the_channel_is_made_there(place:
     folder = place.install("decoding")
     release = make_release("decoding", records=60)
     frame = frame_of(place, release)
-    decoder = Decoder.learn(release.card, release.texts, directions=DIRECTIONS, every_word=True)
+    decoder = Decoder.learn(release.card, release.texts, effort=DIRECTIONS, every_word=True)
     column = decoded("released.text", decoder)
     ship_embedding(place.spark, "decoding")
     folder.rename(place.folder / "decoding moved away")
@@ -83,12 +83,12 @@ def test_what_cannot_be_decoded_is_refused(place: Place, release: MadeRelease) -
             learn_decoder(frame, column, release.card)
     with pytest.raises(InvalidParameter, match=r"^records = 0"):
         learn_decoder(frame, "released.text", release.card, records=0)
-    decoder = Decoder.learn(release.card, release.texts, directions=DIRECTIONS, every_word=True)
+    decoder = Decoder.learn(release.card, release.texts, effort=DIRECTIONS, every_word=True)
     with pytest.raises(InvalidParameter, match=r"^least = 7"):
         expected_counts("text", decoder, least=7)
     original = place.spark.createDataFrame([(1, text) for text in release.originals], "id long, text string")
     with pytest.raises(NotThisRelease, match="not as Multivariate"):
-        learn_decoder(original, "text", release.card, directions=DIRECTIONS)
+        learn_decoder(original, "text", release.card, effort=DIRECTIONS)
     strange = place.spark.createDataFrame([(1, "The soup was cold")], "id long, text string").coalesce(1)
     with pytest.raises(Exception, match="are not in the embedding"):
         strange.select(decoded("text", decoder)).collect()

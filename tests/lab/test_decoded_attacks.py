@@ -123,7 +123,7 @@ def test_the_command_decodes_unless_told_not_to(tmp_path: Path) -> None:
         "lab",
         "authorship",
         str(file),
-        *"-e 3 --embedding tiny --json -q --support 100 --directions 50".split(),
+        *"-e 3 --embedding tiny --json -q --support 100 --effort 50".split(),
     ]
     run = CliRunner()
     public = tmp_path / "public.txt"

@@ -145,15 +145,15 @@ def test_bad_input_gives_one_clear_error_and_installs_nothing(
 def test_explain_shows_what_moved(public: Path) -> None:
     shape(public, "--label", "mood", "--as", "moody")
     word = made_embedding().words[17]
-    said = run("explain", word, "-e", "3", "--embedding", "moody", "--draws", "50").stdout
+    said = run("explain", word, "-e", "3", "--embedding", "moody", "--effort", "50").stdout
     assert "came nearer than in made:" in said
     assert "went away since made:" in said
     assert (
-        json.loads(run("explain", word, "-e", "3", "--embedding", "moody", "--draws", "50", "--json").stdout)[
-            "moves"
-        ]["source"]
+        json.loads(
+            run("explain", word, "-e", "3", "--embedding", "moody", "--effort", "50", "--json").stdout
+        )["moves"]["source"]
         == "made"
     )
     store.remove("made")
-    gone = " ".join(run("explain", word, "-e", "3", "--embedding", "moody", "--draws", "50").stdout.split())
+    gone = " ".join(run("explain", word, "-e", "3", "--embedding", "moody", "--effort", "50").stdout.split())
     assert "What the map did to its neighbours is not known: the embedding it was made from" in gone

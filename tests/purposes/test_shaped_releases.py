@@ -152,7 +152,7 @@ def test_a_receiver_decodes_with_the_card_if_the_shaped_space_was_handed_over() 
     shares = 1.0 / np.arange(1, 251)
     texts = [" ".join(rng.choice(made_embedding().words, 20, p=shares / shares.sum())) for _ in range(150)]
     released = [text or "" for text in private.many(texts)]
-    decoder = Decoder.learn(private.card, released, directions=200)
+    decoder = Decoder.learn(private.card, released, effort=200)
     said, heard, decoded = (
         np.array(" ".join(each).split()) for each in (texts, released, [decoder(text) for text in released])
     )

@@ -44,7 +44,7 @@ SETTINGS = TuningSettings(
 )
 ONE_SPACE = replace(SETTINGS, dimensions=(2,), strengths=(3.0,))
 FAST = [
-    *"--dimension 2 --strength 3 --runs 1 --words 250 --directions".split(),
+    *"--dimension 2 --strength 3 --runs 1 --words 250 --effort".split(),
     *"60 --rays 50".split(),
 ]
 
@@ -577,7 +577,7 @@ def test_interrupted_while_it_calibrates_the_command_says_how_to_go_on(
     assert "This was not measured" in page
     assert command in page
     assert said[:5] == command.split()[1:6]
-    again = run(*said[: said.index("--rays") + 2])
+    again = run(*said[: said.index("--effort") + 2])
     assert again.exit_code == 0, again.output
 
 

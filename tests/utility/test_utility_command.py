@@ -61,7 +61,7 @@ def test_json_holds_every_point_and_writes_nothing(installed: Embedding) -> None
 
 def test_released_text_is_read_decoded_too_unless_that_is_switched_off(installed: Embedding) -> None:
     csv_of(made_rows(60), Path("a.csv"))
-    options = [*COMMON, "--runs", "1", "-e", "5", "--words", "30", "--directions", "40"]
+    options = [*COMMON, "--runs", "1", "-e", "5", "--words", "30", "--effort", "40"]
     answer = json.loads(run.invoke(app, ["utility", "a.csv", *options, "--json"]).stdout)
     assert [(point["at"], point["reading"]) for point in answer["decoded_points"]] == [
         (at, "decoded") for at in ("train", "test", "both")
@@ -158,7 +158,7 @@ def test_every_mechanism_has_a_range_of_its_own_and_its_options_are_said(install
         (["--text", "t", "--label", "y", "--runs", "0"], InvalidParameter, "runs"),
         (["--text", "t", "--label", "y", "--held-out", "1"], InvalidParameter, "held_out"),
         (["--text", "t", "--label", "y", "--words", "0"], InvalidParameter, "--words = 0"),
-        (["--text", "t", "--label", "y", "--directions", "0"], InvalidParameter, "directions"),
+        (["--text", "t", "--label", "y", "--effort", "0"], InvalidParameter, "directions"),
         (["--text", "t", "--label", "y", "--texts", "5"], TaskDataError, "has 5 texts"),
         (["--text", "t", "--label", "y", "--report", "no/where.html"], Exception, "no"),
     ],

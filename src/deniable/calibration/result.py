@@ -70,7 +70,7 @@ class Targets:
         :raises InvalidParameter: otherwise.
         """
         if self.min_distinct is not None and self.min_distinct > min(words, draws):
-            problem = f"{draws:,} draws give at most {draws:,} distinct words; ask for more --rays"
+            problem = f"{draws:,} draws give at most {draws:,} distinct words; ask for more --effort"
             if words < draws:
                 problem = f"the embedding has {words:,} words, so no more can come out"
             raise InvalidParameter("min_distinct", self.min_distinct, problem)

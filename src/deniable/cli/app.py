@@ -63,8 +63,22 @@ _GROUPS = {
 _HELP = "Plausible deniability for text: private text in, text with other words out, with a proven guarantee."
 
 
+_EFFORT, _OLD_NAMES = "--effort", {"--directions", "--rays", "--points", "--draws"}
+
+
 class Grouped(TyperGroup):
     """Shows commands in the groups of ``_GROUPS``."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; an option that is called ``--effort`` now is named so."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            refused: Any = error  # the command line's own errors have no public names
+            if getattr(refused, "option_name", None) in _OLD_NAMES and refused.ctx is not None:
+                flags = {flag for each in refused.ctx.command.params for flag in each.opts}
+                refused.possibilities = [_EFFORT] if _EFFORT in flags else refused.possibilities
+            raise
 
     def format_commands(self, _: Any, formatter: Any) -> None:
         """Write the commands."""

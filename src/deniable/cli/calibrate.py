@@ -36,7 +36,9 @@ def calibrate(
     rays: Annotated[
         int,
         typer.Option(
-            min=1, help="How many random directions to follow from each word, or draws for each word and ε."
+            "--effort",
+            min=1,
+            help="How many random directions to follow from each word, or draws for each word and ε.",
         ),
     ] = 1000,
     words: Path | None = None,
@@ -71,7 +73,7 @@ def calibrate(
     for many words. With --device cuda and values of --epsilon, draws on the GPU take the place of rays.
 
     :param max_unchanged: At most this share of draws may return a word unchanged (N_w), such as 0.5.
-    :param min_distinct: In as many draws as --rays says, a word must become at least this many distinct
+    :param min_distinct: In as many draws as --effort says, a word must become at least this many distinct
         words.
     :param max_capacity: At most this factor may seeing a released word raise anybody's chance to guess
         right, on average, such as 50.
@@ -79,7 +81,7 @@ def calibrate(
         words may name at most, such as 0.08. With --words: of the words of that list.
     :param quantile: The share of the words looked at that must meet the targets; 1 is all.
     :param epsilon -e: A value of ε to look at. May be repeated.
-    :param rays: How many random directions to follow from each word, or draws for each word and ε.
+    :param rays --effort: How many random directions to follow from each word, or draws for each word and ε.
     :param words: Look only at the words in this file, one a line.
     :param sample: Look only at this many words, drawn at random: a quick look.
     :param protect nearest|unknown: Let exposed words go in as others.

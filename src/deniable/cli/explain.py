@@ -50,7 +50,7 @@ def explain(
 
     :param word: The words to explain.
     :param words: A file of words to explain, one per line, such as names. May be repeated.
-    :param draws --draws --rays: How many directions to follow, or draws to make.
+    :param draws --effort: How many directions to follow, or draws to make.
     :param top: How many words to show.
     """
     from deniable.words.public_text import read_word_list

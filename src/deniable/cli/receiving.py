@@ -38,7 +38,7 @@ class ReceivingOptions:
     :param prior rank|uniform|FILE: How frequent words are taken to be before the release is read: by their
         rank in the embedding, all alike, or as a file with a word and its count on each line says.
     :param words: How many words may have gone in: the most frequent ones.
-    :param directions: For the channel: at most how many points are drawn around each word, or directions
+    :param effort: For the channel: at most how many points are drawn around each word, or directions
         followed, or draws made.
     :param check: Refuse text whose words are not such as the mechanism releases them at this ε, and a
         column that the card does not list.
@@ -52,7 +52,7 @@ class ReceivingOptions:
     public: Path | None = None
     prior: str = "rank"
     words: int = 20_000
-    directions: int = 1000
+    effort: int = 1000
     check: bool = True
     device: str = "cpu"
 
@@ -68,7 +68,7 @@ class ReceivingOptions:
             "public": self.public,
             "prior": self.prior,
             "support": validated_count(self.words, "--words"),
-            "directions": self.directions,
+            "effort": self.effort,
             "check": self.check,
         }
 

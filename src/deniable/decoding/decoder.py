@@ -69,7 +69,7 @@ class Decoder(ChannelDecoder):
         public: str | Path | None = None,
         prior: str | Path = BY_RANK,
         support: int = SUPPORT,
-        directions: int = DIRECTIONS,
+        effort: int = DIRECTIONS,
         context: bool = True,
         every_word: bool = False,
         check: bool = True,
@@ -83,10 +83,11 @@ class Decoder(ChannelDecoder):
         begins, and with ``context`` its word pairs let the decoder read words in their context. ``prior`` is
         where the learning begins instead: "uniform", or a file with a word and its count on each line;
         without either, words are as frequent as their "rank" in the embedding says. ``support`` words may
-        have gone in. The decoder knows the words of these texts. With ``every_word`` it knows all that can be
-        released, which takes minutes more the first time, and it can be saved. Without ``check`` text is
-        decoded even if it does not look released. ``report`` is given the number of finished rows of the
-        channel, and of all.
+        have gone in; ``effort`` is at most how many points are drawn around each of them, directions are
+        followed or draws made, and ``decoder.directions`` is what it became. The decoder knows the words of
+        these texts. With ``every_word`` it knows all that can be released, which takes minutes more the first
+        time, and it can be saved. Without ``check`` text is decoded even if it does not look released.
+        ``report`` is given the number of finished rows of the channel, and of all.
 
         :raises InvalidParameter: if a value is not allowed, something is not text, the card is of a release
             that cannot be decoded, or the prior is none.
@@ -117,7 +118,7 @@ class Decoder(ChannelDecoder):
             space,
             support=support,
             outputs=None if every_word else np.flatnonzero(counts.learn + counts.hold),
-            directions=directions,
+            directions=effort,
             words=counts.words,
             context=bigrams,
             report=report,
@@ -132,7 +133,7 @@ class Decoder(ChannelDecoder):
             context=bigrams if context else None,
             marks=marks,
         )
-        decoder.card, decoder.directions = card, channel.directions or directions
+        decoder.card, decoder.directions = card, channel.directions or effort
         if embedding is not None and not isinstance(embedding, Embedding):
             decoder.embedding_name = str(embedding)
         decoder.public, decoder.public_digest = None if digest is None else str(path), digest

@@ -29,7 +29,7 @@ class LearningOptions(TypedDict, total=False):
     public: Path | None
     prior: str | Path
     support: int
-    directions: int
+    effort: int
     check: bool
 
 
@@ -60,7 +60,7 @@ def decode_file(
     stays; return by what.
 
     With ``top`` the target is a CSV file instead: for each released word that many candidates, each with its
-    probability. The options are ``embedding``, ``public``, ``prior``, ``support``, ``directions`` and
+    probability. The options are ``embedding``, ``public``, ``prior``, ``support``, ``effort`` and
     ``check`` of ``Decoder.learn``, and ``format``, ``delimiter``, ``header``, ``encoding`` and ``sheet`` of
     ``privatize_file``. With ``public`` words are read in their context.
 

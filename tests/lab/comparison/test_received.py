@@ -216,7 +216,7 @@ def test_the_command_decodes_unless_that_is_switched_off(
             str(tmp_path / "data.jsonl"),
             *options,
             switch,
-            *"--decode-words 30 --directions 20".split(),
+            *"--decode-words 30 --effort 20".split(),
         ],
     )
     assert result.exit_code == 0, result.output

@@ -39,23 +39,16 @@ class EffortOptions:
 
     :param words_per_band: How many words to attack in each frequency band; the rest of the work grows with
         it.
-    :param points: For multivariate, mahalanobis and gaussian: at most how many noisy points are kept of
-        each released word. Where the embedding has fewer than 1,000 words, rays are followed from each of
-        them.
-    :param draws: Simulated draws of every word, where probabilities are neither exact nor found by points
-        or rays.
+    :param effort: What the attackers learn of the channel, in per cent of what is usual: more makes them a
+        little stronger, and takes longer.
     :param places: With --public: attack documents with about this many words together.
     :param support: With --public: how many words the attackers think of, the most frequent ones.
-    :param directions: With --public: at most how many points are drawn around each of these words, or
-        directions followed, or draws made.
     """
 
     words_per_band: int = 150
-    points: int = 128
-    draws: int = 100
+    effort: int = 100
     places: int = 2_000
     support: int = 20_000
-    directions: int = 300
 
 
 @with_groups
@@ -98,6 +91,7 @@ def run(
     """Audit with the attackers of the package and ``further`` ones."""
     from deniable.audit.inversion.audit import audit_inversion
     from deniable.audit.inversion.drawn_words import InversionEffort
+    from deniable.parameters import validated_count
 
     if len([path for path in (frequencies, corpus, files.public) if path is not None]) > 1:
         raise typer.BadParameter("give one of --public, --frequencies and --corpus")
@@ -106,6 +100,8 @@ def run(
             "--text, --words and further attackers need --public: a public text that the attackers have read"
         )
     sizes = vars(effort).copy()
+    percent = validated_count(sizes.pop("effort"), "--effort")
+    sizes |= {"points": max(1, percent * 128 // 100), "draws": percent, "directions": 3 * percent}
     chosen, opened = mechanism.choose(), mechanism.open()
     with audit.progress("guessing", unit="steps") as report:
         result = audit_inversion(

@@ -257,7 +257,7 @@ def compare(
 
     :param names: The names of two or more embeddings.
     :param sample: How many of the words that all of them have are measured.
-    :param rays: How many random directions to follow from each word.
+    :param rays --effort: How many random directions to follow from each word.
     :param quiet -q: No progress.
     """
     from deniable.calibration.compare import compare_embeddings

@@ -35,8 +35,8 @@ class TuningOptions:
     :param strength: A strength to try. May be repeated. Default: 2, 4 and 8.
     :param runs: How many releases are judged at the end.
     :param words: How many words may have gone in, the most frequent ones of the texts.
-    :param directions: For the attacker, at the end: at most how many points are drawn around each word, or
-        directions followed, or draws made.
+    :param directions --effort: For the attacker, at the end: at most how many points are drawn around each
+        word, or directions followed, or draws made.
     :param rays: How many directions the calibration follows from each word; 0 leaves it out.
     """
 
@@ -176,7 +176,7 @@ def tune(
             except BaseException:
                 again = (
                     f"deniable calibrate --embedding {new}{found.mechanism.as_typed} --epsilon "
-                    f"{found.epsilon:g} --rays {tuning.rays}"
+                    f"{found.epsilon:g} --effort {tuning.rays}"
                 )
                 warn(f"{new} is installed, and not calibrated yet; to go on: {again}")
                 raise

@@ -28,8 +28,8 @@ class LearningOptions:
     :param acceptable_loss: How much accuracy you can afford to lose, for the advice in the result.
     :param decode: Read released text decoded too, or leave that out, which is faster.
     :param support --words: For decoding: how many words may have gone in, the most frequent ones.
-    :param directions: For decoding: at most how many points are drawn around each word, or directions
-        followed, or draws made.
+    :param directions --effort: For decoding: at most how many points are drawn around each word,
+        or directions followed, or draws made.
     """
 
     runs: int = 3

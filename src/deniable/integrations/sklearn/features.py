@@ -44,7 +44,7 @@ class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     embedding: str | Path | None = None
     public: str | Path | None = None
     support: int = SUPPORT
-    directions: int = DIRECTIONS
+    effort: int = DIRECTIONS
     context: bool = True
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 - the names scikit-learn calls by
@@ -57,7 +57,7 @@ class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         :raises NotThisRelease: if the texts were not released as the card says.
         """
         settings = {
-            name: getattr(self, name) for name in ("embedding", "public", "support", "directions", "context")
+            name: getattr(self, name) for name in ("embedding", "public", "support", "effort", "context")
         }
         self._check()
         self.decoder_ = Decoder.learn(card_from(self.card), texts_of(X), every_word=True, **settings)
@@ -92,7 +92,7 @@ class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "card": decoder.card,
             "embedding": decoder.embedding_name,
             "public": decoder.public,
-            "directions": decoder.directions,
+            "effort": decoder.directions,
         }
         transformer = cls(**{**known, **parameters})
         transformer._check()
@@ -124,7 +124,7 @@ class ExpectedCounts(_Decoding):
     ``card`` is the card of the release: its path, a ``Card``, or the data of its JSON. ``embedding`` is
     needed where the embedding has another name here. ``public`` is a public text file, one document a line:
     learning begins with its words, and with ``context`` words are read in their context. ``support`` words
-    may have gone in, the most frequent ones. ``directions`` is how exactly the channel is estimated. Counts
+    may have gone in, the most frequent ones. ``effort`` is how exactly the channel is estimated. Counts
     below ``least`` are left out.
 
     ``decoder_`` is the decoder that was learnt. Pickles and saved files hold it as plain values, without its

@@ -107,8 +107,9 @@ def compare(
     directions: Annotated[
         int,
         typer.Option(
+            "--effort",
             help="For decoding and words named: at most how many points are drawn around each word, or "
-            "directions followed, or draws made."
+            "directions followed, or draws made.",
         ),
     ] = 300,
     keep: Annotated[

@@ -76,8 +76,9 @@ class DecodedOptions:
     directions: Annotated[
         int,
         typer.Option(
+            "--effort",
             help="For decoding: at most how many points are drawn around each of these words, or directions "
-            "followed, or draws made."
+            "followed, or draws made.",
         ),
     ] = 300
 
