@@ -38,9 +38,9 @@ def exact_matrix(channel: Channel) -> Floats:
     return matrix
 
 
-def attacker_of(ids: Ids, length: int = 0, **known: Bigrams) -> Named:
+def attacker_of(ids: Ids, length: int = 0, *, context: Bigrams | None = None) -> Named:
     offsets = np.arange(0, len(ids) + 1, length or len(ids))
-    return Named.by_ids(Texts(ids=ids, offsets=offsets), make_kinds(SPACE, clusters=10), **known)
+    return Named.by_ids(Texts(ids=ids, offsets=offsets), make_kinds(SPACE, clusters=10), context=context)
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from deniable.audit.shares import Share
+from deniable.decision.decision import Answer, judge
 from deniable.decision.rehearsal import Attack, ExposedWord, Listed, Rehearsal
-from deniable.decision.verdict import Answer, judge
 from deniable.measures.estimate import Estimate
 from deniable.measures.linked import Linked
 

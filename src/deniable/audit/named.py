@@ -107,13 +107,17 @@ class Named:
     context: Bigrams | None = field(default=None, repr=False)
 
     @classmethod
-    def by_ids(cls, texts: Texts, kinds: Kinds, *, context: Bigrams | None = None) -> Named:
-        """Return the attacker who names word ids."""
+    def by_ids(
+        cls, texts: Texts, kinds: Kinds, *, counts: Floats | None = None, context: Bigrams | None = None
+    ) -> Named:
+        """Return the attacker who names word ids; ``counts`` are those of the texts unless others are
+        given."""
         from scipy.sparse import csr_array
 
         vocabulary = len(kinds.of) - 1
-        counts = np.bincount(texts.ids, minlength=vocabulary + 1).astype(np.float64)
-        counts[vocabulary] = 0.0
+        if counts is None:
+            counts = np.bincount(texts.ids, minlength=vocabulary + 1).astype(np.float64)
+            counts[vocabulary] = 0.0
         known, kinded = np.flatnonzero(counts), np.flatnonzero(kinds.of >= 0)
         shape = (vocabulary + 1, vocabulary + 1)
         return cls(
@@ -197,7 +201,7 @@ class Named:
 
     def alone(self, channel: Channel, released: Ids) -> NamedShares:
         """Return what is named by looking at each released word of the texts by itself."""
-        return self._shares(self._words_alone(channel, released), self._kinds_alone(channel, released))
+        return self._shares(self.words_alone(channel, released), self.kinds_alone(channel, released))
 
     def in_context(self, channel: Channel, released: Ids, *, texts: Ids | None = None) -> NamedShares | None:
         """Return what is named by reading each text as a whole; None without public text.
@@ -208,7 +212,7 @@ class Named:
             return None
         places = slice(None) if texts is None else self.texts.places(texts)
         parts = self.texts if texts is None else self.texts.take(texts)
-        return self._shares(*self._in_context(channel, parts.split(released)), places)
+        return self._shares(*self.guesses_in_context(channel, parts.split(released)), places)
 
     def success(
         self,
@@ -229,9 +233,9 @@ class Named:
         if way == "kinds" and self.kinds is None:
             raise ValueError("the attacker knows no kinds of words")
         if way == "kinds":
-            alone = self._shares(None, self._kinds_alone(channel, released), places)
+            alone = self._shares(None, self.kinds_alone(channel, released), places)
         else:
-            alone = self._shares(self._words_alone(channel, released), None, places)
+            alone = self._shares(self.words_alone(channel, released), None, places)
         if way == "named" or self.context is None:
             return alone
         begun = released if texts is None else released[: int(self.texts.lengths[texts].sum())]
@@ -242,13 +246,13 @@ class Named:
         """Return the first texts that have so many words together, or all."""
         return np.flatnonzero(self.texts.offsets[:-1] < words)
 
-    def _words_alone(self, channel: Channel, released: Ids) -> Ids:
+    def words_alone(self, channel: Channel, released: Ids) -> Ids:
         """Return the answer that is likeliest behind each released word."""
         behind = make_posterior(channel, self.counts[channel.inputs])
         outputs, where = np.unique(released, return_inverse=True)
         return self._best_answers(behind.matrix[outputs] @ self.shares[channel.inputs])[where]
 
-    def _kinds_alone(self, channel: Channel, released: Ids) -> Ids | None:
+    def kinds_alone(self, channel: Channel, released: Ids) -> Ids | None:
         """Return the kind that is likeliest behind each released word, given that a word with a kind stood
         there."""
         if self.kind_shares is None:
@@ -260,7 +264,9 @@ class Named:
         behind = make_posterior(channel, self.counts[channel.inputs] * having)
         return behind.likeliest_kinds(of_inputs / np.maximum(having, 1e-300)[:, None])[released]
 
-    def _in_context(self, channel: Channel, released: Sequence[Ids]) -> tuple[Ids, Ids | None]:
+    def guesses_in_context(self, channel: Channel, released: Sequence[Ids]) -> tuple[Ids, Ids | None]:
+        """Return the answer, and the kind, that are likeliest at each place of released texts, read as a
+        whole."""
         from scipy.sparse import csr_array
 
         assert self.context is not None  # noqa: S101 - asked before

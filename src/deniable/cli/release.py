@@ -12,8 +12,8 @@ import typer
 from deniable.cli.options import FileOptions, MechanismOptions, with_groups
 
 if TYPE_CHECKING:
+    from deniable.decision.decision import Verdict
     from deniable.decision.roles import Role, Undecided
-    from deniable.decision.verdict import Verdict
 
 DO_NOT_RELEASE = 3
 """The exit code that says: nothing was released, and the page says why."""

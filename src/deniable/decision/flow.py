@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from deniable.atomic import write_whole
-from deniable.decision.decision import Decision
+from deniable.decision.decision import Decision, Verdict, judge
 from deniable.decision.page import decision_page
 from deniable.decision.rehearsal import rehearse
 from deniable.decision.roles import Role, Undecided, check_decided, decide, role_of, undecided_columns
-from deniable.decision.verdict import Verdict, judge
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import (
     DeniableError,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from deniable.audit.shares import Share
-from deniable.decision.decision import Decision
-from deniable.decision.verdict import accuracy
+from deniable.decision.decision import Decision, accuracy
 from deniable.report.markup import code, phrase, strong
 from deniable.report.page import Page
 from deniable.report.wording import percent, percent_up, words

@@ -10,20 +10,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
+from deniable.audit.named import Named
 from deniable.audit.shares import Flags, Share, share_by_cluster, share_of
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
 from deniable.decoding.channel_decoder import ChannelDecoder
-from deniable.decoding.context import ContextDecoder
-from deniable.decoding.ngrams import count_bigrams, read_bigrams
-from deniable.decoding.posterior import Posterior, make_posterior
+from deniable.decoding.ngrams import Bigrams, count_bigrams, read_bigrams
 from deniable.decoding.priors import SUPPORT
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.kinds import make_kinds, most_frequent_words
@@ -36,7 +35,7 @@ from deniable.measures.texts import Texts, cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report, Steps
 from deniable.release.privatizer import Privatizer
-from deniable.utility.accuracy import draw_words, whole_counts
+from deniable.utility.accuracy import decoded_counts, draw_words, whole_counts
 from deniable.words.never_release import NeverRelease
 
 ATTACKED_WORDS = 10_000
@@ -221,62 +220,38 @@ def _attack_words(
     channel: Channel, counts: Floats, original: Texts, released: Texts, public: Path | None
 ) -> tuple[tuple[Attack, ...], Flags]:
     """Return how often readers name words, alone and in context, and kinds of words; and at which places any
-    of them named the word."""
-    embedding = channel.embedding
-    blind = float(counts.max() / max(counts.sum(), 1.0))
-    documents = np.repeat(np.arange(len(original)), original.lengths)
-    known = original.ids != embedding.unknown_id
-    behind = make_posterior(channel, counts[channel.inputs])
-    guesses = {_ALONE: behind.best[released.ids]}
-    in_context = _read_in_context(channel, counts[channel.inputs], released, guesses[_ALONE], public)
-    if in_context is not None:
-        guesses[_CONTEXT] = in_context
-    right = {reader: (guessed == original.ids) & known for reader, guessed in guesses.items()}
-    attacks = [_attack(reader, hits[known], documents[known], blind) for reader, hits in right.items()]
-    attacks.append(_attack_on_kinds(behind, counts, original.ids, released.ids, documents))
-    named = np.logical_or.reduce(list(right.values()))
-    return tuple(each for each in attacks if each is not None), named
+    of them named the word. Without public text a reader of whole texts learns which words follow one another
+    from its own guesses word by word."""
+    embedding, texts = channel.embedding, released.split(released.ids)
+    kinds = make_kinds(embedding, frequent=most_frequent_words(counts[: embedding.unknown_id]))
+    named = Named.by_ids(original, kinds, counts=counts)
+    guesses = {_ALONE: named.words_alone(channel, released.ids)}
+    if public is not None:
+        model: Bigrams | None = read_bigrams(embedding, public)
+    else:
+        model = count_bigrams(released.split(guesses[_ALONE]), len(embedding) + 1)
+    if model is not None:
+        guesses[_CONTEXT], _ = replace(named, context=model).guesses_in_context(channel, texts)
+    attacks = [
+        _attack(reader, guessed, named.answers, original, float(counts.max() / counts.sum()))
+        for reader, guessed in guesses.items()
+    ]
+    of_kinds = named.kinds_alone(channel, released.ids)
+    if of_kinds is not None and named.kinds is not None:
+        attacks.append(_attack(_KINDS, of_kinds, named.kinds, original, named.blind.kinds))
+    right = np.logical_or.reduce([guessed == named.answers for guessed in guesses.values()])
+    return tuple(each for each in attacks if each is not None), right & (named.answers >= 0)
 
 
-def _attack(reader: str, hits: Flags, documents: Ids, blind: float) -> Attack | None:
-    share = share_by_cluster(hits, documents)
+def _attack(reader: str, guesses: Ids, truth: Ids, texts: Texts, blind: float) -> Attack | None:
+    judged = truth >= 0
+    share = share_by_cluster((guesses == truth)[judged], _text_of_each(texts)[judged])
     return None if share is None else Attack(reader=reader, share=share, blind=blind)
 
 
-def _read_in_context(
-    channel: Channel, prior: Floats, released: Texts, guesses: Ids, public: Path | None
-) -> Ids | None:
-    """Return the words that a reader of whole texts names. Without public text it learns which words follow
-    one another from its own guesses word by word."""
-    embedding = channel.embedding
-    if public is not None:
-        model = read_bigrams(embedding, public)
-    else:
-        counted = count_bigrams(released.split(guesses), len(embedding) + 1)
-        if counted is None:
-            return None
-        model = counted
-    decoder = ContextDecoder(channel, model, prior)
-    texts = released.split(released.ids)
-    return np.concatenate([each.likeliest for each in decoder.decode(texts)])
-
-
-def _attack_on_kinds(
-    behind: Posterior, counts: Floats, truth: Ids, seen: Ids, documents: Ids
-) -> Attack | None:
-    embedding = behind.channel.embedding
-    kinds = make_kinds(embedding, frequent=most_frequent_words(counts[: embedding.unknown_id]))
-    has_kind = kinds.of[truth] >= 0
-    inputs = behind.channel.inputs
-    of_inputs = np.zeros((len(inputs), kinds.count))
-    rows = np.flatnonzero(kinds.of[inputs] >= 0)
-    of_inputs[rows, kinds.of[inputs[rows]]] = 1.0
-    if not has_kind.any():
-        return None
-    guesses = behind.likeliest_kinds(of_inputs)
-    by_kind = np.bincount(kinds.of[truth[has_kind]], minlength=kinds.count)
-    hits = guesses[seen[has_kind]] == kinds.of[truth[has_kind]]
-    return _attack(_KINDS, hits, documents[has_kind], float(by_kind.max() / by_kind.sum()))
+def _text_of_each(texts: Texts) -> Ids:
+    """Return for each word which text it stands in."""
+    return np.repeat(np.arange(len(texts)), texts.lengths)
 
 
 def _listed(
@@ -291,7 +266,7 @@ def _listed(
     there = {word: count for word, count in tokens.items() if listed.holds(word)}
     ids = np.array([embedding.index[word] for word in there if word in embedding.index], dtype=np.int64)
     (original, released), (part, right) = drawn, attacked
-    documents, of = (np.repeat(np.arange(len(each)), each.lengths) for each in (original, part))
+    documents, of = _text_of_each(original), _text_of_each(part)
     places, read = np.isin(original.ids, ids), np.isin(part.ids, ids)
     return Listed(
         name=name,
@@ -332,9 +307,7 @@ def _link(
 
     before = csr_array(whole_counts(original.ids, original.offsets, embedding))
     after = csr_array(whole_counts(released.ids, released.offsets, embedding))
-    expected = decoder.expected_counts(_as_texts(released))
-    columns = decoder.inputs[expected.indices]
-    decoded = csr_array((expected.data, columns, expected.indptr), shape=before.shape)
+    decoded = decoded_counts(decoder, _as_texts(released), embedding)
     if people is not None:
         of = np.unique(np.array([people[place] for place in places.tolist()]), return_inverse=True)[1]
         gather = csr_array((np.ones(len(of)), (of, np.arange(len(of)))))

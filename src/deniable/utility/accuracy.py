@@ -288,15 +288,18 @@ def whole_counts(ids: NDArray[Any], offsets: Ids, embedding: Embedding) -> Any:
 def expected_counts(released: Sequence[list[str]], channel: Channel) -> Any:
     """Return how often each word is expected behind the words of each released text, in the columns of
     ``whole_counts``."""
-    from scipy.sparse import csr_array
-
     texts = [" ".join(words) for words in released]
     decoder = ChannelDecoder.learn_from(channel, texts, start=first_shares(channel), most_steps=_STEPS)
+    return decoded_counts(decoder, texts, channel.embedding)
+
+
+def decoded_counts(decoder: ChannelDecoder, texts: Sequence[str], embedding: Embedding) -> Any:
+    """Return the expected counts of a decoder in the columns of ``whole_counts``."""
+    from scipy.sparse import csr_array
+
     expected = decoder.expected_counts(texts)
     columns = decoder.inputs[expected.indices]
-    counts = csr_array(
-        (expected.data, columns, expected.indptr), shape=(len(texts), len(channel.embedding) + 1)
-    )
+    counts = csr_array((expected.data, columns, expected.indptr), shape=(len(texts), len(embedding) + 1))
     counts.sort_indices()
     return counts
 
