@@ -25,9 +25,8 @@ from typing import Any
 import regex
 
 from deniable import Embedding
-from deniable.calibration.matching import epsilon_where, sampled
 from deniable.calibration.result import Targets
-from deniable.calibration.run import calibrate
+from deniable.calibration.run import calibrate, sampled
 from deniable.embeddings import store
 from deniable.utility.measurement import measure_utility
 from deniable.words.cutter import Cutter, Lookup
@@ -162,7 +161,7 @@ def utility_of(data: Path, language: str) -> dict[str, Any]:
     by the plain ones."""
     embedding = open_vectors(data, language)
     sample = sampled(embedding)
-    epsilons = [round(epsilon_where(sample, share), 3) for share in SHARES]
+    epsilons = [round(sample.epsilon_reaching(share), 3) for share in SHARES]
     measured: dict[str, Any] = {"epsilons": epsilons, "shares": list(SHARES)}
     for rules in ("rules", "plain") if embedding.language_rules is not None else ("plain",):
         if rules == "plain":
@@ -195,7 +194,7 @@ def calibration_of(data: Path) -> dict[str, Any]:
     targets = Targets(max_unchanged=0.5, quantile=0.95)
     chosen = calibrate(embedding, targets=targets, sample=1000).to_dict()
     sample = sampled(embedding)
-    epsilons = [round(epsilon_where(sample, share), 2) for share in (0.05, *SHARES, 0.95)]
+    epsilons = [round(sample.epsilon_reaching(share), 2) for share in (0.05, *SHARES, 0.95)]
     rows = calibrate(embedding, epsilons=epsilons, sample=1000).to_dict()["table"]
     return {
         "epsilon": chosen["epsilon"],

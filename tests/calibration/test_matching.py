@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, Multivariate
-from deniable.calibration.matching import (
+from deniable.calibration.run import (
     SHARES,
-    epsilon_where,
     epsilons_where_words_stay,
     sampled,
     source_of,
@@ -36,7 +35,7 @@ def test_the_average_is_that_of_real_draws(two_kinds: Embedding) -> None:
 def test_the_inverse_leads_back_and_rises(two_kinds: Embedding) -> None:
     calibration = sampled(two_kinds)
     for share in SHARES:
-        assert calibration.average(epsilon_where(calibration, share))[0] == pytest.approx(share, abs=0.01)
+        assert calibration.average(calibration.epsilon_reaching(share))[0] == pytest.approx(share, abs=0.01)
 
 
 def test_the_default_values_of_an_installed_embedding(installed: Embedding) -> None:
@@ -51,7 +50,7 @@ def test_the_default_values_of_an_installed_embedding(installed: Embedding) -> N
 def test_other_mechanisms_reach_the_share_too(name: str, two_kinds: Embedding) -> None:
     mechanism = ChosenMechanism(name=name)
     calibration = sampled(two_kinds, mechanism)
-    epsilon = epsilon_where(calibration, 0.5)
+    epsilon = calibration.epsilon_reaching(0.5)
     words = np.repeat(np.arange(40), 500)
     drawn = float(
         (

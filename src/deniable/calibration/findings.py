@@ -116,16 +116,17 @@ def findings(
 
 
 def _shown(calibration: Calibration, choice: Choice | None, epsilons: Sequence[float]) -> list[float]:
-    if choice is not None:
-        around = [float(f"{choice.epsilon / 1.5:.3g}"), float(f"{choice.epsilon * 1.5:.3g}")]
-        if not isinstance(calibration, RayCalibration):  # a new value would be another pass over all words
-            known = np.array(calibration.span(_CURVE_VALUES))
-            around = [float(known[np.abs(np.log(known / wanted)).argmin()]) for wanted in around]
-        return sorted({*around, choice.epsilon})
-    if epsilons:
+    if choice is None and epsilons:
         ordered = sorted(set(epsilons))
         return sorted({ordered[0], ordered[len(ordered) // 2], ordered[-1]})
-    return sorted({calibration.epsilon_reaching(share) for share in SHOWN_AVERAGES})
+    if choice is not None:
+        wanted = [float(f"{choice.epsilon / 1.5:.3g}"), float(f"{choice.epsilon * 1.5:.3g}")]
+    else:
+        wanted = [calibration.epsilon_reaching(share) for share in SHOWN_AVERAGES]
+    if not isinstance(calibration, RayCalibration):  # a new value would be another pass over all words
+        known = np.array(calibration.span(_CURVE_VALUES))
+        wanted = [float(known[np.abs(np.log(known / each)).argmin()]) for each in wanted]
+    return sorted({*wanted, *([] if choice is None else [choice.epsilon])})
 
 
 def example_releases(

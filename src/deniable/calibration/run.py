@@ -1,4 +1,7 @@
-"""One whole calibration: measures the words, chooses ε, protects exposed words, and writes what was found."""
+"""One whole calibration: measures the words, chooses ε, protects exposed words, and writes what was found.
+
+Also ε by how often an average word stays itself, over a fixed sample of the vocabulary.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +44,12 @@ DRAWN_WORDS = 100
 """The same where every ε takes draws of its own."""
 
 _NAMED_WORDS = 20
+
+SHARES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+"""The average N_w at which an experiment looks when it is not told a value of ε."""
+
+_SAMPLE, _RAYS, _SEED = 1000, 200, 4
+_DRAWN_SAMPLE = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -308,3 +317,28 @@ def _protect(
         exposed_words_left=len(left.failing),
         largest_unchanged=float(left.unchanged.max()),
     )
+
+
+def sampled(embedding: Embedding, mechanism: ChosenMechanism | None = None) -> Calibration:
+    """Return the calibration of a fixed sample of the words; the second call reads it from the disk."""
+    mechanism = ChosenMechanism() if mechanism is None else mechanism
+    # Every ε takes draws of its own.
+    by_draws = method_of(mechanism(embedding, epsilon=1.0)) == "simulation"
+    ids = public_sample(len(embedding), _DRAWN_SAMPLE if by_draws else _SAMPLE, seed=_SEED)
+    return measure(embedding, mechanism, draws=_RAYS, ids=ids)
+
+
+def source_of(calibration: Calibration) -> str:
+    """Return in words where the numbers of a sample come from."""
+    draws = {"rays": f"{calibration.draws} rays each", "exact": "exact sums"}
+    how = draws.get(calibration.method, f"{calibration.draws} draws each")
+    return f"{len(calibration.ids):,} words of the vocabulary, {how}"
+
+
+def epsilons_where_words_stay(
+    embedding: str | Path, mechanism: ChosenMechanism | None = None, shares: Sequence[float] = SHARES
+) -> list[float]:
+    """Return the values of ε at which an average word of the embedding stays itself in these shares of the
+    draws."""
+    calibration = sampled(Embedding.open(embedding), mechanism)
+    return sorted({calibration.epsilon_reaching(share) for share in shares})

@@ -104,8 +104,13 @@ class TableCalibration(Calibration):
         return float(means.mean()), float(np.sqrt(np.square(errors).sum())) / len(errors)
 
     def epsilon_reaching(self, share: float) -> float:
-        """Return the ε of the table at which the average N_w lies nearest to this share."""
-        return float(self.epsilons[np.argmin(np.abs(self.stays.mean(axis=0) - share))])
+        """Return the ε, to three digits, at which the average N_w is about this share, or as nearly as any
+        is: in a straight line between two values of the table."""
+        epsilons = np.sort(self.epsilons)
+        averages = [self.average(epsilon)[0] for epsilon in epsilons.tolist()]
+        # Draws may fall back by chance; what is looked for is where the share is reached for the first time.
+        reached = np.interp(share, np.maximum.accumulate(averages), np.log(epsilons))
+        return float(f"{np.exp(reached):.3g}")
 
     def span(self, values: int) -> list[float]:
         """Return the values that were measured: more would be another pass over all words."""

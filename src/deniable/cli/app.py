@@ -25,9 +25,10 @@ from deniable.cli import (
     receiving,
     release,
     serve,
+    tune,
+    utility,
     watch,
 )
-from deniable.cli.measuring import tune, utility
 from deniable.cli.terminal import as_typed, say
 from deniable.errors import DeniableError, printable
 from deniable.version import __version__

@@ -15,7 +15,7 @@ from typing import Unpack
 import numpy as np
 
 from deniable.arrays import Ids
-from deniable.calibration.matching import SHARES, epsilon_where, sampled, source_of
+from deniable.calibration.run import SHARES, sampled, source_of
 from deniable.channel.channel import Channel
 from deniable.channel.making import DIRECTIONS
 from deniable.decoding.priors import SUPPORT
@@ -186,7 +186,7 @@ def measure_utility(
     decodes = decode and learner is None
     learner = LinearLearner() if learner is None else learner
     sample = sampled(space, chosen)
-    values = values or sorted({epsilon_where(sample, share) for share in SHARES})
+    values = values or sorted({sample.epsilon_reaching(share) for share in SHARES})
     mechanisms = {value: chosen(space, epsilon=value) for value in values}
 
     def open_channel(epsilon: float, released: Sequence[Version]) -> Channel:

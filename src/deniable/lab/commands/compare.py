@@ -209,7 +209,7 @@ def parse_target(typed: str) -> Target:
 
     :raises InvalidParameter: if there is no such reading, or the value is not a share.
     """
-    from deniable.cli.measuring.tune import parse_reading
+    from deniable.cli.tune import parse_reading
     from deniable.lab.comparison.matching import Target
     from deniable.lab.comparison.readings import NAMES
 

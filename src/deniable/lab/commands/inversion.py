@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.audit.inversion import AttackedTextFiles, EffortOptions, run
-from deniable.cli.audit.options import AuditOptions, Epsilons
+from deniable.cli.audit import AttackedTextFiles, AuditOptions, EffortOptions, Epsilons, run_inversion
 from deniable.cli.options import VocabularyOptions, with_groups
 
 if TYPE_CHECKING:
@@ -62,4 +61,4 @@ def inversion(
         from deniable.lab.inversion.local_model import open_language_model
 
         further.append(LanguageModelAttack(model=open_language_model(language_model)))
-    run(epsilon, mechanism, files, None, None, acceptable, effort, audit, further=further)
+    run_inversion(epsilon, mechanism, files, None, None, acceptable, effort, audit, further=further)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli.audit.options import AuditOptions, Epsilons
+from deniable.cli.audit import AuditOptions, Epsilons
 from deniable.cli.options import DataFile, with_groups
 from deniable.lab.commands.options import AttackedTextOptions, DecodedOptions
 

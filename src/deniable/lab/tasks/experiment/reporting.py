@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from deniable.atomic import whole_file
-from deniable.calibration.matching import sampled, source_of
+from deniable.calibration.run import sampled, source_of
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import MissingExtra
 from deniable.lab.tasks.data.examples import AnswerSelection, Classification, Task

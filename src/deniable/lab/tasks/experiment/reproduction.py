@@ -130,7 +130,7 @@ def reproduce(
     if not experiment.encoded_file.exists():
         save_encoded_task(encode_task(task, space, TextPolicy()), experiment.encoded_file)
     if not epsilons:
-        from deniable.calibration.matching import epsilons_where_words_stay
+        from deniable.calibration.run import epsilons_where_words_stay
 
         epsilons = epsilons_where_words_stay(experiment.embedding, chosen)
     outcomes = run_settings(experiment, settings_of(epsilons, _PLACES[at], runs), on_result=on_result)

@@ -1,19 +1,119 @@
-"""``deniable audit inversion``: guess the words that went in."""
+"""``deniable audit``: attack your own release before somebody else does."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.audit.options import AuditOptions, Epsilons
 from deniable.cli.options import VocabularyOptions, with_groups
+from deniable.cli.terminal import make_table, open_console, print_json, progress, save_json
 
 if TYPE_CHECKING:
     from deniable.audit.inversion.attackers import FurtherAttacker
+    from deniable.audit.results import AuditResult
+    from deniable.progress import Report
+
+app = typer.Typer(
+    help="Attack your own release: what can an adversary still learn?",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+Epsilons = Annotated[
+    list[float], typer.Option("--epsilon", "-e", help="A value of ε to look at. May be repeated.")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions:
+    """The seed of an audit, and what becomes of its result.
+
+    :param seed: The seed of the audit's own draws; releases never use it.
+    :param save: Where to write the result as JSON, for `deniable audit report`.
+    """
+
+    seed: int = 0
+    save: Path | None = None
+    report: Path | None = None
+    as_json: bool = False
+    quiet: bool = False
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        """Refuse a file that cannot be written before the work begins.
+
+        :raises RecordError: if a path is a folder or its folder is not there.
+        """
+        from deniable.atomic import check_place
+
+        for path in (self.save, self.report):
+            if path is not None:
+                check_place(path)
+
+    def progress(self, label: str, *, unit: str) -> AbstractContextManager[Report | None]:
+        """Show progress unless it is not wanted: lend what an audit reports to."""
+        return progress(label, unit=unit, quiet=self.quiet)
+
+    def finish(self, result: AuditResult) -> None:
+        """Print the result, and write it where it was asked for."""
+        if self.save is not None:
+            save_json(self.save, result.to_dict())
+        if self.report is not None:
+            from deniable.audit.page import audit_page
+
+            audit_page([result]).write(self.report)
+        if self.as_json:
+            print_json(result.to_dict())
+        else:
+            _show(result)
+
+
+def _show(result: AuditResult) -> None:
+    """Print the finding in a sentence, then the tables."""
+    from deniable.audit.bound import BoundResult
+    from deniable.audit.results import finding, tables
+
+    console = open_console()
+    console.print(finding(result))
+    for table in tables(result):
+        console.print()
+        console.print(
+            make_table(table.columns, table.rows, title=table.caption, left=range(table.text_columns))
+        )
+    if isinstance(result, BoundResult):
+        console.print()
+        console.print(result.not_proven)
+
+
+@app.command()
+@with_groups
+def bound(
+    *,
+    epsilon: float,
+    mechanism: VocabularyOptions,
+    draws: int = 100_000,
+    own_draws: int = 10_000,
+    audit: AuditOptions,
+) -> None:
+    """Try to refute the bound that the mechanism promises, as a black box. Exit code 1 if it is refuted.
+
+    :param draws: Draws per word in the small spaces.
+    :param own_draws: Draws per word on the embedding itself.
+    """
+    from deniable.audit.bound import audit_bound
+
+    chosen, opened = mechanism.choose(), mechanism.open()
+    with audit.progress("attacking", unit="spaces") as report:
+        result = audit_bound(
+            opened, chosen, epsilon=epsilon, draws=draws, own_draws=own_draws, seed=audit.seed, report=report
+        )
+    audit.finish(result)
+    if result.refuted:
+        raise typer.Exit(1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +151,7 @@ class EffortOptions:
     support: int = 20_000
 
 
+@app.command()
 @with_groups
 def inversion(
     *,
@@ -73,10 +174,10 @@ def inversion(
     :param corpus: A text to count the words in, one document per line.
     :param acceptable: The share of words that may be named, for the advice in the result.
     """
-    run(epsilon, mechanism, files, frequencies, corpus, acceptable, effort, audit, further=())
+    run_inversion(epsilon, mechanism, files, frequencies, corpus, acceptable, effort, audit, further=())
 
 
-def run(
+def run_inversion(
     epsilon: list[float],
     mechanism: VocabularyOptions,
     files: AttackedTextFiles,
@@ -120,3 +221,25 @@ def run(
             report=report,
         )
     audit.finish(result)
+
+
+@app.command()
+@with_groups
+def report(
+    results: list[Path],
+    *,
+    output: Path,
+) -> None:
+    """Put the results of audits on one page for people: what was tried, what was learned, which ε would be
+    acceptable.
+
+    :param results: Results that audits wrote with --save.
+    :param output -o: Where to write the page (HTML).
+    """
+    from deniable.atomic import check_place
+    from deniable.audit.page import audit_page
+    from deniable.audit.results import read_result
+
+    check_place(output)
+    audit_page([read_result(path) for path in results]).write(output)
+    typer.echo(str(output))
