@@ -16,7 +16,7 @@ from pathlib import Path
 
 from deniable import Embedding
 from deniable.errors import DeniableError
-from deniable.records.checking.deciding import JUDGED, look_at, why_refused
+from deniable.records.deciding import JUDGED, look_at, why_refused
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.opening import open_reader, open_source
 

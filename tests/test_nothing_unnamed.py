@@ -19,9 +19,8 @@ from deniable import Embedding, Release
 from deniable.cli.app import app
 from deniable.errors import InvalidParameter, UndecidedColumns
 from deniable.noise.key_file import write_new_key
-from deniable.records import privatize_file
-from deniable.records.checking import deciding
-from deniable.records.checking.deciding import look_at
+from deniable.records import deciding, privatize_file
+from deniable.records.deciding import look_at
 from deniable.records.formats.layout import Roles, make_layout
 from deniable.records.formats.opening import open_reader, open_source
 from tests.service.running import Client, make_settings, running

@@ -34,7 +34,7 @@ from deniable.lab.membership.auditor import judge_conditions
 from deniable.lab.membership.plan import ORIGINAL, LanguageModelSettings, make_plan
 from deniable.lab.membership.streams import encode_conditions
 from deniable.neighbours import set_device
-from deniable.records.labelled import read_labelled
+from deniable.records.reading import read_labelled
 from deniable.words.cutter import words_of
 from scripts.pages import EXPERIMENTS, options_of, write_json
 

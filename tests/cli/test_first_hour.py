@@ -106,8 +106,8 @@ def test_nan_is_a_missing_text() -> None:
 @pytest.mark.parametrize(
     ("stopped", "said"),
     [
-        ("deniable.records.jobs.job.run_job", "Nothing was released yet, and nothing is kept."),
-        ("deniable.records.jobs.journal.Journal.finish", "the same command with --resume goes on"),
+        ("deniable.records.job.run_job", "Nothing was released yet, and nothing is kept."),
+        ("deniable.records.journal.Journal.finish", "the same command with --resume goes on"),
     ],
 )
 def test_ctrl_c_says_how_to_go_on(

@@ -24,7 +24,7 @@ main()
 
 
 _OFTEN = """
-from deniable.records.jobs import releasing
+from deniable.records import releasing
 releasing.SECONDS_BETWEEN_CHECKPOINTS = 0.0
 from deniable.cli.app import main
 main()

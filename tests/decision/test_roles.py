@@ -8,7 +8,7 @@ import pytest
 
 from deniable import Embedding, InvalidParameter
 from deniable.decision.roles import check_decided, decide, undecided_columns
-from deniable.records.checking.check import FileCheck, check_file
+from deniable.records.check import FileCheck, check_file
 from deniable.records.formats.layout import Roles, make_layout
 
 

@@ -215,7 +215,7 @@ def test_a_file_is_decoded_into_one_of_the_same_format(ending: str, tmp_path: Pa
     card = read_card(tmp_path / f"out{ending}.card.json")
     done = decode_file(out, decoded, card, column="text", effort=100)
     assert (done.counts.records, done.counts.words) == (60, 60 * 12)
-    from deniable.records.rewriting import read_texts
+    from deniable.records.reading import read_texts
 
     before, after = (list(read_texts(path, column="text")) for path in (out, decoded))
     assert after == done.decode(before)

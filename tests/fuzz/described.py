@@ -58,7 +58,7 @@ def read_card_file(folder: Path, _source: random.Random) -> None:
 
 @functools.cache
 def ledger_files() -> list[Files]:
-    from deniable.records.watching.ledger import Ledger, LedgerEntry
+    from deniable.records.ledger import Ledger, LedgerEntry
 
     with tempfile.TemporaryDirectory() as place:
         with closing(Ledger(Path(place) / "ledger")) as ledger:
@@ -75,7 +75,7 @@ def ledger_files() -> list[Files]:
 
 
 def read_ledger(folder: Path, _source: random.Random) -> None:
-    from deniable.records.watching.ledger import Ledger
+    from deniable.records.ledger import Ledger
 
     with closing(Ledger(folder / "ledger")) as ledger:
         for entry in [*ledger.about_content("d" * 32), ledger.find("a.csv")]:
@@ -86,7 +86,7 @@ def read_ledger(folder: Path, _source: random.Random) -> None:
 
 @functools.cache
 def journal_files() -> list[Files]:
-    from deniable.records.jobs.journal import Journal, Partial
+    from deniable.records.journal import Journal, Partial
 
     private = _private()
     private.many(["the king", f"a {PRIVATE} is here", None])
@@ -114,7 +114,7 @@ def resum_journal(files: Files, source: random.Random) -> Files:
 
 
 def read_journal(folder: Path, _source: random.Random) -> None:
-    from deniable.records.jobs.journal import Journal, Partial
+    from deniable.records.journal import Journal, Partial
 
     journal = Journal(folder / "journal")
     try:
@@ -132,7 +132,7 @@ def receipt_files() -> list[Files]:
 
 
 def read_receipt(folder: Path, _source: random.Random) -> None:
-    from deniable.records.jobs.describing import check_finished
+    from deniable.records.describing import check_finished
 
     check_finished(_private(), "0" * 32, folder / "receipt", folder / "out.csv")
 

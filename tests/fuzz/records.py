@@ -119,7 +119,7 @@ def rezip_spreadsheet(files: Files, source: random.Random) -> Files:
 
 
 def read_spreadsheet(folder: Path, source: random.Random) -> None:
-    from deniable.records.rewriting import rewrite_file
+    from deniable.records.reading import rewrite_file
 
     path = next(folder.iterdir())
     if source.random() < 0.5:
@@ -169,7 +169,7 @@ def labelled_files() -> list[Files]:
 
 
 def read_labelled_texts(folder: Path, _source: random.Random) -> None:
-    from deniable.records.labelled import read_labelled
+    from deniable.records.reading import read_labelled
 
     read_labelled(
         next(path for path in folder.iterdir() if path.name.startswith("in.")),
@@ -194,7 +194,7 @@ def every_file() -> list[Files]:
 
 
 def read_checked(folder: Path, source: random.Random) -> None:
-    from deniable.records.checking.check import check_file
+    from deniable.records.check import check_file
     from deniable.records.formats.layout import Layout, format_of
 
     path = next(path for path in folder.iterdir() if path.name.startswith("in."))

@@ -22,8 +22,8 @@ from tests.golden.materials import FROZEN, FROZEN_TIME, laid_out
 _AFTER_TWO_CHECKPOINTS = """
 import os, sys
 import deniable.records.formats.reader as reader
-import deniable.records.jobs.journal as journal
-import deniable.records.jobs.job as job
+import deniable.records.journal as journal
+import deniable.records.job as job
 from importlib.metadata import entry_points
 reader._RECORDS_AT_ONCE, job.SECONDS_BETWEEN_CHECKPOINTS, real, made = 4, 0.0, journal.Journal.checkpoint, []
 def checkpoint(self, **said):

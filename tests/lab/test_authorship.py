@@ -13,7 +13,7 @@ from deniable.audit.results import finding, largest_acceptable, read_result
 from deniable.audit.shares import share_of
 from deniable.errors import UnusableAuditData
 from deniable.lab.authorship import Split, audit_authorship, name_authors, split_by_author
-from deniable.records.labelled import LabelledTexts
+from deniable.records.reading import LabelledTexts
 
 TOPICS = {
     "ann": "boats sails harbour wind tide rope",

@@ -18,7 +18,7 @@ from deniable.audit.inversion.drawn_words import InversionEffort
 from deniable.decoding.priors import from_corpus
 from deniable.lab.authorship import audit_authorship, cut_split, draw_split, split_by_author
 from deniable.lab.membership.audit import audit_membership, choose_users
-from deniable.records.labelled import LabelledTexts
+from deniable.records.reading import LabelledTexts
 
 HUGE = 1e6
 TEXT = "Anna went to Rome; Ben and Anna-Maria did NOT go to rome."

@@ -21,7 +21,7 @@ from deniable.lab.authorship import audit_authorship
 from deniable.lab.decoded import Decoding, decode_users, learn_decoders
 from deniable.lab.membership.audit import audit_membership
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.records.labelled import LabelledTexts
+from deniable.records.reading import LabelledTexts
 
 QUICK = Decoding(support=800, directions=150)
 

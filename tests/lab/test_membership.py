@@ -25,7 +25,7 @@ from deniable.lab.membership.streams import (
     encode_conditions,
     sequences,
 )
-from deniable.records.labelled import LabelledTexts, read_labelled
+from deniable.records.reading import LabelledTexts, read_labelled
 
 TINY = LanguageModelSettings(
     vocabulary=160, embedding=16, hidden=16, sequence=8, batch=8, rate=0.02, epochs=12

@@ -9,7 +9,7 @@ import pytest
 
 from deniable import Embedding, Keyed, Multivariate, Privatizer
 from deniable.errors import ResumeError
-from deniable.records.jobs.describing import check_identity
+from deniable.records.describing import check_identity
 from deniable.words import languages
 
 

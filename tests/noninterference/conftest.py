@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from deniable.records import job
 from deniable.records.formats import parquet_partial as arrow_partial
-from deniable.records.jobs import job
 from tests.noninterference.releasing_both import same_names
 
 

@@ -19,7 +19,7 @@ from deniable.records import privatize_file, privatize_stream
 from deniable.records.formats.layout import Layout, Roles, make_layout, released_name
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.source import FileSource
-from deniable.records.watching.watch import Watch, WatchSettings
+from deniable.records.watch import Watch, WatchSettings
 from tests.support.private_pairs import (
     WHOLE,
     Pair,

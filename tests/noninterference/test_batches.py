@@ -14,12 +14,11 @@ import pytest
 from deniable import Multivariate, Privatizer, UnknownWord
 from deniable.compression import ENDINGS, repack
 from deniable.errors import RecordError
-from deniable.records import privatize_file, privatize_stream
+from deniable.records import privatize_file, privatize_stream, releasing
 from deniable.records.formats import parquet_partial as arrow_partial
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.parquet import ParquetRows
 from deniable.records.formats.source import FileSource
-from deniable.records.jobs import releasing
 from tests.noninterference.releasing_both import Sink, check, layout_for, make_private
 from tests.support.private_pairs import (
     OUTPUTS,
@@ -99,25 +98,25 @@ def written_by_batches(sink: Any, waiting: bytearray, *, all_of_it: bool) -> Non
 
 MUTANTS: dict[str, tuple[str, Callable[..., Any], str, str]] = {
     "members of gzip that end with batches": (
-        "deniable.records.jobs.job.repack",
+        "deniable.records.job.repack",
         packed_as_it_came,
         "csv.gz",
         "one process",
     ),
     "members of bzip2 that end with batches": (
-        "deniable.records.jobs.job.repack",
+        "deniable.records.job.repack",
         packed_as_it_came,
         "csv.bz2",
         "watch",
     ),
     "members of xz that end with batches": (
-        "deniable.records.jobs.job.repack",
+        "deniable.records.job.repack",
         packed_as_it_came,
         "jsonl.xz",
         "workers",
     ),
     "members of Zstandard that end with batches": (
-        "deniable.records.jobs.job.repack",
+        "deniable.records.job.repack",
         packed_as_it_came,
         "txt.zst",
         "one process",
@@ -129,7 +128,7 @@ MUTANTS: dict[str, tuple[str, Callable[..., Any], str, str]] = {
         "workers",
     ),
     "draws that end with batches": (
-        "deniable.records.jobs.releasing._as_one_stream",
+        "deniable.records.releasing._as_one_stream",
         drawn_by_batches,
         "csv",
         "seed",

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from deniable import Receipt
-from deniable.records.jobs.job import Job
+from deniable.records.job import Job
 from deniable.release.card import Card
 from tests.cli.privatize_command import make_command
 from tests.noninterference.releasing_both import release

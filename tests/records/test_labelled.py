@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable.errors import DeniableError, InvalidParameter
-from deniable.records.labelled import labelled_records
+from deniable.records.reading import labelled_records
 
 DEFAULTS = {"format": None, "delimiter": None, "header": True, "encoding": "utf-8"}
 ROWS = [("1", "one two"), ("", "no label"), ("2", "")]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deniable import Privatizer
 from deniable.records.formats.layout import Layout, Roles, make_layout
-from deniable.records.watching.watch import SameContent, Watch, WatchSettings
+from deniable.records.watch import SameContent, Watch, WatchSettings
 
 KEPT = ("id", "note", "more", "user", "n", "list", "name")
 """Columns of the files that tests put into watched folders."""

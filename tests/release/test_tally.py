@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Keyed, Multivariate, Privatizer
 from deniable.records import privatize_file
+from deniable.records.describing import receipt_of
 from deniable.records.formats.layout import Layout, Roles
-from deniable.records.jobs.describing import receipt_of
-from deniable.records.jobs.journal import Journal
+from deniable.records.journal import Journal
 from deniable.release import tally as tallies
 from deniable.release.tally import Tally, UserCounts
 

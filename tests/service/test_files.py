@@ -22,7 +22,7 @@ import pytest
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.noise.key_file import write_new_key
-from deniable.records.jobs.journal import Partial
+from deniable.records.journal import Partial
 from deniable.service import files, jobs
 from deniable.service.settings import Allowed, Jobs, Limits
 from tests.service.running import ROWS, Client, as_csv, make_settings, running, wait_until

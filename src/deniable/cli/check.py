@@ -11,8 +11,8 @@ from deniable.cli.options import FileOptions, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json, progress
 
 if TYPE_CHECKING:
-    from deniable.records.checking.check import FileCheck
-    from deniable.records.checking.profile import ColumnProfile
+    from deniable.records.check import FileCheck
+    from deniable.records.profile import ColumnProfile
 
 LOOK_FIRST = 3
 """The exit code that says: the file can be read, and something in it should be looked at before it is
@@ -43,7 +43,7 @@ def check(
     :param records: How many records to look at, from the first on.
     """
     from deniable.embeddings.embedding import Embedding
-    from deniable.records.checking.check import check_file
+    from deniable.records.check import check_file
     from deniable.records.formats.layout import Roles, make_layout
 
     layout = make_layout(file, roles=Roles(), **reading.reading())

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from deniable.embeddings.embedding import Embedding
     from deniable.mechanisms.catalogue import ChosenMechanism
     from deniable.records.formats.layout import Roles
-    from deniable.records.labelled import ReadingOptions
+    from deniable.records.reading import ReadingOptions
     from deniable.release.privatizer import Privatizer
     from deniable.release.release import Release
     from deniable.words.never_release import NeverRelease

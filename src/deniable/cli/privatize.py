@@ -181,7 +181,7 @@ def _to_file(
     from deniable.neighbours.selection import SLOWER, why_not_native
     from deniable.progress import Progress
     from deniable.records.formats.opening import open_source
-    from deniable.records.jobs.job import run_job
+    from deniable.records.job import run_job
 
     output = Path(str(out.target))
     if why_not_native():
@@ -256,7 +256,7 @@ def _seeded(insecure_seed: int | None) -> Randomness | None:
 def _warn_of_unknown_words(private: Privatizer, source: Path, layout: Layout) -> None:
     """Say on standard error if more than a fifth of the words of a column are unknown; a pipe is not read
     twice for it."""
-    from deniable.records.checking.unknown import unknown_warnings
+    from deniable.records.unknown import unknown_warnings
 
     if source.is_file() or source.is_dir():
         for warning in unknown_warnings(source, layout, private.mechanism.embedding):
@@ -265,7 +265,7 @@ def _warn_of_unknown_words(private: Privatizer, source: Path, layout: Layout) ->
 
 def _warn_by_counts(private: Privatizer, source: Path | None, tally: Tally) -> None:
     """Say the same of what came from standard input, or from a pipe, once it is released."""
-    from deniable.records.checking.unknown import counted_warning
+    from deniable.records.unknown import counted_warning
 
     warning = counted_warning(tally.words, tally.unknown_words, private.mechanism.embedding)
     if warning is not None and (source is None or not (source.is_file() or source.is_dir())):
@@ -273,8 +273,8 @@ def _warn_by_counts(private: Privatizer, source: Path | None, tally: Tally) -> N
 
 
 def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
-    from deniable.records.formats.fields import leads_into_lists
-    from deniable.records.jobs.describing import relaxations_of
+    from deniable.records.describing import relaxations_of
+    from deniable.records.formats.columns import leads_into_lists
 
     lists = layout.format in ("json", "jsonl") and leads_into_lists(layout.columns)
     for relaxation in relaxations_of(private.settings.relaxations, layout.columns, lists=lists):

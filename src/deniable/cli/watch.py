@@ -59,7 +59,7 @@ def watch(
     work.prepare()
     from deniable.progress import Progress
     from deniable.records.formats.layout import Layout, make_layout
-    from deniable.records.watching.watch import SameContent, Watch, WatchSettings
+    from deniable.records.watch import SameContent, Watch, WatchSettings
 
     roles = columns.roles()
 

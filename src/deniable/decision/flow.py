@@ -35,12 +35,12 @@ from deniable.errors import (
 from deniable.measures.risk import share_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Progress, Report
-from deniable.records.checking.check import FileCheck, check_file
+from deniable.records.check import FileCheck, check_file
 from deniable.records.files import privatize_file
 from deniable.records.formats.layout import Layout, Roles, make_layout, released_name
 from deniable.records.formats.opening import open_reader, open_source
 from deniable.records.formats.reader import BatchSize
-from deniable.records.labelled import labelled_records
+from deniable.records.reading import labelled_records
 from deniable.release.proved import proved_numbers
 from deniable.release.release import Release
 from deniable.utility.findings import Findings

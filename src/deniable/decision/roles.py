@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from deniable.errors import InvalidParameter, UnusableAuditData
-from deniable.records.checking.check import FileCheck
-from deniable.records.checking.deciding import WARNED, why_refused
-from deniable.records.formats.fields import WHOLE_LINE, Unnamed, is_inside
+from deniable.records.check import FileCheck
+from deniable.records.deciding import WARNED, why_refused
+from deniable.records.formats.columns import WHOLE_LINE, Unnamed, is_inside
 from deniable.records.formats.layout import Roles
 
 Role = Literal["text", "drop", "keep"]

@@ -15,8 +15,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import RecordError
 from deniable.parameters import validated_count
 from deniable.progress import Report
-from deniable.records.labelled import ReadingOptions
-from deniable.records.rewriting import check_rewritten, read_texts, rewrite_file
+from deniable.records.reading import ReadingOptions, check_rewritten, read_texts, rewrite_file
 from deniable.release.card import Card
 
 _TEXTS_AT_ONCE = 1_000

@@ -22,7 +22,7 @@ from deniable.decoding.frequencies import MOST_WORDS, Frequencies, FrequencyEsti
 from deniable.decoding.received import kept_words
 from deniable.errors import InvalidParameter
 from deniable.progress import Report
-from deniable.records.rewriting import read_grouped, read_texts
+from deniable.records.reading import read_grouped, read_texts
 from deniable.release.card import Card
 
 _DOUBT = 0.05

@@ -53,7 +53,7 @@ def privatize(
             raise InvalidParameter("columns", name, problem)
     opened = privatizer_from(private, settings)
     if opened.record_epsilon is not None:
-        from deniable.records.jobs.describing import check_budget
+        from deniable.records.describing import check_budget
 
         check_budget(opened.record_epsilon, [str(name) for name in names])
     released = _release([table[name] for name in names], names, opened, record_ids)

@@ -9,14 +9,14 @@ from typing import BinaryIO
 
 from deniable.errors import DeniableError, InvalidParameter
 from deniable.progress import Progress
-from deniable.records.checking.deciding import open_decided
+from deniable.records.deciding import open_decided
+from deniable.records.describing import receipt_of
 from deniable.records.formats.layout import FOLDER, WHOLE, Layout, Roles, make_layout
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.reader import BatchSize
 from deniable.records.formats.source import Source
-from deniable.records.jobs.describing import receipt_of
-from deniable.records.jobs.job import run_job
-from deniable.records.jobs.releasing import releasing
+from deniable.records.job import run_job
+from deniable.records.releasing import releasing
 from deniable.release.privatizer import Privatizer
 from deniable.release.receipt import Receipt
 from deniable.release.release import Release

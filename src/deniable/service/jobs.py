@@ -22,9 +22,9 @@ import msgspec
 from deniable.atomic import write_whole
 from deniable.errors import DeniableError, InvalidParameter, RecordError, ResumeError, UnknownWord, printable
 from deniable.progress import Progress, interrupted_by
+from deniable.records.describing import settings_digest
 from deniable.records.formats.opening import open_source
-from deniable.records.jobs.describing import settings_digest
-from deniable.records.jobs.job import run_job
+from deniable.records.job import run_job
 from deniable.service.job_folder import (
     JOB_ID,
     TIMES_THE_INPUT,

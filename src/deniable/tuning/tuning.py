@@ -28,7 +28,7 @@ from deniable.progress import Report, Steps
 from deniable.purposes.installing import save_mapped
 from deniable.purposes.label_check import label_warnings
 from deniable.purposes.shaping import validated_strength
-from deniable.records.labelled import ReadingOptions
+from deniable.records.reading import ReadingOptions
 from deniable.report.wording import percent
 from deniable.tuning.findings import (
     AttackFinding,

@@ -27,7 +27,7 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.threads import threads as threads_of_this_process
 from deniable.parameters import validated_count, validated_epsilon, validated_share
 from deniable.progress import Report, part_of
-from deniable.records.labelled import ReadingOptions, labelled_records
+from deniable.records.reading import ReadingOptions, labelled_records
 from deniable.utility.accuracy import (
     AS_RELEASED,
     DECODED,

@@ -37,7 +37,7 @@ from deniable.lab.comparison.report.words import legend_of, target_name
 from deniable.measures.catalogue import Setting
 from deniable.measures.texts import cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.records.labelled import LabelledTexts
+from deniable.records.reading import LabelledTexts
 
 WORDS = 60
 SANTEXT = ChosenMechanism(name="santext")

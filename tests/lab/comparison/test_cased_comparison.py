@@ -13,7 +13,7 @@ from deniable.lab.comparison.readings import ReadingEffort, read_privacy
 from deniable.lab.comparison.space import Comparison
 from deniable.lab.comparison.texts import cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.records.labelled import LabelledTexts
+from deniable.records.reading import LabelledTexts
 
 TEXTS = ["Rome and Paris NOT Anna-Maria", "rome and paris not anna Maria"]
 CASED = ["Rome", "rome", "Paris", "paris", "NOT", "not", "and", "Anna-Maria", "anna", "Maria"]

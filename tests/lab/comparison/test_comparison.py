@@ -35,7 +35,7 @@ from deniable.lab.comparison.settings import TARGETS
 from deniable.lab.comparison.space import Comparison, name_of
 from deniable.lab.comparison.texts import TextCounts
 from deniable.mechanisms.catalogue import ChosenMechanism, parse_mechanism
-from deniable.records.labelled import LabelledTexts
+from deniable.records.reading import LabelledTexts
 
 run = CliRunner()
 SETTINGS = ComparisonSettings(

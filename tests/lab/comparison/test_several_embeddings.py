@@ -30,7 +30,7 @@ from deniable.measures.catalogue import Setting
 from deniable.measures.texts import cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.mechanisms.santext import SanText
-from deniable.records.labelled import LabelledTexts
+from deniable.records.reading import LabelledTexts
 from deniable.utility.accuracy import DecodingEffort, open_channels, whole_counts
 from deniable.utility.classifiers import mean_vectors
 

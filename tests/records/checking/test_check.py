@@ -18,9 +18,9 @@ from typer.testing import CliRunner, Result
 from deniable import Embedding
 from deniable.cli.app import app
 from deniable.errors import RecordError
-from deniable.records.checking.check import FileCheck, check_file
-from deniable.records.checking.languages import language_of, script_of, scripts_of
+from deniable.records.check import FileCheck, check_file
 from deniable.records.formats.layout import NO_ROLES, make_layout
+from deniable.records.languages import language_of, script_of, scripts_of
 from tests.support.made_ods import ods_parts
 from tests.support.made_xlsx import leaky_parts, zipped
 

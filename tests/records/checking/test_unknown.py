@@ -67,7 +67,7 @@ def test_a_stream_is_judged_when_it_is_over(tmp_path: Path, output: list[str]) -
 
 def test_a_warning_never_stops_a_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from deniable import Embedding
-    from deniable.records.checking import unknown
+    from deniable.records import unknown
     from deniable.records.formats.layout import make_layout
 
     def fail(*_: object, **__: object) -> None:

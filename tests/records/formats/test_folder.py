@@ -17,7 +17,7 @@ from deniable.records import privatize_file, privatize_stream
 from deniable.records.formats.folder import FolderReader
 from deniable.records.formats.layout import NO_ROLES, make_layout
 from deniable.records.formats.opening import open_source
-from deniable.records.rewriting import read_texts, rewrite_file
+from deniable.records.reading import read_texts, rewrite_file
 
 TEXTS = {
     "kowalczyk.txt": "fox!\nthe, quick\n",

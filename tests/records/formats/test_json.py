@@ -15,11 +15,10 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import RecordError
 from deniable.records import privatize_file, privatize_stream
 from deniable.records.formats import source as sources
-from deniable.records.formats.fields import EVERY, parse_path
+from deniable.records.formats.columns import EVERY, parse_path
 from deniable.records.formats.layout import Roles, make_layout
 from deniable.records.formats.opening import open_source
-from deniable.records.labelled import labelled_records
-from deniable.records.rewriting import rewrite_file
+from deniable.records.reading import labelled_records, rewrite_file
 
 
 def written(path: Path, records: list[Any], *, indent: int | None = None) -> Path:

@@ -12,7 +12,7 @@ import pytest
 from deniable import InvalidParameter, Keyed, Multivariate, Privatizer
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import RecordError
-from deniable.records.rewriting import read_texts, rewrite_file
+from deniable.records.reading import read_texts, rewrite_file
 from tests.support.keeping import keep_all as privatize_file
 
 VISIT = pa.struct({"note": pa.string(), "day": pa.timestamp("ns", tz="UTC"), "price": pa.decimal128(8, 2)})

@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable import Privatizer, RecordError
-from deniable.records import privatize_file
-from deniable.records.checking import deciding
+from deniable.records import deciding, privatize_file
 from deniable.records.formats.layout import Layout, Roles
 from deniable.records.formats.lines import LONGEST_RECORD, Lines
 from deniable.records.formats.opening import open_reader, open_source

@@ -37,7 +37,7 @@ def unpack(data: bytes, ending: str) -> bytes:
 @pytest.fixture(autouse=True)
 def _many_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every batch becomes a checkpoint, so that outputs are made of several members."""
-    monkeypatch.setattr("deniable.records.jobs.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     monkeypatch.setattr("deniable.records.formats.reader._RECORDS_AT_ONCE", 7)
 
 

@@ -24,7 +24,7 @@ from deniable.records.formats.layout import Roles, make_layout
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.source import FileSource
 from deniable.records.formats.spreadsheet import Workbook
-from deniable.records.rewriting import read_texts, rewrite_file
+from deniable.records.reading import read_texts, rewrite_file
 from tests.support.keeping import keep_all as privatize_file
 from tests.support.made_ods import content_of, leaky_ods, ods_parts
 from tests.support.made_xlsx import MAIN, leaky_parts, rels, sheet_parts, unzipped, zipped

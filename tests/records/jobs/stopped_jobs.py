@@ -10,7 +10,7 @@ import pytest
 
 from deniable import Privatizer
 from deniable.records import privatize_file
-from deniable.records.jobs.journal import Partial
+from deniable.records.journal import Partial
 
 
 def source_in(folder: Path) -> Path:

@@ -14,7 +14,7 @@ import pytest
 
 from deniable import Privatizer, RecordError
 from deniable.records import privatize_file
-from deniable.records.jobs.journal import Partial
+from deniable.records.journal import Partial
 from tests.records.jobs.stopped_jobs import source_in, stopped_job
 
 

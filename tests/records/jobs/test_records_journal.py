@@ -13,7 +13,7 @@ import pytest
 
 from deniable import Privatizer, ResumeError
 from deniable.records import privatize_file
-from deniable.records.jobs.journal import Journal
+from deniable.records.journal import Journal
 from tests.records.jobs.stopped_jobs import source_in, stopped_job
 
 

@@ -18,7 +18,7 @@ import deniable.noise.encoding
 import deniable.records.formats.reader
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RecordError, ResumeError
 from deniable.records.formats.reader import release_texts
-from deniable.records.jobs.journal import Partial
+from deniable.records.journal import Partial
 from tests.support.keeping import keep_all as privatize_file
 
 KEY = bytes(range(32))
@@ -76,7 +76,7 @@ def test_a_job_run_twice_gives_the_same_bytes_with_any_number_of_workers_and_und
     columns = [] if name == "txt" else ["text"]
     privatize_file(keyed(), source, tmp_path / f"one.{name}", columns=columns)
     moved = source.rename(tmp_path / f"moved.{source.suffix[1:]}")
-    monkeypatch.setattr("deniable.records.jobs.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     privatize_file(keyed(), moved, tmp_path / f"two.{name}", columns=columns, workers=3)
     one, two = (tmp_path / f"{which}.{name}" for which in ("one", "two"))
     if name.endswith("gz"):
@@ -171,7 +171,7 @@ def test_an_id_that_comes_again_much_later_publishes_nothing_however_often_it_is
     monkeypatch.setattr(deniable.noise.encoding, "_HELD", 16)
     monkeypatch.setattr(deniable.noise.encoding, "_RUN", 100)
     monkeypatch.setattr(deniable.records.formats.reader, "_RECORDS_AT_ONCE", 50)
-    monkeypatch.setattr("deniable.records.jobs.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     rows = [{"id": str(i), "text": "fox"} for i in range(700)]
     rows[650]["id"] = "7"
     source, target = write(tmp_path / f"in.{ending}", rows), tmp_path / f"out.{ending}"
@@ -223,9 +223,9 @@ def stop_midway(
         return release_texts(*arguments)
 
     monkeypatch.setattr(deniable.records.formats.reader, "_RECORDS_AT_ONCE", 50)
-    monkeypatch.setattr("deniable.records.jobs.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     with monkeypatch.context() as patched:
-        patched.setattr("deniable.records.jobs.releasing.release_texts", release_some)
+        patched.setattr("deniable.records.releasing.release_texts", release_some)
         with pytest.raises(RecordError, match="No space left"):
             privatize_file(private, source, target, columns=["text"], **options)
 
@@ -307,7 +307,7 @@ def test_a_finished_output_of_another_version_of_the_noise_is_told_from_this_one
 def test_no_file_of_a_release_holds_the_key(
     keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deniable.records.jobs.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     key, seen = bytes.fromhex("a7c3915de6280bf4" * 4), set[str]()
     source = write(tmp_path / "in.csv", [{"id": i, "text": text} for i, text in enumerate(TEXTS)])
 

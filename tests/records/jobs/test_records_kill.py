@@ -17,7 +17,7 @@ from deniable import Embedding
 from deniable.embeddings import store
 from deniable.noise.key_file import write_new_key
 from deniable.records.formats.layout import released_name
-from deniable.records.jobs.journal import Journal
+from deniable.records.journal import Journal
 from deniable.release.card import read_card
 from tests.support.private_pairs import write_input
 

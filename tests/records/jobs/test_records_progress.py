@@ -11,7 +11,7 @@ import pytest
 from deniable import Privatizer
 from deniable.progress import Progress
 from deniable.records import privatize_file
-from deniable.records.jobs.journal import Partial
+from deniable.records.journal import Partial
 
 
 class Watched(Progress):
@@ -31,7 +31,7 @@ class Watched(Progress):
 @pytest.fixture(autouse=True)
 def watched(monkeypatch: pytest.MonkeyPatch) -> type[Watched]:
     monkeypatch.setattr("deniable.records.formats.reader._RECORDS_AT_ONCE", 7)
-    monkeypatch.setattr("deniable.records.jobs.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     Watched.begun, Watched.told = [], []
     return Watched
 

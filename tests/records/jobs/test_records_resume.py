@@ -149,7 +149,7 @@ def test_a_generator_whose_words_never_came_on_record_is_not_named(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("deniable.records.jobs.job.publish", stop)
+        patched.setattr("deniable.records.job.publish", stop)
         with pytest.raises(KeyboardInterrupt):  # when every record is released
             privatize_file(noisy, tmp_path / "in.txt", tmp_path / "out.txt", resume=True)
     receipt = privatize_file(on_card, tmp_path / "in.txt", tmp_path / "out.txt", resume=True)

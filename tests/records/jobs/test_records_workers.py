@@ -24,7 +24,7 @@ from deniable import (
 from deniable.errors import WorkerLost
 from deniable.records import privatize_file
 from deniable.records.formats.reader import Batch
-from deniable.records.jobs.releasing import releasing
+from deniable.records.releasing import releasing
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
 

@@ -14,8 +14,8 @@ from deniable import Release
 from deniable.errors import RecordError
 from deniable.noise.key_file import write_new_key
 from deniable.records import privatize_file
+from deniable.records.describing import InputFile
 from deniable.records.formats.opening import open_source
-from deniable.records.jobs.released_before import InputFile
 from deniable.release.receipt_page import read_receipt_file, receipt_page
 
 RELEASE = Release(epsilon=6)

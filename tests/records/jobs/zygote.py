@@ -29,14 +29,14 @@ import typer
 import deniable.cli.app
 import deniable.records.formats.parquet_partial
 import deniable.records.formats.reader
-import deniable.records.jobs.job
+import deniable.records.job
 from deniable.cli.app import main
 from deniable.noise.key_file import write_new_key
 from deniable.release.privatizer import Privatizer
 
 # Typer makes the parser of all commands anew for each call, which takes longer than these small jobs.
 deniable.cli.app.app = typer.main.get_command(deniable.cli.app.app)  # type: ignore[assignment]
-deniable.records.jobs.job.SECONDS_BETWEEN_CHECKPOINTS = 0.0
+deniable.records.job.SECONDS_BETWEEN_CHECKPOINTS = 0.0
 deniable.records.formats.reader._RECORDS_AT_ONCE = 8
 
 _drawn = 0

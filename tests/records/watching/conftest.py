@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deniable import Embedding, Keyed, Multivariate, Privatizer
-from deniable.records.watching.ledger import Ledger, LedgerEntry
+from deniable.records.ledger import Ledger, LedgerEntry
 from tests.records.watched_folders import Folders
 
 

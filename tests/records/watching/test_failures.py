@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deniable.records.watching.failures import Failures
+from deniable.records.watch import Failures
 
 STATE = (10, 1)
 
@@ -22,7 +22,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr("deniable.records.watching.failures.monotonic", clock)
+    monkeypatch.setattr("deniable.records.watch.monotonic", clock)
     return clock
 
 

@@ -12,8 +12,8 @@ import pytest
 from deniable import InvalidParameter, Privatizer, RecordError, ResumeError
 from deniable.atomic import beside, publish
 from deniable.records.formats.layout import Layout
-from deniable.records.watching.ledger import Ledger, LedgerEntry
-from deniable.records.watching.watch import LEDGER_NAME, Watch, WatchSettings
+from deniable.records.ledger import Ledger, LedgerEntry
+from deniable.records.watch import LEDGER_NAME, Watch, WatchSettings
 from deniable.release.card import read_card
 from tests.records.watched_folders import Folders
 
@@ -49,7 +49,7 @@ def test_every_released_file_has_its_own_card_which_is_there_when_the_output_is(
         seen.append(beside(target, ".card.json").exists())
         publish(finished, target)
 
-    monkeypatch.setattr("deniable.records.jobs.job.publish", noted)
+    monkeypatch.setattr("deniable.records.job.publish", noted)
     assert folders.look() == 2
     assert seen == [True, True]
     assert read_card(folders.out / "a.csv.card.json") == folders.private.card.for_columns(["text"])

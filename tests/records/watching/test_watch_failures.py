@@ -14,9 +14,9 @@ from deniable import Embedding, Keyed, Multivariate, Privatizer
 from deniable.atomic import publish
 from deniable.records.formats.layout import Layout, Roles, make_layout
 from deniable.records.formats.source import FileSource
-from deniable.records.jobs.journal import Journal
-from deniable.records.watching.ledger import Ledger, LedgerEntry
-from deniable.records.watching.watch import Watch, WatchSettings
+from deniable.records.journal import Journal
+from deniable.records.ledger import Ledger, LedgerEntry
+from deniable.records.watch import Watch, WatchSettings
 
 ROLES = Roles(text=("text",), keep=("id",))
 
@@ -73,7 +73,7 @@ def watched(noisy: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     original = FileSource.digest
     monkeypatch.setattr(FileSource, "digest", digest)
-    monkeypatch.setattr("deniable.records.watching.failures.monotonic", lambda: watched.now)
+    monkeypatch.setattr("deniable.records.watch.monotonic", lambda: watched.now)
     yield watched
     watched.stop()
 
@@ -136,13 +136,13 @@ def test_a_disk_that_was_full_is_no_reason_to_draw_again_what_was_drawn(
     watched: Watched, monkeypatch: pytest.MonkeyPatch, restart: bool
 ) -> None:
     (watched.inbox / "r.csv").write_text(TEXT * 50)
-    monkeypatch.setattr("deniable.records.jobs.job.publish", full_disk)
+    monkeypatch.setattr("deniable.records.job.publish", full_disk)
     assert [watched.look(after=60) for _ in range(3)] == [0, 0, 0]
     assert len(watched.warned) == 1
     assert "No space left" in watched.warned[0]
     assert not (watched.out / "r.csv").exists()
     drawn = (watched.out / "r.csv.partial").read_bytes()
-    monkeypatch.setattr("deniable.records.jobs.job.publish", publish)
+    monkeypatch.setattr("deniable.records.job.publish", publish)
     if restart:
         watched.stop()
     assert watched.look(after=60) == 1
@@ -168,7 +168,7 @@ def test_another_reason_is_said_and_the_same_one_again_for_a_file_that_changed(
     watched.look()
     watched.look(after=60)
     assert len(watched.warned) == 2
-    monkeypatch.setattr("deniable.records.watching.watch.open_source", full_disk)
+    monkeypatch.setattr("deniable.records.watch.open_source", full_disk)
     watched.look(after=60)
     watched.look(after=60)
     assert len(watched.warned) == 3
@@ -255,17 +255,17 @@ def test_a_keyed_file_that_changed_and_failed_is_released_again_when_it_can_be(
     out.mkdir()
     lines: list[str] = []
     now = 1000.0
-    monkeypatch.setattr("deniable.records.watching.failures.monotonic", lambda: now)
+    monkeypatch.setattr("deniable.records.watch.monotonic", lambda: now)
     private = Privatizer(Multivariate(embedding, epsilon=0.5), randomness=Keyed(bytes(32)))
     watch = Watch(private, inbox, out, by_id, settings=WatchSettings(settle=0), say=lines.append)
     (inbox / "a.csv").write_text(TEXT)
     assert watch.look() == 1
     before = (out / "a.csv").read_text()
     (inbox / "a.csv").write_text(TEXT + "2,the fox\n")
-    monkeypatch.setattr("deniable.records.jobs.job.publish", full_disk)
+    monkeypatch.setattr("deniable.records.job.publish", full_disk)
     assert watch.look() == 0
     assert (out / "a.csv").read_text() == before
-    monkeypatch.setattr("deniable.records.jobs.job.publish", publish)
+    monkeypatch.setattr("deniable.records.job.publish", publish)
     now += 60
     assert watch.look() == 1
     watch.close()

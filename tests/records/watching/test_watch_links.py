@@ -20,9 +20,9 @@ from deniable import Privatizer, RecordError, ResumeError
 from deniable.compression import ENDINGS, compress
 from deniable.records import privatize_file
 from deniable.records.formats.opening import open_source
-from deniable.records.jobs.journal import Journal, Partial
-from deniable.records.watching.ledger import Ledger, LedgerEntry
-from deniable.records.watching.watch import LEDGER_NAME, Watch
+from deniable.records.journal import Journal, Partial
+from deniable.records.ledger import Ledger, LedgerEntry
+from deniable.records.watch import LEDGER_NAME, Watch
 from tests.records.watched_folders import Folders
 
 SECRET = "id,text\n7,outside secret\n"
@@ -142,7 +142,7 @@ def test_a_file_is_read_from_what_was_opened_and_never_by_its_name_again(
         swap(path, elsewhere)
         return "0" * 32
 
-    monkeypatch.setattr("deniable.records.watching.watch.settings_digest", digest_of)
+    monkeypatch.setattr("deniable.records.watch.settings_digest", digest_of)
     assert folders.look() == 1, folders.lines
     made = folders.out / name
     if made.suffix == ".parquet":
@@ -242,7 +242,7 @@ def test_a_ledger_that_everybody_can_read_is_made_private(folders: Folders) -> N
 def test_a_journal_and_a_partial_file_that_everybody_can_read_are_made_private(
     private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deniable.records.jobs.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     monkeypatch.setattr("deniable.records.formats.reader._RECORDS_AT_ONCE", 1)
     (tmp_path / "in.txt").write_text("the\nfox\nfox\n")
     modes: list[set[int]] = []

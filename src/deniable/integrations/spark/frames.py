@@ -17,8 +17,8 @@ from deniable.integrations.spark.tasks import (
     privatizer_here,
     quoted,
 )
+from deniable.records.describing import check_budget, relaxations_of
 from deniable.records.formats.columns import find_named_columns, untouched_columns
-from deniable.records.jobs.describing import check_budget, relaxations_of
 from deniable.release.receipt import Receipt
 from deniable.release.release import Release, release_from
 from deniable.release.tally import Tally

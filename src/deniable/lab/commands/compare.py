@@ -141,7 +141,7 @@ def compare(
     from deniable.mechanisms.catalogue import parse_mechanism
     from deniable.parameters import validated_count
     from deniable.progress import Stages
-    from deniable.records.labelled import read_labelled
+    from deniable.records.reading import read_labelled
     from deniable.utility.accuracy import DecodingEffort
     from deniable.utility.scores import sklearn
     from deniable.words.never_release import NeverRelease

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from deniable.embeddings.embedding import Embedding
     from deniable.lab.decoded import Decoding
     from deniable.mechanisms.catalogue import ChosenMechanism
-    from deniable.records.labelled import LabelledTexts
+    from deniable.records.reading import LabelledTexts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class AttackedTextOptions:
         :raises RecordError: if the texts cannot be read.
         """
         from deniable.parameters import validated_epsilon
-        from deniable.records.labelled import read_labelled
+        from deniable.records.reading import read_labelled
         from deniable.utility.scores import sklearn
 
         sklearn("svm", extra=extra)

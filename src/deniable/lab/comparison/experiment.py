@@ -23,7 +23,7 @@ from deniable.lab.comparison.texts import TextCounts, cut_texts, split_texts
 from deniable.mechanisms.catalogue import CATALOGUE, ChosenMechanism
 from deniable.parameters import validated_count
 from deniable.progress import Report
-from deniable.records.labelled import LabelledTexts
+from deniable.records.reading import LabelledTexts
 from deniable.utility.scores import sklearn
 from deniable.version import __version__
 

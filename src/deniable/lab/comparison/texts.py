@@ -13,7 +13,7 @@ from deniable.errors import UnusableAuditData
 from deniable.measures.texts import Texts
 from deniable.measures.texts import cut_texts as cut
 from deniable.purposes.public_texts import are_numbers
-from deniable.records.labelled import LabelledTexts
+from deniable.records.reading import LabelledTexts
 
 
 @dataclass(frozen=True, kw_only=True)

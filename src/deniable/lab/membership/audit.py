@@ -19,7 +19,7 @@ from deniable.lab.membership.streams import Streams, encode_conditions
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
-from deniable.records.labelled import LabelledTexts
+from deniable.records.reading import LabelledTexts
 from deniable.utility.scores import sklearn
 from deniable.words.cutter import Cutter
 

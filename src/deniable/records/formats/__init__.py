@@ -6,6 +6,6 @@ path ──► source ──► lines ──► rows ──► batches
                               folder.py, parquet.py, spreadsheet.py, whose files are put together at the end
                               and parsed in a process with limits (confined_parent.py, confined_child.py)
 
-``opening`` finds source and reader; ``layout`` says how to read, ``fields`` are what a look at a file reads,
-and ``naming`` names the records of a keyed release.
+``opening`` finds source and reader; ``layout`` says how to read, ``columns`` finds columns and the fields in
+them, and ``naming`` names the records of a keyed release.
 """

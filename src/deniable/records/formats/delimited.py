@@ -9,8 +9,14 @@ from typing import Any
 
 from deniable.errors import RecordError
 from deniable.noise.encoding import RecordId
-from deniable.records.formats.columns import find_header_columns, find_numbered_columns, untouched_columns
-from deniable.records.formats.fields import Field, Leaf, title_at
+from deniable.records.formats.columns import (
+    Field,
+    Leaf,
+    find_header_columns,
+    find_numbered_columns,
+    title_at,
+    untouched_columns,
+)
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.lines import LONGEST_RECORD
 from deniable.records.formats.naming import Naming

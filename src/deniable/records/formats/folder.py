@@ -17,7 +17,7 @@ from typing import Any
 
 from deniable.atomic import open_regular, sync_folder
 from deniable.errors import RecordError
-from deniable.records.formats.fields import WHOLE_LINE
+from deniable.records.formats.columns import WHOLE_LINE
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.lines import LONGEST_RECORD, Lines
 from deniable.records.formats.naming import Naming

@@ -11,8 +11,18 @@ from typing import Any, NamedTuple, NoReturn, Union
 import msgspec
 
 from deniable.errors import InvalidParameter, RecordError, printable
-from deniable.records.formats.columns import TO_SEE_THE_NAMES, meant_columns, number_of
-from deniable.records.formats.fields import EVERY, Field, Pairs, Path, fields_of, leads_into_lists, parse_path
+from deniable.records.formats.columns import (
+    EVERY,
+    TO_SEE_THE_NAMES,
+    Field,
+    Pairs,
+    Path,
+    fields_of,
+    leads_into_lists,
+    meant_columns,
+    number_of,
+    parse_path,
+)
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.lines import LONGEST_RECORD, Lines
 from deniable.records.formats.naming import Naming, Place

@@ -12,8 +12,7 @@ from typing import Any, Self
 from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
 from deniable.compression import compression_for
 from deniable.errors import InvalidParameter, printable
-from deniable.records.formats.columns import names_as_text
-from deniable.records.formats.fields import is_inside
+from deniable.records.formats.columns import is_inside, names_as_text
 
 FORMATS = ("text", "csv", "tsv", "jsonl", "json", "parquet", "xlsx", "ods", "folder")
 WITH_COLUMNS = tuple(name for name in FORMATS if name not in ("text", "folder"))

@@ -20,9 +20,15 @@ import pyarrow.ipc as ipc
 
 from deniable.errors import InvalidParameter, RecordError, printable
 from deniable.noise.encoding import RecordId
-from deniable.records.formats.columns import find_named_columns, untouched_columns
+from deniable.records.formats.columns import (
+    Field,
+    Leaf,
+    fields_of,
+    find_named_columns,
+    parse_path,
+    untouched_columns,
+)
 from deniable.records.formats.confined_parent import ParserFailed, parse_confined
-from deniable.records.formats.fields import Field, Leaf, fields_of, parse_path
 from deniable.records.formats.layout import Layout, Roles
 from deniable.records.formats.lines import LONGEST_RECORD
 from deniable.records.formats.naming import Naming

@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deniable.errors import InvalidParameter, RecordError
-from deniable.records.formats.columns import find_named_columns
-from deniable.records.formats.fields import EVERY, parse_path
+from deniable.records.formats.columns import EVERY, find_named_columns, parse_path
 from deniable.records.formats.naming import Place
 from deniable.release.columns import is_text
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 from deniable.errors import RecordError, ResumeError, UndecidedColumns, UnknownWord
 from deniable.noise.encoding import RecordId
 from deniable.progress import check_interrupt
-from deniable.records.formats.fields import WHOLE_LINE, Field, Leaf, Unnamed
+from deniable.records.formats.columns import WHOLE_LINE, Field, Leaf, Unnamed
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.lines import Lines
 from deniable.records.formats.naming import Naming

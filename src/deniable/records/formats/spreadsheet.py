@@ -20,15 +20,17 @@ from typing import Any, BinaryIO, NoReturn
 from deniable.atomic import beside, open_regular
 from deniable.errors import InvalidParameter, RecordError, printable
 from deniable.records.formats.columns import (
+    Field,
+    Leaf,
     find_columns,
     find_numbered_columns,
     meant_columns,
     names_as_text,
     number_of,
+    title_at,
 )
+from deniable.records.formats.columns import Value as FieldValue
 from deniable.records.formats.confined_parent import parse_confined
-from deniable.records.formats.fields import Field, Leaf, title_at
-from deniable.records.formats.fields import Value as FieldValue
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.lines import LONGEST_RECORD
 from deniable.records.formats.naming import Naming

@@ -34,20 +34,21 @@ from deniable.atomic import (
 from deniable.compression import compress, compression_for, repack
 from deniable.errors import InvalidParameter, RecordError, ResumeError, printable
 from deniable.progress import Progress
-from deniable.records.checking.deciding import open_decided
-from deniable.records.formats.layout import FOLDER, Layout
-from deniable.records.formats.reader import BatchSize, Reader
-from deniable.records.formats.source import Source
-from deniable.records.jobs.describing import (
+from deniable.records.deciding import open_decided
+from deniable.records.describing import (
+    InputFile,
     check_finished,
     check_identity,
+    describe_output,
     identity_of,
     job_digest,
     receipt_of,
 )
-from deniable.records.jobs.journal import Journal, Partial
-from deniable.records.jobs.released_before import InputFile, describe_output
-from deniable.records.jobs.releasing import check_workers, releasing
+from deniable.records.formats.layout import FOLDER, Layout
+from deniable.records.formats.reader import BatchSize, Reader
+from deniable.records.formats.source import Source
+from deniable.records.journal import Journal, Partial
+from deniable.records.releasing import check_workers, releasing
 from deniable.release.card import ENDING as CARD
 from deniable.release.card import Card
 from deniable.release.privatizer import Privatizer

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from deniable.errors import RecordError
-from deniable.records.jobs.locked_lines import LockedLines
+from deniable.records.journal import LockedLines
 
 _SECONDS_UNTIL_WORKERS_NOTICE = 2.0
 _LONGEST_NUMBER = 20

@@ -13,15 +13,14 @@ from dataclasses import dataclass, field
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, RecordError, UndecidedColumns, printable
 from deniable.progress import Report
-from deniable.records.checking.profile import ColumnProfile, Columns
-from deniable.records.formats.columns import TO_SEE_THE_NAMES, meant_columns
-from deniable.records.formats.fields import Leaf, Unnamed, is_inside
+from deniable.records.describing import check_budget
+from deniable.records.formats.columns import TO_SEE_THE_NAMES, Leaf, Unnamed, is_inside, meant_columns
 from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout
 from deniable.records.formats.lines import LONGEST_RECORD
 from deniable.records.formats.opening import naming_for, open_reader
 from deniable.records.formats.reader import NO_NAME, Reader, Row
 from deniable.records.formats.source import FileSource, Source
-from deniable.records.jobs.describing import check_budget
+from deniable.records.profile import ColumnProfile, Columns
 from deniable.release.privatizer import Privatizer
 
 JUDGED = 10_000

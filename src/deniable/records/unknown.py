@@ -8,11 +8,11 @@ from pathlib import Path
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import printable
-from deniable.records.checking.deciding import look_at
-from deniable.records.checking.languages import scripts_of
-from deniable.records.checking.profile import ColumnProfile
+from deniable.records.deciding import look_at
 from deniable.records.formats.layout import NO_ROLES, Layout
 from deniable.records.formats.opening import open_reader, open_source
+from deniable.records.languages import scripts_of
+from deniable.records.profile import ColumnProfile
 from deniable.report.wording import percent
 
 MANY = 0.2

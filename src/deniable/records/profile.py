@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from deniable.embeddings.embedding import Embedding
-from deniable.records.checking.languages import language_of, language_of_text, other_languages, scripts_of
-from deniable.records.formats.fields import Leaf, Value
+from deniable.records.formats.columns import Leaf, Value
+from deniable.records.languages import language_of, language_of_text, other_languages, scripts_of
 from deniable.words.cutter import Cutter, Lookup
 from deniable.words.never_release import BUILT_IN, built_in_words, fold, without_accents
 

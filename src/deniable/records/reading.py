@@ -1,31 +1,166 @@
-"""Files of released records as their receiver reads them: the texts of a column, and a copy of the file with
-other texts in it.
+"""Files of records as their receiver or an analyst reads them: texts of a column, texts with a label each,
+and a copy of the file with other texts in it.
 
-Which mark stands between the cells of CSV need not be said: it is the one by which the header has the column.
-The header is public here, while that of a private file may turn out to be a record.
+Which mark stands between the cells of a released CSV file need not be said: it is the one by which the header
+has the column. The header is public there, while that of a private file may turn out to be a record.
 """
 
 from __future__ import annotations
 
 import csv
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, Unpack
+from typing import IO, Any, TypedDict, Unpack
 
 from deniable.atomic import check_apart, check_place, whole_file
 from deniable.compression import compress, compression_for
-from deniable.errors import InvalidParameter, RecordError
+from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
+from deniable.noise.encoding import RecordId
 from deniable.progress import Report
 from deniable.records.formats.columns import OTHER_DELIMITERS
 from deniable.records.formats.layout import Layout, Roles, make_layout
 from deniable.records.formats.lines import Lines
+from deniable.records.formats.naming import Naming, Place
 from deniable.records.formats.opening import open_reader, open_source
 from deniable.records.formats.reader import BatchSize, Reader
-from deniable.records.labelled import ReadingOptions, labelled_records
+
+
+class ReadingOptions(TypedDict, total=False):
+    """How a file is read where its name does not say; for those who hand it on to ``labelled_records``."""
+
+    format: str | None
+    delimiter: str | None
+    header: bool
+    encoding: str
+    sheet: str | None
+
+
+def labelled_records(
+    path: Path,
+    *,
+    label_column: str,
+    text_column: str,
+    decimals: bool = False,
+    called: str = "label",
+    format: str | None = None,  # noqa: A002
+    delimiter: str | None = None,
+    header: bool = True,
+    encoding: str = "utf-8",
+    sheet: str | None = None,
+) -> Iterator[tuple[str, str]]:
+    """Yield label and text of the records of a file that has columns; what is missing is empty.
+
+    A label is text, a whole number, or true or false; with ``decimals`` it may be any number. It is written
+    out. ``called`` is what messages call it. ``format``, ``delimiter``, ``header``, ``encoding`` and
+    ``sheet`` are as for ``privatize_file``.
+
+    :raises InvalidParameter: if a column is not there or cannot be what it should be.
+    :raises RecordError: if the file cannot be read.
+    """
+    if label_column == text_column:
+        raise InvalidParameter(called, label_column, "is the column of texts as well; name another one")
+    roles = Roles(text=(text_column,))
+    layout = make_layout(
+        path, format=format, roles=roles, delimiter=delimiter, header=header, encoding=encoding, sheet=sheet
+    )
+    if layout.format == "text":
+        raise InvalidParameter(
+            "format",
+            layout.format,
+            "has no columns; give a file that has, such as CSV, or say with --format that it is",
+        )
+    with open_source(path) as source:
+        naming = (_Numbers if decimals else _Labels)(source.name, column=label_column)
+        naming.called = called
+        try:
+            reader = open_reader(source, layout, naming)
+        except InvalidParameter as error:
+            if error.name != "record_id":
+                raise
+            raise InvalidParameter(called, label_column, error.problem) from None
+        for batch in reader.batches(BatchSize()):
+            for text, label in zip(batch.texts, batch.names or (), strict=True):
+                yield str(label), text or ""
+
+
+class _Labels(Naming):
+    """Names a record by its label: readers take the label along as they would an id, but many records may
+    share one."""
+
+    kinds: tuple[type, ...] = (str, int, bool)
+    kinds_in_words = "text, whole numbers, or true and false"
+
+    def names(self, record: int, given: object, places: Sequence[Place]) -> tuple[RecordId, ...]:  # noqa: ARG002 - as a naming has it
+        label = (
+            ""
+            if given is None or given != given
+            else str(given).lower()
+            if isinstance(given, bool)
+            else str(given)
+        )
+        return (label,) * len(places)
+
+
+class _Numbers(_Labels):
+    kinds = (str, int, bool, float)
+    kinds_in_words = "text, numbers, or true and false"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledTexts:
+    """``texts[i]`` was written by ``people[i]``. ``source`` names the file in messages; texts never stand in
+    messages."""
+
+    source: str
+    people: list[str] = field(repr=False)
+    texts: list[str] = field(repr=False)
+
+    def by_person(self) -> dict[str, list[str]]:
+        """Return everybody's texts, in order."""
+        gathered: dict[str, list[str]] = {}
+        for person, text in zip(self.people, self.texts, strict=True):
+            gathered.setdefault(person, []).append(text)
+        return gathered
+
+    def counts(self) -> Counter[str]:
+        """Return how many texts everybody wrote."""
+        return Counter(self.people)
+
+
+def read_labelled(
+    path: Path,
+    *,
+    person_column: str,
+    text_column: str,
+    called: str = "person",
+    **reading: Unpack[ReadingOptions],
+) -> LabelledTexts:
+    """Return the texts of a file with columns that hold something, each with its person; ``called`` is what
+    messages call that.
+
+    :raises InvalidParameter: if a column is not there.
+    :raises RecordError: if the file cannot be read.
+    :raises UnusableAuditData: if no text is left.
+    """
+    people, texts, records = [], [], 0
+    for person, text in labelled_records(
+        path, label_column=person_column, text_column=text_column, **reading
+    ):
+        records += 1
+        if person and text.strip():
+            people.append(person)
+            texts.append(text)
+    if not texts:
+        raise UnusableAuditData(
+            str(path), f"none of its {records:,} records has both a {called} and a text that is not empty"
+        )
+    return LabelledTexts(source=str(path), people=people, texts=texts)
+
 
 Change = Callable[[list[str | None]], list[str | None]]
 """Texts in, as many texts out; what is None may become a text or stay None."""

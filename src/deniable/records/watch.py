@@ -20,21 +20,21 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic
 from typing import Literal, get_args
 
 from deniable.atomic import beside
 from deniable.errors import DeniableError, InvalidParameter, RecordError, printable
 from deniable.progress import Progress
+from deniable.records.describing import settings_digest
 from deniable.records.formats.layout import Layout, format_of, released_name
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.source import Source
-from deniable.records.jobs.describing import settings_digest
-from deniable.records.jobs.job import run_job
-from deniable.records.watching.failures import Failures, State
-from deniable.records.watching.ledger import Ledger, LedgerEntry
+from deniable.records.job import run_job
+from deniable.records.ledger import Ledger, LedgerEntry
 from deniable.release.card import ENDING as _CARD
 from deniable.release.privatizer import Privatizer
 
@@ -46,6 +46,71 @@ _UNFINISHED = (".partial", ".journal", ".finishing")
 _RECEIPT = ".receipt.json"
 _OURS = (*_UNFINISHED, _RECEIPT, _CARD)
 _TEMPORARY = (".tmp", ".temp", ".part", ".crdownload", ".swp")
+_SHORTEST_SECONDS = 1.0
+_LONGEST_SECONDS = 60.0
+_TIMES_ITS_COST = 10
+
+State = tuple[int, int]
+"""The size of a file and its time of last change."""
+
+
+@dataclass
+class _Failure:
+    state: State
+    reason: str | None = None
+    pause: float = 0.0
+    due: float = 0.0
+
+
+class Failures:
+    """The files that failed and were not released since. A file that changed is a new one: it is due, and its
+    reason is news.
+
+    What is in the way of a file may go away without any change of the file, so it is tried again and again:
+    after a second at first, then after twice as long each time, up to a minute, or up to ten times as long as
+    the attempt took. So a file that can never be released costs the others at most about a tenth of the time
+    in the long run.
+    """
+
+    def __init__(self) -> None:
+        self._failures: dict[str, _Failure] = {}
+
+    def __len__(self) -> int:
+        """Return how many files failed and were not released since."""
+        return len(self._failures)
+
+    def is_due(self, name: str, state: State) -> bool:
+        """Return whether the file may be read now."""
+        failure = self._failures.get(name)
+        return failure is None or failure.state != state or monotonic() >= failure.due
+
+    def is_news(self, name: str, state: State, reason: str) -> bool:
+        """Enter why the file failed, and return whether the last failure was another one."""
+        failure = self._entry_of(name, state)
+        before, failure.reason = failure.reason, reason
+        return before != reason
+
+    def postpone(self, name: str, state: State, *, took: float) -> None:
+        """Let the file rest after an attempt that read it and ``took`` this many seconds."""
+        failure = self._entry_of(name, state)
+        first = min(max(took, _SHORTEST_SECONDS), _LONGEST_SECONDS)
+        failure.pause = min(max(2 * failure.pause, first), max(_TIMES_ITS_COST * took, _LONGEST_SECONDS))
+        failure.due = monotonic() + failure.pause
+
+    def forget(self, name: str) -> None:
+        """Take the file out: it is released, or nothing is to be done about it."""
+        self._failures.pop(name, None)
+
+    def forget_all_but(self, names: Collection[str]) -> None:
+        """Take out the files that are not there any more."""
+        for name in self._failures.keys() - set(names):
+            del self._failures[name]
+
+    def _entry_of(self, name: str, state: State) -> _Failure:
+        failure = self._failures.get(name)
+        if failure is None or failure.state != state:
+            failure = self._failures[name] = _Failure(state)
+        return failure
 
 
 @dataclass(frozen=True, kw_only=True)
