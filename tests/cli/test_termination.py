@@ -16,16 +16,16 @@ import pytest
 
 _SLOW = """
 import time
-from deniable.records import rewriting
-rewriting.shutil.copyfileobj = lambda *given: (open("begun", "w").close(), time.sleep(600))
+from deniable.records import reading
+reading.shutil.copyfileobj = lambda *given: (open("begun", "w").close(), time.sleep(600))
 from deniable.cli.app import main
 main()
 """
 
 
 _OFTEN = """
-from deniable.records import releasing
-releasing.SECONDS_BETWEEN_CHECKPOINTS = 0.0
+from deniable.records import job
+job.SECONDS_BETWEEN_CHECKPOINTS = 0.0
 from deniable.cli.app import main
 main()
 """

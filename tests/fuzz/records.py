@@ -139,7 +139,6 @@ def read_records(folder: Path, source: random.Random, columns: tuple[str, ...] =
     from deniable.records.formats.layout import Layout, format_of
     from deniable.records.formats.naming import Naming
     from deniable.records.formats.opening import open_reader, open_source
-    from deniable.records.formats.reader import BatchSize
 
     path = next(path for path in folder.iterdir() if path.name.startswith("in."))
     kind = format_of(path) or "text"
@@ -157,8 +156,8 @@ def read_records(folder: Path, source: random.Random, columns: tuple[str, ...] =
         reader.head()
         if source.random() < 0.2:
             reader.skip(source.choice((0, 1, 3, 100)))
-        for batch in reader.batches(BatchSize()):
-            batch.write(list(batch.texts))
+        for batch in reader.batches():
+            reader.write(batch.payloads, list(batch.texts))
         reader.tail()
 
 

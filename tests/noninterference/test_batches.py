@@ -14,10 +14,11 @@ import pytest
 from deniable import Multivariate, Privatizer, UnknownWord
 from deniable.compression import ENDINGS, repack
 from deniable.errors import RecordError
-from deniable.records import privatize_file, privatize_stream, releasing
+from deniable.records import privatize_file, privatize_stream
 from deniable.records.formats import parquet_partial as arrow_partial
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.parquet import ParquetRows
+from deniable.records.formats.reader import Batch, Reader
 from deniable.records.formats.source import FileSource
 from tests.noninterference.releasing_both import Sink, check, layout_for, make_private
 from tests.support.private_pairs import (
@@ -87,8 +88,11 @@ def one_row_group_a_batch(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Tabl
     return (pa.Table.from_batches([batch]) for batch in batches)
 
 
-def drawn_by_batches(private: Privatizer, batches: Any) -> Any:
-    return releasing._in_this_process(private, batches, up_to_errors=False)
+_BATCHES = Reader.batches
+
+
+def drawn_by_batches(reader: Reader, **asked: bool) -> Iterator[Batch]:
+    return _BATCHES(reader, **{**asked, "as_one": False})
 
 
 def written_by_batches(sink: Any, waiting: bytearray, *, all_of_it: bool) -> None:
@@ -128,7 +132,7 @@ MUTANTS: dict[str, tuple[str, Callable[..., Any], str, str]] = {
         "workers",
     ),
     "draws that end with batches": (
-        "deniable.records.releasing._as_one_stream",
+        "deniable.records.formats.reader.Reader.batches",
         drawn_by_batches,
         "csv",
         "seed",

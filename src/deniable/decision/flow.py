@@ -39,7 +39,6 @@ from deniable.records.check import FileCheck, check_file
 from deniable.records.files import privatize_file
 from deniable.records.formats.layout import Layout, Roles, make_layout, released_name
 from deniable.records.formats.opening import open_reader, open_source
-from deniable.records.formats.reader import BatchSize
 from deniable.records.reading import labelled_records
 from deniable.release.proved import proved_numbers
 from deniable.release.release import Release
@@ -238,7 +237,7 @@ def _texts(
         return [text for _, text in pairs], [name for name, _ in pairs]
     texts: list[str] = []
     with open_source(path) as source:
-        for batch in open_reader(source, layout, None).batches(BatchSize()):
+        for batch in open_reader(source, layout, None).batches():
             texts += [text or "" for text in batch.texts]
             if len(texts) >= MOST_RECORDS:
                 break

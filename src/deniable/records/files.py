@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,7 +14,6 @@ from deniable.records.deciding import open_decided
 from deniable.records.describing import receipt_of
 from deniable.records.formats.layout import FOLDER, WHOLE, Layout, Roles, make_layout
 from deniable.records.formats.opening import open_source
-from deniable.records.formats.reader import BatchSize
 from deniable.records.formats.source import Source
 from deniable.records.job import run_job
 from deniable.records.releasing import releasing
@@ -123,7 +123,7 @@ def privatize_stream(
         )
     private.take_tally()
     promised = private.receipt_for(Tally())  # a calibration that cannot be read is noticed before any release
-    tally, size = Tally(), BatchSize(up_to_errors=True, one_text=private.record_epsilon is not None)
+    tally = Tally()
     reader, warnings = open_decided(private, source, layout)
     for warning in warnings if warn is not None else ():
         warn(warning)  # type: ignore[misc]
@@ -134,12 +134,17 @@ def privatize_stream(
         if by_arrival:
             _write(sink, waiting, all_of_it=True)
         try:
-            with releasing(private, workers=1, by_batch=by_arrival, up_to_errors=True) as release:
-                for batch, released in release(reader.batches(size)):
-                    size.took(released.seconds)
+            batches = reader.batches(
+                up_to_errors=True,
+                one_text=private.record_epsilon is not None,
+                as_one=private.settings.seeded and not by_arrival,
+            )
+            with closing(releasing(private, batches, up_to_errors=True)) as drawn:
+                for batch, released in drawn:
+                    reader.took(released.seconds)
                     tally.add(released.tally)
                     source.check_unchanged()
-                    waiting += batch.write(released.texts)
+                    waiting += reader.write(batch.payloads, released.texts)
                     _write(sink, waiting, all_of_it=batch.pause)
         except DeniableError:
             _write(sink, waiting, all_of_it=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ from deniable.records.describing import (
     receipt_of,
 )
 from deniable.records.formats.layout import FOLDER, Layout
-from deniable.records.formats.reader import BatchSize, Reader
+from deniable.records.formats.reader import Reader
 from deniable.records.formats.source import Source
 from deniable.records.journal import Journal, Partial
 from deniable.records.releasing import check_workers, releasing
@@ -266,18 +266,23 @@ class Job:
             )
             pieces, tally, size, saved = [], Tally(), 0, time.monotonic()
 
-        batch_size = BatchSize(one_text=self._private.record_epsilon is not None)
+        # With a seed the words depend on which of them are drawn together: batches end where texts are long.
+        batches = reader.batches(
+            one_text=self._private.record_epsilon is not None, as_one=self._private.settings.seeded
+        )
         descriptors = (journal.fileno(), partial.fileno())
         name, done = printable(self.target.name), reader.position()
         with (
-            releasing(self._private, workers=self._workers, not_for_workers=descriptors) as release,
+            closing(
+                releasing(self._private, batches, workers=self._workers, not_for_workers=descriptors)
+            ) as drawn,
             nullcontext()
             if progress is None
             else progress(name, total=reader.total, done=done, unit=reader.unit) as shown,
         ):
-            for batch, released in release(reader.batches(batch_size)):
-                batch_size.took(released.seconds)
-                pieces.append(batch.write(released.texts))
+            for batch, released in drawn:
+                reader.took(released.seconds)
+                pieces.append(reader.write(batch.payloads, released.texts))
                 records += len(batch)
                 tally.add(released.tally)
                 size += len(pieces[-1]) if isinstance(pieces[-1], bytes) else pieces[-1].nbytes

@@ -27,7 +27,7 @@ from deniable.records.formats.layout import Layout, Roles, make_layout
 from deniable.records.formats.lines import Lines
 from deniable.records.formats.naming import Naming, Place
 from deniable.records.formats.opening import open_reader, open_source
-from deniable.records.formats.reader import BatchSize, Reader
+from deniable.records.formats.reader import Reader
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -83,7 +83,7 @@ def labelled_records(
             if error.name != "record_id":
                 raise
             raise InvalidParameter(called, label_column, error.problem) from None
-        for batch in reader.batches(BatchSize()):
+        for batch in reader.batches():
             for text, label in zip(batch.texts, batch.names or (), strict=True):
                 yield str(label), text or ""
 
@@ -173,7 +173,7 @@ def read_texts(path: Path, *, column: str | None, **reading: Unpack[ReadingOptio
     :raises RecordError: if the file cannot be read.
     """
     with open_source(path) as source:
-        for batch in open_reader(source, _layout(path, column, reading)).batches(BatchSize()):
+        for batch in open_reader(source, _layout(path, column, reading)).batches():
             yield from batch.texts
 
 
@@ -220,8 +220,8 @@ def rewrite_file(
 
         def pieces() -> Iterator[Any]:
             nonlocal records
-            for batch in reader.batches(BatchSize()):
-                yield batch.write(change(batch.texts))
+            for batch in reader.batches():
+                yield reader.write(batch.payloads, change(batch.texts))
                 records += len(batch)
                 if report is not None and reader.total is not None:
                     report(reader.position(), reader.total)

@@ -14,10 +14,9 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ from deniable.neighbours import best_neighbours
 from deniable.neighbours.threads import MOST_THREADS, set_threads, threads_with_reason
 from deniable.noise.encoding import RecordId
 from deniable.parameters import validated_count
-from deniable.records.formats.reader import Batch, release_texts
+from deniable.records.formats.reader import Batch
 from deniable.release.privatizer import Privatizer
 from deniable.release.tally import Tally
 
@@ -48,9 +47,6 @@ class Released(NamedTuple):
         return f"<Released: {len(self.texts)} texts>"
 
 
-ReleaseBatches = Callable[[Iterator[Batch]], Iterator[tuple[Batch, Released]]]
-
-
 def check_workers(private: Privatizer, workers: int) -> int:
     """Return the number of worker processes if that many can be had.
 
@@ -68,34 +64,25 @@ def check_workers(private: Privatizer, workers: int) -> int:
     return count
 
 
-@contextmanager
 def releasing(
     private: Privatizer,
+    batches: Iterator[Batch],
     *,
-    workers: int,
+    workers: int = 1,
     not_for_workers: Sequence[int] = (),
-    by_batch: bool = False,
     up_to_errors: bool = False,
-) -> Iterator[ReleaseBatches]:
-    """Lend a function that releases batches in order, by this process or by that many workers.
+) -> Generator[tuple[Batch, Released]]:
+    """Yield the batches with their released texts, in order, by this process or by that many workers.
 
-    ``by_batch`` says that no batch may wait for the next one, although the words that a seed draws then
-    depend on where batches end. ``up_to_errors`` says that the records before an unknown word are released.
-    Workers close the descriptors in ``not_for_workers``: a lock that they inherited would outlive a killed
-    parent.
+    ``up_to_errors`` says that the records before an unknown word are released. Workers close the descriptors
+    in ``not_for_workers``: a lock that they inherited would outlive a killed parent. They end with this
+    iterator.
 
     :raises WorkerLost: if a worker dies.
     :raises UnknownWord: with the number of the record in the file, if the policy is to stop at unknown words.
     """
     if workers == 1:
-        as_one = private.settings.seeded and not by_batch
-        yield (
-            lambda batches: (
-                _as_one_stream(private, batches)
-                if as_one
-                else _in_this_process(private, batches, up_to_errors=up_to_errors)
-            )
-        )
+        yield from _in_this_process(private, batches, up_to_errors=up_to_errors)
         return
     best_neighbours(private.mechanism.embedding)  # prepared once, before there is more than one process
     threads, reason = threads_with_reason()
@@ -107,7 +94,7 @@ def releasing(
         initargs=(private, os.getpid(), per_worker, not_for_workers),
     )
     try:
-        yield lambda batches: _by_workers(pool, batches, at_once=_BATCHES_PER_WORKER * workers)
+        yield from _by_workers(pool, batches, at_once=_BATCHES_PER_WORKER * workers)
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         raise
@@ -120,7 +107,7 @@ def _in_this_process(
     private.take_tally()
     for batch in batches:
         try:
-            released = _release_timed(private, batch.texts, batch.names, batch.counts)
+            released = release_batch(private, batch.texts, batch.names, batch.counts)
         except UnknownWord as error:
             found = batch.in_file(error)
         else:
@@ -128,48 +115,8 @@ def _in_this_process(
             continue
         # How many records a stream gets before the error must not depend on where batches end.
         if up_to_errors and len(before := batch.before(found.record)):
-            yield before, _release_timed(private, before.texts, before.names, before.counts)
+            yield before, release_batch(private, before.texts, before.names, before.counts)
         raise found
-
-
-def _as_one_stream(private: Privatizer, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Released]]:
-    # With a seed the words depend on which of them are drawn together. Batches end where private text is
-    # long, streams do not.
-    private.take_tally()
-    waiting: deque[Batch] = deque()
-    counts: deque[int] = deque()
-    done, started = 0, time.monotonic()
-
-    def texts() -> Iterator[str | None]:
-        for batch in batches:
-            waiting.append(batch)
-            counts.extend(batch.counts)
-            yield from batch.texts
-            batch.texts.clear()  # private, and not needed any more
-
-    def first_of_waiting(released: list[str | None]) -> tuple[Batch, Released]:
-        nonlocal done, started
-        seconds, started = time.monotonic() - started, time.monotonic()
-        done += len(released)
-        return waiting.popleft(), Released(released, private.take_tally(), seconds)
-
-    released: list[str | None] = []
-    try:
-        for text in private.stream(texts(), rows=iter(counts.popleft, None)):
-            released.append(text)
-            while waiting and len(released) >= (wanted := sum(waiting[0].counts)):
-                yield first_of_waiting(released[:wanted])
-                released = released[wanted:]
-        while waiting:
-            yield first_of_waiting([])
-    except UnknownWord as error:
-        for batch in waiting:
-            if error.record <= done + sum(batch.counts):
-                raise batch.in_file(
-                    UnknownWord(record=error.record - done, position=error.position)
-                ) from None
-            done += sum(batch.counts)
-        raise
 
 
 def _by_workers(
@@ -227,16 +174,19 @@ def _release(texts: list[str | None], names: list[RecordId] | None, counts: list
     assert _private is not None  # noqa: S101
     # What is wrong goes back as plain data: the errors of this package carry more than their message.
     try:
-        return _release_timed(_private, texts, names, counts)
+        return release_batch(_private, texts, names, counts)
     except UnknownWord as error:
         return "unknown word", error.record, error.position
     except DeniableError as error:
         return "error", str(error)
 
 
-def _release_timed(
+def release_batch(
     private: Privatizer, texts: list[str | None], names: list[RecordId] | None, counts: list[int]
 ) -> Released:
+    """Return the texts privatized; ``counts`` says how many texts each record has. Without a key names say
+    whose the texts are."""
     started = time.monotonic()
-    released = release_texts(private, texts, names, counts)
+    whose = {"people" if private.keyed is None else "record_ids": names}
+    released = private.many(texts, rows=counts, **whose)
     return Released(released, private.take_tally(), time.monotonic() - started)

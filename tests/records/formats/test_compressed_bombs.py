@@ -17,7 +17,6 @@ from deniable import compression
 from deniable.errors import RecordError
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.opening import open_reader, open_source
-from deniable.records.formats.reader import BatchSize
 from deniable.records.formats.source import StreamSource
 from deniable.words.public_text import read_lines
 
@@ -43,7 +42,7 @@ def test_a_file_that_grows_too_far_is_refused(tmp_path: Path, kind: str) -> None
         open_source(path) as source,
         pytest.raises(RecordError, match=f"bytes of {kind} decompress to more than .*decompress it first"),
     ):
-        list(open_reader(source, Layout(format="text")).batches(BatchSize()))
+        list(open_reader(source, Layout(format="text")).batches())
     with pytest.raises(RecordError, match="decompress to more than"):
         list(read_lines(path))
 
@@ -54,7 +53,7 @@ def test_a_pipe_that_grows_too_far_is_refused() -> None:
     feeder = threading.Thread(target=lambda: (os.write(writing, content), os.close(writing)))  # type: ignore[func-returns-value]
     feeder.start()
     with pytest.raises(RecordError, match="decompress to more than"):
-        list(open_reader(StreamSource(reading, "a pipe"), Layout(format="text")).batches(BatchSize()))
+        list(open_reader(StreamSource(reading, "a pipe"), Layout(format="text")).batches())
     feeder.join()
     os.close(reading)
 

@@ -19,7 +19,6 @@ from deniable.records.formats import parquet as parquet_rows
 from deniable.records.formats.layout import Layout, Roles
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.parquet import ParquetReader
-from deniable.records.formats.reader import BatchSize
 from deniable.records.formats.source import FileSource
 from tests.records.formats.crafted_parquet import (
     DELTA_LENGTHS,
@@ -156,7 +155,7 @@ BOMBS = {
 def read_all(path: Path, naming: Naming | None = None) -> int:
     with closing(FileSource(path)) as source:
         reader = ParquetReader(source, Layout(format="parquet", roles=Roles(text=("text",))), naming)
-        return sum(len(batch.write(batch.texts)) for batch in reader.batches(BatchSize()))
+        return sum(len(reader.write(batch.payloads, batch.texts)) for batch in reader.batches())
 
 
 def _read_bomb(path: str, answer: multiprocessing.Queue[tuple[str, str, int, int]]) -> None:
@@ -282,7 +281,7 @@ def test_the_ids_of_rows_that_were_released_are_remembered(tmp_path: Path) -> No
         )
         reader.skip(4_000)
         with pytest.raises(RecordError, match="has the id of"):
-            list(reader.batches(BatchSize()))
+            list(reader.batches())
 
 
 @pytest.mark.parametrize(

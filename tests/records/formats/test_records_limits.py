@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import tracemalloc
 from pathlib import Path
-from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +15,7 @@ from deniable.records import deciding, privatize_file
 from deniable.records.formats.layout import Layout, Roles
 from deniable.records.formats.lines import LONGEST_RECORD, Lines
 from deniable.records.formats.opening import open_reader, open_source
-from deniable.records.formats.reader import Batch, BatchSize, Row
+from deniable.records.formats.reader import Batch, Row
 from deniable.records.formats.source import FileSource
 
 TOO_LONG = LONGEST_RECORD + 1
@@ -94,14 +93,14 @@ def test_json_records_without_the_column_are_not_held_without_end(
     source.write_bytes(b'{"other":"%s"}\n' % (b"x" * (LONGEST_RECORD // 4)) * 8)
     layout = Layout(format="jsonl", roles=Roles(text=("t",)))
     with open_source(source) as opened, pytest.raises(ValueError, match="none of the first 4 records"):
-        list(open_reader(opened, layout).batches(BatchSize()))
+        list(open_reader(opened, layout).batches())
     with pytest.raises(ValueError, match="none of the first 4 records"):
         privatize_file(private, source, tmp_path / "out.jsonl", columns=["t"])
 
 
 def test_no_repr_shows_private_text() -> None:
     row = Row({"t": "secret"}, ("secret",), 6)
-    batch = Batch(first=0, counts=[1], texts=["secret"], payloads=[], reader=cast(Any, None))
+    batch = Batch(first=0, counts=[1], texts=["secret"], payloads=[])
     assert "secret" not in f"{row!r} {row} {[row]} {batch!r} {batch}"
 
 

@@ -17,8 +17,8 @@ import pytest
 import deniable.noise.encoding
 import deniable.records.formats.reader
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RecordError, ResumeError
-from deniable.records.formats.reader import release_texts
 from deniable.records.journal import Partial
+from deniable.records.releasing import release_batch
 from tests.support.keeping import keep_all as privatize_file
 
 KEY = bytes(range(32))
@@ -220,12 +220,12 @@ def stop_midway(
         done += 1
         if done > 5:
             raise OSError(28, "No space left on device")
-        return release_texts(*arguments)
+        return release_batch(*arguments)
 
     monkeypatch.setattr(deniable.records.formats.reader, "_RECORDS_AT_ONCE", 50)
     monkeypatch.setattr("deniable.records.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     with monkeypatch.context() as patched:
-        patched.setattr("deniable.records.releasing.release_texts", release_some)
+        patched.setattr("deniable.records.releasing.release_batch", release_some)
         with pytest.raises(RecordError, match="No space left"):
             privatize_file(private, source, target, columns=["text"], **options)
 

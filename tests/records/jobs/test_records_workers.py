@@ -8,8 +8,8 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
@@ -38,7 +38,6 @@ def batches(count: int, started: list[int] | None = None, text: str = "the fox")
             counts=[1],
             texts=[f"word{number % 200} {text}"],
             payloads=[None],
-            reader=cast(Any, None),
         )
 
 
@@ -53,23 +52,21 @@ def test_records_keep_their_order_and_counts(private: Privatizer, tmp_path: Path
 
 
 def test_workers_never_repeat_one_anothers_noise(noisy: Privatizer) -> None:
-    with releasing(noisy, workers=3) as release:
-        made = [tuple(released.texts) for _, released in release(batches(60, text="the fox " * 20))]
+    drawn = releasing(noisy, batches(60, text="the fox " * 20), workers=3)
+    made = [tuple(released.texts) for _, released in drawn]
     assert len({text.split(" ", 1)[1] for (text,) in made if text is not None}) == 60
 
 
 def test_reading_waits_for_the_workers(private: Privatizer) -> None:
     started: list[int] = []
-    with releasing(private, workers=2) as release:
-        results = release(batches(100, started))
+    with closing(releasing(private, batches(100, started), workers=2)) as results:
         for done in range(1, 20):
             next(results)
             assert len(started) <= done + 4
 
 
 def test_a_worker_that_is_killed_gives_one_clear_error(private: Privatizer) -> None:
-    with releasing(private, workers=2) as release:
-        results = release(batches(1_000))
+    with closing(releasing(private, batches(1_000), workers=2)) as results:
         next(results)
         os.kill(
             int(Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()[-1]),
@@ -116,8 +113,8 @@ def test_workers_end_at_sigterm_whatever_the_command_does_then(private: Privatiz
     others = {child.pid for child in multiprocessing.active_children()}
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        with releasing(private, workers=2) as release:
-            next(release(batches(1_000)))
+        with closing(releasing(private, batches(1_000), workers=2)) as results:
+            next(results)
             workers = {child.pid for child in multiprocessing.active_children()} - others
             assert workers
             for _ in range(6_000):  # a worker that has just been forked catches it until it begins

@@ -18,13 +18,13 @@ from deniable.records.formats.columns import (
     untouched_columns,
 )
 from deniable.records.formats.layout import Layout
-from deniable.records.formats.lines import LONGEST_RECORD
+from deniable.records.formats.lines import LONGEST_RECORD, Lines
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.reader import LineReader, Row
+from deniable.records.formats.reader import Reader, Row
 from deniable.records.formats.source import Source
 
 
-class DelimitedReader(LineReader):
+class DelimitedReader(Reader):
     """Reads rows of cells. Empty lines stay empty lines, and the line ends of the first line are used for
     all."""
 
@@ -36,6 +36,7 @@ class DelimitedReader(LineReader):
         :raises InvalidParameter: if a column is not there.
         """
         super().__init__(source, layout, naming, looks=looks)
+        self.lines = Lines(source, layout.encoding)
         # The limit is one for the whole process, so it is raised and never lowered; records are held to our
         # own.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_RECORD + 1))
@@ -62,7 +63,7 @@ class DelimitedReader(LineReader):
 
     def head(self) -> bytes:
         """Return the header, with a byte order mark if the input has one: some spreadsheets need it."""
-        mark = "\ufeff" if self.lines.marked else ""
+        mark = "\ufeff" if self.lines is not None and self.lines.marked else ""
         return (mark + (self._line(self._header) if self._header is not None else "")).encode()
 
     def rows(self) -> Iterator[Row]:
@@ -127,7 +128,7 @@ class DelimitedReader(LineReader):
         return row
 
     def _with_ends(self) -> Iterator[str]:
-        for line in self.lines:
+        for line in self.lines or ():
             if not self._begun:  # by the line that ends the first row: those before end inside a private cell
                 self._ends = "\r\n" if line.endswith("\r") else "\n"
             self._characters += len(line) + 1

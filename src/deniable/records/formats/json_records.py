@@ -26,7 +26,7 @@ from deniable.records.formats.columns import (
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.lines import LONGEST_RECORD, Lines
 from deniable.records.formats.naming import Naming, Place
-from deniable.records.formats.reader import LineReader, Row
+from deniable.records.formats.reader import Reader, Row
 from deniable.records.formats.source import Source
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -62,7 +62,7 @@ class _Slot(NamedTuple):
     place: Place
 
 
-class JsonReader(LineReader):
+class JsonReader(Reader):
     """Reads objects. An absent key stays absent, null stays null, empty lines stay empty lines; how an array
     was laid out does not stay."""
 
@@ -77,6 +77,7 @@ class JsonReader(LineReader):
             raise InvalidParameter("columns", [], "say which keys hold private text (--column)")
         self._is_array = layout.format == "json"
         super().__init__(source, layout, naming, looks=looks)
+        self.lines = (Elements if self._is_array else Lines)(source, layout.encoding)
         self._paths = [] if looks else [parse_path(name) for name in layout.columns]
         self._unseen = {path.name for path in self._paths}
         self._dropped = [path for name in layout.roles.drop for path in _paths_to_drop(name)]
@@ -89,10 +90,6 @@ class JsonReader(LineReader):
             path.name: [list(path.spelt(step)) for step in range(len(path.steps))]
             for path in (*self._paths, *self._dropped)
         }
-
-    def split(self, source: Source, encoding: str) -> Lines:
-        """Return what gives the objects one by one, as text."""
-        return Elements(source, encoding) if self._is_array else Lines(source, encoding)
 
     def head(self) -> bytes:
         """Return the start of an array."""
@@ -114,7 +111,7 @@ class JsonReader(LineReader):
         # records arrive.
         held: list[Row] = []
         line = weight = 0
-        for line, text in enumerate(self.lines, 1):
+        for line, text in enumerate(self.lines or (), 1):
             row = self._row(text, line)
             if not self._unseen and not held:
                 yield row

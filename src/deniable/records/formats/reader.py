@@ -17,7 +17,6 @@ from deniable.records.formats.layout import Layout
 from deniable.records.formats.lines import Lines
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.source import Source
-from deniable.release.privatizer import Privatizer
 
 NO_NAME = "no name in the header"
 
@@ -43,7 +42,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Records that go through together, and the reader that writes them.
+    """Records that go through together: of each the number of its texts and what its reader writes it by.
 
     Where batches end depends on private text, on time and on the number of workers, so it must not be seen in
     what is released. ``pause`` says that the next record is still to come from a slow producer.
@@ -53,7 +52,6 @@ class Batch:
     counts: list[int]
     texts: list[str | None] = field(repr=False)  # private: not for logs and tracebacks
     payloads: list[Any] = field(repr=False)
-    reader: Reader
     names: list[RecordId] | None = field(default=None, repr=False)
     pause: bool = False
 
@@ -61,17 +59,12 @@ class Batch:
         """Return the number of records."""
         return len(self.counts)
 
-    def write(self, released: list[str | None]) -> Any:
-        """Return the records as their reader writes them, with the released texts in place of the private
-        ones."""
-        return self.reader.write(self.payloads, released)
-
     def before(self, record: int) -> Batch:
         """Return the records of this batch that come before a record of the file."""
         counts = self.counts[: record - 1 - self.first]
         texts = sum(counts)
         names = None if self.names is None else self.names[:texts]
-        return Batch(self.first, counts, self.texts[:texts], self.payloads[: len(counts)], self.reader, names)
+        return Batch(self.first, counts, self.texts[:texts], self.payloads[: len(counts)], names)
 
     def in_file(self, error: UnknownWord) -> UnknownWord:
         """Return the error about a text of this batch as one about a record of the file."""
@@ -81,38 +74,6 @@ class Batch:
             if text >= error.record:
                 return UnknownWord(record=record, position=error.position)
         return error
-
-
-def release_texts(
-    private: Privatizer, texts: list[str | None], names: list[RecordId] | None, counts: list[int]
-) -> list[str | None]:
-    """Return the texts privatized; ``counts`` says how many texts each record has. Without a key names say
-    whose the texts are."""
-    if private.keyed is None:
-        return private.many(texts, rows=counts, people=names)
-    return private.many(texts, record_ids=names, rows=counts)
-
-
-class BatchSize:
-    """How many characters of private text make a batch; follows the speed of the mechanism.
-
-    A batch should take well under a second, so that checkpoints are frequent, and hold thousands of words.
-    ``up_to_errors`` says that the records before one that cannot be read make a batch too: how many of them a
-    stream gets must not depend on where batches end. ``one_text`` says that a record has a budget of its own,
-    which is spent on each of its texts: one with several of them is refused.
-    """
-
-    def __init__(self, *, up_to_errors: bool = False, one_text: bool = False) -> None:
-        self.characters = 20_000
-        self.up_to_errors = up_to_errors
-        self.one_text = one_text
-
-    def took(self, seconds: float) -> None:
-        """Learn how long the last batch took."""
-        if seconds < 0.3:
-            self.characters = min(self.characters * 2, 80_000)
-        elif seconds > 1.0:
-            self.characters = max(self.characters // 2, 2_500)
 
 
 class Reader(ABC):
@@ -133,6 +94,8 @@ class Reader(ABC):
     has_lists = False
     is_whole = False
     others: Sequence[str] = ()
+    lines: Lines | None = None
+    """Of a format that is made of lines."""
 
     def __init__(
         self, source: Source, layout: Layout, naming: Naming | None = None, *, looks: bool = False
@@ -142,6 +105,7 @@ class Reader(ABC):
         self.total: int | None = source.size
         self.done = 0
         self._looked_at = 0
+        self._characters = 20_000
         self._passing: Collection[str] | None = None
         self._judged = ""
         self._rows = self.rows()
@@ -195,7 +159,7 @@ class Reader(ABC):
 
     def idle(self) -> bool:
         """Return whether the next record is still to come from a slow producer."""
-        return False
+        return self.lines is not None and self.lines.idle()
 
     def give_back(self, rows: list[Row], left: Iterator[Row]) -> None:
         """Take rows back that were only looked at, with those that are left."""
@@ -241,8 +205,25 @@ class Reader(ABC):
             )
             raise ResumeError(self.name, problem)
 
-    def batches(self, size: BatchSize) -> Iterator[Batch]:
+    def took(self, seconds: float) -> None:
+        """Learn how long the last batch took.
+
+        One should take well under a second, so that checkpoints are frequent, and hold thousands of words.
+        """
+        if seconds < 0.3:
+            self._characters = min(self._characters * 2, 80_000)
+        elif seconds > 1.0:
+            self._characters = max(self._characters // 2, 2_500)
+
+    def batches(
+        self, *, up_to_errors: bool = False, one_text: bool = False, as_one: bool = False
+    ) -> Iterator[Batch]:
         """Yield the records in batches: as many as make one, or fewer when the next is still to come.
+
+        ``up_to_errors`` says that the records before one that cannot be read make a batch too: how many of
+        them a stream gets must not depend on where batches end. ``one_text`` refuses a record of several
+        texts, where a record has a budget of its own that would be spent on each. ``as_one`` makes one batch
+        of all records.
 
         :raises RecordError: if a record cannot be read, or at the end, if two records of a keyed release have
             one id.
@@ -251,10 +232,10 @@ class Reader(ABC):
         while True:
             try:
                 row = next(rows, None)
-                if row is not None and size.one_text:
+                if row is not None and one_text:
                     self._check_one_text(row, self.done + len(batch) + 1)
             except (RecordError, UndecidedColumns):
-                if batch and size.up_to_errors:
+                if batch and up_to_errors:
                     yield self._batch(batch)
                 raise
             if row is not None:
@@ -262,9 +243,9 @@ class Reader(ABC):
                 weight += row.weight
                 characters += sum(map(len, filter(None, row.texts)))
             full = (
-                characters >= size.characters or weight >= _WEIGHT_AT_ONCE or len(batch) >= _RECORDS_AT_ONCE
+                characters >= self._characters or weight >= _WEIGHT_AT_ONCE or len(batch) >= _RECORDS_AT_ONCE
             )
-            if batch and (row is None or full or self.idle()):
+            if batch and (row is None or (not as_one and (full or self.idle()))):
                 yield self._batch(batch)
                 batch, characters, weight = [], 0, 0
             if row is None:
@@ -287,7 +268,6 @@ class Reader(ABC):
             counts=[len(row.texts) for row in rows],
             texts=[text for row in rows for text in row.texts],
             payloads=[row.payload for row in rows],
-            reader=self,
             names=None if self.naming is None else [name for row in rows for name in row.names],
             pause=self.idle(),
         )
@@ -295,29 +275,12 @@ class Reader(ABC):
         return batch
 
 
-class LineReader(Reader):
-    """Reads a format made of lines."""
-
-    def __init__(
-        self, source: Source, layout: Layout, naming: Naming | None = None, *, looks: bool = False
-    ) -> None:
-        super().__init__(source, layout, naming, looks=looks)
-        self.lines = self.split(source, layout.encoding)
-
-    def split(self, source: Source, encoding: str) -> Lines:
-        """Return what gives the records one by one, as text."""
-        return Lines(source, encoding)
-
-    def idle(self) -> bool:
-        """Return whether the next line is still to come from a slow producer."""
-        return self.lines.idle()
-
-
-class PlainReader(LineReader):
+class PlainReader(Reader):
     """Reads lines; one carriage return before the line feed is part of the line's end, not of the text."""
 
     def rows(self) -> Iterator[Row]:
         """Yield the lines one by one."""
+        self.lines = Lines(self.source, self.layout.encoding)
         for record, line in enumerate(self.lines, 1):
             text = line.removesuffix("\r")
             names = () if self.naming is None else self.naming.names(record, None, ("",))
