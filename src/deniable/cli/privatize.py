@@ -166,8 +166,6 @@ def privatize(
             )
             out.show(receipt)
         else:
-            if source is not None:
-                _warn_of_unknown_words(private, source, layout)
             release_to = _to_standard_output if output is None else _to_file
             receipt = release_to(private, source, layout, out, work)
         if out.receipt_page is not None:
@@ -253,19 +251,10 @@ def _seeded(insecure_seed: int | None) -> Randomness | None:
     return randomness
 
 
-def _warn_of_unknown_words(private: Privatizer, source: Path, layout: Layout) -> None:
-    """Say on standard error if more than a fifth of the words of a column are unknown; a pipe is not read
-    twice for it."""
-    from deniable.records.unknown import unknown_warnings
-
-    if source.is_file() or source.is_dir():
-        for warning in unknown_warnings(source, layout, private.mechanism.embedding):
-            warn(warning)
-
-
 def _warn_by_counts(private: Privatizer, source: Path | None, tally: Tally) -> None:
-    """Say the same of what came from standard input, or from a pipe, once it is released."""
-    from deniable.records.unknown import counted_warning
+    """Say on standard error if more than a fifth of the words were unknown, once a stream is released; a file
+    is looked at before."""
+    from deniable.records.deciding import counted_warning
 
     warning = counted_warning(tally.words, tally.unknown_words, private.mechanism.embedding)
     if warning is not None and (source is None or not (source.is_file() or source.is_dir())):

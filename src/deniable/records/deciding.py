@@ -3,12 +3,16 @@
 A file is judged by its first records: a column without a role that looks like people, contacts, identifiers,
 dates of birth or free text is refused. So is a column that those records do not hold. A stream, and a folder
 that nobody looks at, are not judged: there every column needs a role by name.
+
+The same look finds private texts of which many words are unknown to the embedding. What is said of them is
+for the owner of the file alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, RecordError, UndecidedColumns, printable
@@ -20,12 +24,19 @@ from deniable.records.formats.lines import LONGEST_RECORD
 from deniable.records.formats.opening import naming_for, open_reader
 from deniable.records.formats.reader import NO_NAME, Reader, Row
 from deniable.records.formats.source import FileSource, Source
+from deniable.records.languages import scripts_of
 from deniable.records.profile import ColumnProfile, Columns
 from deniable.release.privatizer import Privatizer
+from deniable.report.wording import percent
 
 JUDGED = 10_000
 """By how many records the columns of a file are judged."""
 
+MANY_UNKNOWN = 0.2
+"""The share of unknown words from which on a release warns."""
+
+_JUDGED_FOR_UNKNOWN, _FEWEST_UNKNOWN = 500, 5
+_WORDS_OF_AN_EMBEDDING, _LEAST_SHARE = 20_000, 0.05
 _ROW = 128
 """About what a row that is held takes, however short it is."""
 
@@ -55,10 +66,12 @@ def why_refused(column: ColumnProfile) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """The columns without a role in the first records of a file. ``complete`` says that there are no more
-    records."""
+    """What the first records of a file hold. ``complete`` says that there are no more records."""
 
     columns: list[ColumnProfile]
+    """Those without a role."""
+    private: list[ColumnProfile]
+    """The texts to be released, by the very first records."""
     named: set[str]
     """The columns with a role that are there."""
     records: int
@@ -78,7 +91,8 @@ def look_at(reader: Reader, embedding: Embedding, *, most: int, report: Report |
     A record that cannot be read ends the look.
     """
     # Words that are never released are unknown by choice.
-    columns = Columns(embedding if embedding.left_out is None else embedding.left_out.source)
+    known = embedding if embedding.left_out is None else embedding.left_out.source
+    columns, private = Columns(known), Columns(known)
     named, rows, left = set[str](), list[Row](), reader.rows_left()
     records, weight, complete, error = 0, 0, True, None
     try:
@@ -93,6 +107,9 @@ def look_at(reader: Reader, embedding: Embedding, *, most: int, report: Report |
                     named.add(path or "")
                 else:
                     columns.add(path, value)
+            for path, text in zip(row.columns or repeat(None), row.texts, strict=False):
+                if records <= _JUDGED_FOR_UNKNOWN:
+                    private.add(path, text)
             weight += row.weight + _ROW
             if weight <= LONGEST_RECORD and not reader.looks:
                 rows.append(row._replace(fields=()))
@@ -104,6 +121,7 @@ def look_at(reader: Reader, embedding: Embedding, *, most: int, report: Report |
         complete, error, left = False, raised, _fail(raised)
     return Look(
         columns=columns.profiles(),
+        private=private.profiles(),
         named=named,
         records=records,
         complete=complete,
@@ -136,36 +154,34 @@ def open_decided(
         return open_reader(source, layout, naming_for(private, source, layout))
 
     check_budget(private.record_epsilon, layout.columns)
-    reader = opened()
+    reader, has_columns = opened(), layout.format not in ("text", FOLDER)
     check_budget(private.record_epsilon, layout.columns, lists=reader.has_lists)
-    if layout.format in ("text", FOLDER):
+    if has_columns:
+        _decide_sheets(reader)
+    if by_name or source.identity() is None:
+        if has_columns:
+            how = " Here every column needs a role: records are not looked at before they are released."
+            _let_pass(reader, set(), how)
         return reader, []
-    _decide_sheets(reader)
-    if by_name or not isinstance(source, FileSource):
-        _let_pass(
-            reader,
-            set(),
-            " Here every column needs a role: records are not looked at before they are released.",
-        )
-        return reader, []
-    look = look_at(reader, private.mechanism.embedding, most=JUDGED)
+    look = look_at(reader, private.mechanism.embedding, most=JUDGED if has_columns else _JUDGED_FOR_UNKNOWN)
     if look.error is not None and not look.records:
         raise look.error
     judged = f" Judged by {'its' if look.complete else 'the first'} {look.records:,} records."
-    _check_named(reader, look)
-    refused = _refused(reader, look)
-    if refused:
-        raise UndecidedColumns(source.name, refused, judged=judged)
+    if has_columns:
+        _check_named(reader, look)
+        if refused := _refused(reader, look):
+            raise UndecidedColumns(source.name, refused, judged=judged)
     read_again = look.rows is None or look.more_columns  # rows that are held were looked into, not others
     if read_again or look.rows is None:
         source = source.again()
         reader = opened()
     else:
         reader.give_back(look.rows, look.left)
-    if not look.complete or read_again:
+    if has_columns and (not look.complete or read_again):
         passing = {str(each.path) for each in look.columns if each.kind != "empty" or look.complete}
         _let_pass(reader, passing, judged)
-    return reader, _warnings(look) if look.error is None else []
+    unknown = unknown_warnings(look.private, private.mechanism.embedding)
+    return reader, [*unknown, *(_warnings(look) if look.error is None and has_columns else [])]
 
 
 def _let_pass(reader: Reader, passing: set[str], judged: str) -> None:
@@ -233,3 +249,44 @@ def _decide_sheets(reader: Reader) -> None:
     if undecided := {f"the sheet {name}": "another sheet" for name in reader.others if name not in kept}:
         advice = " A sheet is kept by --keep-sheet; to leave it out, delete it from a copy of the file."
         raise UndecidedColumns(reader.name, undecided, judged=advice)
+
+
+def scripts_of_embedding(embedding: Embedding) -> set[str]:
+    """Return the scripts that a fair share of the embedding's first words are of."""
+    counts = scripts_of(embedding.words[:_WORDS_OF_AN_EMBEDDING])
+    return {script for script, count in counts.items() if count >= _LEAST_SHARE * sum(counts.values())}
+
+
+def unknown_in(column: ColumnProfile, where: str, embedding: Embedding, scripts: set[str]) -> str | None:
+    """Return a sentence about a column of whose words many are unknown, else None; ``scripts`` are those of
+    the embedding."""
+    if column.unknown <= MANY_UNKNOWN:
+        return None
+    return _say_unknown(column.unknown, where, embedding, None if column.script in scripts else column.script)
+
+
+def unknown_warnings(columns: Sequence[ColumnProfile], embedding: Embedding) -> list[str]:
+    """Return a sentence for each private column of whose words many are unknown."""
+    scripts, warnings = scripts_of_embedding(embedding), []
+    for column in columns:
+        where = "of the text" if column.path is None else f"in the column {printable(column.path)}"
+        if column.unknown * column.words >= _FEWEST_UNKNOWN:
+            warnings.append(unknown_in(column, where, embedding, scripts))
+    return [each for each in warnings if each is not None]
+
+
+def counted_warning(words: int, unknown: int, embedding: Embedding) -> str | None:
+    """Return the same sentence about a release that was counted; None if there is nothing to say."""
+    if unknown < _FEWEST_UNKNOWN or unknown <= MANY_UNKNOWN * words:
+        return None
+    listed = "" if embedding.left_out is None else ", those that are never released among them,"
+    return _say_unknown(unknown / words, f"of the text{listed}", embedding, None)
+
+
+def _say_unknown(share: float, where: str, embedding: Embedding, script: str | None) -> str:
+    why = "" if script is None else f" (most of them are {script}, and its words are not)"
+    return (
+        f"{percent(share)} of the words {where} are unknown to the embedding {embedding.name!r}{why}: they "
+        "are all released as if they were one and the same word. Another embedding may know them: see "
+        "`deniable embeddings` and the guide on other languages"
+    )

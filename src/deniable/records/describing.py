@@ -203,7 +203,7 @@ class InputFile:
 
     def __init__(self, source: Source) -> None:
         """Take the digest; the source is read on its own."""
-        self._source = source.again() if isinstance(source, FileSource) else source
+        self._source = source.again()
         self.digest = self._source.digest()
 
     def described(self) -> dict[str, Any]:

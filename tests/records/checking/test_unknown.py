@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from deniable.cli.app import app
-from deniable.records.formats.layout import NO_ROLES
 from tests.cli.privatize_command import deniable
 
 KNOWN = "the doctor said that the train was late again and we waited for an hour\n"
@@ -63,19 +62,3 @@ def test_a_stream_is_judged_when_it_is_over(tmp_path: Path, output: list[str]) -
         done = deniable("privatize", "-e", "6", "--quiet", "--force", *output, data=text, folder=tmp_path)
         assert done.returncode == 0
         assert done.stderr.count("of the words of the text are unknown") == warnings
-
-
-def test_a_warning_never_stops_a_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from deniable import Embedding
-    from deniable.records import unknown
-    from deniable.records.formats.layout import make_layout
-
-    def fail(*_: object, **__: object) -> None:
-        raise ZeroDivisionError
-
-    (tmp_path / "in.txt").write_text("the fox\n")
-    monkeypatch.setattr(unknown, "open_reader", fail)
-    layout = make_layout(
-        tmp_path / "in.txt", format=None, roles=NO_ROLES, delimiter=None, header=True, encoding="utf-8"
-    )
-    assert unknown.unknown_warnings(tmp_path / "in.txt", layout, Embedding.open()) == []

@@ -86,7 +86,7 @@ class DelimitedReader(Reader):
             if cells:
                 for place in self._private:
                     cells[place] = ""
-            yield Row(cells, texts, weight, names, self._fields(cells))
+            yield Row(cells, texts, weight, names, self._fields(cells), self.layout.columns)
 
     def write(self, payloads: list[Any], released: list[str | None]) -> bytes:
         """Return the rows with the released texts in their cells."""

@@ -165,7 +165,8 @@ class JsonReader(Reader):
             slot.holder[slot.key] = None
         if len(text) > _LONG:  # what is not private would hold all of the line in memory
             _copy_what_is_raw(record)
-        return Row((record, slots, line == 1), texts, len(text), names, self._fields(pairs))
+        columns = [slot.column for slot in slots]
+        return Row((record, slots, line == 1), texts, len(text), names, self._fields(pairs), columns)
 
     def _fields(self, pairs: Pairs) -> Iterator[Field]:
         for key, value in pairs:

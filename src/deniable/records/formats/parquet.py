@@ -164,7 +164,8 @@ class ParquetReader(Reader):
                     places = [place for column, at, _ in texts for place in column.places(at[row])]
                     names = self.naming.names(done + row + 1, name, places)
                 counts = [len(at[row]) for _, at, _ in texts]
-                yield Row((part, row, counts), own, weight, names, self._fields(part, row))
+                columns = [column.name for column, at, _ in texts for _ in at[row]]
+                yield Row((part, row, counts), own, weight, names, self._fields(part, row), columns)
             part.batch = part.values = None
             done += len(batch)
 

@@ -26,7 +26,8 @@ _WEIGHT_AT_ONCE = 4 << 20
 
 class Row(NamedTuple):
     """One record: what its reader needs to write it again beside its private texts, these, its length in
-    characters, the name of each text in a keyed release, and its fields, which may be read once.
+    characters, the name of each text in a keyed release, its fields, which may be read once, and the column
+    of each text.
     """
 
     payload: Any
@@ -34,6 +35,7 @@ class Row(NamedTuple):
     weight: int
     names: tuple[RecordId, ...] = ()
     fields: Iterable[Field] = ()
+    columns: Sequence[str] = ()
 
     def __repr__(self) -> str:
         """Return the sizes; never content."""

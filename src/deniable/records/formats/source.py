@@ -11,7 +11,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Self, cast
 
 from deniable.atomic import open_regular
 from deniable.compression import BYTES_TO_TELL, DAMAGE, compression_of, decompress, has_grown_too_far
@@ -65,6 +65,12 @@ class Source:
 
         :raises RecordError: if the input changed since.
         """
+
+    def again(self) -> Self:
+        """Return the same input to be read from its start, for as long as this one is open."""
+        other = copy.copy(self)
+        other.read = 0
+        return other
 
     def close(self) -> None:
         """Let go of the input."""
@@ -157,9 +163,9 @@ class FileSource(Source):
         """Return the same open file with a position of its own; its name may stand for another one by now."""
         return io.BufferedReader(SharedFile(self.file.fileno(), self.size))
 
-    def again(self) -> FileSource:
+    def again(self) -> Self:
         """Return the same open file to be read from its start, for as long as this one is open."""
-        other = copy.copy(self)
+        other = super().again()
         other._bytes = self.reopen()
         return other
 

@@ -168,7 +168,8 @@ class SpreadsheetReader(Reader):
             if not self.looks:
                 self._check_cells(row)
             payload = (row.number, len(texts))
-            yield Row(payload, texts, weight, self._names(row, places, record), self._fields(row))
+            columns = [self.layout.columns[self._private.index(place)] for place in places]
+            yield Row(payload, texts, weight, self._names(row, columns, record), self._fields(row), columns)
 
     def write(self, payloads: list[Any], released: list[str | None]) -> bytes:
         """Return released texts as bytes: one list a row."""
@@ -255,13 +256,12 @@ class SpreadsheetReader(Reader):
             )
         return [column for column in self._private if row.value(column) is not None]
 
-    def _names(self, row: SheetRow, places: list[int], record: int) -> tuple[Any, ...]:
+    def _names(self, row: SheetRow, columns: list[str], record: int) -> tuple[Any, ...]:
         if self.naming is None:
             return ()
         given = None if self._id is None or self._id in row.formulas else text_of(row.value(self._id))
-        if not places and given is None:
+        if not columns and given is None:
             return ()  # a row of other things, such as a line under the table
-        columns = [self.layout.columns[self._private.index(place)] for place in places]
         return self.naming.names(record, given, columns)
 
     def _find(self, wanted: Sequence[str], first: SheetRow) -> list[int]:
