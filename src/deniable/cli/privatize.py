@@ -179,7 +179,7 @@ def _to_file(
     from deniable.neighbours.selection import SLOWER, why_not_native
     from deniable.progress import Progress
     from deniable.records.formats.opening import open_source
-    from deniable.records.job import run_job
+    from deniable.records.job import Job
 
     output = Path(str(out.target))
     if why_not_native():
@@ -187,7 +187,7 @@ def _to_file(
         out.say(f"deniable: the native search is not in use: {why}")
     try:
         with open_source(source) as records:
-            receipt = run_job(
+            receipt = Job(
                 private,
                 records,
                 layout,
@@ -198,7 +198,7 @@ def _to_file(
                 force=out.force,
                 progress=None if out.quiet else Progress,
                 warn=warn,
-            )
+            ).run()
     except KeyboardInterrupt:
         if not beside(output, ".partial").exists():
             out.say("Stopped. Nothing was released yet, and nothing is kept.")

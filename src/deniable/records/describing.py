@@ -198,55 +198,41 @@ if TYPE_CHECKING:
 _MOST_RECEIPTS = 1_000
 
 
-class InputFile:
-    """The input of a job as it is when the job begins; None of it is known of a stream."""
+def released_before(digest: str, private: Privatizer, folders: Iterable[Path]) -> list[str]:
+    """Return that the input with this digest was released before, if a receipt in one of these folders says
+    so.
 
-    def __init__(self, source: Source) -> None:
-        """Take the digest; the source is read on its own."""
-        self._source = source.again()
-        self.digest = self._source.digest()
+    With the same key and settings the same words come out, and nothing is spent again.
+    """
+    from deniable.release.receipt_page import read_receipt_file  # loads msgspec
 
-    def described(self) -> dict[str, Any]:
-        """Return the name, size and digest of the input, if it is still what it was.
-
-        :raises RecordError: if it changed.
-        """
-        self._source.check_unchanged()
-        return _described(Path(self._source.name).name, self._source.size, self.digest)
-
-    def warnings(self, private: Privatizer, folders: Iterable[Path]) -> list[str]:
-        """Return that the input was released before, if a receipt in one of these folders says so.
-
-        With the same key and settings the same words come out, and nothing is spent again.
-        """
-        from deniable.release.receipt_page import read_receipt_file  # loads msgspec
-
-        for path in _receipts(folders):
-            try:
-                receipt = read_receipt_file(path)
-            except (MalformedReceipt, RecordError, OSError):
-                continue
-            known = (receipt.files or {}).get("input")
-            if known is None or known.digest != self.digest or _is_repeated(receipt, private):
-                continue
-            return [
-                f"{printable(known.name)} was released before ({printable(path.name)}, "
-                f"{printable(receipt.created)}): each release spends its budget again, and choosing among "
-                "releases voids the guarantee. With a key (--key-file) the same words come out again"
-            ]
-        return []
+    for path in _receipts(folders):
+        try:
+            receipt = read_receipt_file(path)
+        except (MalformedReceipt, RecordError, OSError):
+            continue
+        known = (receipt.files or {}).get("input")
+        if known is None or known.digest != digest or _is_repeated(receipt, private):
+            continue
+        return [
+            f"{printable(known.name)} was released before ({printable(path.name)}, "
+            f"{printable(receipt.created)}): each release spends its budget again, and choosing among "
+            "releases voids the guarantee. With a key (--key-file) the same words come out again"
+        ]
+    return []
 
 
 def describe_output(written: Path, target: Path) -> dict[str, Any]:
     """Return the name, size and digest of what is published as ``target``."""
     source = FolderSource(written) if written.is_dir() else FileSource(written)
     try:
-        return _described(target.name, source.size, source.digest())
+        return described(target.name, source.size, source.digest())
     finally:
         source.close()
 
 
-def _described(name: str, size: int | None, digest: str | None) -> dict[str, Any]:
+def described(name: str, size: int | None, digest: str | None) -> dict[str, Any]:
+    """Return what a receipt says of a file."""
     return {"name": name, "bytes": size, "digest": digest}
 
 

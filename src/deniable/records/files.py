@@ -15,7 +15,7 @@ from deniable.records.describing import receipt_of
 from deniable.records.formats.layout import FOLDER, WHOLE, Layout, Roles, make_layout
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.source import Source
-from deniable.records.job import run_job
+from deniable.records.job import Job
 from deniable.records.releasing import releasing
 from deniable.release.privatizer import Privatizer
 from deniable.release.receipt import Receipt
@@ -82,18 +82,18 @@ def privatize_file(
     )
     made = private.make() if isinstance(private, Release) else private
     with open_source(path) as records:
-        return run_job(
+        return Job(
             made,
             records,
             layout,
-            target,
+            Path(target),
             workers=workers,
             receipt=receipt,
             resume=resume,
             force=force,
             progress=progress,
             warn=lambda said: warnings.warn(said, stacklevel=2),
-        )
+        ).run()
 
 
 def privatize_stream(

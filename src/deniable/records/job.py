@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import closing, nullcontext
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +36,14 @@ from deniable.errors import InvalidParameter, RecordError, ResumeError, printabl
 from deniable.progress import Progress
 from deniable.records.deciding import open_decided
 from deniable.records.describing import (
-    InputFile,
     check_finished,
     check_identity,
     describe_output,
+    described,
     identity_of,
     job_digest,
     receipt_of,
+    released_before,
 )
 from deniable.records.formats.layout import FOLDER, Layout
 from deniable.records.formats.reader import Reader
@@ -59,69 +60,43 @@ SECONDS_BETWEEN_CHECKPOINTS = 1.0
 _BYTES_BETWEEN_CHECKPOINTS = 8 << 20
 
 
-def run_job(
-    private: Privatizer,
-    source: Source,
-    layout: Layout,
-    target: Path | str,
-    *,
-    workers: int = 1,
-    receipt: Path | None = None,
-    resume: bool = False,
-    force: bool = False,
-    progress: type[Progress] | None = None,
-    through_links: bool = True,
-    by_name: bool = False,
-    warn: Callable[[str], None] | None = None,
-    before_publishing: Callable[[], None] | None = None,
-) -> Receipt | None:
-    """Release the records of a source into a file and return the receipt; None if that was finished before. A
-    stream cannot be resumed.
+@dataclass(eq=False, repr=False)
+class Job:
+    """One file on its way into another: ``run`` releases the records of a source into the target.
 
     If the target is a link, what it links to is written, unless ``through_links`` is False: it is refused
-    then. ``before_publishing`` is called when only the output's name is missing; if it raises, the work can
-    be
-    continued. ``by_name`` asks for a role of every column, and ``warn`` is called with what to look at among
-    those that have none.
-
-    :raises UndecidedColumns: if something would be released as it is that nobody named.
+    then. ``resume`` continues work that was cut off, ``force`` replaces what is there. ``by_name`` asks for a
+    role of every column, and ``warn`` is called with what to look at among those that have none.
+    ``before_publishing`` is called when only the output's name is missing; if it raises, the work can be
+    continued.
     """
-    job = Job(private, source, layout, Path(target), receipt, workers=workers, through_links=through_links)
-    reader, promised, card = job.open(resume=resume, by_name=by_name, warn=warn)
-    return job.run(
-        reader,
-        promised,
-        card,
-        resume=resume,
-        force=force,
-        progress=progress,
-        before_publishing=before_publishing,
-    )
 
+    private: Privatizer
+    source: Source
+    layout: Layout
+    target: Path
+    _: KW_ONLY
+    workers: int = 1
+    receipt: Path | None = None
+    resume: bool = False
+    force: bool = False
+    progress: type[Progress] | None = None
+    through_links: bool = True
+    by_name: bool = False
+    warn: Callable[[str], None] | None = None
+    before_publishing: Callable[[], None] | None = None
 
-class Job:
-    """One file on its way into another."""
-
-    def __init__(
-        self,
-        private: Privatizer,
-        source: Source,
-        layout: Layout,
-        target: Path,
-        receipt: Path | None,
-        *,
-        workers: int = 1,
-        through_links: bool = True,
-    ) -> None:
+    def __post_init__(self) -> None:
         """Check where everything goes.
 
-        :raises InvalidParameter: if a name does not fit the format, or workers cannot share the work.
+        :raises InvalidParameter: if a name does not fit the format, workers cannot share the work, or what is
+            to be resumed cannot be.
         :raises RecordError: if the output cannot go where it is to go.
         """
-        self.target = _check_target(target, layout, through_links=through_links)
+        self.target = _check_target(self.target, self.layout, through_links=self.through_links)
         self.partial_path = beside(self.target, ".partial")
         self.journal_path = beside(self.target, ".journal")
-        self.receipt_path = beside(self.target, ".receipt.json") if receipt is None else receipt
+        self.receipt_path = beside(self.target, ".receipt.json") if self.receipt is None else self.receipt
         self.card_path = beside(self.target, CARD)
         self._finishing_path = beside(self.target, ".finishing")
         # What is released must not be left without a receipt or a card because it cannot be written in the
@@ -129,67 +104,51 @@ class Job:
         check_regular(self.receipt_path, "name another file for the receipt")
         check_regular(self.card_path, "the card goes there; name another output")
         own = (self.partial_path, self.journal_path, self._finishing_path, self.receipt_path, self.card_path)
-        check_apart(source.name, self.target, *own)
-        self._private, self._source, self._layout = private, source, layout
-        self._workers = check_workers(private, workers)
-        self._input: InputFile | None = None
-
-    def open(
-        self, *, resume: bool, by_name: bool, warn: Callable[[str], None] | None
-    ) -> tuple[Reader, Receipt, Card]:
-        """Return the reader of the records, with the receipt and the card before anything is drawn: a
-        calibration that cannot be read is noticed now, and it is read once."""
-        if resume and self._source.identity() is None:
+        check_apart(self.source.name, self.target, *own)
+        check_workers(self.private, self.workers)
+        self._input: Source | None = None if self.source.identity() is None else self.source.again()
+        problem = None
+        if self._input is None:
             problem = "a stream cannot be read again; resuming needs a file as input"
-            raise InvalidParameter("resume", True, problem)
-        if resume and self._private.settings.seeded:
+        elif self.private.settings.seeded:
             problem = "with a seed the noise of the earlier run would be repeated; start over with force=True"
+        if self.resume and problem is not None:
             raise InvalidParameter("resume", True, problem)
-        promised, card = (
-            self._private.receipt_for(Tally()),
-            self._private.card.for_columns(self._layout.columns),
-        )
-        if self._source.identity() is not None and not by_name:
-            self._input = InputFile(self._source)  # before the look: what is judged is what it names
-        reader, warnings = open_decided(self._private, self._source, self._layout, by_name=by_name)
-        for warning in warnings if warn is not None else ():
-            warn(warning)  # type: ignore[misc]
-        if self._source.identity() is not None and self._input is None:
-            self._input = InputFile(self._source)
-        if self._input is not None and warn is not None and not resume:
-            beside_input = Path(self._source.name).parent
-            for warning in self._input.warnings(self._private, (self.target.parent, beside_input)):
-                warn(warning)
-        return reader, promised, card
 
-    def run(
-        self,
-        reader: Reader,
-        promised: Receipt,
-        card: Card,
-        *,
-        resume: bool,
-        force: bool,
-        progress: type[Progress] | None,
-        before_publishing: Callable[[], None] | None = None,
-    ) -> Receipt | None:
-        """Do the work, or the rest of it, and return the receipt; None if it was finished before."""
+    def run(self) -> Receipt | None:
+        """Do the work, or the rest of it, and return the receipt; None if it was finished before.
+
+        :raises UndecidedColumns: if something would be released as it is that nobody named.
+        :raises RecordError: if the input cannot be read or the output cannot be written.
+        :raises ResumeError: if a partial output is in the way or belongs to another job.
+        """
+        # A calibration that cannot be read is noticed now, and it is read once.
+        promised, card = self.private.receipt_for(Tally()), self.private.card.for_columns(self.layout.columns)
+        # Before the look: what is judged is what the digest names.
+        digest = None if self._input is None else self._input.digest()
+        reader, warnings = open_decided(self.private, self.source, self.layout, by_name=self.by_name)
+        if self.warn is not None:
+            if digest is not None and not self.resume:
+                folders = (self.target.parent, Path(self.source.name).parent)
+                warnings += released_before(digest, self.private, folders)
+            for warning in warnings:
+                self.warn(warning)
         try:
             journal = Journal(self.journal_path)
         except OSError as error:
             raise RecordError(self.target, f"cannot be written there: {error.strerror or error}") from error
-        digest = job_digest(self._private, self._source, self._layout)
+        job = job_digest(self.private, self.source, self.layout)
         try:
-            partial = self._open(journal, digest, resume=resume, force=force)
+            partial = self._open(journal, job)
             if partial is None and journal.job is None:
                 return None
             if partial is not None:
                 try:
-                    self._release(reader, journal, partial, progress)
+                    self._release(reader, journal, partial)
                 finally:
                     partial.close()
-            receipt = receipt_of(promised, reader, self._layout, journal.tally, journal.generators)
-            return self._finish(replace(receipt, job=digest), card, reader, journal, before_publishing)
+            receipt = receipt_of(promised, reader, self.layout, journal.tally, journal.generators)
+            return self._finish(replace(receipt, job=job), card, reader, journal, digest)
         except OSError as error:
             if error.filename is not None:
                 raise
@@ -202,15 +161,15 @@ class Job:
                 journal.remove()
             journal.close()
 
-    def _open(self, journal: Journal, digest: str, *, resume: bool, force: bool) -> Partial | None:
+    def _open(self, journal: Journal, job: str) -> Partial | None:
         """Return the partial file to append to; None if every record is released already."""
-        now = identity_of(self._private, self._source, self._layout)
-        has_partial = self.partial_path.exists()
+        now = identity_of(self.private, self.source, self.layout)
+        has_partial, resume, force = self.partial_path.exists(), self.resume, self.force
         if resume and journal.ends:
             check_identity(journal.job or {}, now, self.partial_path)
-            return self._continue(journal, force=force)
+            return self._continue(journal)
         if resume and journal.job is None and self.target.exists() and not has_partial and not force:
-            check_finished(self._private, digest, self.receipt_path, self.target)
+            check_finished(self.private, job, self.receipt_path, self.target)
             return None
         force = force or (resume and journal.replaces)
         if not force:
@@ -219,7 +178,7 @@ class Job:
                 problem = f"is there from an earlier run; {way_out}start over with force=True"
                 raise ResumeError(self.partial_path, problem)
             _refuse_existing(self.target, self.receipt_path, self.card_path)
-        if self._layout.format == FOLDER and self.target.exists():
+        if self.layout.format == FOLDER and self.target.exists():
             problem = "exists already, and a folder is not replaced; remove it or name another"
             raise RecordError(self.target, problem)
         journal.begin(now, replaces=force)
@@ -227,10 +186,10 @@ class Job:
         remove(self.partial_path)
         return Partial(self.partial_path)
 
-    def _continue(self, journal: Journal, *, force: bool) -> Partial | None:
+    def _continue(self, journal: Journal) -> Partial | None:
         if journal.complete and not self.partial_path.exists() and self.target.exists():
             return None
-        if not (journal.replaces or force):
+        if not (journal.replaces or self.force):
             _refuse_existing(self.target)
         if journal.sealed:
             return None
@@ -240,9 +199,7 @@ class Job:
         partial.close()
         return None
 
-    def _release(
-        self, reader: Reader, journal: Journal, partial: Partial, progress: type[Progress] | None
-    ) -> None:
+    def _release(self, reader: Reader, journal: Journal, partial: Partial) -> None:
         """Release all that is left, and put it on record every second or so.
 
         What is drawn waits in memory until its checkpoint, so that nothing reaches the disk that the journal
@@ -251,7 +208,7 @@ class Job:
         reader.skip(journal.records)
         records, pieces = journal.records, [] if journal.ends else [reader.head()]
         tally, size, saved = Tally(), 0, time.monotonic()
-        generator = self._private.settings.randomness.get("generator")
+        generator = self.private.settings.randomness.get("generator")
 
         def checkpoint(*, complete: bool = False) -> None:
             nonlocal pieces, tally, size, saved
@@ -268,17 +225,17 @@ class Job:
 
         # With a seed the words depend on which of them are drawn together: batches end where texts are long.
         batches = reader.batches(
-            one_text=self._private.record_epsilon is not None, as_one=self._private.settings.seeded
+            one_text=self.private.record_epsilon is not None, as_one=self.private.settings.seeded
         )
         descriptors = (journal.fileno(), partial.fileno())
         name, done = printable(self.target.name), reader.position()
         with (
             closing(
-                releasing(self._private, batches, workers=self._workers, not_for_workers=descriptors)
+                releasing(self.private, batches, workers=self.workers, not_for_workers=descriptors)
             ) as drawn,
             nullcontext()
-            if progress is None
-            else progress(name, total=reader.total, done=done, unit=reader.unit) as shown,
+            if self.progress is None
+            else self.progress(name, total=reader.total, done=done, unit=reader.unit) as shown,
         ):
             for batch, released in drawn:
                 reader.took(released.seconds)
@@ -310,20 +267,23 @@ class Job:
         card: Card,
         reader: Reader,
         journal: Journal,
-        before_publishing: Callable[[], None] | None,
+        digest: str | None,
     ) -> Receipt:
         if self.partial_path.exists() or self._finishing_path.exists():
-            self._source.check_unchanged()
+            self.source.check_unchanged()
             self._seal(reader, journal)
             if self._input is not None:
-                output = describe_output(self.partial_path, self.target)
-                receipt = replace(receipt, files={"input": self._input.described(), "output": output})
+                self._input.check_unchanged()
+                given = described(Path(self.source.name).name, self._input.size, digest)
+                receipt = replace(
+                    receipt, files={"input": given, "output": describe_output(self.partial_path, self.target)}
+                )
             for path in (self.receipt_path, self.card_path):
                 discard_drafts(path)  # of this job when it was killed: the journal's lock keeps others away
             write_whole(self.receipt_path, receipt.to_json())
             card.write(self.card_path)
-            if before_publishing is not None:
-                before_publishing()
+            if self.before_publishing is not None:
+                self.before_publishing()
             publish(self.partial_path, self.target)
         journal.remove()
         return receipt

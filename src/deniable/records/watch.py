@@ -33,7 +33,7 @@ from deniable.records.describing import settings_digest
 from deniable.records.formats.layout import Layout, format_of, released_name
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.source import Source
-from deniable.records.job import run_job
+from deniable.records.job import Job
 from deniable.records.ledger import Ledger, LedgerEntry
 from deniable.release.card import ENDING as _CARD
 from deniable.release.privatizer import Privatizer
@@ -388,7 +388,7 @@ class Watch:
         if not (resume or replaces):
             self._ledger.record(replace(now, begun=True))
         left_over = beside(target, ".partial").exists() or beside(target, ".journal").exists()
-        made = run_job(
+        made = Job(
             self._private,
             source,
             layout,
@@ -402,7 +402,7 @@ class Watch:
             before_publishing=None
             if replaces
             else lambda: self._ledger.record(replace(now, begun=True, publishing=True)),
-        )
+        ).run()
         counts = "" if made is None else f": {made.tally}, {made.tally.words:,} words"
         line = f"released {printable(now.name)}{' again, by its key' if replaces else ''}{counts}"
         self._owed = (replace(now, words=None if made is None else made.tally.words), line)

@@ -24,7 +24,7 @@ from deniable.errors import DeniableError, InvalidParameter, RecordError, Resume
 from deniable.progress import Progress, interrupted_by
 from deniable.records.describing import settings_digest
 from deniable.records.formats.opening import open_source
-from deniable.records.job import run_job
+from deniable.records.job import Job
 from deniable.service.job_folder import (
     JOB_ID,
     TIMES_THE_INPUT,
@@ -273,7 +273,7 @@ class JobStore:
         progress = cast("type[Progress]", working)
         with open_source(path) as source, interrupted_by(working.check):
             output = job.output(asked)
-            run_job(private, source, layout, output, resume=True, progress=progress, through_links=False)
+            Job(private, source, layout, output, resume=True, progress=progress, through_links=False).run()
 
     def end(self, job: JobFolder, state: State, error: str | None = None) -> None:
         """Note that the work on a job has ended, and delete what is private of it."""

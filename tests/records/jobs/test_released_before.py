@@ -13,9 +13,8 @@ import pytest
 from deniable import Release
 from deniable.errors import RecordError
 from deniable.noise.key_file import write_new_key
+from deniable.progress import Progress
 from deniable.records import privatize_file
-from deniable.records.describing import InputFile
-from deniable.records.formats.opening import open_source
 from deniable.release.receipt_page import read_receipt_file, receipt_page
 
 RELEASE = Release(epsilon=6)
@@ -90,9 +89,12 @@ def test_a_repeat_under_the_same_key_spends_nothing_and_is_not_warned_of(
 
 
 def test_an_input_that_changes_under_a_release_is_in_no_receipt(source: Path) -> None:
-    with open_source(source) as opened:
-        known = InputFile(opened)
-        assert known.described()["digest"] == digest(source)
-        source.write_text("MY doctor said\nthe train was late\n")
-        with pytest.raises(RecordError):
-            known.described()
+    class Changing(Progress):
+        def report(self, done: int, total: int | None = None) -> None:
+            source.write_text("MY doctor said\nthe train was late\n")
+
+    target = source.with_name("out.txt")
+    with pytest.raises(RecordError):
+        privatize_file(RELEASE, source, target, progress=Changing)
+    assert not target.exists()
+    assert not target.with_name("out.txt.receipt.json").exists()
