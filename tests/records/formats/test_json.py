@@ -150,11 +150,13 @@ def test_a_misspelt_path_releases_nothing(private: Privatizer, tmp_path: Path) -
 
 
 def test_other_values_keep_their_bytes_beside_a_nested_text(private: Privatizer, tmp_path: Path) -> None:
-    (tmp_path / "in.jsonl").write_text('{"v": {"n": 1.10, "note": "the, fox", "x": [1,  2]}, "big": 1E400}\n')
+    (tmp_path / "in.jsonl").write_text(
+        '{"v": {"n": 1.10, "note": "the, fox", "x": [1,  2]}, "w": [1,  2], "big": 1E400}\n'
+    )
     privatize_file(private, tmp_path / "in.jsonl", tmp_path / "out.jsonl", columns=["v.note"])
     assert (
         tmp_path / "out.jsonl"
-    ).read_text() == '{"v":{"n":1.10,"note":"the fox","x":[1,  2]},"big":1E400}\n'
+    ).read_text() == '{"v":{"n":1.10,"note":"the fox","x":[1,2]},"w":[1,  2],"big":1E400}\n'
 
 
 @pytest.mark.parametrize(

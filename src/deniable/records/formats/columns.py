@@ -12,11 +12,13 @@ import datetime
 import decimal
 import enum
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from deniable.errors import InvalidParameter, printable
+from deniable.records.formats.naming import Place
 
 EVERY = None
 """The step of a path into every element of a list."""
@@ -68,12 +70,71 @@ class Path:
             written += "[]" if each is EVERY else f".{each}" if written else each
         return written
 
-    def spelt(self, step: int) -> Iterator[tuple[str, bool]]:
-        """Yield the keys that spell two or more steps from a step on, and whether they spell all the rest;
-        not the name of the whole."""
-        for end in range(step + 2, len(self.steps) + 1):
-            if self.steps[step] is not EVERY and (step, end) != (0, len(self.steps)):
-                yield Path(name="", steps=self.steps[step:end]).up_to(end - step), end == len(self.steps)
+    @property
+    def trunk(self) -> Path:
+        """The path to the list whose elements it leads to, or the path itself."""
+        steps = self.steps
+        while steps and steps[-1] is EVERY:
+            steps = steps[:-1]
+        return Path(name=self.name, steps=steps)
+
+    @cached_property
+    def spelt(self) -> list[dict[str, bool]]:
+        """For each step the keys that spell two or more steps from it on, and whether they spell all the
+        rest; not the name of the whole."""
+        return [
+            {
+                Path(name="", steps=self.steps[step:end]).up_to(end - step): end == len(self.steps)
+                for end in range(step + 2, len(self.steps) + 1)
+                if self.steps[step] is not EVERY and (step, end) != (0, len(self.steps))
+            }
+            for step in range(len(self.steps))
+        ]
+
+
+class Slot(NamedTuple):
+    """Where a text stood in a record and its release goes: in an object or a list, by a key or a number."""
+
+    holder: Any
+    key: str | int
+    column: str
+    place: Place
+
+
+def find_slots(record: dict[str, Any], path: Path) -> Iterator[Slot]:
+    """Yield where the texts of a column are: under its very name, and where its path leads.
+
+    What is absent or null on the way stays so.
+
+    :raises ValueError: if something other than an object or a list is on the way, or a key spells a part of
+        the path: whoever named it may have meant what is there, and it would pass.
+    """
+    if path.name in record:
+        yield Slot(record, path.name, path.name, path.name)
+    yield from nested_slots(record, path)
+
+
+def nested_slots(holder: Any, path: Path, step: int = 0, numbers: tuple[int, ...] = ()) -> Iterator[Slot]:
+    """Yield where the path leads from what holds one of its steps; raises what ``find_slots`` raises."""
+    if step == len(path.steps):
+        return
+    each, is_last = path.steps[step], step + 1 == len(path.steps)
+    fits = isinstance(holder, list if each is EVERY else dict)
+    if not fits:
+        kind = "a list" if each is EVERY else "an object"
+        problem = f"the value of {path.up_to(step)} is not {kind} or null"
+        raise ValueError(f"{problem}; a list is named with [], as in visits[].note")
+    for key, is_the_rest in path.spelt[step].items():
+        if key in holder and (is_the_rest or isinstance(holder[key], dict | list)):
+            problem = f"a key is called as a part of the path {path.name}, dots or brackets included"
+            raise ValueError(f"{problem}; rename it")
+    keys: Iterable[Any] = range(len(holder)) if each is EVERY else [each] if each in holder else []
+    for key in keys:
+        passed = (*numbers, key) if isinstance(key, int) else numbers
+        if is_last:
+            yield Slot(holder, key, path.name, (path.name, ".", *passed))
+        elif holder[key] is not None:
+            yield from nested_slots(holder[key], path, step + 1, passed)
 
 
 def parse_path(name: str) -> Path:

@@ -1,12 +1,12 @@
-"""JSON: one object a line, or one array of objects. The bytes of values that are not private text pass as
-they are."""
+"""JSON: one object a line, or one array of objects. The bytes of values without private text in
+them pass as they are."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple, NoReturn, Union
+from typing import Any, NoReturn, Union
 
 import msgspec
 
@@ -17,7 +17,9 @@ from deniable.records.formats.columns import (
     Field,
     Pairs,
     Path,
+    Slot,
     fields_of,
+    find_slots,
     leads_into_lists,
     meant_columns,
     number_of,
@@ -25,13 +27,11 @@ from deniable.records.formats.columns import (
 )
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.lines import LONGEST_RECORD, Lines
-from deniable.records.formats.naming import Naming, Place
+from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import Reader, Row
 from deniable.records.formats.source import Source
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-_LIST = msgspec.json.Decoder(list[msgspec.Raw]).decode
-_TEXT = msgspec.json.Decoder(str | None).decode
 _WRITE = msgspec.json.Encoder().encode
 _NOT_JSON = (
     msgspec.MsgspecError,
@@ -43,23 +43,30 @@ _RECORDS_TO_SEE_A_COLUMN_IN = 1_000
 _LONG = 1 << 16
 
 
+class _KeyTwice(ValueError):
+    """A key is twice in an object."""
+
+
 def _whole_number(digits: str) -> float:
     return int(digits) if len(digits) <= _MOST_DIGITS else float("inf")
+
+
+def _number(written: str) -> msgspec.Raw:
+    return msgspec.Raw(written.encode())
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _KeyTwice
+    return found
 
 
 # msgspec keeps the last of two equal keys and says nothing; this reader of the standard library shows every
 # pair.
 _PAIRS = json.JSONDecoder(object_pairs_hook=Pairs, parse_int=_whole_number).decode
-
-
-class _Slot(NamedTuple):
-    """Where a private text stood and its release goes: in an object or a list of the record, under a key or a
-    number."""
-
-    holder: Any
-    key: str | int
-    column: str
-    place: Place
+# A value that is looked into is written again with its numbers as they were.
+_VALUE = json.JSONDecoder(object_pairs_hook=_object, parse_int=_number, parse_float=_number).decode
 
 
 class JsonReader(Reader):
@@ -79,17 +86,17 @@ class JsonReader(Reader):
         super().__init__(source, layout, naming, looks=looks)
         self.lines = (Elements if self._is_array else Lines)(source, layout.encoding)
         self._paths = [] if looks else [parse_path(name) for name in layout.columns]
-        self._unseen = {path.name for path in self._paths}
+        self._unseen = self._paths
         self._dropped = [path for name in layout.roles.drop for path in _paths_to_drop(name)]
         self._keys: set[str] = set()
         self._id = None if naming is None or naming.column is None else parse_path(naming.column)
         self._read_id = msgspec.json.Decoder(Union[(*(naming or Naming).kinds, None)]).decode
         self.untouched = f"every value of keys other than {', '.join([*layout.columns, *layout.roles.drop])}"
         self.has_lists = leads_into_lists(layout.columns)
-        self._spelt = {
-            path.name: [list(path.spelt(step)) for step in range(len(path.steps))]
-            for path in (*self._paths, *self._dropped)
-        }
+        # The keys of a record whose values are looked into; the bytes of all others pass.
+        paths = [*self._paths, *self._dropped, *([] if self._id is None else [self._id])]
+        self._opened = {str(each) for path in paths for each in (path.name, *path.steps[:1])}
+        self._opened |= {key for path in paths if path.steps for key in path.spelt[0]}
 
     def head(self) -> bytes:
         """Return the start of an array."""
@@ -146,144 +153,75 @@ class JsonReader(Reader):
     def _row(self, text: str, line: int) -> Row:
         if not text.strip(" \t\r"):
             return Row(None, (), len(text))
-        opened = self._object(text, "the object", line)
-        if opened is None:
+        try:
+            record: dict[str, Any] = _OBJECT(text)
+            pairs: Pairs = _PAIRS(text)
+        except _NOT_JSON:
             self._refuse("not a JSON object", line)
-        record, pairs = opened
+        if len(pairs) != len(record):
+            self._refuse("a key stands twice in the object", line)
         if self._unseen:
             self._keys.update(record)
-        given = self._given(record, line)  # before what holds private text is taken apart
-        slots = [slot for path in self._paths for slot in self._slots(record, path, line)]
-        self._unseen.difference_update(slot.column for slot in slots)
-        places = [slot.place for slot in slots]
+        for key in self._opened & record.keys():
+            record[key] = self._open(key, record[key], line)
+        try:
+            given = self._given(record, line)
+            slots = [slot for path in self._paths for slot in find_slots(record, path)]
+            self._unseen = [path for path in self._unseen if not any(find_slots(record, path.trunk))]
+            places, columns = [slot.place for slot in slots], [slot.column for slot in slots]
+            texts = tuple(self._text(slot, line) for slot in slots)
+            for path in self._dropped:
+                for slot in list(find_slots(record, path)):
+                    del slot.holder[slot.key]
+        except ValueError as error:
+            self._refuse(str(error), line)
         names = () if self.naming is None else self.naming.names(line, given, places)
-        texts = tuple(self._text(slot, line) for slot in slots)
-        for path in self._dropped:
-            for slot in list(self._slots(record, path, line)):
-                del slot.holder[slot.key]
         for slot in slots:
             slot.holder[slot.key] = None
         if len(text) > _LONG:  # what is not private would hold all of the line in memory
-            _copy_what_is_raw(record)
-        columns = [slot.column for slot in slots]
+            record = {
+                key: value.copy() if isinstance(value, msgspec.Raw) else value
+                for key, value in record.items()
+            }
         return Row((record, slots, line == 1), texts, len(text), names, self._fields(pairs), columns)
+
+    def _open(self, key: str, raw: msgspec.Raw, line: int) -> Any:
+        try:
+            value = _VALUE(bytes(raw).decode())
+            _WRITE(value)  # what is half a character, or too deep, is found now and not when it is written
+        except _KeyTwice:
+            self._refuse(f"a key stands twice in {key}", line)
+        except _NOT_JSON:
+            self._refuse(f"the value of {key} cannot be read: half a character, or too many brackets", line)
+        return value
 
     def _fields(self, pairs: Pairs) -> Iterator[Field]:
         for key, value in pairs:
             yield from fields_of(key, value, self.layout.roles.named)
 
-    def _slots(self, record: dict[str, Any], path: Path, line: int) -> Iterator[_Slot]:
-        """Yield where the texts of a column stand: under its very name, and where its path leads."""
-        if path.name in record:
-            yield _Slot(record, path.name, path.name, path.name)
-        if path.steps:
-            self._refuse_spelt(record, path, 0, line)
-        if path.steps and path.steps[0] in record:
-            yield from self._walk(record, path, 0, (), line)
-
-    def _walk(
-        self, holder: Any, path: Path, step: int, numbers: tuple[int, ...], line: int
-    ) -> Iterator[_Slot]:
-        """Yield the texts at the end of a path, of which ``holder`` is at a step; what is absent or null on
-        the way stays so."""
-        each, is_last = path.steps[step], step + 1 == len(path.steps)
-        if each is EVERY and is_last:
-            self._unseen.discard(path.name)  # also if the list is empty
-        if each is not EVERY and each not in holder:
-            return
-        for key in range(len(holder)) if each is EVERY else (each,):
-            passed = (*numbers, key) if isinstance(key, int) else numbers
-            if is_last:
-                yield _Slot(holder, key, path.name, (path.name, ".", *passed))
-                continue
-            inner = self._opened(holder, key, path, step + 1, line)
-            if isinstance(inner, dict):
-                self._refuse_spelt(inner, path, step + 1, line)
-            if inner is not None:
-                yield from self._walk(inner, path, step + 1, passed, line)
-
-    def _refuse_spelt(self, holder: dict[str, Any], path: Path, step: int, line: int) -> None:
-        """Refuse keys with the dots of the path in them: whoever named the path may have meant what stands
-        there, and it would pass."""
-        for key, is_the_rest in self._spelt[path.name][step]:
-            if key in holder and (is_the_rest or bytes(_WRITE(holder[key]))[:1] in (b"{", b"[")):
-                problem = (
-                    f"a key is called as a part of the path {path.name}, dots or brackets included; rename it"
-                )
-                self._refuse(problem, line)
-
-    def _opened(
-        self, holder: Any, key: Any, path: Path, step: int, line: int
-    ) -> dict[str, Any] | list[Any] | None:
-        """Return the object or list on the way, in the place of its bytes; None if there is null."""
-        value: dict[str, Any] | list[Any] | msgspec.Raw | None = holder[key]
-        is_list = path.steps[step] is EVERY
-        if isinstance(value, msgspec.Raw):
-            if bytes(value) == b"null":
-                return None
-            if is_list:
-                value = _list(value)
-            else:
-                opened = self._object(value, path.up_to(step), line)
-                value = None if opened is None else opened[0]
-            if value is None:
-                kind = "a list" if is_list else "an object"
-                problem = f"the value of {path.up_to(step)} is not {kind} or null"
-                self._refuse(f"{problem}; a list is named with [], as in visits[].note", line)
-            holder[key] = value
-        if value is None or isinstance(value, list) is not is_list:
-            self._refuse(f"{path.up_to(step)} is named as a list and as an object", line)
-        return value
-
-    def _object(self, text: str | msgspec.Raw, what: str, line: int) -> tuple[dict[str, Any], Pairs] | None:
-        """Return an object with the bytes of its values, and with all that is in it; None if it is none."""
-        try:
-            record: dict[str, Any] = _OBJECT(text)
-            pairs: Pairs = _PAIRS(text if isinstance(text, str) else bytes(text).decode())
-        except _NOT_JSON:
-            return None
-        if len(pairs) != len(record):
-            self._refuse(f"a key stands twice in {what}", line)
-        return record, pairs
-
     def _given(self, record: dict[str, Any], line: int) -> str | float | None:
         """Return the id of a record; None if it has none."""
-        if self._id is None:
+        slot = None if self._id is None else next(find_slots(record, self._id), None)
+        if slot is None or self._id is None or EVERY in self._id.steps:
             return None
-        raw, holder = record.get(self._id.name), record
-        for step, key in enumerate(() if self._id.name in record else self._id.steps, 1):
-            raw = holder.get(str(key))
-            if raw is None or step == len(self._id.steps):
-                break
-            opened = self._object(raw, self._id.up_to(step), line)
-            holder = {} if opened is None else opened[0]
         try:
-            given: str | float | None = None if raw is None else self._read_id(raw)
+            given: str | float | None = self._read_id(_WRITE(slot.holder[slot.key]))
         except _NOT_JSON:
             naming = self.naming or Naming
             problem = f"the value of {self._id.name} is no {naming.called}"
             self._refuse(f"{problem}: {naming.called}s are {naming.kinds_in_words}", line)
         return given
 
-    def _text(self, slot: _Slot, line: int) -> str | None:
-        value = slot.holder[slot.key]
-        try:
-            text: str | None = _TEXT(value)
-        except (*_NOT_JSON, TypeError):
-            start = (
-                bytes(value)[:1]
-                if isinstance(value, msgspec.Raw)
-                else b"["
-                if isinstance(value, list)
-                else b"{"
-            )
+    def _text(self, slot: Slot, line: int) -> str | None:
+        value: str | None = slot.holder[slot.key]
+        if value is not None and not isinstance(value, str):
             advice = ""
-            if start == b"[":
+            if isinstance(value, list):
                 advice = f"; it is a list: name its texts, as {slot.column}[]"
-            elif start == b"{":
+            elif isinstance(value, dict):
                 advice = f"; it is an object: name a text in it by its path, such as {slot.column}.text"
             self._refuse(f"the value of {slot.column} is not text or null{advice}", line)
-        return text
+        return value
 
     def _refuse(self, problem: str, line: int) -> NoReturn:
         if self._is_array:
@@ -291,19 +229,12 @@ class JsonReader(Reader):
         raise RecordError(self.name, problem, line=line) from None
 
     def _refuse_unseen(self, line: int) -> NoReturn:
-        name = next(path.name for path in self._paths if path.name in self._unseen)
+        name = self._unseen[0].name
         # Keys can be private too: a file may hold what somebody said under their name.
         advice = meant_columns([name], self._keys) or TO_SEE_THE_NAMES
         where = f"none of the first {line:,} records of {printable(self.name)} has it"
         problem = f"{where}; they have {number_of(len(self._keys), 'other key')}; {advice}"
         raise InvalidParameter("columns", name, problem)
-
-
-def _list(text: msgspec.Raw) -> list[Any] | None:
-    try:
-        return _LIST(text)
-    except _NOT_JSON:
-        return None
 
 
 def _paths_to_drop(name: str) -> Iterator[Path]:
@@ -315,14 +246,6 @@ def _paths_to_drop(name: str) -> Iterator[Path]:
         yield parse_path(name)
     else:
         yield from (Path(name=name), parse_path(holder))
-
-
-def _copy_what_is_raw(holder: dict[str, Any] | list[Any]) -> None:
-    for key, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
-        if isinstance(value, msgspec.Raw):
-            holder[key] = value.copy()  # type: ignore[index]
-        elif isinstance(value, dict | list):
-            _copy_what_is_raw(value)
 
 
 _IN_OBJECT = re.compile(r'["{}\[\]]')

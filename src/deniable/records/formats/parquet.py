@@ -10,30 +10,35 @@ than the original's int8 indices can count, and an order of the private values w
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
 from itertools import groupby, islice, repeat
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.ipc as ipc
 
 from deniable.errors import InvalidParameter, RecordError, printable
 from deniable.noise.encoding import RecordId
 from deniable.records.formats.columns import (
+    EVERY,
     Field,
     Leaf,
+    Slot,
     fields_of,
     find_named_columns,
+    nested_slots,
     parse_path,
     untouched_columns,
 )
+from deniable.records.formats.columns import Path as ColumnPath
 from deniable.records.formats.confined_parent import ParserFailed, parse_confined
 from deniable.records.formats.layout import Layout, Roles
 from deniable.records.formats.lines import LONGEST_RECORD
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.parquet_partial import pack_stream, streams_to_parquet
-from deniable.records.formats.parquet_texts import TextColumn, check_lengths, find_text_columns, split_by
 from deniable.records.formats.reader import Reader, Row
 from deniable.records.formats.source import FileSource
 from deniable.release.columns import is_text
@@ -87,16 +92,6 @@ def _batch_from(piece: bytes) -> pa.RecordBatch:
         return stream.read_next_batch()
 
 
-class _Part:
-    """A record batch of the file: its columns without the private texts, and its values once they are
-    asked for."""
-
-    def __init__(self, batch: pa.RecordBatch, done: int, columns: list[Any]) -> None:
-        self.batch: pa.RecordBatch | None = batch
-        self.done, self.columns = done, columns
-        self.values: list[tuple[str, list[Any]]] | None = None
-
-
 class ParquetReader(Reader):
     """Reads rows of a Parquet file; what it writes are Arrow tables."""
 
@@ -117,16 +112,16 @@ class ParquetReader(Reader):
         self.total = self._file.rows
         schema = self._file.schema
         self._texts = [] if looks else find_text_columns(layout.columns, schema, source.name)
-        private = {schema.field(column.place).name for column in self._texts}
-        dropped = _places_to_drop(layout.roles, schema)
+        self._private = {place: schema.field(place).name for place, _ in self._texts}
+        private, dropped = set(self._private.values()), _places_to_drop(layout.roles, schema)
         self.schema: pa.Schema = _without_notes(schema, private, dropped=layout.roles.drop)
         self.untouched = _untouched(self.schema, self._texts, dropped)
-        self.has_lists = any(column.has_lists for column in self._texts)
-        for column in self._texts:
-            field = self.schema.field(column.place)
+        self.has_lists = any(EVERY in path.steps for _, path in self._texts)
+        for place in self._private:
+            field = self.schema.field(place)
             if pa.types.is_dictionary(field.type):
                 released = field.with_type(pa.dictionary(pa.int32(), field.type.value_type))
-                self.schema = self.schema.set(column.place, released)
+                self.schema = self.schema.set(place, released)
         self._kept = [place for place in range(len(self.schema)) if place not in dropped]
         kept = [self.schema.field(place) for place in self._kept]
         self._written: pa.Schema = pa.schema(kept, metadata=self.schema.metadata)
@@ -149,24 +144,23 @@ class ParquetReader(Reader):
         done = 0
         for batch in self._file.batches():
             weight = batch.nbytes // max(1, len(batch))
-            texts, part = [], _Part(batch, done, list(batch.columns))
-            for column in self._texts:
-                array = batch.column(column.place)
-                positions = column.positions(array) if column.steps else [[()]] * len(batch)
-                read = self._read(column, column.texts(array), done)
-                texts.append((column, positions, split_by([len(each) for each in positions], read)))
-                part.columns[column.place] = column.put(part.columns[column.place], column.empty(array))
+            private = [self._texts_of(batch.column(place), done) for place in self._private]
             ids = repeat(None) if self._id is None else self._ids(batch.column(self._id), done)
-            for row, name in zip(range(len(batch)), ids, strict=False):
-                own = tuple(text for _, _, each in texts for text in next(each))
+            columns = [None if i in self._private else column for i, column in enumerate(batch.columns)]
+            fields = self._fields(batch, done)
+            for row, given in zip(range(len(batch)), ids, strict=False):
+                record = {
+                    name: values[row] for name, values in zip(self._private.values(), private, strict=True)
+                }
+                slots = [slot for _, path in self._texts for slot in _slots(record, path)]
+                texts = tuple(self._text(slot, done + row + 1) for slot in slots)
+                for slot in slots:
+                    slot.holder[slot.key] = None
                 names: tuple[RecordId, ...] = ()
                 if self.naming is not None:
-                    places = [place for column, at, _ in texts for place in column.places(at[row])]
-                    names = self.naming.names(done + row + 1, name, places)
-                counts = [len(at[row]) for _, at, _ in texts]
-                columns = [column.name for column, at, _ in texts for _ in at[row]]
-                yield Row((part, row, counts), own, weight, names, self._fields(part, row), columns)
-            part.batch = part.values = None
+                    names = self.naming.names(done + row + 1, given, [slot.place for slot in slots])
+                payload = (columns, row, record, slots)
+                yield Row(payload, texts, weight, names, fields(row), [slot.column for slot in slots])
             done += len(batch)
 
     def write(self, payloads: list[Any], released: list[str | None]) -> pa.Table:
@@ -174,15 +168,14 @@ class ParquetReader(Reader):
         texts, batches = iter(released), []
         for _, group in groupby(payloads, key=lambda payload: id(payload[0])):
             rows = list(group)
-            part, first, _ = rows[0]
-            arrays = [None if array is None else array.slice(first, len(rows)) for array in part.columns]
-            by_column: list[list[str | None]] = [[] for _ in self._texts]
-            for _, _, counts in rows:
-                for taken, count in zip(by_column, counts, strict=True):
-                    taken.extend(islice(texts, count))
-            for column, taken in zip(self._texts, by_column, strict=True):
-                kind = column.kind if column.steps else self.schema.field(column.place).type
-                arrays[column.place] = column.put(arrays[column.place], _as_type(taken, kind))
+            columns, first, _, _ = rows[0]
+            arrays = [None if array is None else array.slice(first, len(rows)) for array in columns]
+            for _, _, _, slots in rows:
+                for slot in slots:
+                    slot.holder[slot.key] = next(texts)
+            for place, name in self._private.items():
+                values = [record[name] for _, _, record, _ in rows]
+                arrays[place] = _as_type(values, self.schema.field(place).type)
             kept = [arrays[place] for place in self._kept]
             batches.append(pa.RecordBatch.from_arrays(kept, schema=self._written))
         return pa.Table.from_batches(batches, schema=self._written)
@@ -198,7 +191,7 @@ class ParquetReader(Reader):
 
         :raises RecordError: if Arrow cannot write it.
         """
-        private = [self.schema.field(column.place).name for column in self._texts if not column.steps]
+        private = [self._private[place] for place, path in self._texts if not path.steps]
         try:
             streams_to_parquet(partial, ends, self._file.compression, finished, private=private)
         except _NOT_IN_PYTHON:  # the library's own words could quote a value
@@ -228,19 +221,25 @@ class ParquetReader(Reader):
             raise InvalidParameter("record_id", self.naming.column, problem)
         return column
 
-    def _fields(self, part: _Part, row: int) -> Iterator[Field]:
+    def _fields(self, batch: pa.RecordBatch, done: int) -> Callable[[int], Iterator[Field]]:
+        """Return what yields the fields of a row; values are read once they are asked for."""
         named = self.layout.roles.named
-        if part.values is None:
-            assert part.batch is not None  # noqa: S101
+
+        @cache
+        def values() -> list[tuple[str, list[Any]]]:
             try:
-                part.values = [
-                    (name, [None] * len(part.batch) if name in named else _values(column))
-                    for name, column in zip(part.batch.schema.names, part.batch.columns, strict=True)
+                return [
+                    (name, [None] * len(batch) if name in named else _values(column))
+                    for name, column in zip(batch.schema.names, batch.columns, strict=True)
                 ]
             except UnicodeDecodeError:  # its message holds the value
-                self._refuse_bytes("a value", part.batch, part.done)
-        for name, values in part.values:
-            yield from fields_of(name, values[row], named)
+                self._refuse_bytes("a value", batch, done)
+
+        def fields(row: int) -> Iterator[Field]:
+            for name, each in values():
+                yield from fields_of(name, each[row], named)
+
+        return fields
 
     def _ids(self, column: pa.Array, done: int) -> list[Any]:
         try:
@@ -249,14 +248,46 @@ class ParquetReader(Reader):
             self._refuse_bytes("an id", column, done)
         return ids
 
-    def _read(self, column: TextColumn, texts: pa.Array, done: int) -> list[str | None]:
-        """Return texts as text; ``done`` rows came before them."""
+    def _texts_of(self, column: pa.Array, done: int) -> list[Any]:
+        """Return the values of a column that is private text or holds it; ``done`` rows came before them."""
+        plain = column.type.value_type if isinstance(column, pa.DictionaryArray) else column.type
         try:
-            check_lengths(texts, 0 if column.has_lists else done, self.name, LONGEST_RECORD)
-            read: list[str | None] = texts.to_pylist()
+            if is_text(plain):
+                self._check_lengths(column, done)
+            values: list[Any] = column.to_pylist()
         except (UnicodeDecodeError, pa.ArrowInvalid):
-            self._refuse_bytes("a text", texts, done)
-        return read
+            self._refuse_bytes("a text", column, done)
+        except _NOT_IN_PYTHON:
+            problem = "has values beside nested texts that Python cannot read; leave them out of it"
+            raise RecordError(self.name, problem) from None
+        return values
+
+    def _check_lengths(self, column: pa.Array, done: int) -> None:
+        """Check the lengths of texts before they are read: many rows can share one.
+
+        :raises RecordError: if one is too long, with its row.
+        """
+        texts = column.dictionary if isinstance(column, pa.DictionaryArray) else column
+        if texts.nbytes <= LONGEST_RECORD:
+            return
+        lengths = pc.utf8_length(
+            texts.cast(pa.large_string())
+        )  # not every type of text can be measured as it is
+        if texts is not column:
+            lengths = lengths.take(column.indices)
+        too_long = pc.index(pc.greater(lengths, LONGEST_RECORD), True).as_py()
+        if too_long >= 0:
+            self._refuse_long(done + too_long + 1)
+
+    def _text(self, slot: Slot, record: int) -> str | None:
+        text: str | None = slot.holder[slot.key]
+        if text is not None and len(text) > LONGEST_RECORD:
+            self._refuse_long(record)
+        return text
+
+    def _refuse_long(self, record: int) -> NoReturn:
+        problem = f"a text is longer than {LONGEST_RECORD:,} characters; split it"
+        raise RecordError(self.name, problem, record=record)
 
     def _refuse_bytes(self, what: str, rows: Any, done: int) -> NoReturn:
         where = f"records {done + 1:,} to {done + len(rows):,}"
@@ -290,10 +321,66 @@ def _value(scalar: pa.Scalar) -> Any:
         return Leaf.OTHER
 
 
-def _as_type(texts: list[str | None], kind: pa.DataType) -> pa.Array:
+def _as_type(values: list[Any], kind: pa.DataType) -> pa.Array:
     if not pa.types.is_dictionary(kind):
-        return pa.array(texts, type=kind)
-    return pa.array(texts, type=kind.value_type).dictionary_encode()
+        return pa.array(values, type=kind)
+    return pa.array(values, type=kind.value_type).dictionary_encode()
+
+
+def _slots(record: dict[str, Any], path: ColumnPath) -> Iterator[Slot]:
+    if path.steps:
+        return nested_slots(record, path)
+    return iter([Slot(record, path.name, path.name, path.name)])
+
+
+def find_text_columns(wanted: Sequence[str], schema: pa.Schema, source: str) -> list[tuple[int, ColumnPath]]:
+    """Return the places of the columns that hold the texts that are asked for, with the paths to these: a
+    column of just that name, and one that the path of the name leads into.
+
+    :raises InvalidParameter: if there is none, one is there twice, or does not hold text.
+    """
+    if not wanted:
+        find_named_columns(wanted, schema.names, source)
+    found = []
+    for name in wanted:
+        path = parse_path(name)
+        nested = bool(path.steps) and path.steps[0] in schema.names
+        if name in schema.names or not nested:
+            found.append(_resolve(ColumnPath(name=name, steps=(name,)), schema, source))
+        if nested:
+            found.append(_resolve(path, schema, source))
+    if len(set(found)) != len(found):
+        raise InvalidParameter("columns", list(wanted), "a column is named twice")
+    return found
+
+
+def _resolve(path: ColumnPath, schema: pa.Schema, source: str) -> tuple[int, ColumnPath]:
+    """Return the place of the column of a path, and the path as far as the texts, which names them to a key:
+    a list of texts is named alike whether the list or its elements were asked for."""
+    place = find_named_columns([str(path.steps[0])], schema.names, source)[0]
+    whole = kind = schema.field(place).type
+    for step in path.steps[1:]:
+        if step is EVERY and _is_list(kind):
+            kind = kind.value_type
+        elif step is not EVERY and pa.types.is_struct(kind) and len(kind.get_all_field_indices(step)) == 1:
+            kind = kind.field(step).type
+        else:
+            raise InvalidParameter(
+                "columns",
+                path.name,
+                f"leads nowhere in {whole}; a field of a struct is named .field, elements of a list []",
+            )
+    is_whole = len(path.steps) == 1
+    if is_whole and _is_list(kind) and is_text(kind.value_type):
+        return place, ColumnPath(name=f"{path.name}[]", steps=(*path.steps, EVERY))
+    if not is_text(kind.value_type if pa.types.is_dictionary(kind) and is_whole else kind):
+        advice = "; name what is text in it, as in visit.note or visits[].note" if kind.num_fields else ""
+        raise InvalidParameter("columns", path.name, f"holds {kind}, not text{advice}")
+    return place, ColumnPath(name=path.name) if is_whole else path
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
 
 
 def _places_to_drop(roles: Roles, schema: pa.Schema) -> list[int]:
@@ -325,18 +412,14 @@ def _paths_of(path: str, kind: pa.DataType, named: Collection[str]) -> Iterator[
         yield path
 
 
-def _untouched(schema: pa.Schema, texts: list[TextColumn], dropped: list[int]) -> str | None:
-    private = [column.place for column in texts]
+def _untouched(schema: pa.Schema, texts: Sequence[tuple[int, ColumnPath]], dropped: list[int]) -> str | None:
+    private = [place for place, _ in texts]
     columns = untouched_columns(schema.names, [*private, *dropped])
     parts = [columns] if columns else []
-    for place in dict.fromkeys(
-        column.place for column in texts if column.steps and schema.field(column.place).type.num_fields
-    ):
-        inside = [column.label for column in texts if column.place == place]
-        if any(label != f"{schema.field(place).name}[]" for label in inside):
-            parts.append(
-                f"all of {printable(schema.field(place).name)} but {', '.join(map(printable, inside))}"
-            )
+    for place in dict.fromkeys(place for place, path in texts if path.steps):
+        name, inside = schema.field(place).name, [path.name for each, path in texts if each == place]
+        if any(each != f"{name}[]" for each in inside):
+            parts.append(f"all of {printable(name)} but {', '.join(map(printable, inside))}")
     if _has_own_metadata(schema, private):
         parts.append("the file's own metadata")
     return " and ".join(parts) or None
