@@ -107,7 +107,7 @@ class Reader(ABC):
         self.total: int | None = source.size
         self.done = 0
         self._looked_at = 0
-        self._characters = 20_000
+        self._per_batch = 20_000
         self._passing: Collection[str] | None = None
         self._judged = ""
         self._rows = self.rows()
@@ -213,9 +213,9 @@ class Reader(ABC):
         One should take well under a second, so that checkpoints are frequent, and hold thousands of words.
         """
         if seconds < 0.3:
-            self._characters = min(self._characters * 2, 80_000)
+            self._per_batch = min(self._per_batch * 2, 80_000)
         elif seconds > 1.0:
-            self._characters = max(self._characters // 2, 2_500)
+            self._per_batch = max(self._per_batch // 2, 2_500)
 
     def batches(
         self, *, up_to_errors: bool = False, one_text: bool = False, as_one: bool = False
@@ -245,7 +245,7 @@ class Reader(ABC):
                 weight += row.weight
                 characters += sum(map(len, filter(None, row.texts)))
             full = (
-                characters >= self._characters or weight >= _WEIGHT_AT_ONCE or len(batch) >= _RECORDS_AT_ONCE
+                characters >= self._per_batch or weight >= _WEIGHT_AT_ONCE or len(batch) >= _RECORDS_AT_ONCE
             )
             if batch and (row is None or (not as_one and (full or self.idle()))):
                 yield self._batch(batch)
