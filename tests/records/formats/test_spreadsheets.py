@@ -23,7 +23,7 @@ from deniable.records import privatize_stream
 from deniable.records.formats.layout import Roles, make_layout
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.source import FileSource
-from deniable.records.formats.spreadsheet import Workbook
+from deniable.records.formats.spreadsheet import read_workbook
 from deniable.records.reading import read_texts, rewrite_file
 from tests.support.keeping import keep_all as privatize_file
 from tests.support.made_ods import content_of, leaky_ods, ods_parts
@@ -252,10 +252,11 @@ def test_what_is_hidden_is_told(private: Privatizer, tmp_path: Path) -> None:
     for kind in FORMATS:
         source = tmp_path / f"in.{kind}"
         with closing(FileSource(source)) as opened:
-            workbook = Workbook(opened, None)
-            about, _ = next(workbook.each_sheet())
+            book, pieces = read_workbook(opened, None)
+            _, about, _ = next(pieces)
+        assert about is not None
         assert (about["hidden_rows"], about["hidden_columns"][0]) == (1, 2)
-        assert (workbook.names[1], workbook.hidden) == ("Other", [False, True])
+        assert (book["sheets"][1], book["hidden"]) == ("Other", [False, True])
         receipt = privatize_file(private, source, tmp_path / "out.xlsx", columns=["text"], force=True)
         assert receipt is not None
         said = receipt.public[-1]
@@ -533,13 +534,12 @@ def test_nothing_is_written_unless_exactly_the_released_rows_are_used(
 ) -> None:
     from deniable.records.formats import spreadsheet as reader
 
-    class Changed(Workbook):
-        def __init__(self, source: FileSource, sheet: str | None, *, every: bool = False) -> None:
-            """Read other rows when the workbook is written, as if the file had been changed."""
-            super().__init__(changed if every else source, sheet, every=every)
+    def other_rows(source: FileSource, sheet: str | None, *, every: bool = False) -> Any:
+        """Read other rows when the workbook is written, as if the file had been changed."""
+        return read_workbook(changed if every else source, sheet, every=every)
 
     source = made(tmp_path / "in.xlsx", [["text"], *[["fox"]] * 5], others=False)
-    monkeypatch.setattr(reader, "Workbook", Changed)
+    monkeypatch.setattr(reader, "read_workbook", other_rows)
     changed = FileSource(made(tmp_path / "changed.xlsx", [["text"], *[["fox"]] * (5 + change)]))
     with (
         closing(changed),

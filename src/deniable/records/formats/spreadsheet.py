@@ -1,9 +1,8 @@
 """Spreadsheets as records: one row a record, under a row that names the columns.
 
 A workbook repeats its cells in many places: last results of formulas, comments, charts, filters, properties.
-So
-a new workbook is written from the values of cells alone, and results of formulas, which may quote a private
-cell, are left empty. ``spreadsheet_parser`` reads the file in a confined process.
+So a new workbook is written by XlsxWriter from the values of cells alone, and results of formulas, which may
+quote a private cell, are left empty. ``spreadsheet_parser`` reads the file in a confined process.
 """
 
 from __future__ import annotations
@@ -11,11 +10,17 @@ from __future__ import annotations
 import datetime
 import json
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn
+
+from xlsxwriter import Workbook
+from xlsxwriter.exceptions import XlsxWriterException
 
 from deniable.atomic import beside, open_regular
 from deniable.errors import InvalidParameter, RecordError, printable
@@ -36,14 +41,22 @@ from deniable.records.formats.lines import LONGEST_RECORD
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import Reader, Row
 from deniable.records.formats.source import FileSource
-from deniable.records.formats.spreadsheet_writer import (
-    LONGEST_CELL,
-    Value,
-    check_names,
-    new_workbook,
-    text_of,
-    utf16_length,
-)
+
+Value = str | int | float | bool | datetime.date | datetime.time | datetime.timedelta | None
+
+LONGEST_CELL = 32_767
+"""Characters, in UTF-16, that a cell may have; XlsxWriter would cut off the rest."""
+
+_CREATED = datetime.datetime(2000, 1, 1)
+_FIRST_DATE = datetime.date(1900, 3, 1)  # what Excel counts before it, no calendar has
+_NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORMATS: Mapping[type, str] = {
+    datetime.datetime: "yyyy-mm-dd hh:mm:ss",
+    datetime.date: "yyyy-mm-dd",
+    datetime.time: "hh:mm:ss",
+    datetime.timedelta: "[h]:mm:ss",
+}
+
 
 _PARSER = Path(__file__).with_name("spreadsheet_parser.py")
 _NAMES_SHOWN = 20
@@ -53,52 +66,42 @@ _CHANGED = "its rows are not those that were released; nothing is written. Was t
 _TOO_LONG = f"a cell of a spreadsheet holds no more than {LONGEST_CELL:,} characters; save it as CSV first"
 
 
-@dataclass(frozen=True, slots=True)
-class SheetRow:
+class SheetRow(NamedTuple):
     """One row by its number in the sheet, the values of its cells from the first column on, and which of
     these a formula makes."""
 
     number: int
-    values: list[Value] = field(repr=False)
+    values: list[Value]
     formulas: Sequence[int]
+
+    def __repr__(self) -> str:
+        """Return the number; never content."""
+        return f"<SheetRow {self.number:,}>"
 
     def value(self, column: int) -> Value:
         """Return the value in a column, counted from 0."""
         return self.values[column] if column < len(self.values) else None
 
 
-class Workbook:
-    """A spreadsheet that is read front to back, once; ``place`` is that of the sheet with private text."""
+Piece = tuple[int, dict[str, Any] | None, list[SheetRow]]
+"""Rows of a sheet by its place; the first piece of a sheet says what is known of it."""
 
-    def __init__(self, source: FileSource, sheet: str | None, *, every: bool = False) -> None:
-        """Open it, to read the rows of one sheet, or those of ``every`` sheet.
 
-        :raises RecordError: if it is none, or takes too much memory.
-        :raises InvalidParameter: if it has no sheet of that name, or two.
-        """
-        pieces = parse_confined(source, _PARSER, "save it as CSV first", sheet=sheet, every=every)
-        self._pieces: Iterator[Any] = map(json.loads, pieces)
-        about = next(self._pieces)
-        self.names: list[str] = about["sheets"]
-        self.hidden: list[bool] = about["hidden"]
-        self.place = _choose(self.names, sheet, source.name)
+def read_workbook(
+    source: FileSource, sheet: str | None, *, every: bool = False
+) -> tuple[dict[str, Any], Iterator[Piece]]:
+    """Return the sheets of a workbook, and the rows of one of them, or of ``every`` one.
 
-    def each_sheet(self) -> Iterator[tuple[dict[str, Any], Iterator[SheetRow]]]:
-        """Yield what is known of each sheet that is read, with its rows."""
-        about = next(self._pieces, None)
-        while about is not None:
-            left: list[Any] = [None]
-            yield about, self._rows_into(left)
-            about = left[0]
+    :raises RecordError: if it is none, or takes too much memory.
+    """
+    pieces = map(
+        json.loads, parse_confined(source, _PARSER, "save it as CSV first", sheet=sheet, every=every)
+    )
 
-    def _rows_into(self, left: list[Any]) -> Iterator[SheetRow]:
-        """Yield the rows of a sheet that hold anything; ``left`` gets what is known of the next sheet."""
-        for piece in self._pieces:
-            if isinstance(piece, dict):
-                left[0] = piece
-                return
-            for number, values, formulas in piece:
-                yield SheetRow(number, [_value(each) for each in values], formulas)
+    def rows(piece: list[Any]) -> list[SheetRow]:
+        return [SheetRow(number, list(map(_value, values)), formulas) for number, values, formulas in piece]
+
+    return next(pieces), ((place, about, rows(piece)) for place, about, piece in pieces)
 
 
 class SpreadsheetReader(Reader):
@@ -118,10 +121,14 @@ class SpreadsheetReader(Reader):
         :raises InvalidParameter: if a sheet or a column is not there.
         """
         super().__init__(source, layout, naming, looks=looks)
-        self._book = Workbook(source, layout.sheet)
-        self.sheet = self._book.names[self._book.place]
-        self.others = [name for place, name in enumerate(self._book.names) if place != self._book.place]
-        about, rows = next(self._book.each_sheet())
+        about, pieces = read_workbook(source, layout.sheet)
+        self._sheets, self._sheets_hidden = about["sheets"], about["hidden"]
+        self._place = _choose(self._sheets, layout.sheet, source.name)
+        self.sheet = self._sheets[self._place]
+        self.others = [name for place, name in enumerate(self._sheets) if place != self._place]
+        _, known, begin = next(pieces)
+        about = known or {}
+        rows = chain(begin, (row for _, _, rows in pieces for row in rows))
         self.hidden_rows, self._hidden_columns = about["hidden_rows"], about["hidden_columns"]
         self.total = about["rows"]
         first = next(rows, None)
@@ -133,7 +140,7 @@ class SpreadsheetReader(Reader):
         self._private: list[int] = []
         self._id: int | None = None
         if not looks:
-            check_names(self._book.names, source.name)
+            check_names(self._sheets, source.name)
         if first is not None and not looks:
             self._private = self._find(layout.columns, first)
             self._id = (
@@ -197,28 +204,33 @@ class SpreadsheetReader(Reader):
             raise
 
     def _write_workbook(self, lists: Iterator[list[str]], sink: BinaryIO, parts: Path) -> None:
-        book = Workbook(self.source, self.layout.sheet, every=True)
+        about, pieces = read_workbook(self.source, self.layout.sheet, every=True)
         with new_workbook(sink, parts) as add_sheet:
-            for about, rows in book.each_sheet():
-                name, is_private = book.names[about["sheet"]], about["sheet"] == book.place
-                writer = add_sheet(name)
+            writers: dict[int, Any] = {}
+            for place, _, rows in pieces:
+                name = about["sheets"][place]
+                write = writers[place] = writers.get(place) or add_sheet(name)
                 for row in rows:
-                    values = {
-                        place: each for place, each in enumerate(row.values) if place not in row.formulas
-                    }
-                    if is_private and row.number != self._header:
-                        private, texts = self._places(row), next(lists, None)
-                        if texts is None or len(texts) != len(private):
-                            self._refuse(row.number, _CHANGED)
-                        values |= dict(zip(private, texts, strict=True))
-                    if is_private:
-                        values = self._without_dropped(values)
-                    for column, value in sorted(values.items()):
+                    for column, value in sorted(self._released(row, lists, place == self._place).items()):
                         if isinstance(value, str) and utf16_length(value) > LONGEST_CELL:
                             self._refuse(row.number, _TOO_LONG, name)
-                        writer.write(row.number, column, value)
+                        write(row.number, column, value)
             if next(lists, None) is not None:
                 raise RecordError(self.name, f"sheet {printable(self.sheet)}: {_CHANGED}")
+
+    def _released(self, row: SheetRow, lists: Iterator[list[str]], is_private: bool) -> dict[int, Any]:
+        """Return the values of a row as they are written, with released texts in the private sheet."""
+        values: dict[int, Any] = {
+            place: each for place, each in enumerate(row.values) if place not in row.formulas
+        }
+        if not is_private:
+            return values
+        if row.number != self._header:
+            private, texts = self._places(row), next(lists, None)
+            if texts is None or len(texts) != len(private):
+                self._refuse(row.number, _CHANGED)
+            values |= dict(zip(private, texts, strict=True))
+        return self._without_dropped(values)
 
     def _without_dropped(self, values: dict[int, Any]) -> dict[int, Any]:
         """Return the values of a row without those of columns that are left out; columns to their right move
@@ -286,12 +298,9 @@ class SpreadsheetReader(Reader):
         if self.hidden_rows:
             parts.append(f"with {number_of(self.hidden_rows, 'row')} hidden there")
         if self.others:
-            sheets = enumerate(zip(self._book.names, self._book.hidden, strict=True))
-            others = [
-                f"{name} (hidden)" if hides else name
-                for at, (name, hides) in sheets
-                if at != self._book.place
-            ]
+            sheets = zip(self._sheets, self._sheets_hidden, strict=True)
+            shown = [f"{name} (hidden)" if hides else name for name, hides in sheets]
+            others = [name for place, name in enumerate(shown) if place != self._place]
             parts.append(f"and every cell of {names_as_text(others, 'sheet')}")
         return f"{', '.join(parts)} ({_LEFT_OUT})"
 
@@ -322,3 +331,82 @@ def _lists(file: BinaryIO, length: int) -> Iterator[list[str]]:
     """Yield the released texts of each row."""
     while file.tell() < length:
         yield json.loads(file.readline())
+
+
+def text_of(value: Value) -> str | None:
+    """Return a value as text, as CSV has it; None if there is none."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ")
+    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
+
+
+def utf16_length(text: str) -> int:
+    """Return the length of a text as spreadsheets count it."""
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
+def check_names(names: Iterable[str], source: str) -> None:
+    """Check that sheets may have these names in an .xlsx file.
+
+    :raises RecordError: if one may not.
+    """
+    book = Workbook()
+    for number, name in enumerate(names, 1):
+        try:
+            book.add_worksheet(name)
+        except XlsxWriterException:
+            problem = (
+                f"sheet {number:,} has a name that .xlsx does not allow (at most 31 characters, none "
+                "of []:*?/\\); rename it"
+            )
+            raise RecordError(source, problem) from None
+
+
+def _write_cell(sheet: Any, formats: Mapping[type, Any], row: int, column: int, value: Value) -> None:
+    """Write a value; rows count from 1, columns from 0."""
+    at = (row - 1, column)
+    day = value.date() if isinstance(value, datetime.datetime) else value
+    if isinstance(day, datetime.date) and day < _FIRST_DATE:
+        value = text_of(value)
+    if isinstance(value, str):
+        text = _NOT_IN_XML.sub("", value)
+        if text.startswith("<r>") and text.endswith("</r>"):  # XlsxWriter would take it for XML of its own
+            sheet.write_rich_string(*at, text[:1], formats[str], text[1:])
+        elif text:
+            sheet.write_string(*at, text)
+    elif isinstance(value, bool):
+        sheet.write_boolean(*at, value)
+    elif isinstance(value, int | float):
+        sheet.write_number(*at, value)
+    elif value is not None:
+        sheet.write_datetime(*at, value, formats[type(value)])
+
+
+@contextmanager
+def new_workbook(file: BinaryIO, parts: Path) -> Iterator[Any]:
+    """Lend a function that adds a sheet of some name to a new workbook in a file, and returns what writes its
+    cells, row by row; ``parts`` is a folder that is used meanwhile.
+
+    :raises OSError: if it cannot be written.
+    """
+    shutil.rmtree(parts, ignore_errors=True)
+    parts.mkdir(mode=0o700)
+    book = Workbook(file, {"constant_memory": True, "tmpdir": str(parts), "use_zip64": True})
+    try:
+        book.set_properties({"created": _CREATED})
+        formats = {kind: book.add_format({"num_format": shown}) for kind, shown in _FORMATS.items()} | {
+            str: book.add_format()
+        }
+        yield lambda name: partial(_write_cell, book.add_worksheet(name), formats)
+        try:
+            book.close()
+        except XlsxWriterException as error:
+            raise next((each for each in error.args if isinstance(each, OSError)), error) from error
+    finally:
+        for sheet in book.worksheets():
+            sheet.row_data_fh.close()
+        shutil.rmtree(parts, ignore_errors=True)

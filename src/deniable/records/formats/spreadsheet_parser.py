@@ -1,7 +1,8 @@
 """Reads .xlsx and .ods in a confined process: values by python-calamine, and from the XML which cells are
 formulas and what is hidden.
 
-Sends the sheets first, then each sheet that is wanted, then its rows: all as JSON.
+Sends the sheets first, then pieces of each sheet that is wanted: its place, in the first piece what is known
+of it, and rows; all as JSON.
 """
 
 from __future__ import annotations
@@ -58,19 +59,17 @@ def parse(file: io.BufferedReader, refuse: Refuse, *, sheet: str | None, every: 
     for place, name in enumerate(names):
         if every or name == sheet or (sheet is None and not place):
             read, mark = book.get_sheet_by_index(place), marks[place]
-            rows = 0 if read.end is None else read.end[0] + 1
-            about = {
-                "sheet": place,
-                "rows": rows,
+            about: dict[str, Any] | None = {
+                "rows": 0 if read.end is None else read.end[0] + 1,
                 "hidden_rows": mark.hidden_rows,
                 "hidden_columns": sorted(mark.hidden_columns),
             }
-            yield json.dumps(about).encode()
-            for piece, characters in _pieces(read, mark):
+            for rows, characters in _pieces(read, mark):
                 left -= characters
                 if left < 0:
                     refuse(f"its cells share texts: {unpacked:,} bytes stand for far more text, {_TOO_MUCH}")
-                yield piece
+                yield json.dumps([place, about, rows]).encode()
+                about = None
 
 
 def _open(content: bytes, refuse: Refuse) -> tuple[zipfile.ZipFile, int]:
@@ -301,7 +300,7 @@ def _marks_of_ods(archive: zipfile.ZipFile, refuse: Refuse) -> list[_Marks]:
     return sheets
 
 
-def _pieces(sheet: CalamineSheet, marks: _Marks) -> Iterator[tuple[bytes, int]]:
+def _pieces(sheet: CalamineSheet, marks: _Marks) -> Iterator[tuple[list[Any], int]]:
     """Yield the rows that hold anything, some at a time, with the number of characters in them."""
     rows: list[Any] = []
     characters = 0
@@ -316,9 +315,9 @@ def _pieces(sheet: CalamineSheet, marks: _Marks) -> Iterator[tuple[bytes, int]]:
             rows.append([number, plain, formulas])
             characters += sum(len(value) for value in plain if isinstance(value, str))
         if len(rows) >= _ROWS_AT_ONCE or characters >= _CHARACTERS_AT_ONCE:
-            yield json.dumps(rows).encode(), characters
+            yield rows, characters
             rows, characters = [], 0
-    yield json.dumps(rows).encode(), characters
+    yield rows, characters
 
 
 def _plain(value: Any) -> Any:
