@@ -471,11 +471,7 @@ def test_empty_lines_are_not_held(tmp_path: Path) -> None:
     source.write_text('{"text": "the fox"}\n' + "\n" * 200_000)
     layout = make_layout(
         source,
-        format=None,
         roles=Roles(text=("text",)),
-        delimiter=None,
-        header=True,
-        encoding="utf-8",
         sheet=None,
     )
     with open_source(source) as opened:

@@ -21,9 +21,7 @@ def checked(tmp_path: Path) -> FileCheck:
     ]
     path = tmp_path / "comments.csv"
     path.write_text("\n".join(rows))
-    layout = make_layout(
-        path, format=None, roles=Roles(), delimiter=None, header=True, encoding="utf-8", sheet=None
-    )
+    layout = make_layout(path, sheet=None)
     return check_file(path, layout, Embedding.open())
 
 

@@ -19,7 +19,7 @@ from deniable.records import privatize_file, privatize_stream
 from deniable.records.formats.layout import Layout, Roles, make_layout, released_name
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.source import FileSource
-from deniable.records.watch import Watch, WatchSettings
+from deniable.records.watch import Watch
 from tests.support.private_pairs import (
     WHOLE,
     Pair,
@@ -43,11 +43,7 @@ def layout_for(path: Path, *, keyed: bool) -> Layout:
     text = ".txt" in path.name
     return make_layout(
         path,
-        format=None,
         roles=Roles() if text else Roles(text=("text",), keep=("id", "note")),
-        delimiter=None,
-        header=True,
-        encoding="utf-8",
         record_id=None if text or not keyed else "id",
     )
 
@@ -90,13 +86,12 @@ def release(
         seen: Side = {}
         keyed = engine != "seed"
         if engine == "watch":
-            about = WatchSettings(settle=0)
             watch = Watch(
                 private,
                 inbox,
                 out,
                 lambda path: layout_for(path, keyed=True),
-                settings=about,
+                settle=0,
                 say=said.append,
             )
             watch.look()

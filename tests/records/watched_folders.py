@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deniable import Privatizer
 from deniable.records.formats.layout import Layout, Roles, make_layout
-from deniable.records.watch import SameContent, Watch, WatchSettings
+from deniable.records.watch import SameContent, Watch
 
 KEPT = ("id", "note", "more", "user", "n", "list", "name")
 """Columns of the files that tests put into watched folders."""
@@ -42,13 +42,16 @@ class Folders:
                 if path.suffix == ".txt"
                 else Roles(text=columns, keep=tuple(set(KEPT).difference(columns)))
             )
-            return make_layout(
-                path, format=None, roles=roles, delimiter=None, header=True, encoding="utf-8", record_id=by
-            )
+            return make_layout(path, roles=roles, record_id=by)
 
-        settings = WatchSettings(settle=settle, same_content=same_content)
         watch = Watch(
-            private or self.private, self.inbox, self.out, layout_of, settings=settings, say=self.lines.append
+            private or self.private,
+            self.inbox,
+            self.out,
+            layout_of,
+            settle=settle,
+            same_content=same_content,
+            say=self.lines.append,
         )
         try:
             return watch.look()

@@ -44,9 +44,9 @@ def check(
     """
     from deniable.embeddings.embedding import Embedding
     from deniable.records.check import check_file
-    from deniable.records.formats.layout import Roles, make_layout
+    from deniable.records.formats.layout import make_layout
 
-    layout = make_layout(file, roles=Roles(), **reading.reading())
+    layout = make_layout(file, **reading.reading())
     with progress("looking at the file", unit="bytes", quiet=quiet or as_json) as report:
         found = check_file(
             file,

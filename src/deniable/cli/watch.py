@@ -59,13 +59,13 @@ def watch(
     work.prepare()
     from deniable.progress import Progress
     from deniable.records.formats.layout import Layout, make_layout
-    from deniable.records.watch import SameContent, Watch, WatchSettings
+    from deniable.records.watch import SameContent, Watch
 
     roles = columns.roles()
 
     def layout_of(path: Path) -> Layout:
         options = {"record_id": release.naming_column, "person": release.person, **vars(cells)}
-        return make_layout(path, format=None, roles=roles, **options)
+        return make_layout(path, roles=roles, **options)
 
     def warn(line: str) -> None:
         say(f"{datetime.now():%Y-%m-%d %H:%M:%S} {line}")
@@ -77,9 +77,18 @@ def watch(
     private = release.resolve(budget, tell).make()
     warn_of_the_epsilon(private)
     shown = None if quiet or not sys.stderr.isatty() else Progress
-    same = cast(SameContent, same_content)
-    settings = WatchSettings(settle=settle, same_content=same, workers=work.workers, progress=shown)
-    watching = Watch(private, folder, out, layout_of, settings=settings, say=tell, warn=warn)
+    watching = Watch(
+        private,
+        folder,
+        out,
+        layout_of,
+        settle=settle,
+        same_content=cast(SameContent, same_content),
+        workers=work.workers,
+        progress=shown,
+        say=tell,
+        warn=warn,
+    )
     stopped = threading.Event()
 
     def stop(*_: object) -> None:

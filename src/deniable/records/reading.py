@@ -47,27 +47,19 @@ def labelled_records(
     text_column: str,
     decimals: bool = False,
     called: str = "label",
-    format: str | None = None,  # noqa: A002
-    delimiter: str | None = None,
-    header: bool = True,
-    encoding: str = "utf-8",
-    sheet: str | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Iterator[tuple[str, str]]:
     """Yield label and text of the records of a file that has columns; what is missing is empty.
 
     A label is text, a whole number, or true or false; with ``decimals`` it may be any number. It is written
-    out. ``called`` is what messages call it. ``format``, ``delimiter``, ``header``, ``encoding`` and
-    ``sheet`` are as for ``privatize_file``.
+    out. ``called`` is what messages call it. ``reading`` is as for ``privatize_file``.
 
     :raises InvalidParameter: if a column is not there or cannot be what it should be.
     :raises RecordError: if the file cannot be read.
     """
     if label_column == text_column:
         raise InvalidParameter(called, label_column, "is the column of texts as well; name another one")
-    roles = Roles(text=(text_column,))
-    layout = make_layout(
-        path, format=format, roles=roles, delimiter=delimiter, header=header, encoding=encoding, sheet=sheet
-    )
+    layout = make_layout(path, roles=Roles(text=(text_column,)), **reading)
     if layout.format == "text":
         raise InvalidParameter(
             "format",
@@ -75,8 +67,10 @@ def labelled_records(
             "has no columns; give a file that has, such as CSV, or say with --format that it is",
         )
     with open_source(path) as source:
-        naming = (_Numbers if decimals else _Labels)(source.name, column=label_column)
+        naming = _Labels(source.name, column=label_column)
         naming.called = called
+        if decimals:
+            naming.kinds, naming.kinds_in_words = (*naming.kinds, float), "text, numbers, or true and false"
         try:
             reader = open_reader(source, layout, naming)
         except InvalidParameter as error:
@@ -104,11 +98,6 @@ class _Labels(Naming):
             else str(given)
         )
         return (label,) * len(places)
-
-
-class _Numbers(_Labels):
-    kinds = (str, int, bool, float)
-    kinds_in_words = "text, numbers, or true and false"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,15 +241,8 @@ def check_rewritten(
 
 
 def _layout(path: Path, column: str | None, reading: ReadingOptions) -> Layout:
-    layout = make_layout(
-        path,
-        roles=Roles() if column is None else Roles(text=(column,)),
-        format=reading.get("format"),
-        delimiter=reading.get("delimiter"),
-        header=reading.get("header", True),
-        encoding=reading.get("encoding", "utf-8"),
-        sheet=reading.get("sheet"),
-    )
+    roles = Roles() if column is None else Roles(text=(column,))
+    layout = make_layout(path, roles=roles, **reading)
     if layout.format not in ("csv", "tsv") or not layout.header or reading.get("delimiter") is not None:
         return layout
     with open_source(path) as source:

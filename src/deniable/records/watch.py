@@ -113,24 +113,11 @@ class Failures:
         return failure
 
 
-@dataclass(frozen=True, kw_only=True)
-class WatchSettings:
-    """How a folder is watched. ``settle`` is how long a file must not have changed before it is taken for
-    complete.
-
-    ``same_content`` says what becomes of a file whose content was released under another name: skip, or
-    release.
-    """
-
-    settle: float = 5.0
-    same_content: SameContent = "skip"
-    workers: int = 1
-    progress: type[Progress] | None = None
-
-
 class Watch:
     """Releases the files of a folder into another one.
 
+    ``settle`` is how long a file must not have changed before it is taken for complete. ``same_content`` says
+    what becomes of a file whose content was released under another name: skip, or release.
     ``say`` is called with one line for every file that was released, ``warn`` with one for every file that
     was skipped or failed, again only when the reason is another one. Without ``warn``, ``say`` gets them all.
     """
@@ -142,7 +129,10 @@ class Watch:
         out: Path,
         layout_of: Callable[[Path], Layout],
         *,
-        settings: WatchSettings,
+        settle: float = 5.0,
+        same_content: SameContent = "skip",
+        workers: int = 1,
+        progress: type[Progress] | None = None,
         say: Callable[[str], None],
         warn: Callable[[str], None] | None = None,
     ) -> None:
@@ -156,14 +146,15 @@ class Watch:
                 raise RecordError(path, "is not a folder; make it first")
         if folder.samefile(out):
             raise RecordError(out, "is the watched folder itself; released files would be released again")
-        if not settings.settle >= 0:
-            raise InvalidParameter("settle", settings.settle, "must be a number of seconds, at least 0")
-        if settings.same_content not in get_args(SameContent):
+        if not settle >= 0:
+            raise InvalidParameter("settle", settle, "must be a number of seconds, at least 0")
+        if same_content not in get_args(SameContent):
             raise InvalidParameter(
-                "same_content", settings.same_content, f"must be one of {', '.join(get_args(SameContent))}"
+                "same_content", same_content, f"must be one of {', '.join(get_args(SameContent))}"
             )
         self._private, self._folder, self._out = private, folder, out
-        self._layout_of, self._settings = layout_of, settings
+        self._layout_of, self._settle, self._same_content = layout_of, settle, same_content
+        self._workers, self._progress = workers, progress
         self._say, self._warn = say, warn or say
         self._ledger = Ledger(out / LEDGER_NAME)
         self._seen: dict[str, tuple[State, float]] = {}
@@ -206,9 +197,7 @@ class Watch:
 
     def _consider(self, path: Path, about: os.stat_result) -> bool:
         entry = self._ledger.find(path.name)
-        left_out = (
-            entry is not None and entry.same_as is not None and self._settings.same_content == "release"
-        )
+        left_out = entry is not None and entry.same_as is not None and self._same_content == "release"
         if entry is not None and entry.released and entry.same_file(about) and not left_out:
             self._failures.forget(path.name)
             return False
@@ -297,7 +286,7 @@ class Watch:
         before = self._seen.get(name)
         if before is None or before[0] != state:
             before = self._seen[name] = (state, now)
-        return max(time.time() - about.st_mtime, now - before[1]) >= self._settings.settle
+        return max(time.time() - about.st_mtime, now - before[1]) >= self._settle
 
     def _take_up(self, path: Path, about: os.stat_result, entry: LedgerEntry | None) -> bool:
         target = self._out / released_name(path.name)
@@ -361,7 +350,7 @@ class Watch:
     def _released_as(self, now: LedgerEntry) -> LedgerEntry | None:
         """Return the entry under whose name this content was released before, if fresh noise would be drawn
         for it now."""
-        if self._settings.same_content == "release":
+        if self._same_content == "release":
             return None
         for entry in self._ledger.about_content(now.digest or ""):
             out = entry.released or (self._ledger.find(entry.name) == entry and self._is_out(entry))
@@ -393,10 +382,10 @@ class Watch:
             source,
             layout,
             target,
-            workers=self._settings.workers,
+            workers=self._workers,
             resume=resume and not replaces,
             force=replaces or (left_over and not resume),
-            progress=self._settings.progress,
+            progress=self._progress,
             through_links=False,
             by_name=True,
             before_publishing=None

@@ -64,7 +64,6 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True):
         """
         return make_layout(
             path,
-            format=None,
             roles=Roles(text=self.columns, drop=self.drop, keep=self.keep, keep_sheets=self.keep_sheets),
             delimiter=self.delimiter,
             header=self.header,

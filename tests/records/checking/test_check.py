@@ -19,7 +19,7 @@ from deniable import Embedding
 from deniable.cli.app import app
 from deniable.errors import RecordError
 from deniable.records.check import FileCheck, check_file
-from deniable.records.formats.layout import NO_ROLES, make_layout
+from deniable.records.formats.layout import make_layout
 from deniable.records.languages import language_of, script_of, scripts_of
 from tests.support.made_ods import ods_parts
 from tests.support.made_xlsx import leaky_parts, zipped
@@ -39,7 +39,6 @@ RUSSIAN = [
 def checked(path: Path, **reading: Any) -> FileCheck:
     layout = make_layout(
         path,
-        roles=NO_ROLES,
         **{"format": None, "delimiter": None, "header": True, "encoding": "utf-8", **reading},
     )
     return check_file(path, layout, Embedding.open())
@@ -163,7 +162,7 @@ def test_another_delimiter_is_told_and_no_command_is_made_of_wrong_columns(
     ]
     assert found.look_first
     assert found.command == ""
-    layout = make_layout(source, format=None, roles=NO_ROLES, delimiter=mark, header=True, encoding="utf-8")
+    layout = make_layout(source, delimiter=mark)
     assert "--column note" in check_file(source, layout, Embedding.open()).command
 
 
@@ -311,7 +310,7 @@ def test_a_folder_is_looked_at_as_texts(tmp_path: Path) -> None:
 
 def test_only_the_first_records_are_read_when_there_are_many(tmp_path: Path) -> None:
     source = write_csv(tmp_path / "in.csv", rows=50)
-    layout = make_layout(source, format=None, roles=NO_ROLES, delimiter=None, header=True, encoding="utf-8")
+    layout = make_layout(source)
     found = check_file(source, layout, Embedding.open(), most=10)
     assert (found.records, found.complete) == (10, False)
 

@@ -15,7 +15,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import RecordError
 from deniable.records import privatize_file, privatize_stream
 from deniable.records.formats.folder import FolderReader
-from deniable.records.formats.layout import NO_ROLES, make_layout
+from deniable.records.formats.layout import make_layout
 from deniable.records.formats.opening import open_source
 from deniable.records.reading import read_texts, rewrite_file
 
@@ -92,9 +92,7 @@ def test_a_folder_is_released_only_when_it_is_said(private: Privatizer, tmp_path
         privatize_file(private, source / "zoe.txt", tmp_path / "out", format="folder")
     with pytest.raises(InvalidParameter, match="plain text has no columns"):
         privatize_file(private, source, tmp_path / "out", format="folder", columns=["text"])
-    layout = make_layout(
-        source, format="folder", roles=NO_ROLES, delimiter=None, header=True, encoding="utf-8"
-    )
+    layout = make_layout(source, format="folder")
     with (
         open_source(source) as opened,
         pytest.raises(InvalidParameter, match="cannot be written to a stream"),

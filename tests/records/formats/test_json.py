@@ -210,9 +210,7 @@ def test_a_budget_per_record_is_refused_for_lists(embedding: Embedding, tmp_path
     source = written(tmp_path / "in.jsonl", [{"l": ["fox", "the"]}])
     with pytest.raises(InvalidParameter, match="once per element"):
         privatize_file(private, source, tmp_path / "out.jsonl", columns=["l[]"])
-    layout = make_layout(
-        source, format=None, roles=Roles(text=("l[]",)), delimiter=None, header=True, encoding="utf-8"
-    )
+    layout = make_layout(source, roles=Roles(text=("l[]",)))
     with open_source(source) as opened, pytest.raises(InvalidParameter, match="once per element"):
         privatize_stream(private, opened, io.BytesIO(), layout)
 
@@ -293,11 +291,7 @@ def test_a_stream_holds_all_objects_before_an_error_and_no_end(private: Privatiz
     (tmp_path / "in.json").write_text('[{"t": "the."}, {"t": "fox."}, 5]')
     layout = make_layout(
         tmp_path / "in.json",
-        format=None,
         roles=Roles(text=("t",)),
-        delimiter=None,
-        header=True,
-        encoding="utf-8",
     )
     sink = io.BytesIO()
     with open_source(tmp_path / "in.json") as opened, pytest.raises(RecordError, match="record 3"):
@@ -342,9 +336,7 @@ def test_a_record_budget_is_never_spent_on_the_name_and_on_the_path(
     assert not (tmp_path / f"out{ending}").exists()
     sink, layout = (
         io.BytesIO(),
-        make_layout(
-            source, format=None, roles=Roles(text=("a.b",)), delimiter=None, header=True, encoding="utf-8"
-        ),
+        make_layout(source, roles=Roles(text=("a.b",))),
     )
     with open_source(source) as records, pytest.raises(RecordError, match="record 2: has 2 texts"):
         privatize_stream(private, records, sink, layout)

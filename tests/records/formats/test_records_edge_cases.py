@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from deniable import InvalidParameter, Privatizer, RecordError, UnknownWord
 from deniable.compression import compress, compression_of
-from deniable.records.formats.layout import NO_ROLES, make_layout
+from deniable.records.formats.layout import make_layout
 from deniable.records.formats.lines import _FEW_NEVER_TYPED, _NEVER_TYPED, Lines
 from deniable.records.formats.source import Source
 from tests.support.keeping import keep_all as privatize_file
@@ -319,9 +319,7 @@ def test_compression_is_told_by_content(private: Privatizer, tmp_path: Path, kin
 )
 def test_every_encoding_of_python_reads_lines_or_is_refused(encoding: str) -> None:
     try:
-        layout = make_layout(
-            None, format="text", roles=NO_ROLES, delimiter=None, header=True, encoding=encoding
-        )
+        layout = make_layout(None, format="text", encoding=encoding)
     except InvalidParameter:
         assert encoding in {
             *("base64_codec", "bz2_codec", "hex_codec", "quopri_codec", "rot_13", "uu_codec", "zlib_codec"),

@@ -502,9 +502,7 @@ def test_escapes_of_excel_are_read_and_written(embedding: Embedding, tmp_path: P
 
 def test_what_cannot_be_is_said_in_one_line(private: Privatizer, tmp_path: Path) -> None:
     source = made(tmp_path / "in.xlsx")
-    layout = make_layout(
-        source, format=None, roles=Roles(text=("text",)), delimiter=None, header=True, encoding="utf-8"
-    )
+    layout = make_layout(source, roles=Roles(text=("text",)))
     with (
         open_source(source) as opened,
         pytest.raises(InvalidParameter, match="cannot be written to a stream"),

@@ -11,7 +11,7 @@ import pytest
 from deniable import Embedding, Keyed, Multivariate, Privatizer
 from deniable.errors import RecordError
 from deniable.records import privatize_file, privatize_stream
-from deniable.records.formats.layout import NO_ROLES, make_layout
+from deniable.records.formats.layout import make_layout
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.source import FileSource
 
@@ -74,7 +74,7 @@ def test_nothing_of_what_was_replaced_is_written_to_a_stream(
 ) -> None:
     source, sink = tmp_path / "in.txt", io.BytesIO()
     source.write_text(HEAD)
-    layout = make_layout(source, format=None, roles=NO_ROLES, delimiter=None, header=True, encoding="utf-8")
+    layout = make_layout(source)
     change_after_digest(monkeypatch, source, HEAD.replace("fox", "dog"), "w")
     with open_source(source) as opened, pytest.raises(RecordError, match="changed while it was read"):
         privatize_stream(keyed, opened, sink, layout)

@@ -13,7 +13,7 @@ from deniable import InvalidParameter, Privatizer, RecordError, ResumeError
 from deniable.atomic import beside, publish
 from deniable.records.formats.layout import Layout
 from deniable.records.ledger import Ledger, LedgerEntry
-from deniable.records.watch import LEDGER_NAME, Watch, WatchSettings
+from deniable.records.watch import LEDGER_NAME, Watch
 from deniable.release.card import read_card
 from tests.records.watched_folders import Folders
 
@@ -295,7 +295,7 @@ def test_wrong_folders_and_a_second_watch_are_refused(
             folder,
             out,
             lambda path: Layout(format="text"),
-            settings=WatchSettings(settle=settle),
+            settle=settle,
             say=print,
         )
 

@@ -16,7 +16,7 @@ from deniable.records.formats.layout import Layout, Roles, make_layout
 from deniable.records.formats.source import FileSource
 from deniable.records.journal import Journal
 from deniable.records.ledger import Ledger, LedgerEntry
-from deniable.records.watch import Watch, WatchSettings
+from deniable.records.watch import Watch
 
 ROLES = Roles(text=("text",), keep=("id",))
 
@@ -40,10 +40,8 @@ class Watched:
     @property
     def watch(self) -> Watch:
         if self._watch is None:
-            say, warn, settings = self.said.append, self.warned.append, WatchSettings(settle=0)
-            self._watch = Watch(
-                self._private, self.inbox, self.out, layout_of, settings=settings, say=say, warn=warn
-            )
+            say, warn = self.said.append, self.warned.append
+            self._watch = Watch(self._private, self.inbox, self.out, layout_of, settle=0, say=say, warn=warn)
         return self._watch
 
     def look(self, *, after: float = 0.0) -> int:
@@ -58,9 +56,7 @@ class Watched:
 
 
 def layout_of(path: Path) -> Layout:
-    return make_layout(
-        path, format=None, roles=ROLES, delimiter=None, header=True, encoding="utf-8", record_id=None
-    )
+    return make_layout(path, roles=ROLES, record_id=None)
 
 
 @pytest.fixture
@@ -246,9 +242,7 @@ def test_a_keyed_file_that_changed_and_failed_is_released_again_when_it_can_be(
     embedding: Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def by_id(path: Path) -> Layout:
-        return make_layout(
-            path, format=None, roles=ROLES, delimiter=None, header=True, encoding="utf-8", record_id="id"
-        )
+        return make_layout(path, roles=ROLES, record_id="id")
 
     inbox, out = tmp_path / "in", tmp_path / "out"
     inbox.mkdir()
@@ -257,7 +251,7 @@ def test_a_keyed_file_that_changed_and_failed_is_released_again_when_it_can_be(
     now = 1000.0
     monkeypatch.setattr("deniable.records.watch.monotonic", lambda: now)
     private = Privatizer(Multivariate(embedding, epsilon=0.5), randomness=Keyed(bytes(32)))
-    watch = Watch(private, inbox, out, by_id, settings=WatchSettings(settle=0), say=lines.append)
+    watch = Watch(private, inbox, out, by_id, settle=0, say=lines.append)
     (inbox / "a.csv").write_text(TEXT)
     assert watch.look() == 1
     before = (out / "a.csv").read_text()

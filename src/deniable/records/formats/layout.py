@@ -172,11 +172,11 @@ def released_name(name: str) -> str:
 def make_layout(
     source: Path | None,
     *,
-    format: str | None,  # noqa: A002
-    roles: Roles,
-    delimiter: str | None,
-    header: bool,
-    encoding: str,
+    format: str | None = None,  # noqa: A002
+    roles: Roles = NO_ROLES,
+    delimiter: str | None = None,
+    header: bool = True,
+    encoding: str = "utf-8",
     record_id: str | None = None,
     person: str | None = None,
     sheet: str | None = None,
@@ -186,58 +186,33 @@ def make_layout(
     :raises InvalidParameter: if the format cannot be told or a setting does not fit it.
     """
     kind = _find_format(source, format)
-    plain, no_sheets = kind in ("text", FOLDER), f"only spreadsheets have sheets, and the format is {kind}"
-    named = [*roles.text, *roles.drop, *roles.keep, *roles.keep_sheets]
     if delimiter is None:
         delimiter = "\t" if kind == "tsv" else ","
     delimiter = _DELIMITERS.get(delimiter, delimiter)
-    for wrong, name, value, problem in (
-        (
-            plain and roles != NO_ROLES,
-            "columns",
-            named,
-            f"plain text has no columns; choose the format {', '.join(WITH_COLUMNS)}",
-        ),
-        (
-            plain and record_id is not None,
-            "record_id",
-            record_id,
-            "plain text has no columns; its records are named by their number in the file",
-        ),
-        (
-            plain and person is not None,
-            "person",
-            person,
-            "plain text has no columns, so that nobody is named in it",
-        ),
-        (
-            person in roles.text,
-            "person",
-            person,
-            "is a column of private text; name the column that says whose a record is",
-        ),
-        (sheet is not None and kind not in SPREADSHEETS, "sheet", sheet, no_sheets),
-        (
-            bool(roles.keep_sheets) and kind not in SPREADSHEETS,
-            "keep_sheets",
-            list(roles.keep_sheets),
-            no_sheets,
-        ),
-        (
-            record_id in roles.text,
-            "record_id",
-            record_id,
-            "is a column of private text, which is released in other words",
-        ),
-        (
-            len(delimiter) != 1 or delimiter in '"\r\n',
-            "delimiter",
-            delimiter,
-            "must be one character, and not a quote or a line end",
-        ),
-    ):
-        if wrong:
-            raise InvalidParameter(name, value, problem)
+    problem: tuple[str, object, str] | None = None
+    if kind in ("text", FOLDER):
+        named = [*roles.text, *roles.drop, *roles.keep, *roles.keep_sheets]
+        if roles != NO_ROLES:
+            choose = f"choose the format {', '.join(WITH_COLUMNS)}"
+            problem = "columns", named, f"plain text has no columns; {choose}"
+        elif record_id is not None:
+            how = "its records are named by their number in the file"
+            problem = "record_id", record_id, f"plain text has no columns; {how}"
+        elif person is not None:
+            problem = "person", person, "plain text has no columns, so that nobody is named in it"
+    elif person in roles.text:
+        how = "name the column that says whose a record is"
+        problem = "person", person, f"is a column of private text; {how}"
+    elif record_id in roles.text:
+        problem = "record_id", record_id, "is a column of private text, which is released in other words"
+    if kind not in SPREADSHEETS and (sheet is not None or roles.keep_sheets):
+        name, value = ("keep_sheets", list(roles.keep_sheets)) if sheet is None else ("sheet", sheet)
+        problem = problem or (name, value, f"only spreadsheets have sheets, and the format is {kind}")
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        how = "must be one character, and not a quote or a line end"
+        problem = problem or ("delimiter", delimiter, how)
+    if problem is not None:
+        raise InvalidParameter(*problem)
     _check_encoding(encoding)
     return Layout(
         format=kind,
