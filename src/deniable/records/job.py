@@ -124,9 +124,11 @@ class Job:
         """
         # A calibration that cannot be read is noticed now, and it is read once.
         promised, card = self.private.receipt_for(Tally()), self.private.card.for_columns(self.layout.columns)
-        # Before the look: what is judged is what the digest names.
-        digest = None if self._input is None else self._input.digest()
+        # Before the look: what is judged is what the digest names. Without one, a file is refused unread.
+        digest = None if self._input is None or self.by_name else self._input.digest()
         reader, warnings = open_decided(self.private, self.source, self.layout, by_name=self.by_name)
+        if self._input is not None and self.by_name:
+            digest = self._input.digest()
         if self.warn is not None:
             if digest is not None and not self.resume:
                 folders = (self.target.parent, Path(self.source.name).parent)

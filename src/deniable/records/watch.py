@@ -160,7 +160,6 @@ class Watch:
         self._seen: dict[str, tuple[State, float]] = {}
         self._without_format: set[str] = set()
         self._failures = Failures()
-        self._owed: tuple[LedgerEntry, str] | None = None
 
     @property
     def failed(self) -> int:
@@ -175,13 +174,7 @@ class Watch:
         """Release every file that is new and complete, and return how many were released."""
         files = list(self._files())
         self._forget_all_but({path.name for path, _ in files})
-        released = int(self._enter_what_is_owed())
-        for path, about in files:
-            # By a ledger that lacks a release, its file or a copy of it could be taken for new.
-            if self._owed is not None:
-                break
-            released += self._consider(path, about)
-        return released
+        return sum(self._consider(path, about) for path, about in files)
 
     def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
         for path in sorted(self._folder.iterdir()):
@@ -233,9 +226,8 @@ class Watch:
         return False
 
     def _forget_all_but(self, names: set[str]) -> None:
-        """Keep nothing in mind about files that are gone, but for one whose release is still to be
-        entered."""
-        self._failures.forget_all_but(names if self._owed is None else names | {self._owed[0].name})
+        """Keep nothing in mind about files that are gone."""
+        self._failures.forget_all_but(names)
         self._without_format &= names
         self._seen = {name: seen for name, seen in self._seen.items() if name in names}
 
@@ -394,23 +386,6 @@ class Watch:
         ).run()
         counts = "" if made is None else f": {made.tally}, {made.tally.words:,} words"
         line = f"released {printable(now.name)}{' again, by its key' if replaces else ''}{counts}"
-        self._owed = (replace(now, words=None if made is None else made.tally.words), line)
-        self._pay(*self._owed)
-        return True
-
-    def _pay(self, entry: LedgerEntry, line: str) -> None:
-        self._ledger.record(entry)
-        self._owed = None
+        self._ledger.record(replace(now, words=None if made is None else made.tally.words))
         self._say(line)
-
-    def _enter_what_is_owed(self) -> bool:
-        """Return whether a release was entered now that could not be entered when it was made."""
-        if self._owed is None:
-            return False
-        entry, line = self._owed
-        try:
-            self._pay(entry, line)
-        except OSError as error:
-            return self._fail(entry.name, (entry.size, entry.time), error)
-        self._failures.forget(entry.name)
         return True
