@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from tests.report.browser import browser
-from tests.support.forked_command import forked_command
+from tests.support.commands import forked_command
 from tests.support.scripts import load_script
 from tests.support.spark_cluster import require_java, write_defaults
 from tests.test_rooms import BESIDE, ROOMS

@@ -20,7 +20,7 @@ from deniable.calibration.protection import protect
 from deniable.cli.app import main
 from deniable.embeddings import store
 from deniable.release.note import quote_calibration
-from tests.cli.privatize_command import deniable
+from tests.support.commands import deniable
 
 
 @pytest.fixture(autouse=True)

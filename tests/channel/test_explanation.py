@@ -11,7 +11,7 @@ from scipy.stats import laplace
 from deniable import CusText, Embedding, InvalidParameter, Multivariate
 from deniable.channel.explanation import explain_word, explain_words
 from deniable.mechanisms.catalogue import make_mechanism
-from tests.cli.privatize_command import deniable
+from tests.support.commands import deniable
 from tests.support.strategies import line_embedding, random_embedding
 
 

@@ -11,10 +11,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from deniable.cli.app import app
 from deniable.cli.options import BudgetOptions, FileOptions, MechanismOptions, ReleaseOptions, with_groups
 from deniable.errors import InvalidParameter
 from deniable.release.fields import FIELDS
+from tests.support.commands import invoke
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,10 +52,14 @@ class Derived(Inner):
             raise typer.BadParameter("too deep")
 
 
-def run(command: Callable[..., None], *arguments: str) -> Any:
+def app_of(command: Callable[..., None]) -> typer.Typer:
     app = typer.Typer(rich_markup_mode=None)
     app.command()(command)
-    return CliRunner().invoke(app, list(arguments))
+    return app
+
+
+def run(command: Callable[..., None], arguments: str) -> Any:
+    return CliRunner().invoke(app_of(command), arguments.split())
 
 
 def test_a_command_gets_its_groups_built_from_the_options() -> None:
@@ -65,7 +69,7 @@ def test_a_command_gets_its_groups_built_from_the_options() -> None:
     def command(file: Path, *, outer: Outer, last: int = 1) -> None:
         got.extend([file, outer, last])
 
-    assert run(command, "a.txt", "--name", "x", "-d", "5", "--loud", "--last", "2").exit_code == 0
+    assert run(command, "a.txt --name x -d 5 --loud --last 2").exit_code == 0
     assert got == [Path("a.txt"), Outer(name="x", inner=Inner(depth=5), loud=True), 2]
 
 
@@ -77,65 +81,51 @@ def test_options_stand_in_the_place_of_their_group_with_their_defaults_and_help(
         :param last --final -f: The last.
         """
 
-    made = typer.main.get_command(_app_of(command))
+    made = typer.main.get_command(app_of(command))
     assert [parameter.name for parameter in made.params][:5] == ["first", "name", "depth", "loud", "last"]
-    depth = next(parameter for parameter in made.params if parameter.name == "depth")
-    assert (depth.opts, depth.default, depth.help) == (["--depth", "-d"], 3, "How deep.")  # type: ignore[attr-defined]
-    assert next(parameter for parameter in made.params if parameter.name == "name").required
-    assert made.help == "Do nothing."
     by_name: dict[str | None, Any] = {parameter.name: parameter for parameter in made.params}
+    depth = by_name["depth"]
+    assert (depth.opts, depth.default, depth.help) == (["--depth", "-d"], 3, "How deep.")
+    assert by_name["name"].required
+    assert made.help == "Do nothing."
     assert (by_name["last"].opts, by_name["first"].opts) == (["--final", "-f"], ["--first"])
     assert by_name["epsilon"].help == FIELDS["epsilon"].help, "what is not described is a field of a release"
     shown = run(command, "--help").output
-    assert "--name WHO" in shown
-    assert "--loud" in shown
-    assert "--soft" in shown
+    assert all(option in shown for option in ("--name WHO", "--loud", "--soft"))
 
 
-def _app_of(command: Callable[..., None]) -> typer.Typer:
-    app = typer.Typer()
-    app.command()(command)
-    return app
-
-
-def test_a_group_may_have_the_name_of_one_of_its_options() -> None:
+def test_a_group_may_have_the_name_of_one_of_its_options_and_a_base_class_and_may_refuse() -> None:
     got: list[Inner] = []
 
     @with_groups
-    def command(*, depth: Inner) -> None:
+    def named(*, depth: Inner) -> None:
         got.append(depth)
 
-    assert run(command, "--depth", "7").exit_code == 0
-    assert got == [Inner(depth=7)]
-
-
-def test_options_of_a_base_class_come_first_and_a_group_may_refuse_them() -> None:
-    got: list[Derived] = []
-
     @with_groups
-    def command(*, derived: Derived) -> None:
+    def derived(*, derived: Derived) -> None:
         got.append(derived)
 
-    assert run(command, "--width", "0.5", "--width", "2").exit_code == 0
-    assert got == [Derived(depth=3, width=[0.5, 2.0])]
-    refused = run(command, "--depth", "10")
-    assert refused.exit_code == 2
-    assert "Invalid value: too deep" in refused.output
+    assert run(named, "--depth 7").exit_code == 0
+    assert run(derived, "--width 0.5 --width 2").exit_code == 0
+    assert got == [Inner(depth=7), Derived(depth=3, width=[0.5, 2.0])]
+    refused = run(derived, "--depth 10")
+    assert (refused.exit_code, "too deep" in refused.output) == (2, True)
 
 
 def test_two_options_of_one_name_are_refused_when_the_command_is_defined() -> None:
     def command(*, depth: int = 1, inner: Inner) -> None:
         """Never runs."""
 
-    with pytest.raises(ValueError, match="duplicate parameter name: 'depth'"):
+    with pytest.raises(ValueError, match="'depth'"):
         with_groups(command)
 
 
 def test_a_mechanism_is_chosen_and_its_options_are_checked() -> None:
     chosen = MechanismOptions(mechanism="vickrey", mechanism_options=["t=0.50"]).choose()
     assert (chosen.name, chosen.options) == ("vickrey", {"t": 0.5})
-    with pytest.raises(InvalidParameter, match="--mechanism-option = 't': must be NAME=VALUE"):
+    with pytest.raises(InvalidParameter) as refused:
         MechanismOptions(mechanism="vickrey", mechanism_options=["t"]).choose()
+    assert (refused.value.name, refused.value.value) == ("--mechanism-option", "t")
 
 
 @pytest.mark.parametrize(
@@ -161,9 +151,8 @@ def test_a_keyed_release_names_records_by_one_column() -> None:
     assert ReleaseOptions(key_file=key, record_id="id").naming_column == "id"
     assert ReleaseOptions(key_file=key, consistent_by="user").naming_column == "user"
     assert ReleaseOptions(key_file=key).naming_column is None
-    both = ReleaseOptions(key_file=key, record_id="id", consistent_by="user")
     with pytest.raises(typer.BadParameter):
-        assert both.naming_column
+        assert ReleaseOptions(key_file=key, record_id="id", consistent_by="user").naming_column
 
 
 def test_reading_options_are_named_as_functions_name_them() -> None:
@@ -173,21 +162,14 @@ def test_reading_options_are_named_as_functions_name_them() -> None:
     def command(*, reading: FileOptions) -> None:
         given.update(reading.reading())
 
-    assert run(command, "--format", "csv", "--no-header").exit_code == 0
+    assert run(command, "--format csv --no-header").exit_code == 0
     assert given == {"format": "csv", "delimiter": None, "header": False, "encoding": "utf-8", "sheet": None}
 
 
-@pytest.mark.parametrize(
-    "command", ["decode", "frequencies", "utility", "explain", "calibrate", "audit inversion"]
-)
-@pytest.mark.parametrize("old", ["--directions", "--rays", "--draws", "--points"])
-def test_old_names_of_the_effort_are_refused_by_the_new_one(command: str, old: str) -> None:
-    refused = CliRunner().invoke(app, [*command.split(), old, "5"])
-    assert refused.exit_code == 2
-    assert "--effort" in refused.output
-
-
-def test_an_option_that_there_never_was_is_not_taken_for_the_effort() -> None:
-    refused = CliRunner().invoke(app, ["decode", "--rayss", "5"])
-    assert refused.exit_code == 2
-    assert "--effort" not in refused.output
+@pytest.mark.parametrize("command", "decode|frequencies|utility|explain|calibrate|audit inversion".split("|"))
+def test_old_names_of_the_effort_are_refused_by_the_new_one(command: str) -> None:
+    for old in ("--directions", "--rays", "--draws", "--points"):
+        refused = invoke(command, old, "5")
+        assert (refused.exit_code, "--effort" in refused.output) == (2, True)
+    never = invoke(command, "--rayss 5")
+    assert (never.exit_code, "--effort" in never.output) == (2, False)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 _SLOW = """
 import time
@@ -21,8 +20,6 @@ reading.shutil.copyfileobj = lambda *given: (open("begun", "w").close(), time.sl
 from deniable.cli.app import main
 main()
 """
-
-
 _OFTEN = """
 from deniable.records import job
 job.SECONDS_BETWEEN_CHECKPOINTS = 0.0
@@ -52,22 +49,8 @@ def _wait_for(path: Path, work: subprocess.Popen[bytes], lines: int = 0) -> None
 
 def test_a_decoded_text_that_is_not_finished_stays_in_no_folder(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["good film", "bad story"]}), tmp_path / "out.parquet")
-    options = [
-        "decode",
-        "out.parquet",
-        "-c",
-        "text",
-        "-o",
-        "read.parquet",
-        "-e",
-        "6",
-        "--words",
-        "50",
-        "--effort",
-        "20",
-        "--no-check",
-    ]
-    with subprocess.Popen([sys.executable, "-c", _SLOW, *options], cwd=tmp_path) as work:
+    decode = "decode out.parquet -c text -o read.parquet -e 6 --words 50 --effort 20 --no-check"
+    with subprocess.Popen([sys.executable, "-c", _SLOW, *decode.split()], cwd=tmp_path) as work:
         _wait_for(tmp_path / "begun", work)
         there = list(tmp_path.glob(".deniable-*/finished"))
         assert _ended(work) == 128 + signal.SIGTERM
@@ -76,24 +59,10 @@ def test_a_decoded_text_that_is_not_finished_stays_in_no_folder(tmp_path: Path) 
 
 
 def test_a_release_goes_on_where_it_was(tmp_path: Path) -> None:
-    lines = 15_000
-    (tmp_path / "in.txt").write_text(
-        "my doctor said the keys were stolen from the old house by the river\n" * lines
-    )
-    command = [
-        sys.executable,
-        "-c",
-        _OFTEN,
-        "privatize",
-        "in.txt",
-        "-e",
-        "6",
-        "-o",
-        "out.txt",
-        "--quiet",
-        "--workers",
-        "2",
-    ]
+    lines = 6_000
+    text = "my doctor said the keys were stolen from the old house by the river\n"
+    (tmp_path / "in.txt").write_text(text * lines)
+    command = [sys.executable, "-c", _OFTEN, *"privatize in.txt -e 6 -o out.txt -q --workers 2".split()]
     env = {**os.environ, "DENIABLE_THREADS": "1"}
     with subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.PIPE) as work:
         _wait_for(tmp_path / "out.txt.journal", work, lines=2)
@@ -103,44 +72,3 @@ def test_a_release_goes_on_where_it_was(tmp_path: Path) -> None:
     assert not (tmp_path / "out.txt").exists()
     subprocess.run([*command, "--resume"], cwd=tmp_path, env=env, check=True)
     assert (tmp_path / "out.txt").read_bytes().count(b"\n") == lines
-
-
-_LIMIT = 600
-
-
-def _workers_of(work: subprocess.Popen[bytes]) -> list[int]:
-    return [
-        int(process) for process in Path(f"/proc/{work.pid}/task/{work.pid}/children").read_text().split()
-    ]
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc to find the workers")
-def test_a_watch_that_loses_a_worker_ends_with_an_error(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    for folder in (tmp_path / "in", out):
-        folder.mkdir()
-    (tmp_path / "in" / "texts.txt").write_text(
-        ("the film was good and the story was bad " * 30 + "\n") * 5_000
-    )
-    options = ["in", "--out", "out", "--once", "--settle", "0", "--epsilon", "6", "--workers", "2", "--quiet"]
-    arguments = [sys.executable, "-c", _OFTEN, "watch", *options]
-    env = {**os.environ, "DENIABLE_HOME": str(tmp_path / "home")}
-    with subprocess.Popen(arguments, cwd=tmp_path, env=env, stderr=subprocess.PIPE) as work:
-        deadline = time.monotonic() + _LIMIT
-        while not (
-            len(workers := _workers_of(work)) == 2
-            and any(b"records" in path.read_bytes() for path in out.glob("*journal*"))
-        ):
-            assert work.poll() is None, "it ended by itself"
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        os.kill(workers[0], signal.SIGKILL)
-        try:
-            _, said = work.communicate(timeout=_LIMIT)
-        finally:
-            work.kill()
-            for worker in workers:
-                with suppress(ProcessLookupError):
-                    os.kill(worker, signal.SIGKILL)
-    assert work.returncode == 1
-    assert b"a worker process died" in said

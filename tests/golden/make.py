@@ -80,30 +80,30 @@ def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]
     }
     receipts: dict[str, Any] = {}
     cards: dict[str, Any] = {}
-    with Commands(folder) as commands:
-        runs = {
-            "command": by_command.of_the_command(commands, work),
-            **{f"format {ending}": by_command.of_formats(commands, work, ending) for ending in ENDINGS},
-            "nested": nested.of_nested(commands, work),
-            "long files": by_command.of_long_files(commands, work),
-            "resumed": by_command.of_resumed_work(commands, work),
-            "names by command": with_names.of_names_by_command(commands, work),
-        }
-        for group, made in runs.items():
-            golden[group] = {}
-            for name, content, beside in made:
-                golden[group][name] = content
-                receipts[name], cards[name] = (None, None) if beside is None else beside
-        golden["filters"] = by_command.of_filters(commands, work)
-        golden["watched"] = by_command.of_watching(commands, work)
+    commands = Commands(folder)
+    runs = {
+        "command": by_command.of_the_command(commands, work),
+        **{f"format {ending}": by_command.of_formats(commands, work, ending) for ending in ENDINGS},
+        "nested": nested.of_nested(commands, work),
+        "long files": by_command.of_long_files(commands, work),
+        "resumed": by_command.of_resumed_work(commands, work),
+        "names by command": with_names.of_names_by_command(commands, work),
+    }
+    for group, made in runs.items():
+        golden[group] = {}
+        for name, content, beside in made:
+            golden[group][name] = content
+            receipts[name], cards[name] = (None, None) if beside is None else beside
+    golden["filters"] = by_command.of_filters(commands, work)
+    golden["watched"] = by_command.of_watching(commands, work)
     return golden, kept_of(receipts), kept_of(cards)
 
 
 def main() -> None:
     """Write what the arguments name."""
     if "measured" in sys.argv[1:]:
-        with tempfile.TemporaryDirectory() as folder, Commands(Path(folder)) as commands:
-            values = measured.of_measurements(commands, Path(folder))
+        with tempfile.TemporaryDirectory() as folder:
+            values = measured.of_measurements(Commands(Path(folder)), Path(folder))
         MEASURED.write_text(json.dumps(values, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
     if set(sys.argv[1:]) <= {"measured"}:
         return

@@ -36,9 +36,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def commands(folder: Path) -> Iterator[Commands]:
-    with Commands(folder) as commands:
-        yield commands
+def commands(folder: Path) -> Commands:
+    return Commands(folder)
 
 
 def check(group: str, made: dict[str, Any]) -> None:

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from deniable import Receipt
 from deniable.records.job import Job
 from deniable.release.card import Card
-from tests.cli.privatize_command import make_command
 from tests.noninterference.releasing_both import release
+from tests.support.commands import make_command
 from tests.support.private_pairs import (
     POLICIES,
     all_that_is_seen,

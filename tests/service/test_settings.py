@@ -10,7 +10,7 @@ from deniable.errors import InvalidParameter, MissingExtra
 from deniable.installation import install_command
 from deniable.service.settings import Settings, read_settings
 from deniable.words.never_release import NeverRelease
-from tests.cli.privatize_command import make_command
+from tests.support.commands import make_command
 
 
 def write(folder: Path, text: str) -> Path:

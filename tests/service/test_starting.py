@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.privatize_command import make_command
 from tests.service.test_guard import write_certificate
+from tests.support.commands import make_command
 
 _IN_VAIN = """
 import sys

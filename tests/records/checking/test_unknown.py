@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from deniable.cli.app import app
-from tests.cli.privatize_command import deniable
+from tests.support.commands import deniable
 
 KNOWN = "the doctor said that the train was late again and we waited for an hour\n"
 RUSSIAN = "доктор сказал что поезд опять опоздал и мы долго ждали его вечером\n"
