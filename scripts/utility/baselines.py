@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from deniable.lab.tasks.data.examples import Classification, Task, fingerprint
-from deniable.lab.tasks.data.registry import TASKS
-from deniable.lab.tasks.experiment.reporting import baselines_of
+from deniable.lab.tasks.catalogue import TASKS
+from deniable.lab.tasks.reproduction import baseline_of
+from deniable.lab.tasks.task import Task
 from deniable.utility.classifiers import WordClassifier
 from deniable.utility.scores import class_scores
 from deniable.words.cutter import words_of
@@ -41,10 +41,10 @@ def main() -> None:
 
 def baseline(task: Task) -> dict[str, Any]:
     """Return the counts of a task and what its models are compared with."""
-    ((name, scores),) = baselines_of(task).items()
-    parts = {"train": len(task.train), "validation": len(task.validation), "test": len(task.test)}
-    found: dict[str, Any] = {"data": fingerprint(task), "texts": parts, "baseline": name, "scores": scores}
-    if isinstance(task, Classification):
+    name, scores = baseline_of(task)
+    parts = {split: len(part) for split, part in task.parts.items()}
+    found: dict[str, Any] = {"data": task.digest, "texts": parts, "baseline": name, "scores": scores}
+    if task.classes:
         found["linear"] = linear(task)
     else:
         found["answers"] = len(task.answers)
@@ -62,7 +62,7 @@ def baseline(task: Task) -> dict[str, Any]:
     return found
 
 
-def linear(task: Classification) -> dict[str, float]:
+def linear(task: Task) -> dict[str, float]:
     """Return the scores of TF-IDF and logistic regression on the unperturbed texts."""
     words = [words_of(text) for part in (task.train, task.test) for text in part.texts]
     labels = np.array(task.train.labels + task.test.labels)

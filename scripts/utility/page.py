@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
-from deniable.lab.tasks.data.registry import TASKS
+from deniable.lab.tasks.catalogue import TASKS
 from deniable.report.curves import curves
 from deniable.report.figure import save
 from deniable.report.wording import percent_fixed

@@ -263,8 +263,7 @@ class RandomnessError(DeniableError):
 
 
 class TaskDataError(_ErrorInFile):
-    """A file of an experiment (a data set, a result, a cached perturbation) is missing, cut off or not what
-    it should be.
+    """A file of an experiment (a data set, a result) is missing, cut off or not what it should be.
 
     Attributes: ``source``, ``line`` (1-based, if lines make sense there) and ``problem``.
     """

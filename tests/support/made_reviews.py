@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.lab.tasks.data.examples import Labelled
+from deniable.lab.tasks.task import Part
 
 GOOD, BAD = [f"good{i}" for i in range(20)], [f"bad{i}" for i in range(20)]
 
 
-def made_reviews(count: int, seed: int) -> Labelled:
+def made_reviews(count: int, seed: int) -> Part:
     """Return texts of 6 words, five sixths of them of the kind that the label says."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, count).tolist()
@@ -17,4 +17,4 @@ def made_reviews(count: int, seed: int) -> Labelled:
     for label in labels:
         kinds = [GOOD if label else BAD] * 5 + [BAD if label else GOOD]
         texts.append(" ".join(str(rng.choice(kind)) for kind in kinds))
-    return Labelled(texts=texts, labels=labels)
+    return Part(texts=texts, labels=labels)

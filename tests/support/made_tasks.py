@@ -9,7 +9,7 @@ import pytest
 
 from deniable import Embedding
 from deniable.embeddings import store
-from deniable.lab.tasks.data.examples import AnswerSelection, Classification, Questions
+from deniable.lab.tasks.task import Part, Task
 from tests.support.made_reviews import BAD, GOOD, made_reviews
 
 
@@ -30,8 +30,8 @@ def installed(two_kinds: Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.fixture
-def reviews() -> Classification:
-    return Classification(
+def reviews() -> Task:
+    return Task(
         name="imdb",
         classes=["bad", "good"],
         train=made_reviews(200, 1),
@@ -41,14 +41,14 @@ def reviews() -> Classification:
 
 
 @pytest.fixture
-def questions() -> AnswerSelection:
+def questions() -> Task:
     """Answers are all good or all bad words; a question is answered by the answers of its kind that share its
     first word."""
     rng = np.random.default_rng(5)
     kinds = [GOOD if i % 2 else BAD for i in range(40)]
     answers = [" ".join(rng.choice(kind, 8).tolist()) for kind in kinds]
 
-    def part(count: int) -> Questions:
+    def part(count: int) -> Part:
         own = [int(rng.integers(0, 40)) for _ in range(count)]
         texts = [" ".join(rng.choice(answers[place].split(), 4).tolist()) for place in own]
         pools = [
@@ -58,10 +58,8 @@ def questions() -> AnswerSelection:
             ]
             for place in own
         ]
-        return Questions(
+        return Part(
             texts=texts, answers=[[place] for place in own], pools={10: [sorted(pool) for pool in pools]}
         )
 
-    return AnswerSelection(
-        name="insuranceqa", answers=answers, train=part(120), validation=part(40), test=part(80)
-    )
+    return Task(name="insuranceqa", answers=answers, train=part(120), validation=part(40), test=part(80))

@@ -9,7 +9,7 @@ import pytest
 from tests.support.made_reviews import made_reviews
 from tests.support.made_tasks import installed, questions, reviews, two_kinds
 
-from deniable.lab.tasks.data import imdb
+from deniable.lab.tasks import imdb
 
 __all__ = ["installed", "questions", "reviews", "two_kinds"]
 
@@ -23,11 +23,9 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setattr(imdb, name, value)
     rows = []
     for split, seed in (("train", 1), ("test", 2)):
-        reviews = made_reviews(400, seed)
+        made = made_reviews(400, seed)
         for wanted in (0, 1):
-            texts = [
-                text for text, label in zip(reviews.texts, reviews.labels, strict=True) if label == wanted
-            ]
+            texts = [text for text, label in zip(made.texts, made.labels, strict=True) if label == wanted]
             rows += [{"split": split, "label": wanted, "text": text} for text in texts[:30]]
     file = tmp_path / "imdb.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from deniable import Embedding
-from deniable.lab.tasks.data.examples import Classification
-from deniable.lab.tasks.experiment.reporting import write_curve_and_table
+from deniable.lab.tasks import Reproduction
+from deniable.lab.tasks.task import Task
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.utility.summary import Outcome, lines_of, markdown, points_of, table_of
 
 
@@ -74,11 +75,14 @@ def test_the_lines_are_means_with_the_range_of_the_runs() -> None:
 
 
 def test_the_curve_and_the_table_are_written_beside_the_results(
-    reviews: Classification, installed: Embedding, tmp_path: Path
+    reviews: Task, installed: Embedding, tmp_path: Path
 ) -> None:
     folder = tmp_path / "curve"
     folder.mkdir()
-    files = write_curve_and_table("imdb", reviews, OUTCOMES, folder, embedding="two-kinds")
+    found = Reproduction(
+        folder=folder, embedding="two-kinds", mechanism=ChosenMechanism(), task=reviews, outcomes=OUTCOMES
+    )
+    files = found.write_curve()
     assert [file.name for file in files] == ["curve.svg", "curve.png", "table.md"]
     table = (folder / "table.md").read_text(encoding="utf-8")
     assert "Always the most frequent class: accuracy" in table

@@ -12,7 +12,7 @@ import typer
 from deniable.cli.options import Epsilons, MechanismOptions, with_groups
 
 if TYPE_CHECKING:
-    from deniable.lab.tasks.experiment.outcomes import TaskOutcome
+    from deniable.lab.tasks.outcomes import TaskOutcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +23,7 @@ class ExperimentOptions:
         int,
         typer.Option(help="How many times to repeat everything, with fresh noise and another model seed."),
     ] = 3
-    work: Annotated[Path, typer.Option(help="The folder for results, perturbed text and models.")] = Path(
-        "reproduced"
-    )
+    work: Annotated[Path, typer.Option(help="The folder for results.")] = Path("reproduced")
     device: Annotated[str, typer.Option(help="Where to search and train: cpu, or cuda for a GPU.")] = "cpu"
     texts: Annotated[
         int | None, typer.Option(help="Use at most this many texts of each part: for a quick look.")

@@ -9,7 +9,7 @@ were held back were ranked best: so it is no worse than that ranking but for cha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from deniable.arrays import Floats, Ids
-from deniable.lab.neural.encoder import EarlyStopping
+from deniable.lab.neural.encoder import train, trained_weights
 from deniable.progress import Report
 
 FEATURES = 6
@@ -123,33 +123,34 @@ def train_ranker(
     random = np.random.default_rng(seed)
     parts = [part for text in texts for part in text.parts() if len(part.released)]
     order = random.permutation(len(parts))
-    held, learnt = (
-        order[: max(1, len(parts) // _ONE_IN_VALIDATES)],
-        order[max(1, len(parts) // _ONE_IN_VALIDATES) :],
-    )
-    optimiser = torch.optim.AdamW(
-        [p for p in model.parameters() if p.requires_grad], lr=settings.rate, weight_decay=settings.decay
-    )
-    stopping = EarlyStopping(model, patience=_PATIENCE)
-    stopping.should_stop(_score(model, [parts[i] for i in held], _BATCH, device))
-    for epoch in range(_EPOCHS):
-        model.train()
+    held, learnt = np.split(order, [max(1, len(parts) // _ONE_IN_VALIDATES)])
+
+    def batches(_: int) -> Iterator[Ids]:
         shuffled = random.permutation(learnt)
         for start in range(0, len(shuffled), _BATCH):
-            inputs, right = _batch([parts[i] for i in shuffled[start : start + _BATCH]], model, device)
-            if not bool((right >= 0).any()):
-                continue
-            scores = model(*inputs).flatten(0, 1)
-            loss = nn.functional.cross_entropy(scores, right.flatten(), ignore_index=-1)
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
-        if report is not None:
-            report(epoch + 1, _EPOCHS)
-        if stopping.should_stop(_score(model, [parts[i] for i in held], _BATCH, device)):
-            break
-    stopping.restore_best()
+            batch = shuffled[start : start + _BATCH]
+            if any((parts[i].right >= 0).any() for i in batch):
+                yield batch
+
+    def loss(batch: Ids) -> Tensor:
+        inputs, right = _batch([parts[i] for i in batch], model, device)
+        scores = model(*inputs).flatten(0, 1)
+        return nn.functional.cross_entropy(scores, right.flatten(), ignore_index=-1)
+
+    def score() -> float:
+        return _score(model, [parts[i] for i in held], _BATCH, device)
+
+    train(
+        model,
+        torch.optim.AdamW(trained_weights(model), lr=settings.rate, weight_decay=settings.decay),
+        batches,
+        loss,
+        score,
+        epochs=_EPOCHS,
+        patience=_PATIENCE,
+        best=score(),
+        after_epoch=lambda epoch: report(epoch, _EPOCHS) if report is not None else None,
+    )
     return model
 
 

@@ -11,8 +11,16 @@ from torch import Tensor, nn
 
 from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
-from deniable.lab.neural.batches import DeviceTexts, shuffled_batches, sorted_batches
-from deniable.lab.neural.encoder import BiLstmEncoder, EarlyStopping, EncoderSettings, vectors_for_models
+from deniable.lab.neural.encoder import (
+    BiLstmEncoder,
+    DeviceTexts,
+    EncoderSettings,
+    shuffled_batches,
+    sorted_batches,
+    train,
+    trained_weights,
+    vectors_for_models,
+)
 from deniable.measures.texts import Texts
 from deniable.utility.accuracy import Classify, Version
 from deniable.utility.scores import accuracy
@@ -54,7 +62,7 @@ class Classifier(nn.Module):
 
 def train_classifier(
     model: Classifier,
-    train: DeviceTexts,
+    texts: DeviceTexts,
     labels: Ids,
     validation: DeviceTexts,
     validation_labels: Ids,
@@ -64,26 +72,21 @@ def train_classifier(
     """Train the model in place and return the number of epochs; it ends as it was when validation was
     best."""
     device = model.output.weight.device
-    rng = np.random.Generator(np.random.PCG64(seed))
-    optimiser = torch.optim.Adam(
-        [p for p in model.parameters() if p.requires_grad], lr=settings.learning_rate
+    rng, targets = np.random.Generator(np.random.PCG64(seed)), torch.from_numpy(labels).to(device)
+
+    def loss(chosen: Ids) -> Tensor:
+        right = targets[torch.from_numpy(chosen).to(device)]
+        return nn.functional.cross_entropy(model(*texts.batch(chosen)), right)
+
+    return train(
+        model,
+        torch.optim.Adam(trained_weights(model), lr=settings.learning_rate),
+        lambda _: shuffled_batches(texts.lengths, settings.batch, rng),
+        loss,
+        lambda: accuracy(predict_classes(model, validation), validation_labels),
+        epochs=settings.epochs,
+        patience=settings.patience,
     )
-    targets = torch.from_numpy(labels).to(device)
-    stopping = EarlyStopping(model, patience=settings.patience)
-    for _ in range(settings.epochs):
-        model.train()
-        for chosen in shuffled_batches(train.lengths, settings.batch, rng):
-            loss = nn.functional.cross_entropy(
-                model(*train.batch(chosen)), targets[torch.from_numpy(chosen).to(device)]
-            )
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
-        if stopping.should_stop(accuracy(predict_classes(model, validation), validation_labels)):
-            break
-    stopping.restore_best()
-    return stopping.epochs
 
 
 def predict_classes(model: Classifier, texts: DeviceTexts) -> Ids:
@@ -115,13 +118,9 @@ class BiLstmLearner:
         torch.manual_seed(seed)
         model = Classifier(self._vectors, int(labels.max()) + 1, self._settings).to(self._device)
         order = np.random.Generator(np.random.PCG64(seed)).permutation(places)
-        held_out = order[: max(1, len(order) // _ONE_IN_VALIDATES)]
-        rest = order[len(held_out) :]
-        train, validation = (
-            self._texts(version.texts.take(rest)),
-            self._texts(version.texts.take(held_out)),
-        )
-        train_classifier(model, train, labels[rest], validation, labels[held_out], self._settings, seed)
+        held_out, rest = np.split(order, [max(1, len(order) // _ONE_IN_VALIDATES)])
+        texts, validation = (self._texts(version.texts.take(some)) for some in (rest, held_out))
+        train_classifier(model, texts, labels[rest], validation, labels[held_out], self._settings, seed)
         return lambda other, where: predict_classes(model, self._texts(other.texts.take(where)))
 
     def _texts(self, texts: Texts) -> DeviceTexts:

@@ -1,8 +1,10 @@
-"""What the paper's models share: a biLSTM over word vectors, and when its training stops."""
+"""What the paper's models share: texts in batches, a biLSTM over word vectors, and the one loop that trains
+them."""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +12,77 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
+from deniable.measures.texts import Texts
+
+_BATCHES_SORTED_TOGETHER = 16
 
 
 def vectors_for_models(embedding: Embedding) -> Tensor:
-    """Return one row for each id that passages and batches hold: the words, then ⊥, then zeros for the
+    """Return one row for each id that texts and batches hold: the words, then ⊥, then zeros for the
     padding."""
     rows = np.concatenate([embedding.vectors, embedding.unknown[None], np.zeros((1, embedding.dimension))])
     return torch.from_numpy(rows.astype(np.float32))
+
+
+class DeviceTexts:
+    """Texts on a device, each cut at ``longest`` words; ``padding`` is the id that fills a batch up."""
+
+    def __init__(self, texts: Texts, *, longest: int, padding: int, device: torch.device) -> None:
+        self._ids = torch.from_numpy(np.append(texts.ids, padding).astype(np.int64)).to(device)
+        self._offsets = torch.from_numpy(texts.offsets[:-1].copy()).to(device)
+        self._device, self._empty = device, texts.lengths == 0
+        self.lengths: Ids = np.clip(texts.lengths, 1, longest)
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.lengths)
+
+    def batch(self, chosen: Ids) -> tuple[Tensor, Tensor]:
+        """Return the words of the chosen texts, one row each, and their lengths (on the processor). An empty
+        text is one padding."""
+        lengths = torch.from_numpy(self.lengths[chosen])
+        places = torch.arange(int(lengths.max()), device=self._device)
+        inside = places < (lengths * torch.from_numpy(~self._empty[chosen])).to(self._device)[:, None]
+        starts = self._offsets[torch.from_numpy(chosen).to(self._device)]
+        at = torch.where(inside, starts[:, None] + places, len(self._ids) - 1)
+        return self._ids[at], lengths
+
+
+def shuffled_batches(lengths: Ids, size: int, rng: np.random.Generator) -> Iterator[Ids]:
+    """Yield every place once in random batches whose texts are about as long as each other."""
+    yield from _batches(list(rng.permutation(len(lengths))[:, None]), lengths, size, rng)
+
+
+def grouped_batches(
+    groups: Ids, lengths: Ids, size: int, together: int, rng: np.random.Generator
+) -> Iterator[Ids]:
+    """Yield every place once in batches of runs of ``together`` places of one group, about as long as each
+    other.
+
+    A run may end in the next group. Which places of a group share a run is decided by their lengths, not by
+    chance.
+    """
+    order = np.lexsort((-lengths, groups))
+    runs = [order[start : start + together] for start in range(0, len(order), together)]
+    yield from _batches([runs[i] for i in rng.permutation(len(runs))], lengths, max(1, size // together), rng)
+
+
+def _batches(runs: list[Ids], lengths: Ids, at_once: int, rng: np.random.Generator) -> Iterator[Ids]:
+    """Yield runs joined, ``at_once`` of them to a batch: sorted by length within portions, which are large
+    enough to stay random."""
+    batches, portion = [], at_once * _BATCHES_SORTED_TOGETHER
+    for start in range(0, len(runs), portion):
+        part = sorted(runs[start : start + portion], key=lambda run: -int(lengths[run].max()))
+        batches += [np.concatenate(part[i : i + at_once]) for i in range(0, len(part), at_once)]
+    yield from (batches[i] for i in rng.permutation(len(batches)))
+
+
+def sorted_batches(lengths: Ids, size: int) -> Iterator[Ids]:
+    """Yield every place once, the longest texts first."""
+    order = np.argsort(-lengths, kind="stable")
+    yield from (order[start : start + size] for start in range(0, len(order), size))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,23 +132,44 @@ class BiLstmEncoder(nn.Module):
         )  # padded states are zero
 
 
-class EarlyStopping:
-    """Watches the score of a model after each epoch, says when to stop, and remembers the best state."""
+def train(
+    model: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    batches: Callable[[int], Iterable[Ids]],
+    loss_of: Callable[[Ids], Tensor],
+    score: Callable[[], float],
+    *,
+    epochs: int,
+    patience: int,
+    clip: float = 1.0,
+    best: float = float("-inf"),
+    after_epoch: Callable[[int], None] = lambda _: None,
+) -> int:
+    """Train a model in place and return the number of epochs; it ends in the state whose score was best.
 
-    def __init__(self, model: nn.Module, *, patience: int) -> None:
-        """Watch a model; ``patience`` epochs without a better score are enough."""
-        self._model, self._patience = model, patience
-        self._best, self._waited, self._state = float("-inf"), 0, copy.deepcopy(model.state_dict())
-        self.epochs = 0
+    ``batches`` are those of an epoch, ``loss_of`` is the loss of one of them. Training ends after
+    ``patience`` epochs in a row without a better score; ``best`` is the score to pass.
+    """
+    waited, state, epoch = 0, copy.deepcopy(model.state_dict()), 0
+    while epoch < epochs and waited < patience:
+        chosen = batches(epoch)
+        model.train()
+        for batch in chosen:
+            loss = loss_of(batch)
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(model.parameters(), clip)
+            optimiser.step()
+        epoch += 1
+        after_epoch(epoch)
+        reached = score()
+        waited += 1
+        if reached > best:
+            best, waited, state = reached, 0, copy.deepcopy(model.state_dict())
+    model.load_state_dict(state)
+    return epoch
 
-    def should_stop(self, score: float) -> bool:
-        """Take note of the score of one more epoch and return whether to stop."""
-        self.epochs += 1
-        self._waited += 1
-        if score > self._best:
-            self._best, self._waited, self._state = score, 0, copy.deepcopy(self._model.state_dict())
-        return self._waited >= self._patience
 
-    def restore_best(self) -> None:
-        """Bring the model back to its best state."""
-        self._model.load_state_dict(self._state)
+def trained_weights(model: nn.Module) -> list[nn.Parameter]:
+    """Return the weights that training changes."""
+    return [weight for weight in model.parameters() if weight.requires_grad]

@@ -13,7 +13,7 @@ ones, and cost nothing more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,12 +22,20 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from deniable.arrays import Ids
-from deniable.lab.neural.batches import DeviceTexts, grouped_batches, shuffled_batches, sorted_batches
-from deniable.lab.neural.encoded_task import EncodedTask
-from deniable.lab.neural.encoder import BiLstmEncoder, EarlyStopping, EncoderSettings
+from deniable.lab.neural.encoder import (
+    BiLstmEncoder,
+    DeviceTexts,
+    EncoderSettings,
+    grouped_batches,
+    shuffled_batches,
+    sorted_batches,
+    train,
+    trained_weights,
+)
+from deniable.lab.tasks.task import Part, Task
 from deniable.utility.scores import ranking_scores
 
-_TEXTS_TO_ENCODE_AT_ONCE = 1024
+_TEXTS_TO_ENCODE_AT_ONCE, _QUESTIONS_AT_ONCE = 1024, 64
 _NO_DISTANCE = 1e-15  # a square root has no slope at zero
 _ROUNDS_OF_K_MEANS = 8
 GAMMA = C = 1.0
@@ -37,10 +45,10 @@ QUESTIONS_IN_A_GROUP = 100
 class Pairs:
     """Questions and right answers, one pair a place; ``lengths`` are those of all answers."""
 
-    def __init__(self, task: EncodedTask, lengths: Ids) -> None:
-        counts = np.diff(task.arrays["right_offsets/train"])
-        self.questions: Ids = np.repeat(np.arange(len(counts)), counts)
-        self.answers: Ids = task.arrays["right/train"]
+    def __init__(self, right: Sequence[Sequence[int]], lengths: Ids) -> None:
+        """Take the right answers to each question."""
+        self.questions: Ids = np.repeat(np.arange(len(right)), [len(answers) for answers in right])
+        self.answers: Ids = np.array([answer for answers in right for answer in answers], dtype=np.int64)
         self._lengths, self._of_all = lengths[self.answers], len(lengths)
         self._right = self.questions * self._of_all + self.answers
 
@@ -173,21 +181,21 @@ def gesd(cosine: Tensor) -> Tensor:
 
 
 def evaluate_ranker(
-    model: Ranker, questions: DeviceTexts, answers: DeviceTexts, task: EncodedTask, split: str
+    model: Ranker, questions: DeviceTexts, answers: DeviceTexts, part: Part
 ) -> dict[str, float]:
     """Return MAP, MRR and top-1 in the pools of each size. A question whose pool has no right answer scores
     0."""
     asked, known = encode_texts(model, questions), encode_texts(model, answers)
-    found: dict[str, float] = {}
-    for size, pools in task.pools(split).items():
+    right, found = [np.array(answers) for answers in part.answers], dict[str, float]()
+    for size in sorted(part.pools):
+        pools = np.array(part.pools[size])
         scores = np.empty(pools.shape)
-        for start in range(0, len(pools), 64):
-            part = torch.from_numpy(pools[start : start + 64]).to(known.device)
-            scores[start : start + 64] = (
-                gesd(torch.einsum("qd,qpd->qp", asked[start : start + 64], known[part])).cpu().numpy()
-            )
-        right = [task.right(split, question) for question in range(len(pools))]
-        found |= {f"{name}@{size}": value for name, value in ranking_scores(scores, pools, right).items()}
+        for start in range(0, len(pools), _QUESTIONS_AT_ONCE):
+            some = slice(start, start + _QUESTIONS_AT_ONCE)
+            pool = known[torch.from_numpy(pools[some]).to(known.device)]
+            scores[some] = gesd(torch.einsum("qd,qpd->qp", asked[some], pool)).cpu().numpy()
+        for name, value in ranking_scores(scores, pools, right).items():
+            found[f"{name}@{size}"] = value
     return found
 
 
@@ -209,38 +217,37 @@ def train_ranker(
     questions: DeviceTexts,
     validation: DeviceTexts,
     answers: DeviceTexts,
-    task: EncodedTask,
+    task: Task,
     settings: RankerSettings,
     seed: int,
 ) -> int:
     """Train the model in place and return the number of epochs; it ends as it was when validation (MRR, mean
     of all pools) was best."""
-    rng = np.random.Generator(np.random.PCG64(seed))
-    optimiser = torch.optim.Adam(
-        [p for p in model.parameters() if p.requires_grad], lr=settings.learning_rate
+    rng, pairs = np.random.Generator(np.random.PCG64(seed)), Pairs(task.train.answers, answers.lengths)
+
+    def batches(epoch: int) -> Iterator[Ids]:
+        if not settings.near or epoch < settings.epochs_before_near:
+            return pairs.batches(settings.batch, rng)
+        return pairs.batches_of_alike(encode_texts(model, questions), settings.batch, settings.near, rng)
+
+    def loss(chosen: Ids) -> Tensor:
+        asked, given = (
+            model(*texts.batch(places[chosen]))
+            for texts, places in ((questions, pairs.questions), (answers, pairs.answers))
+        )
+        return settings.loss(gesd(asked @ given.T), pairs.wrong(chosen), rng)
+
+    def mean_rank() -> float:
+        reached = evaluate_ranker(model, validation, answers, task.validation)
+        return float(np.mean([value for name, value in reached.items() if name.startswith("MRR")]))
+
+    return train(
+        model,
+        torch.optim.Adam(trained_weights(model), lr=settings.learning_rate),
+        batches,
+        loss,
+        mean_rank,
+        epochs=settings.epochs,
+        patience=settings.patience,
+        clip=5.0,
     )
-    pairs = Pairs(task, answers.lengths)
-    stopping = EarlyStopping(model, patience=settings.patience)
-    for epoch in range(settings.epochs):
-        if settings.near and epoch >= settings.epochs_before_near:
-            batches = pairs.batches_of_alike(
-                encode_texts(model, questions), settings.batch, settings.near, rng
-            )
-        else:
-            batches = pairs.batches(settings.batch, rng)
-        model.train()
-        for chosen in batches:
-            asked = model(*questions.batch(pairs.questions[chosen]))
-            given = model(*answers.batch(pairs.answers[chosen]))
-            loss = settings.loss(gesd(asked @ given.T), pairs.wrong(chosen), rng)
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(model.parameters(), 5.0)
-            optimiser.step()
-        reached = evaluate_ranker(model, validation, answers, task, "validation")
-        if stopping.should_stop(
-            float(np.mean([value for name, value in reached.items() if name.startswith("MRR")]))
-        ):
-            break
-    stopping.restore_best()
-    return stopping.epochs

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from deniable.lab.neural.batches import grouped_batches
+from deniable.lab.neural.encoder import grouped_batches
 from deniable.lab.neural.ranker import HardestOfSome, SoftmaxOfAll, groups_of_alike
 
 SIMILAR = torch.tensor([[0.5, 0.4, 0.1], [0.2, 0.3, 0.9], [0.6, 0.1, 0.6]])

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from deniable.lab.tasks.data.enron import load_enron
-from deniable.lab.tasks.data.examples import Task
-from deniable.lab.tasks.data.imdb import load_imdb
-from deniable.lab.tasks.data.insuranceqa import load_insuranceqa
+from deniable.lab.tasks.enron import load_enron
+from deniable.lab.tasks.imdb import load_imdb
+from deniable.lab.tasks.insuranceqa import load_insuranceqa
+from deniable.lab.tasks.task import Task
 
 if TYPE_CHECKING:
     from deniable.lab.neural.classifier import ClassifierSettings
     from deniable.lab.neural.ranker import RankerSettings
 
 
-@dataclass(frozen=True, kw_only=True)
-class PaperTask:
+class PaperTask(NamedTuple):
     """One task: its reader, the score that its curve shows, and what that score is called in words."""
 
     load: Callable[[Path], Task]
@@ -28,27 +26,17 @@ class PaperTask:
 
 
 TASKS = {
-    "imdb": PaperTask(
-        load=load_imdb, score="accuracy", score_in_words="accuracy", title="IMDb: is a review positive?"
-    ),
-    "enron": PaperTask(
-        load=load_enron,
-        score="accuracy",
-        score_in_words="accuracy",
-        title="Enron: which of ten authors wrote it?",
-    ),
+    "imdb": PaperTask(load_imdb, "accuracy", "accuracy", "IMDb: is a review positive?"),
+    "enron": PaperTask(load_enron, "accuracy", "accuracy", "Enron: which of ten authors wrote it?"),
     "insuranceqa": PaperTask(
-        load=load_insuranceqa,
-        score="MRR@100",
-        score_in_words="mean reciprocal rank",
-        title="InsuranceQA: which answer fits?",
+        load_insuranceqa, "MRR@100", "mean reciprocal rank", "InsuranceQA: which answer fits?"
     ),
 }
 
 
 def training_settings(name: str, *, after_tan: bool = False) -> ClassifierSettings | RankerSettings:
-    """Return how the model of a task is trained; ``after_tan``, for insuranceqa, as those did whom the paper
-    replicates."""
+    """Return how the model of a task is trained; with ``after_tan``, for insuranceqa, after Tan et al., whom
+    the paper replicates."""
     from deniable.lab.neural.classifier import ClassifierSettings
     from deniable.lab.neural.ranker import AFTER_TAN, RankerSettings
 

@@ -9,14 +9,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from deniable.atomic import whole_file
+import msgspec
+
+from deniable.atomic import put
 from deniable.errors import TaskDataError
 from deniable.utility.summary import MeasuredEmbedding, Outcome
 
 Place = Literal["nowhere", "train", "test"]
 IDENTITY = ("task", "data", "embedding", "mechanism", "policy", "recipe")
 """What all results of an experiment depend on; ``data`` is a digest, ``recipe`` how models are trained."""
-_IN_FILES = (
+_MEASURED = (
     "at",
     "epsilon",
     "run",
@@ -58,8 +60,12 @@ class TaskOutcome(Outcome):
     ``made_with`` names the versions, the device and the source of the noise.
     """
 
-    identity: Mapping[str, Any]
-    at: Place
+    task: str
+    data: str
+    embedding: MeasuredEmbedding
+    mechanism: str | dict[str, Any]
+    policy: dict[str, Any]
+    recipe: dict[str, Any]
     epochs: int | None
     unknown: dict[str, float]
     seconds: dict[str, float]
@@ -68,34 +74,30 @@ class TaskOutcome(Outcome):
     @property
     def setting(self) -> Setting:
         """The setting whose result it is."""
-        return Setting(at=self.at, epsilon=self.epsilon, run=self.run)
+        return msgspec.convert({name: getattr(self, name) for name in ("at", "epsilon", "run")}, Setting)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON-ready data, in the order in which files hold it."""
-        return {**self.identity, **{name: getattr(self, name) for name in _IN_FILES}}
+        data = asdict(self)
+        return {name: data[name] for name in (*IDENTITY, *_MEASURED)}
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Self:
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Return the result that ``to_dict`` gave.
 
-        :raises KeyError: if something is missing.
-        :raises TypeError: if something has another form.
+        :raises ValueError: if something is missing or has another form.
         """
-        if not isinstance(found["scores"], dict):
-            raise TypeError("no scores")
-        MeasuredEmbedding(**found["embedding"])
-        identity = {name: found[name] for name in IDENTITY}
-        return cls(identity=identity, **{name: found[name] for name in _IN_FILES})
+        return msgspec.convert(data, type=cls)
 
 
 def settings_of(epsilons: Sequence[float], places: Sequence[Place], runs: int) -> list[Setting]:
     """Return all settings, run by run, so that an interrupted experiment has whole curves of few runs, not
     parts of many."""
-    found = []
+    settings = []
     for run in range(1, runs + 1):
-        found.append(Setting(at="nowhere", epsilon=None, run=run))
-        found += [Setting(at=place, epsilon=epsilon, run=run) for epsilon in epsilons for place in places]
-    return found
+        settings.append(Setting(at="nowhere", epsilon=None, run=run))
+        settings += [Setting(at=place, epsilon=epsilon, run=run) for epsilon in epsilons for place in places]
+    return settings
 
 
 def kept_outcome(folder: Path, identity: Mapping[str, Any], setting: Setting) -> TaskOutcome | None:
@@ -110,17 +112,16 @@ def kept_outcome(folder: Path, identity: Mapping[str, Any], setting: Setting) ->
     found = outcome.to_dict()
     for name, value in (json.loads(json.dumps(identity)) | asdict(setting)).items():
         if found[name] != value:
-            raise TaskDataError(
-                path, f"this result was made with another {name}; choose another folder, or remove it"
-            )
+            problem = f"this result was made with another {name}; choose another folder, or remove it"
+            raise TaskDataError(path, problem)
     return outcome
 
 
 def keep_outcome(folder: Path, outcome: TaskOutcome) -> None:
     """Keep a result, whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
-    with whole_file(folder / f"{outcome.setting.name}.json") as file:
-        file.write((json.dumps(outcome.to_dict(), indent=1, ensure_ascii=False) + "\n").encode())
+    text = json.dumps(outcome.to_dict(), indent=1, ensure_ascii=False) + "\n"
+    put(folder / f"{outcome.setting.name}.json", text.encode())
 
 
 def read_outcome(path: Path) -> TaskOutcome:
@@ -130,7 +131,6 @@ def read_outcome(path: Path) -> TaskOutcome:
     """
     try:
         return TaskOutcome.from_dict(json.loads(path.read_text(encoding="utf-8")))
-    except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
-        raise TaskDataError(
-            path, f"it is no result ({error}); remove it and run the command again"
-        ) from error
+    except ValueError as error:
+        problem = f"it is no result ({error}); remove it and run the command again"
+        raise TaskDataError(path, problem) from error

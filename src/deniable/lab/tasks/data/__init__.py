@@ -1,1 +1,0 @@
-"""The data sets of the three tasks, read and checked."""

@@ -1,1 +1,0 @@
-"""One experiment: its settings are prepared, run, kept and shown."""
