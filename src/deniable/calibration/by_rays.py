@@ -42,6 +42,7 @@ from deniable.channel.rays.statistics import (
 from deniable.channel.store import Columns
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
+from deniable.measures.estimate import halve
 from deniable.mechanisms.base import radial_noise
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.selection import first_of_each
@@ -57,7 +58,7 @@ _PAIRS_AT_ONCE_IN_PARTS, _WALKS_AT_ONCE_IN_PARTS = (
 )  # many, so that the parts' tables are seldom made again
 _WORDS_TO_FIND_THE_RANGE = 256
 _ROWS_FOR_AVERAGES = 2048
-_HALVINGS = 40
+_SURELY_NARROW = 1.0 + 1e-10
 
 
 class ProtectedUnchanged(NamedTuple):
@@ -375,12 +376,11 @@ def _reaching(radii: Floats, length: LengthFunction, share: float) -> float:
     """Return the ε at which the average N_w of words with these first breakpoints is ``share``."""
     radii = np.asarray(radii, dtype=np.float64)
     middle = typical_epsilon(radii, length)
-    low, high = middle * 1e-4, middle * 1e4
-    for _ in range(_HALVINGS):
-        tried = (low * high) ** 0.5
-        average = float(unchanged(radii, np.array([tried]), length)[0].mean())
-        low, high = (tried, high) if average < share else (low, tried)
-    return high
+
+    def is_below(epsilon: float) -> bool:
+        return float(unchanged(radii, np.array([epsilon]), length)[0].mean()) < share
+
+    return halve(middle * 1e-4, middle * 1e4, is_below, narrow=_SURELY_NARROW)
 
 
 def _rows(engine: Rays, ids: Ids, grid: Floats | None) -> Rows:

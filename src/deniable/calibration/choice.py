@@ -18,7 +18,6 @@ at (1 = all of them). The answer is evaluated once more on all of these words be
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -30,7 +29,7 @@ from deniable.calibration.result import Choice, Targets, allowed_failures, capac
 from deniable.calibration.table import TableCalibration
 from deniable.channel.rays.statistics import unchanged
 from deniable.errors import InvalidParameter, TargetsNotMet
-from deniable.measures.estimate import Estimate, round_down, solve
+from deniable.measures.estimate import Estimate, halve, round_down, solve
 from deniable.progress import Report
 
 _DIGITS, _NARROW = 5, 1.0001
@@ -169,7 +168,7 @@ def _by_rays(calibration: RayCalibration, targets: Targets, report: Report | Non
     allowed = allowed_failures(len(calibration.ids), targets.quantile)
     if targets.max_unchanged is not None:
         missed = _Missed(calibration, replace(targets, min_distinct=None), allowed, own=False)
-        ceiling = _halve(low, ceiling, missed.few_at)
+        ceiling = halve(low, ceiling, missed.few_at, narrow=_NARROW)
         if ceiling <= 2.0 * low:
             raise _not_met(calibration, targets, _smallest(calibration))
     epsilon = ceiling
@@ -184,21 +183,13 @@ def _by_rays(calibration: RayCalibration, targets: Targets, report: Report | Non
             if epsilon <= lowest:
                 raise _not_met(calibration, targets, round_down(lowest, _DIGITS))
             epsilon, above = max(epsilon / _STEP_DOWN, lowest), epsilon
-        epsilon = _halve(epsilon, above, missed.few_at)
+        epsilon = halve(epsilon, above, missed.few_at, narrow=_NARROW)
     for turn in range(_CORRECTIONS):
         choice = evaluate(calibration, round_down(epsilon, _DIGITS), targets, report=report)
         if choice.meets_targets:
             return choice
         epsilon = choice.epsilon / _NARROW ** (1 << turn)
     raise _not_met(calibration, targets, choice.epsilon)
-
-
-def _halve(low: float, high: float, meets: Callable[[float], bool]) -> float:
-    """Return about the largest ε that meets a target which every smaller one meets."""
-    while high / low > _NARROW:
-        tried = math.sqrt(low * high)
-        low, high = (tried, high) if meets(tried) else (low, tried)
-    return low
 
 
 class _Missed:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.findings import EXPOSED, Findings
-from deniable.calibration.result import worst_words
+from deniable.calibration.result import headline, worst_words
 from deniable.calibration.table import TableCalibration
 from deniable.channel.distribution import ETA
 from deniable.interfaces import NOTHING_EXPOSED
@@ -70,26 +70,14 @@ def calibration_page(found: Findings) -> Page:
 
 
 def _lead(found: Findings) -> str:
-    looked_at, choice, targets = found.calibration.looked_at, found.choice, found.choice.targets
-    if not found.has_targets:
-        counts = ", ".join(f"{percent(row.average)} at ε\u00a0=\u00a0{row.epsilon:g}" for row in found.shown)
-        return (
-            "Each word of a text is replaced by one drawn at random; ε says how much chance there is in it. "
-            f"On average over {looked_at}, a word comes out unchanged in this share of its releases: "
-            f"{counts}."
-        )
-    wishes = []
-    if targets.max_unchanged is not None:
-        wishes.append(f"comes out unchanged in at most {percent(targets.max_unchanged)} of its releases")
-    if targets.min_distinct is not None:
-        wishes.append(
-            f"becomes at least {targets.min_distinct:,} distinct words in {found.calibration.draws:,} draws"
-        )
-    wish, failing = f"{looked_at.share(targets.quantile)} {' and '.join(wishes)}", words(len(choice.failing))
-    if not choice.meets_targets:
-        return f"At ε = {choice.epsilon:g} the target is missed. Asked for: {wish}. {failing} do not."
-    exceptions = f" The exceptions, {failing}, are named below." if len(choice.failing) else ""
-    return f"At ε = {choice.epsilon:g} the target is met: {wish}.{exceptions}"
+    if found.has_targets:
+        return headline(found.calibration, found.choice)
+    counts = ", ".join(f"{percent(row.average)} at ε\u00a0=\u00a0{row.epsilon:g}" for row in found.shown)
+    return (
+        "Each word of a text is replaced by one drawn at random; ε says how much chance there is in it. On "
+        f"average over {found.calibration.looked_at}, a word comes out unchanged in this share of its "
+        f"releases: {counts}."
+    )
 
 
 def _facts(found: Findings) -> list[tuple[str, str]]:

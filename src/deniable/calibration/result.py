@@ -23,6 +23,7 @@ from deniable.measures.estimate import Estimate
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_epsilon, validated_max_unchanged
 from deniable.release.note import Spread
+from deniable.report.wording import percent, percent_up, words
 
 _MOST_SUMS, _DRAWS_FOR_CAPACITY = 1 << 28, 4_000
 
@@ -111,6 +112,44 @@ class Choice:
         if most is not None and (self.capacity is None or self.capacity.high > most):
             return False
         return len(self.failing) <= allowed_failures(len(self.unchanged), self.targets.quantile)
+
+
+def headline(calibration: Calibration, choice: Choice) -> str:
+    """Return whether the targets are met at this ε, and for which words, in a sentence or two."""
+    looked_at, targets = calibration.looked_at, choice.targets
+    wishes = []
+    if targets.max_unchanged is not None:
+        wishes.append(f"comes out unchanged in at most {percent(targets.max_unchanged)} of its releases")
+    if targets.min_distinct is not None:
+        wishes.append(
+            f"becomes at least {targets.min_distinct:,} distinct words in {calibration.draws:,} draws"
+        )
+    wish, failing = f"{looked_at.share(targets.quantile)} {' and '.join(wishes)}", words(len(choice.failing))
+    if targets.max_capacity is not None:
+        capacity = f"on average no chance to guess a word rises by more than {targets.max_capacity:g} times"
+        wish = f"{wish}; {capacity}" if wishes else capacity
+    if not choice.meets_targets:
+        return f"At ε = {choice.epsilon:g} the target is missed. Asked for: {wish}. {failing} do not."
+    exceptions = f" The exceptions, {failing}, are named below." if len(choice.failing) else ""
+    return f"At ε = {choice.epsilon:g} the target is met: {wish}.{exceptions}"
+
+
+def limits_of(calibration: Calibration, choice: Choice) -> list[str]:
+    """Return what no word exceeds, and what is known of words that were not looked at, in sentences."""
+    looked_at, missing = calibration.looked_at, choice.missing
+    sure = "exact" if calibration.method == "exact" else "95 % confidence for an ε fixed beforehand"
+    none = "No word" if looked_at.all else f"None of {looked_at.them}"
+    said = [f"{none} stays itself in more than {percent_up(float(choice.upper.max()))} of draws ({sure})."]
+    if not looked_at.all:
+        others = words(looked_at.vocabulary - looked_at.count)
+        said.append(f"The other {others} were not looked at, and may stay themselves in all draws.")
+    if missing is not None:
+        said.append(
+            f"Of the whole vocabulary at most {percent_up(missing.at_most)} miss the targets "
+            f"({missing.provided}, by the random sample: {missing.counted:,} of {looked_at.them} may, by the "
+            "error of their N_w)."
+        )
+    return said
 
 
 def allowed_failures(words: int, quantile: float) -> int:

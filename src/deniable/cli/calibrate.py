@@ -13,12 +13,10 @@ from deniable.cli.terminal import make_table, open_console, print_json, progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
     from rich.table import Table
 
-    from deniable.calibration.calibration import LookedAt
     from deniable.calibration.protection import By, Protection
-    from deniable.calibration.result import CalibrationResult, Choice, WordRow
+    from deniable.calibration.result import CalibrationResult, WordRow
     from deniable.embeddings.embedding import Embedding
     from deniable.mechanisms.catalogue import ChosenMechanism
 
@@ -202,7 +200,10 @@ def _show(result: CalibrationResult) -> None:
         f"{calibration.embedding.name}, {_mechanism(result)}: {result.looked_at}; {_method(result)}"
     )
     if result.choice is not None:
-        _show_choice(console, result.choice, result.looked_at, exact=calibration.method == "exact")
+        from deniable.calibration.result import headline, limits_of
+
+        for sentence in (headline(calibration, result.choice), *limits_of(calibration, result.choice)):
+            console.print(sentence)
     console.print()
     console.print(make_table(*result.cells(), left=()))
     if result.choice is not None:
@@ -230,37 +231,6 @@ def _show(result: CalibrationResult) -> None:
         console.print(f"\nfigures: {', '.join(str(path) for path in result.figures)}")
     if result.page is not None:
         console.print(f"\nreport: {result.page}")
-
-
-def _show_choice(console: Console, choice: Choice, looked_at: LookedAt, *, exact: bool) -> None:
-    from deniable.report.wording import percent_up, words
-
-    targets = choice.targets
-    asked = [f"N_w ≤ {targets.max_unchanged:g}"] if targets.max_unchanged is not None else []
-    asked += [f"capacity ≤ {targets.max_capacity:g}"] if targets.max_capacity is not None else []
-    asked += [f"≥ {targets.min_distinct:,} distinct words"] if targets.min_distinct is not None else []
-    verb = "meets" if choice.meets_targets else "MISSES"
-    console.print(
-        f"ε = {choice.epsilon:g} {verb} {' and '.join(asked)} for {looked_at.share(targets.quantile)}"
-    )
-    sure = "exact" if exact else "95 % confidence for an ε fixed beforehand"
-    none = "no word" if looked_at.all else f"none of {looked_at.them}"
-    console.print(
-        f"{none} stays itself in more than {percent_up(float(choice.upper.max()))} of draws ({sure})"
-    )
-    if looked_at.all:
-        return
-    console.print(
-        f"the other {words(looked_at.vocabulary - looked_at.count)} were not looked at, and may stay "
-        "themselves in all draws"
-    )
-    if choice.missing is not None:
-        share = percent_up(choice.missing.at_most)
-        console.print(
-            f"of the whole vocabulary at most {share} miss the targets ({choice.missing.provided}, by the "
-            "random sample: "
-            f"{choice.missing.counted:,} of {looked_at.them} may, by the error of their N_w)"
-        )
 
 
 def _mechanism(result: CalibrationResult) -> str:

@@ -15,7 +15,6 @@ from deniable.cli.terminal import make_table, open_console, print_json, progress
 from deniable.report.wording import percent, percent_fixed
 
 if TYPE_CHECKING:
-    from deniable.audit.named import NamedShares
     from deniable.tuning.findings import TuningFindings
     from deniable.tuning.tuning import TuningSettings
 
@@ -191,29 +190,15 @@ def tune(
 
 
 def _show(found: TuningFindings, name: str) -> None:
+    from deniable.tuning.page import lead
+
     console = open_console()
-    console.print(f"{name}: {found.space.name}, ε = {found.epsilon:g}; installed")
+    console.print(f"{found.space.name}; installed. {lead(found, name)}")
     rows = [[each.name, *map(percent_fixed, each.shares)] for each in (found.label, *found.others)]
     console.print(make_table(["told rightly", "most frequent", "original", "this space", "as it is"], rows))
-    console.print()
-    attacks = [("An attacker who looks at single words", found.shaped.alone)]
-    if found.shaped.in_context is not None:
-        attacks.append(("An attacker in context", found.shaped.in_context))
-    for who, named in sorted(attacks, key=lambda attack: -attack[1].words):
-        console.print(_named(who, named, found))
     console.print(
         f"Spaces were compared at an attacker who names {percent(found.target)} of the {found.matched}, "
         f"{found.matched_way}."
-    )
-
-
-def _named(who: str, named: NamedShares, found: TuningFindings) -> str:
-    words = f"{who} names {percent(named.words)} of the words ({percent(found.blind.words)} blind)"
-    if not named.judged_kinds:
-        return f"{words}."
-    return (
-        f"{words} and {percent(named.kinds)} of the kinds of less frequent ones "
-        f"({percent(found.blind.kinds)} blind)."
     )
 
 

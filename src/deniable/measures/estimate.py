@@ -111,6 +111,15 @@ def _largest(value: Callable[[float], float], at_most: float, start: float) -> f
     return low
 
 
+def halve(low: float, high: float, meets: Callable[[float], bool], *, narrow: float) -> float:
+    """Return about the largest ε that meets a target which every smaller one meets: with the next that is
+    known to miss it no more than ``narrow`` times as large."""
+    while high / low > narrow:
+        tried = math.sqrt(low * high)
+        low, high = (tried, high) if meets(tried) else (low, tried)
+    return low
+
+
 def round_down(epsilon: float, digits: int = 3) -> float:
     """Return the largest number of this many digits that is not above ε."""
     unit = 10.0 ** (math.floor(math.log10(epsilon)) - digits + 1)

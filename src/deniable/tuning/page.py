@@ -18,25 +18,13 @@ def tuning_page(found: TuningFindings, *, name: str, isolated: Isolated | None =
     """Return the page about the space that was installed under ``name``; ``isolated`` is what its calibration
     found."""
     label, words, kinds = found.label, percent(found.shaped.words), percent(found.shaped.kinds)
-    who = "reads in context" if found.shaped.context_is_better else "looks at single words"
     told = "" if label.shaped is None else percent(label.shaped.accuracy)
-    before = "" if label.original is None else percent(label.original)
-    lead = (
-        f"Released at ε = {found.epsilon:g} in the space {name}, “{label.name}” is told rightly for {told} "
-        f"of the texts, against {before} from the originals. An attacker who {who} names {words} of the "
-        f"words; one who sees nothing, {percent(found.blind.words)}."
-    )
-    if found.reading == "kinds":
-        lead += (
-            f" ε was matched on kinds: of the {found.matched} an attacker names {kinds}; one who sees "
-            f"nothing, {percent(found.blind.kinds)}."
-        )
     kicker = f"{found.source}: public texts with the label “{label.name}”"
-    page = Page("A space for one purpose", lead=lead, kicker=kicker)
+    page = Page("A space for one purpose", lead=lead(found, name), kicker=kicker)
     facts = [
         (f"{found.epsilon:g}", "ε per word, in this space"),
         (told, f"of the labels “{label.name}” are told rightly from released text"),
-        (words, f"of the words are named by an attacker who {who}"),
+        (words, f"of the words are named by an attacker who {_who(found)}"),
     ]
     if found.blind.judged_kinds:
         facts.append((kinds, "of the kinds of less frequent words are named"))
@@ -60,6 +48,27 @@ def tuning_page(found: TuningFindings, *, name: str, isolated: Isolated | None =
     _add_tried(page, found)
     _add_method(page, found)
     return page
+
+
+def lead(found: TuningFindings, name: str) -> str:
+    """Return what was found, in a few sentences."""
+    label, blind = found.label, found.blind
+    told, before = ("" if each is None else percent(each) for each in (label.shares[2], label.original))
+    sentences = [
+        f"Released at ε = {found.epsilon:g} in the space {name}, “{label.name}” is told rightly for {told} "
+        f"of the texts, against {before} from the originals. An attacker who {_who(found)} names "
+        f"{percent(found.shaped.words)} of the words; one who sees nothing, {percent(blind.words)}."
+    ]
+    if found.reading == "kinds":
+        sentences.append(
+            f"ε was matched on kinds: of the {found.matched} an attacker names "
+            f"{percent(found.shaped.kinds)}; one who sees nothing, {percent(blind.kinds)}."
+        )
+    return " ".join(sentences)
+
+
+def _who(found: TuningFindings) -> str:
+    return "reads in context" if found.shaped.context_is_better else "looks at single words"
 
 
 def _add_attributes(page: Page, found: TuningFindings) -> None:

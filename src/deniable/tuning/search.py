@@ -31,6 +31,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import work_folder
 from deniable.errors import DeniableError, TargetsNotMet
 from deniable.interfaces import Mechanism
+from deniable.measures.estimate import halve
 from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report, Steps, part_of
@@ -52,7 +53,6 @@ _VALUES = 5
 _LEAST, _MOST = 1e-3, 1e5
 _WORDS_TO_BRACKET = 4_000
 _WORDS_IN_CONTEXT = 10_000
-_STEPS = 30
 _ROUNDS = 5
 _AROUND = (0.78, 0.81, 0.84, 0.87, 0.9, 0.93, 0.96, 1.0, 1.04)
 _MADE_AROUND = 4
@@ -313,14 +313,10 @@ class Search:
         ids = self._attacker.texts.ids[:_WORDS_TO_BRACKET]
 
         def find(share: float) -> float:
-            low, high = math.log(_LEAST), math.log(_MOST)
-            for _ in range(_STEPS):
-                middle = (low + high) / 2.0
-                stays = (self.draw(space, math.exp(middle), ids, seed=0) == ids).mean()
-                low, high = (middle, high) if stays < share else (low, middle)
-                if high - low < 0.1:
-                    break
-            return (low + high) / 2.0
+            def is_below(epsilon: float) -> bool:
+                return float((self.draw(space, epsilon, ids, seed=0) == ids).mean()) < share
+
+            return math.log(halve(_LEAST, _MOST, is_below, narrow=1.1))
 
         first, last = find(least), find(most)
         values: Floats = np.exp(np.linspace(first, max(last, first + 0.2), _VALUES))
