@@ -19,7 +19,7 @@ import numpy as np
 from deniable.lab.tasks.catalogue import TASKS
 from deniable.lab.tasks.reproduction import baseline_of
 from deniable.lab.tasks.task import Task
-from deniable.utility.classifiers import WordClassifier
+from deniable.utility.classifiers import Classifier
 from deniable.utility.scores import class_scores
 from deniable.words.cutter import words_of
 from scripts.pages import options_of
@@ -67,7 +67,7 @@ def linear(task: Task) -> dict[str, float]:
     words = [words_of(text) for part in (task.train, task.test) for text in part.texts]
     labels = np.array(task.train.labels + task.test.labels)
     learnt = len(task.train)
-    model = WordClassifier(strength=10.0).fit(words[:learnt], labels[:learnt])
+    model = Classifier("words", strength=10.0).fit(words[:learnt], labels[:learnt])
     return class_scores(model.predict(words[learnt:]), labels[learnt:])
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ from deniable.audit.inversion.results import (
 )
 from deniable.audit.inversion.wording import INVERSION
 from deniable.audit.page import audit_page
-from deniable.audit.results import AuditResult, EmbeddingSummary, Head, finding, read_result, tables
+from deniable.audit.results import AuditResult, EmbeddingSummary, finding, read_result, tables
 from deniable.audit.shares import Estimate, Share
 from deniable.errors import RecordError
 from deniable.lab.authorship import AuthorshipFinding, AuthorshipResult
@@ -34,7 +35,7 @@ from deniable.lab.membership.plan import LanguageModelSettings
 from deniable.utility.scores import Scores
 
 
-def head(audit: str) -> Head:
+def head(audit: str) -> dict[str, Any]:
     embedding = EmbeddingSummary(name="<tiny>", fingerprint="f" * 32, protected=2)
     return {"audit": audit, "version": "0", "embedding": embedding, "mechanism": "multivariate", "seed": 0}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deniable.utility import classifiers
-from deniable.utility.classifiers import CountClassifier
+from deniable.utility.classifiers import Classifier
 
 
 def accuracy() -> float:
@@ -20,7 +20,7 @@ def accuracy() -> float:
     counts = csr_array(
         (np.ones(words.size), (np.repeat(np.arange(2_000), 20), words.ravel())), shape=(2_000, 4_000)
     )
-    model = CountClassifier(strength=10.0).fit(counts[:1_500], labels[:1_500])
+    model = Classifier("counts", strength=10.0).fit(counts[:1_500], labels[:1_500])
     return float((model.predict(counts[1_500:]) == labels[1_500:]).mean())
 
 

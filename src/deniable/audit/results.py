@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, cast
+from typing import Any, NamedTuple, cast
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, RecordError
@@ -109,17 +109,7 @@ class AdvisedResult(AuditResult):
         return f" The upper end of the 95 % interval counts: {what_helps}"
 
 
-class Head(TypedDict):
-    """The fields of every result, for the audit that makes one."""
-
-    audit: str
-    version: str
-    embedding: EmbeddingSummary
-    mechanism: str
-    seed: int
-
-
-def head_of(audit: str, embedding: Embedding, mechanism: ChosenMechanism, seed: int) -> Head:
+def head_of(audit: str, embedding: Embedding, mechanism: ChosenMechanism, seed: int) -> dict[str, Any]:
     """Return how the result of an audit begins."""
     return {
         "audit": audit,

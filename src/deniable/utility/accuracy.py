@@ -34,13 +34,7 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.noise.randomness import SecureRandomness
 from deniable.parameters import validated_count
 from deniable.progress import Report
-from deniable.utility.classifiers import (
-    Classifier,
-    CountClassifier,
-    VectorClassifier,
-    WordClassifier,
-    mean_vectors,
-)
+from deniable.utility.classifiers import Classifier, Form, mean_vectors
 from deniable.words.released import ReleasedWords
 
 Reading = Literal["as released", "decoded", "mean vectors", "decoded mean vectors"]
@@ -166,10 +160,8 @@ class LinearLearner:
         return lambda other, where: model.predict(other.rows(self._reading, where))
 
     def _classifier(self) -> Classifier:
-        if self._reading == "as released":
-            return WordClassifier(strength=self._strength)
-        kind = CountClassifier if self._reading == "decoded" else VectorClassifier
-        return kind(strength=self._strength)
+        forms: dict[Reading, Form] = {AS_RELEASED: "words", DECODED: "counts"}
+        return Classifier(forms.get(self._reading, "vectors"), strength=self._strength)
 
 
 class Accuracy:

@@ -6,8 +6,7 @@ Counts need not be whole numbers: a decoded text has the number of times that ea
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -15,25 +14,14 @@ from deniable.arrays import Floats
 from deniable.embeddings.embedding import Embedding
 from deniable.utility.scores import sklearn
 
-C = TypeVar("C")
+Form = Literal["words", "counts", "vectors"]
+"""What a classifier reads a text as: a list of words, a row of counts, or its mean vector."""
 
 _MANY_TEXTS = 1_000
 _ROUNDS = 1_000
 _SETTLED = 1e-4
 """The slope of the mean loss at which a fit ends, as for whole words. At 10⁻³ texts that say little teach
 nothing: it begins below that."""
-
-
-class Classifier(Protocol):
-    """Learns the labels of texts, and predicts those of others."""
-
-    def fit(self, texts: Any, labels: Any) -> Self:
-        """Learn the labels of texts; nothing in it is random."""
-        ...
-
-    def predict(self, texts: Any) -> Any:
-        """Return the label of each text."""
-        ...
 
 
 class SoftTfidf:
@@ -60,66 +48,44 @@ class SoftTfidf:
         return weighted
 
 
-class WordClassifier:
-    """Reads texts as lists of words: TF-IDF with sublinear counts."""
+class Classifier:
+    """Learns the labels of texts by logistic regression, and predicts those of others; nothing in it is
+    random.
 
-    def __init__(self, *, strength: float) -> None:
+    Words are weighed by TF-IDF with sublinear counts, counts by ``SoftTfidf``, and each coordinate of mean
+    vectors is brought to the same spread.
+    """
+
+    def __init__(self, form: Form, *, strength: float) -> None:
         """Fit with 1/``strength`` of regularisation.
 
         :raises MissingExtra: if scikit-learn is not installed.
         """
-        self._model, self._strength = _regression(strength), strength
+        options = {"tol": _SETTLED} if form == "counts" else {}
+        self._form = form
+        self._regression = sklearn("linear_model", "a classifier").LogisticRegression(
+            C=strength, max_iter=_ROUNDS, **options
+        )
 
-    def fit(self, texts: Sequence[list[str]], labels: Any) -> Self:
-        """Learn from words; of many texts, from those words that stand in two texts or more."""
-        extraction = sklearn("feature_extraction.text", "a classifier")
-        least = 2 if len(texts) >= _MANY_TEXTS else 1
-        weights = extraction.TfidfVectorizer(analyzer=_same, sublinear_tf=True, min_df=least)
-        self._model = sklearn("pipeline").make_pipeline(weights, _regression(self._strength))
-        return _fit(self, self._model, texts, labels)
+    def fit(self, texts: Any, labels: Any) -> Self:
+        """Learn from texts; of many, from those words that stand in two texts or more."""
+        if self._form == "words":
+            least = 2 if len(texts) >= _MANY_TEXTS else 1
+            vectorizer = sklearn("feature_extraction.text", "a classifier").TfidfVectorizer
+            weights = vectorizer(analyzer=_same, sublinear_tf=True, min_df=least)
+        elif self._form == "counts":
+            weights = SoftTfidf()
+        else:
+            weights = sklearn("preprocessing", "a classifier").StandardScaler()
+        self._weights = weights.fit(texts)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a fit that stopped early is a slightly worse classifier
+            self._regression.fit(self._weights.transform(texts), labels)
+        return self
 
-    def predict(self, texts: Sequence[list[str]]) -> Any:
+    def predict(self, texts: Any) -> Any:
         """Return the label of each text."""
-        return self._model.predict(texts)
-
-
-class CountClassifier:
-    """Reads texts as a sparse matrix of counts: one row a text, one column a word."""
-
-    def __init__(self, *, strength: float) -> None:
-        """Fit with 1/``strength`` of regularisation.
-
-        :raises MissingExtra: if scikit-learn is not installed.
-        """
-        self._weights, self._model = SoftTfidf(), _regression(strength, tol=_SETTLED)
-
-    def fit(self, counts: Any, labels: Any) -> Self:
-        """Learn from counts."""
-        return _fit(self, self._model, self._weights.fit(counts).transform(counts), labels)
-
-    def predict(self, counts: Any) -> Any:
-        """Return the label of each text."""
-        return self._model.predict(self._weights.transform(counts))
-
-
-class VectorClassifier:
-    """Reads texts as their mean vectors, each coordinate brought to the same spread."""
-
-    def __init__(self, *, strength: float) -> None:
-        """Fit with 1/``strength`` of regularisation.
-
-        :raises MissingExtra: if scikit-learn is not installed.
-        """
-        scaler = sklearn("preprocessing", "a classifier").StandardScaler()
-        self._model = sklearn("pipeline").make_pipeline(scaler, _regression(strength))
-
-    def fit(self, vectors: Floats, labels: Any) -> Self:
-        """Learn from mean vectors."""
-        return _fit(self, self._model, vectors, labels)
-
-    def predict(self, vectors: Floats) -> Any:
-        """Return the label of each text."""
-        return self._model.predict(vectors)
+        return self._regression.predict(self._weights.transform(texts))
 
 
 def mean_vectors(counts: Any, embedding: Embedding) -> Floats:
@@ -129,17 +95,6 @@ def mean_vectors(counts: Any, embedding: Embedding) -> Floats:
     sums = counts[:, seen] @ embedding.rows(seen.astype(np.int64)).astype(np.float64)
     means: Floats = sums / np.maximum(np.asarray(counts.sum(axis=1)).reshape(-1, 1), 1e-12)
     return means
-
-
-def _regression(strength: float, **options: float) -> Any:
-    return sklearn("linear_model", "a classifier").LogisticRegression(C=strength, max_iter=_ROUNDS, **options)
-
-
-def _fit(classifier: C, model: Any, texts: Any, labels: Any) -> C:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a fit that stopped early is a slightly worse classifier
-        model.fit(texts, labels)
-    return classifier
 
 
 def _same(words: list[str]) -> list[str]:
