@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, LANGUAGE_MODEL, LEARNT, NEAREST_WORD
-from deniable.report.figure import apply_style, new_figure
-from deniable.report.palette import MUTED, SERIES
+from deniable.report.figure import MUTED, SERIES, apply_style, new_figure
 from scripts.pages import EXPERIMENTS, csv_text, read_json, table
 
 PAGE = EXPERIMENTS / "attackers.md"

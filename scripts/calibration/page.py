@@ -15,8 +15,7 @@ from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 from deniable.calibration.compare import PERCENTILES, Averages, Geometry, average_lines, geometry_lines
 from deniable.report.curves import curves
-from deniable.report.figure import WIDTH, apply_style, new_figure, save
-from deniable.report.palette import BLUE, INK, RUST, SERIES
+from deniable.report.figure import BLUE, INK, RUST, SERIES, WIDTH, apply_style, new_figure, save
 from scripts.pages import EXPERIMENTS, FIGURES, csv_text, read_json, table
 
 PAGE = EXPERIMENTS / "calibration.md"

@@ -21,7 +21,7 @@ import numpy as np
 
 from deniable import Embedding, InsecureSeededRandomness, Multivariate, Privatizer
 from deniable.channel.columns import columns_of
-from deniable.report.palette import BLUE, INK, MUTED, PAPER, RULE, RUST, VARIABLES
+from deniable.report.figure import BLUE, INK, MUTED, PAPER, RULE, RUST, VARIABLES
 from deniable.words.frequency import by_rank
 
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "figures" / "two-directions.svg"

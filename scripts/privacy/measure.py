@@ -21,7 +21,7 @@ import torch
 from deniable import Embedding, Multivariate
 from deniable.audit.draws import Users, draw_users
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.protection import protect
+from deniable.calibration.choice import protect
 from deniable.lab.baselines.scrambling import (
     Collection,
     IncognitoLike,

@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 import deniable.lab  # noqa: F401 - it knows the audits of the lab
 from deniable.audit.results import read_result
 from deniable.audit.results import tables as audit_tables
-from deniable.report.figure import apply_style, new_figure, png
-from deniable.report.palette import MUTED
+from deniable.report.figure import MUTED, apply_style, new_figure, png
 from deniable.report.wording import percent_fixed
 from scripts.pages import EXPERIMENTS, csv_text, read_json, table
 

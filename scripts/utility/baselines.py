@@ -19,8 +19,7 @@ import numpy as np
 from deniable.lab.tasks.catalogue import TASKS
 from deniable.lab.tasks.reproduction import baseline_of
 from deniable.lab.tasks.task import Task
-from deniable.utility.classifiers import Classifier
-from deniable.utility.scores import class_scores
+from deniable.utility.classifiers import Classifier, class_scores
 from deniable.words.cutter import words_of
 from scripts.pages import options_of
 

@@ -11,8 +11,14 @@ import pytest
 from deniable import Embedding
 from deniable.audit import InversionEffort
 from deniable.audit.inversion.attackers import Attacker, Known
-from deniable.audit.inversion.shadow import Shadow, ShadowSample
-from deniable.audit.inversion.text import GROUPS, make_attacked_text, read_attacked_text, read_public_text
+from deniable.audit.inversion.text import (
+    GROUPS,
+    Shadow,
+    ShadowSample,
+    make_attacked_text,
+    read_attacked_text,
+    read_public_text,
+)
 from deniable.audit.inversion.text_attack import TextAttack
 from deniable.decoding.ngrams import PairCounts
 from deniable.errors import UnusableAuditData

@@ -32,7 +32,7 @@ from deniable.lab.authorship import AuthorshipFinding, AuthorshipResult
 from deniable.lab.membership.audit import MembershipResult, ReleaseFacts, TextVolume
 from deniable.lab.membership.auditor import ScoreSummary
 from deniable.lab.membership.plan import LanguageModelSettings
-from deniable.utility.scores import Scores
+from deniable.utility.classifiers import Scores
 
 
 def head(audit: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from deniable.arrays import Ids
 from deniable.audit.inversion.attackers import InContext
 from deniable.audit.inversion.drawn_words import InversionEffort
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, LANGUAGE_MODEL, NEAREST_WORD
-from deniable.audit.inversion.shadow import Shadow
+from deniable.audit.inversion.text import Shadow
 from deniable.audit.inversion.text_attack import TextAttack, release_text
 from deniable.channel import rows
 from deniable.decoding.priors import first_shares

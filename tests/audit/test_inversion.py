@@ -17,7 +17,7 @@ from deniable.audit.inversion.audit import audit_inversion
 from deniable.audit.inversion.drawn_words import InversionEffort, frequency_bands, invert, majority
 from deniable.audit.results import largest_acceptable, read_result
 from deniable.audit.shares import share_of
-from deniable.calibration.protection import protect
+from deniable.calibration.choice import protect
 from deniable.channel.columns import Columns, columns_of
 from deniable.channel.points import SharedPoints, draw_points
 from deniable.decoding.posterior import BayesAdversary

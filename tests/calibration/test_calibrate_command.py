@@ -16,7 +16,7 @@ import pytest
 
 from deniable import Embedding, Multivariate
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.protection import protect
+from deniable.calibration.choice import protect
 from deniable.cli.app import main
 from deniable.embeddings import store
 from deniable.release.note import quote_calibration

@@ -11,8 +11,7 @@ import pytest
 from deniable import Embedding, InvalidParameter
 from deniable.arrays import Ids
 from deniable.calibration.by_rays import DistinctWords, RayCalibration, epsilon_range, measure_by_rays
-from deniable.calibration.choice import choose, choose_for_protection, evaluate
-from deniable.calibration.protection import protect
+from deniable.calibration.choice import choose, choose_for_protection, evaluate, protect
 from deniable.calibration.result import Targets, describe_words
 from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import distinct_words, furthest_radius

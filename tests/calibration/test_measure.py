@@ -16,8 +16,7 @@ from deniable.arrays import Floats
 from deniable.calibration import measure
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
 from deniable.calibration.calibration import Calibration
-from deniable.calibration.choice import choose
-from deniable.calibration.protection import protect
+from deniable.calibration.choice import choose, protect
 from deniable.calibration.result import Targets
 from deniable.calibration.table import TableCalibration, measure_table
 from deniable.errors import TargetsNotMet

@@ -11,7 +11,7 @@ import pytest
 
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter
 from deniable.arrays import Floats
-from deniable.calibration.protection import protect
+from deniable.calibration.choice import protect
 from deniable.channel.channel import LEFT_OUT, Channel
 from deniable.channel.making import make_channel, make_channels
 from deniable.channel.outputs import output_distribution

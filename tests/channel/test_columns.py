@@ -12,7 +12,7 @@ from scipy.stats import laplace
 
 from deniable import Embedding, InsecureSeededRandomness, Multivariate
 from deniable.arrays import Floats, Ids
-from deniable.calibration.protection import protect
+from deniable.calibration.choice import protect
 from deniable.channel import points, rows
 from deniable.channel.channel import Channel
 from deniable.channel.columns import Columns, PointColumns, columns_of

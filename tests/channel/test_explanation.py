@@ -149,7 +149,7 @@ def test_a_bound_that_there_is_not_is_none_in_json() -> None:
 def test_a_protected_word_is_said_to_go_in_as_another(
     by: Literal["nearest", "unknown"], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from deniable.calibration.protection import protect
+    from deniable.calibration.choice import protect
     from deniable.cli.explain import _show
 
     plain = random_embedding(60, 4)

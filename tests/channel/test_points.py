@@ -12,7 +12,7 @@ import pytest
 
 from deniable import Embedding, InsecureSeededRandomness, Multivariate
 from deniable.arrays import Floats, Ids, Vectors
-from deniable.calibration.protection import protect
+from deniable.calibration.choice import protect
 from deniable.channel import points, rows
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws

@@ -11,7 +11,7 @@ import pytest
 from deniable import Embedding
 from deniable.calibration import Files, Targets, calibrate
 from deniable.calibration.by_rays import RayCalibration
-from deniable.calibration.protection import Protection
+from deniable.calibration.choice import Protection
 from deniable.embeddings import store
 from deniable.neighbours import set_device
 from deniable.release.note import read_note

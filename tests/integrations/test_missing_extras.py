@@ -47,8 +47,7 @@ def test_what_needs_scikit_learn_alone_asks_for_it_alone(
     purpose: str, extra: str, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from deniable.lab.membership.audit import _require_libraries
-    from deniable.utility.classifiers import Classifier
-    from deniable.utility.scores import sklearn
+    from deniable.utility.classifiers import Classifier, sklearn
 
     for loaded in [library, *(module for module in sys.modules if module.startswith(f"{library}."))]:
         monkeypatch.setitem(sys.modules, loaded, None)

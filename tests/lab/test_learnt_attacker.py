@@ -134,7 +134,7 @@ def test_what_it_learns_from_is_as_new_to_its_bigrams_as_what_it_attacks(
 ) -> None:
     """Every document repeats four words of its own: bigrams that have read it name them again, and in others
     they are of no use."""
-    from deniable.audit.inversion.shadow import Shadow, ShadowSample
+    from deniable.audit.inversion.text import Shadow, ShadowSample
     from deniable.lab.inversion import learnt
 
     finish = ShadowSample.finish

@@ -20,7 +20,7 @@ from deniable import (
     Vickrey,
 )
 from deniable.arrays import Floats
-from deniable.calibration.protection import protect
+from deniable.calibration.choice import protect
 from deniable.embeddings.kinds import Kinds
 from deniable.interfaces import Mechanism
 from deniable.measures.bayes_bound import Words, bayes_bound, largest_epsilon

@@ -20,7 +20,7 @@ from deniable import (
 )
 from deniable.arrays import Floats
 from deniable.calibration import Targets, calibrate
-from deniable.calibration.protection import protect
+from deniable.calibration.choice import protect
 from deniable.interfaces import Mechanism
 from deniable.measures.capacity import capacity, sum_of_unchanged
 from deniable.measures.estimate import Estimate

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deniable import TEM, Embedding, Mahalanobis, Multivariate, SanTextPlus, Vickrey
-from deniable.measures.warning import share_unchanged, warning_of
+from deniable.measures.risk import share_unchanged, warning_of
 from tests.support.strategies import random_embedding
 
 

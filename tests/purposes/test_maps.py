@@ -114,7 +114,7 @@ def test_a_map_is_applied_alike_in_any_number_of_rows() -> None:
 
 
 def test_a_protected_space_is_not_mapped() -> None:
-    from deniable.calibration.protection import protect
+    from deniable.calibration.choice import protect
 
     with pytest.raises(InvalidParameter, match="is protected; map the embedding that it was made from"):
         reduce(protect(made_embedding(), np.array([3])), 4)

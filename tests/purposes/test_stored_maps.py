@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from deniable import Embedding, InvalidParameter
-from deniable.calibration.protection import protect
+from deniable.calibration.choice import protect
 from deniable.channel.explanation import explain_word, explain_words
 from deniable.cli.app import app
 from deniable.embeddings import store

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from deniable.report.curves import curves
-from deniable.report.lines import Point
 from deniable.report.page import Page
+from deniable.report.wording import Point
 from tests.report.html_check import outline
 
 LINES = {

@@ -13,10 +13,10 @@ from deniable import Embedding, Multivariate
 from deniable.errors import DeniableError, InvalidParameter, TaskDataError
 from deniable.measures.texts import cut_texts
 from deniable.utility.accuracy import Learner, LinearLearner, release_texts, stratified_split
+from deniable.utility.classifiers import class_scores
 from deniable.utility.findings import Circumstances, Findings
 from deniable.utility.measurement import majority_scores, measure, read_classified
 from deniable.utility.page import utility_page
-from deniable.utility.scores import class_scores
 from deniable.utility.summary import MeasuredEmbedding, Outcome, points_of
 from tests.support.made_texts import csv_of, made_rows
 

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, label_ranking_average_precision_scor
 
 from deniable.errors import MissingExtra
 from deniable.utility.accuracy import LinearLearner
-from deniable.utility.scores import (
+from deniable.utility.classifiers import (
     accuracy,
     average_precision,
     class_scores,

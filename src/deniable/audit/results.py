@@ -18,7 +18,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, RecordError
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_epsilon
-from deniable.report.lines import Lines
+from deniable.report.wording import Lines
 from deniable.version import __version__
 
 _LONGEST = 64 << 20

@@ -9,7 +9,7 @@ True
 
 from __future__ import annotations
 
-from deniable.calibration.protection import Protection
+from deniable.calibration.choice import Protection
 from deniable.calibration.result import CalibrationResult, Targets
 from deniable.calibration.run import Files, calibrate, measure
 

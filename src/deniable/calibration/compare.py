@@ -20,7 +20,7 @@ from deniable.errors import InvalidParameter
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count
 from deniable.progress import Report
-from deniable.report.lines import Lines, Point
+from deniable.report.wording import Lines, Point
 
 
 @dataclass(frozen=True, kw_only=True)

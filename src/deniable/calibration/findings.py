@@ -19,7 +19,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report
 from deniable.release.privatizer import Privatizer
-from deniable.report.lines import Lines, Point
+from deniable.report.wording import Lines, Point
 from deniable.words.cutter import Cutter
 
 SHOWN_AVERAGES = (0.05, 0.2, 0.5)

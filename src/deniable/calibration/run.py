@@ -15,9 +15,8 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
 from deniable.calibration.calibration import GRID_VALUES, Calibration, public_sample
-from deniable.calibration.choice import choose, choose_for_protection, evaluate
-from deniable.calibration.protection import Protection, check_protectable
-from deniable.calibration.protection import protect as protect_words
+from deniable.calibration.choice import Protection, check_protectable, choose, choose_for_protection, evaluate
+from deniable.calibration.choice import protect as protect_words
 from deniable.calibration.result import (
     CalibrationResult,
     Choice,

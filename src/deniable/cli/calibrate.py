@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from deniable.calibration.protection import By, Protection
+    from deniable.calibration.choice import By, Protection
     from deniable.calibration.result import CalibrationResult, WordRow
     from deniable.embeddings.embedding import Embedding
     from deniable.mechanisms.catalogue import ChosenMechanism

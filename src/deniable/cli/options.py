@@ -454,7 +454,7 @@ def warn_of_the_epsilon(private: Privatizer) -> None:
 
     No option silences it: who asks for less to read does not ask for less privacy.
     """
-    from deniable.measures.warning import warning_of
+    from deniable.measures.risk import warning_of
 
     if (warning := warning_of(private.mechanism, record_epsilon=private.record_epsilon)) is not None:
         warn(warning)

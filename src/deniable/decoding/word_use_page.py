@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 from deniable.decoding.channel_decoder import UNKNOWN
 from deniable.decoding.word_use import Difference, GroupUse, WordUseFindings
 from deniable.records.formats.columns import number_of
-from deniable.report.figure import apply_style, drawable, new_figure
+from deniable.report.figure import BLUE, MUTED, apply_style, drawable, new_figure
 from deniable.report.page import Page
-from deniable.report.palette import BLUE, MUTED
 from deniable.report.wording import percent_fixed, percent_signed
 
 _SHOWN = 25

@@ -22,8 +22,7 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
 from deniable.records.reading import LabelledTexts
-from deniable.utility.classifiers import SoftTfidf
-from deniable.utility.scores import sklearn
+from deniable.utility.classifiers import SoftTfidf, sklearn
 from deniable.words.cutter import Cutter, Lookup
 
 

@@ -6,8 +6,7 @@ from deniable.audit.results import Audit, Curves, Table
 from deniable.audit.shares import Share
 from deniable.lab.authorship import AuthorshipResult
 from deniable.lab.membership.audit import MembershipResult
-from deniable.report.lines import Point
-from deniable.report.wording import percent_fixed
+from deniable.report.wording import Point, percent_fixed
 
 
 def _membership_sentence(result: MembershipResult) -> str:

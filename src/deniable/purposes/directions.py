@@ -20,7 +20,7 @@ from deniable.errors import TaskDataError
 from deniable.progress import Report
 from deniable.purposes.principal import signed
 from deniable.purposes.public_texts import PublicTexts, check_learnable
-from deniable.utility.scores import sklearn
+from deniable.utility.classifiers import sklearn
 from deniable.words.cutter import Cutter, Lookup
 
 PENALTY = 0.25

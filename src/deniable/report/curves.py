@@ -1,7 +1,7 @@
 """The one figure of measurements: each a line against ε or another setting, with its interval, beside levels
 such as blind guessing.
 
->>> from deniable.report.lines import Point
+>>> from deniable.report.wording import Point
 >>> lines = {"in context": [Point(3.0, 0.10, 0.08, 0.12), Point(6.0, 0.31, 0.28, 0.34)]}
 >>> figure = curves(lines, x="ε", y="words named", levels={"guessing blindly": 0.05})
 """
@@ -16,9 +16,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
 
-from deniable.report.figure import apply_style, drawable, new_figure
-from deniable.report.lines import Lines
-from deniable.report.palette import MUTED, SERIES
+from deniable.report.figure import MUTED, SERIES, apply_style, drawable, new_figure
+from deniable.report.wording import Lines
 
 _BY_POWERS = 6.0
 """An axis goes by powers where its largest value is this many times the smallest."""

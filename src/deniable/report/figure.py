@@ -25,8 +25,42 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 
 from deniable.atomic import put
-from deniable.report import palette
 from deniable.report.markup import character_number, visible
+
+INK = "#20303c"
+MUTED = "#5d6b76"
+RULE = "#d9dfe4"
+PAPER = "#fdfdfc"
+
+BLUE = "#2a6592"
+RUST = "#b8512f"
+GREEN = "#3f7d5c"
+VIOLET = "#7a5c9e"
+OCHRE = "#96701c"
+
+SERIES = (BLUE, RUST, GREEN, VIOLET, OCHRE)
+"""Colours of lines that are compared. They differ in lightness too, so that they can be told apart without
+colour."""
+
+SHADES = ("#7fb2d6", "#5b9bc6", "#2a6592", "#173f61", "#b8512f")
+"""From light to dark, for percentiles of one thing; the last one stands for the worst."""
+
+VARIABLES = {
+    INK: "ink",
+    MUTED: "muted",
+    RULE: "rule",
+    PAPER: "paper",
+    BLUE: "blue",
+    RUST: "rust",
+    GREEN: "green",
+    VIOLET: "violet",
+    OCHRE: "ochre",
+    SHADES[0]: "shade-1",
+    SHADES[1]: "shade-2",
+    SHADES[3]: "shade-4",
+}
+"""The style sheet's name of each colour."""
+
 
 WIDTH, HEIGHT = 5.2, 3.2
 """Inches. Narrow on purpose: scaled to the width of a telephone the text is still read."""
@@ -36,43 +70,43 @@ R = TypeVar("R")
 
 _DRAWING = threading.RLock()
 _FONT = "DejaVu Sans"  # comes with matplotlib, so figures look the same everywhere
-_COLOUR = re.compile("|".join(palette.VARIABLES))
+_COLOUR = re.compile("|".join(VARIABLES))
 _FAMILY = re.compile(r"font-family:[^;]*;?\s*")
 _UNSEEN = {"metadata", "style"}
 _STYLE: Any = {
     "axes.axisbelow": True,
-    "axes.edgecolor": palette.MUTED,
+    "axes.edgecolor": MUTED,
     "axes.facecolor": "none",
     "axes.grid": True,
-    "axes.labelcolor": palette.INK,
+    "axes.labelcolor": INK,
     "axes.labelsize": 9,
-    "axes.prop_cycle": cycler(color=palette.SERIES),
+    "axes.prop_cycle": cycler(color=SERIES),
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlelocation": "left",
     "axes.titlesize": 9.5,
-    "axes.titlecolor": palette.INK,
-    "figure.facecolor": palette.PAPER,
+    "axes.titlecolor": INK,
+    "figure.facecolor": PAPER,
     "font.family": "sans-serif",
     "font.sans-serif": [_FONT],
     "font.size": 9,
-    "grid.color": palette.RULE,
+    "grid.color": RULE,
     "grid.linewidth": 0.6,
     "legend.fontsize": 8.5,
     "legend.frameon": False,
-    "legend.labelcolor": palette.INK,
+    "legend.labelcolor": INK,
     "lines.linewidth": 1.8,
-    "savefig.facecolor": palette.PAPER,
+    "savefig.facecolor": PAPER,
     "svg.fonttype": "none",
     "svg.hashsalt": "deniable",
-    "text.color": palette.INK,
+    "text.color": INK,
     "text.parse_math": False,
     "text.usetex": False,
-    "xtick.color": palette.MUTED,
-    "xtick.labelcolor": palette.INK,
+    "xtick.color": MUTED,
+    "xtick.labelcolor": INK,
     "xtick.labelsize": 8.5,
-    "ytick.color": palette.MUTED,
-    "ytick.labelcolor": palette.INK,
+    "ytick.color": MUTED,
+    "ytick.labelcolor": INK,
     "ytick.labelsize": 8.5,
 }
 
@@ -181,7 +215,7 @@ def _attribute(name: str, value: str, prefix: str) -> str:
         return f"#{prefix}{value[1:]}"
     value = value.replace("url(#", f"url(#{prefix}")
     if name == "style":
-        value = _COLOUR.sub(lambda found: f"var(--{palette.VARIABLES[found[0]]})", _FAMILY.sub("", value))
+        value = _COLOUR.sub(lambda found: f"var(--{VARIABLES[found[0]]})", _FAMILY.sub("", value))
     return re.sub(r"\s+", " ", value).strip()
 
 

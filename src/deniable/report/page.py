@@ -15,15 +15,14 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from deniable.atomic import put
-from deniable.report.lines import in_words
 from deniable.report.markup import visible
-from deniable.report.wording import no_curve
+from deniable.report.wording import in_words, no_curve
 from deniable.version import __version__
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deniable.report.lines import Lines
+    from deniable.report.wording import Lines
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from deniable.audit.named import NamedShares
 from deniable.records.formats.columns import number_of
-from deniable.report.lines import Lines, Point
 from deniable.report.markup import code, phrase
 from deniable.report.page import Page
-from deniable.report.wording import percent, percent_fixed
+from deniable.report.wording import Lines, Point, percent, percent_fixed
 from deniable.tuning.findings import AttributeFinding, AttributeReading, Isolated, TuningFindings
 
 _WITHOUT = "without the map"

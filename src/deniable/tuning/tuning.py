@@ -62,7 +62,7 @@ from deniable.tuning.texts import (
     unlearnable,
 )
 from deniable.utility.accuracy import DecodingEffort, Reading, Version, release_texts
-from deniable.utility.scores import sklearn
+from deniable.utility.classifiers import sklearn
 from deniable.utility.summary import MeasuredEmbedding
 
 DIMENSIONS, STRENGTHS = (8, 16, 32), (2.0, 4.0, 8.0)

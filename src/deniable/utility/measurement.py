@@ -42,8 +42,8 @@ from deniable.utility.accuracy import (
     release_texts,
     stratified_split,
 )
+from deniable.utility.classifiers import class_scores
 from deniable.utility.findings import Choice, Circumstances, DecodedPoints, Findings
-from deniable.utility.scores import class_scores
 from deniable.utility.summary import MeasuredEmbedding, Outcome, points_of
 
 VALIDATION = 0.25

@@ -11,9 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from deniable.embeddings.embedding import Embedding
-from deniable.report.lines import Lines
-from deniable.report.lines import Point as Drawn
-from deniable.report.wording import percent_fixed
+from deniable.report.wording import Lines, percent_fixed
+from deniable.report.wording import Point as Drawn
 
 PLACES = {"nowhere": "nothing", "train": "at training time", "test": "at test time", "both": "at both times"}
 """Where text is perturbed, in the order in which it is shown."""

@@ -17,8 +17,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, NEAREST_WORD
-from deniable.audit.inversion.shadow import ReleasedShadow
-from deniable.audit.inversion.text import PublicText
+from deniable.audit.inversion.text import PublicText, ReleasedShadow
 from deniable.channel.channel import Channel
 from deniable.decoding.context import CANDIDATES, ContextDecoder
 from deniable.decoding.ngrams import Bigrams

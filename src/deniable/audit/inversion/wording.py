@@ -15,8 +15,7 @@ from deniable.audit.inversion.results import (
 )
 from deniable.audit.results import Audit, Curves, Table
 from deniable.audit.shares import Estimate, Share
-from deniable.report.lines import Lines, Point
-from deniable.report.wording import one_in, percent, percent_fixed
+from deniable.report.wording import Lines, Point, one_in, percent, percent_fixed
 
 _AT_RISK = 6
 _BY_WHOM = {

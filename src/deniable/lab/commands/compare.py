@@ -143,7 +143,7 @@ def compare(
     from deniable.progress import Stages
     from deniable.records.reading import read_labelled
     from deniable.utility.accuracy import DecodingEffort
-    from deniable.utility.scores import sklearn
+    from deniable.utility.classifiers import sklearn
     from deniable.words.never_release import NeverRelease
 
     for path in (save, report):

@@ -43,7 +43,7 @@ class AttackedTextOptions:
         """
         from deniable.parameters import validated_epsilon
         from deniable.records.reading import read_labelled
-        from deniable.utility.scores import sklearn
+        from deniable.utility.classifiers import sklearn
 
         sklearn("svm", extra=extra)
         chosen = self.mechanism.choose()

@@ -24,7 +24,7 @@ from deniable.mechanisms.catalogue import CATALOGUE, ChosenMechanism
 from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.records.reading import LabelledTexts
-from deniable.utility.scores import sklearn
+from deniable.utility.classifiers import sklearn
 from deniable.version import __version__
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.attackers import Attacker, Known, WordByWord
 from deniable.audit.inversion.results import LANGUAGE_MODEL
-from deniable.audit.inversion.shadow import ReleasedShadow
+from deniable.audit.inversion.text import ReleasedShadow
 from deniable.channel.channel import Channel
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.priors import first_shares

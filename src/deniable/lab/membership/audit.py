@@ -20,7 +20,7 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
 from deniable.records.reading import LabelledTexts
-from deniable.utility.scores import sklearn
+from deniable.utility.classifiers import sklearn
 from deniable.words.cutter import Cutter
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.lab.membership.plan import ORIGINAL, Plan
-from deniable.utility.scores import Scores, scores_of, sklearn
+from deniable.utility.classifiers import Scores, scores_of, sklearn
 
 PROTOCOL_BINS = 100
 HIGHEST_RANK = 5_000

@@ -23,7 +23,7 @@ from deniable.lab.neural.encoder import (
 )
 from deniable.measures.texts import Texts
 from deniable.utility.accuracy import Classify, Version
-from deniable.utility.scores import accuracy
+from deniable.utility.classifiers import accuracy
 
 _TEXTS_TO_CLASSIFY_AT_ONCE = 1024
 _ONE_IN_VALIDATES = 8

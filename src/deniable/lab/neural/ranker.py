@@ -33,7 +33,7 @@ from deniable.lab.neural.encoder import (
     trained_weights,
 )
 from deniable.lab.tasks.task import Part, Task
-from deniable.utility.scores import ranking_scores
+from deniable.utility.classifiers import ranking_scores
 
 _TEXTS_TO_ENCODE_AT_ONCE, _QUESTIONS_AT_ONCE = 1024, 64
 _NO_DISTANCE = 1e-15  # a square root has no slope at zero

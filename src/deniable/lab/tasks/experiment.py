@@ -24,7 +24,7 @@ from deniable.measures.texts import Texts, cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.release.policies import TextPolicy
 from deniable.utility.accuracy import draw_words
-from deniable.utility.scores import accuracy
+from deniable.utility.classifiers import accuracy
 from deniable.utility.summary import MeasuredEmbedding
 from deniable.version import __version__
 

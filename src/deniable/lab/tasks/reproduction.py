@@ -22,7 +22,7 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import set_device
 from deniable.neighbours.threads import threads
 from deniable.parameters import validated_count, validated_epsilon
-from deniable.utility.scores import ranking_scores
+from deniable.utility.classifiers import ranking_scores
 from deniable.utility.summary import Outcome, Point, lines_of, markdown, points_of, table_of
 from deniable.words.cutter import words_of
 

@@ -22,9 +22,8 @@ from deniable.lab.comparison.report.words import (
     target_name,
 )
 from deniable.lab.comparison.results import ComparisonResult, MeanAndSpread, Row, Worth
-from deniable.report.figure import apply_style, drawable, new_figure
+from deniable.report.figure import INK, MUTED, SERIES, apply_style, drawable, new_figure
 from deniable.report.page import Page
-from deniable.report.palette import INK, MUTED, SERIES
 from deniable.report.wording import percent_fixed
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
