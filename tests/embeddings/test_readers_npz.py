@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import DTypeLike
 
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.readers import UnpackLimit, npz
+from deniable.embeddings.readers import UnpackLimit, raw
 from deniable.embeddings.store import add
 from deniable.errors import MalformedEmbedding
 
@@ -33,7 +33,7 @@ def saved(*, compressed: bool = False, **arrays: Any) -> bytes:
 def test_words_and_vectors_come_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compressed: bool, words: str, vectors: str
 ) -> None:
-    monkeypatch.setattr(npz, "_ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(raw, "_ROWS_AT_ONCE", 3)
     path = tmp_path / "v"
     path.write_bytes(saved(compressed=compressed, **{words: np.array(WORDS), vectors: VECTORS}))
     add(path, "npz")

@@ -60,13 +60,13 @@ def test_what_is_whole_is_read_once_and_again_only_after_a_change(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     computed: list[str] = []
-    real = Embedding._compute_fingerprint
+    real = Embedding.compute_fingerprint
 
     def counted(embedding: Embedding) -> str:
         computed.append(real(embedding))
         return computed[-1]
 
-    monkeypatch.setattr(Embedding, "_compute_fingerprint", counted)
+    monkeypatch.setattr(Embedding, "compute_fingerprint", counted)
     for _ in range(3):
         Privatizer(Multivariate(Embedding.open("stored"), epsilon=5), randomness=Keyed.new())
     assert len(computed) == 1

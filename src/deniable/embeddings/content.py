@@ -15,9 +15,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Required, TypedDict
 
 import numpy as np
 
@@ -64,7 +63,14 @@ _computed: dict[object, str] = {}
 
 
 class Noted(TypedDict, total=False):
-    """What may have been noted about an embedding when it was stored; see ``Content``."""
+    """What was noted about an embedding when it was stored, and where it lies.
+
+    ``unknown_origin`` says where the vector of ⊥ comes from, ``shadowed`` are the ids of words that share
+    their vector with an earlier word, ``protection`` is the public map of exposed words, ``linear_map`` how
+    the vectors were made from those of another embedding. ``folder`` is None for what is not in a folder.
+    ``as_stored`` has the spelling in the files, by id, of words that are spelled otherwise here. ``state``
+    says which files were read: see ``files_state``.
+    """
 
     unknown_origin: str
     fingerprint: str
@@ -78,31 +84,13 @@ class Noted(TypedDict, total=False):
     state: object
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Content:
-    """An embedding as it is read: its words, vectors and ⊥, and what was noted about them when it was stored.
+class Content(Noted):
+    """An embedding as it is read: its words, vectors and ⊥, and what was noted about them."""
 
-    ``unknown_origin`` says where the vector of ⊥ comes from, ``shadowed`` are the ids of words that share
-    their vector with an earlier word, ``protection`` is the public map of exposed words (always given, since
-    without it they would go in as themselves), ``linear_map`` how the vectors were made from those of another
-    embedding. ``folder`` is None for what is not in a folder. ``as_stored`` has the spelling in the files, by
-    id, of words that ``words`` spells otherwise. ``state`` says which files were read: see ``files_state``.
-    """
-
-    name: str
-    words: list[str]
-    vectors: Vectors
-    unknown: Vectors
-    unknown_origin: str
-    fingerprint: str
-    cased: bool
-    shadowed: Ids
-    subwords: Subwords | None = None
-    protection: Ids | None
-    linear_map: LinearMap | None = None
-    folder: Path | None = None
-    as_stored: dict[int, str] = field(default_factory=dict)
-    state: object = None
+    name: Required[str]
+    words: Required[list[str]]
+    vectors: Required[Vectors]
+    unknown: Required[Vectors]
 
 
 def table_problem(words: int, shape: tuple[int, ...]) -> str | None:

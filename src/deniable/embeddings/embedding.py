@@ -94,7 +94,7 @@ class Embedding:
     ) -> Embedding:
         """Hold an embedding that was checked when it was stored, copying nothing.
 
-        ``noted`` is what was noted about it then, as in ``Content``. Its fingerprint, case and words that
+        ``noted`` is what was noted about it then, as in ``Noted``. Its fingerprint, case and words that
         share a vector are computed from the content where they are not given.
         """
         embedding = cls.__new__(cls)
@@ -117,7 +117,7 @@ class Embedding:
         """
         from deniable.embeddings.places import read_content
 
-        embedding = cls.from_checked(**vars(read_content(name)))
+        embedding = cls.from_checked(**read_content(name))
         if embedding.is_received:
             embedding.check_content()
         return embedding
@@ -132,7 +132,7 @@ class Embedding:
         if checked:
             self.__dict__["vectors"] = self._vectors
         self.unknown = _read_only(unknown)
-        self.as_stored: dict[int, str] = {}  # words that are spelled otherwise in the files; see ``Content``
+        self.as_stored: dict[int, str] = {}  # words that are spelled otherwise in the files; see ``Noted``
         self.state: object = None
         self.name = name
         self.folder: Path | None = None
@@ -243,7 +243,7 @@ class Embedding:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of words, vectors, ⊥ and subwords: two embeddings with one fingerprint release alike."""
-        return self._compute_fingerprint()
+        return self.compute_fingerprint()
 
     def check_content(self) -> None:
         """Do nothing if the content has the fingerprint that was noted when it was stored: computed once a
@@ -255,7 +255,7 @@ class Embedding:
         """
         if self.folder is None:
             return
-        computed = computed_fingerprint(self.folder, self.state, self._compute_fingerprint)
+        computed = computed_fingerprint(self.folder, self.state, self.compute_fingerprint)
         if computed != self.fingerprint:
             problem = (
                 f"its content has the fingerprint {computed}, not {self.fingerprint}: it was changed after "
@@ -264,7 +264,8 @@ class Embedding:
             )
             raise MalformedEmbedding(self.folder, problem)
 
-    def _compute_fingerprint(self) -> str:
+    def compute_fingerprint(self) -> str:
+        """Return the fingerprint of the content, whatever was noted."""
         words = spelled_as_stored(self.words, self.as_stored)
         return content_fingerprint(words, self.vectors, self.unknown, self.subwords, self.protection)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 import msgspec
 import numpy as np
 
-from deniable.embeddings.content import content_fingerprint, is_cased, shadowed_rows, spelled_as_stored
+from deniable.embeddings.content import is_cased, shadowed_rows, spelled_as_stored
 from deniable.embeddings.derived import Restriction, choose_words, is_mapped_from, keep_rows
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.linear_map import MapOrigin
@@ -23,7 +23,6 @@ from deniable.embeddings.places import (
     free_place,
     installed_folder,
     known_names,
-    read_content,
     store_folder,
 )
 from deniable.embeddings.staging import GrowingArray, remove_folder, stage_folder, take_in
@@ -324,25 +323,16 @@ def verify(name: str) -> str:
     :raises MalformedEmbedding: if it is not the fingerprint that was noted when the embedding was stored, or
         what else was noted then (words that share a vector, whether case is told) is not true of the content.
     """
-    content = read_content(name)
-    words = spelled_as_stored(content.words, content.as_stored)
-    computed = content_fingerprint(
-        words, content.vectors, content.unknown, content.subwords, content.protection
-    )
-    if computed != content.fingerprint:
-        problem = (
-            f"its content has the fingerprint {computed}, not {content.fingerprint}: it was changed; "
-            "remove it and add it again"
-        )
-        raise MalformedEmbedding(content.folder or name, problem)
-    if is_cased(words) != content.cased or not np.array_equal(
-        shadowed_rows(content.vectors), content.shadowed
-    ):
-        problem = (
-            "what was noted about its content (shadowed words, case) is not true: it was changed; "
-            "remove it and add it again"
-        )
-        raise MalformedEmbedding(content.folder or name, problem)
+    embedding = Embedding.open(name)
+    words, place = spelled_as_stored(embedding.words, embedding.as_stored), embedding.folder or name
+    computed = embedding.compute_fingerprint()
+    if computed != embedding.fingerprint:
+        problem = f"its content has the fingerprint {computed}, not {embedding.fingerprint}: it was changed"
+        raise MalformedEmbedding(place, f"{problem}; remove it and add it again")
+    found = shadowed_rows(embedding.vectors)
+    if is_cased(words) != embedding.cased or not np.array_equal(found, embedding.shadowed):
+        problem = "what was noted about its content (shadowed words, case) is not true: it was changed"
+        raise MalformedEmbedding(place, f"{problem}; remove it and add it again")
     return computed
 
 

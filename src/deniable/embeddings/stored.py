@@ -99,18 +99,13 @@ def write_content(
     subwords: bool = False,
     protection: Ids | None = None,
     linear_map: LinearMap | None = None,
-    repeated: int = 0,
     unprintable: Sequence[str] = (),
-    source: str | None = None,
-    source_sha256: str | None = None,
-    source_format: str | None = None,
-    licence: str | None = None,
+    **noted: Any,
 ) -> Meta:
     """Complete a folder that holds ``vectors.npy`` already, and return its description.
 
     Everything that opening should not have to compute is computed here. Without ``unknown``, ⊥ is the mean
-    vector. ``source`` says in words where it comes from, and of a file ``source_sha256`` and
-    ``source_format`` its digest and format; None stands for what is not known.
+    vector. ``noted`` is what else its description notes: ``repeated``, ``licence``, and where it comes from.
     """
     vectors = _load(folder / VECTORS, "<f4", (len(words), None), mapped=True)
     vector = mean_vector(vectors) if unknown is None else np.ascontiguousarray(unknown, dtype=np.float32)
@@ -127,11 +122,7 @@ def write_content(
         shadowed=len(shadowed),
         unknown=origin or ("mean" if unknown is None else "own"),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        repeated=repeated,
-        source=source,
-        source_sha256=source_sha256,
-        source_format=source_format,
-        licence=licence,
+        **noted,
         subwords=subwords,
         protected=0 if protection is None else int((protection != np.arange(len(words) + 1)).sum()),
         mapped=linear_map is not None,

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Vectors
 from deniable.embeddings.npy import LONGEST_HEADER, read_header
 from deniable.embeddings.readers.packing import DAMAGE, UnpackLimit
-from deniable.embeddings.readers.raw import Block, RawEmbedding
+from deniable.embeddings.readers.raw import Block, RawEmbedding, as_float32, blocks_of_table
 from deniable.errors import MalformedEmbedding
 
 WORD_NAMES = (
@@ -32,8 +30,6 @@ WORD_NAMES = (
 )
 VECTOR_NAMES = ("vectors", "embeddings", "embedding", "matrix", "weights", "weight", "vecs", "emb", "W")
 
-_ROWS_AT_ONCE = 8192
-_BYTES_AT_ONCE = 1 << 24
 _RESAVE = "save it again: np.savez(FILE, words=np.array(words), vectors=vectors)"
 
 
@@ -141,20 +137,6 @@ def _blocks(file: IO[bytes], info: zipfile.ZipInfo, words: list[str], source: Pa
         data = file.read()
         if len(data) != shape[0] * shape[1] * dtype.itemsize:
             raise MalformedEmbedding(source, "the array of vectors is cut off; get the file again")
-        yield words, _as_float32(np.frombuffer(data, dtype=dtype).reshape(shape, order="F"))
+        yield words, as_float32(np.frombuffer(data, dtype=dtype).reshape(shape, order="F"))
         return
-    at_once = max(1, min(_ROWS_AT_ONCE, _BYTES_AT_ONCE // max(1, shape[1] * dtype.itemsize)))
-    for start in range(0, shape[0], at_once):
-        rows = min(at_once, shape[0] - start)
-        data = file.read(rows * shape[1] * dtype.itemsize)
-        if len(data) != rows * shape[1] * dtype.itemsize:
-            raise MalformedEmbedding(source, "the array of vectors is cut off; get the file again")
-        yield (
-            words[start : start + rows],
-            _as_float32(np.frombuffer(data, dtype=dtype).reshape(rows, shape[1])),
-        )
-
-
-def _as_float32(table: NDArray[Any]) -> Vectors:
-    with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused with its word
-        return table.astype(np.float32, order="C")
+    yield from blocks_of_table(file, words, dtype, shape[1], source)

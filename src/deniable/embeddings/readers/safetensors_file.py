@@ -10,18 +10,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
-from deniable.arrays import Vectors
 from deniable.atomic import read_plain_file
-from deniable.embeddings.readers.raw import Block, RawEmbedding
+from deniable.embeddings.readers.raw import Block, RawEmbedding, blocks_of_table
 from deniable.errors import MalformedEmbedding
 
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
-_ROWS_AT_ONCE = 8192
-_BYTES_AT_ONCE = 1 << 24
-
 _LONGEST_WORDS = 1 << 28
 
 
@@ -84,16 +79,11 @@ def _blocks(path: Path, name: str, words: list[str], source: Path) -> Iterator[B
             )
         if count != len(words):
             raise MalformedEmbedding(source, f"{len(words):,} words but {count:,} vectors")
-        dtype = np.dtype(_DTYPES[kind])
         file.seek(begin)
-        at_once = max(1, min(_ROWS_AT_ONCE, _BYTES_AT_ONCE // max(1, dimension * dtype.itemsize)))
-        for start in range(0, count, at_once):
-            rows = min(at_once, count - start)
-            content = file.read(rows * dimension * dtype.itemsize)
-            if len(content) != rows * dimension * dtype.itemsize:
-                raise MalformedEmbedding(source, "the table of vectors is cut off; get the file again")
-            data = np.frombuffer(content, dtype=dtype).reshape(rows, dimension)
-            yield words[start : start + rows], _as_float32(data, bfloat=kind == "BF16")
+        for part, table in blocks_of_table(file, words, np.dtype(_DTYPES[kind]), dimension, source):
+            if kind == "BF16":  # read as whole numbers: each is the upper half of a float32
+                table = (table.astype(np.uint32) << np.uint32(16)).view(np.float32)
+            yield part, table
 
 
 def _entry(file: BinaryIO, name: str, source: Path) -> tuple[str, int, int, int]:
@@ -103,25 +93,11 @@ def _entry(file: BinaryIO, name: str, source: Path) -> tuple[str, int, int, int]
     size = os.fstat(file.fileno()).st_size
     try:
         entry = json.loads(file.read(min(length, size)))[name]
-        kind, (count, dimension), (begin, end) = (
-            str(entry["dtype"]),
-            map(int, entry["shape"]),
-            map(int, entry["data_offsets"]),
-        )
+        kind, (count, dimension) = str(entry["dtype"]), map(int, entry["shape"])
+        begin, end = map(int, entry["data_offsets"])
+        if count < 0 or dimension < 0 or not 0 <= begin <= end <= size - 8 - length:
+            raise ValueError("it lies outside of the file")
     except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise MalformedEmbedding(
-            source, f"the .safetensors file is damaged (the entry of {name}); get it again"
-        ) from error
-    if count < 0 or dimension < 0 or not 0 <= begin <= end <= size - 8 - length:
-        raise MalformedEmbedding(
-            source, f"the .safetensors file is damaged (the place of {name}); get it again"
-        )
+        problem = f"the .safetensors file is damaged (the entry of {name}: {error}); get it again"
+        raise MalformedEmbedding(source, problem) from error
     return kind, count, dimension, 8 + length + begin
-
-
-def _as_float32(data: NDArray[np.generic], *, bfloat: bool) -> Vectors:
-    if bfloat:
-        # A bfloat16 is the upper half of a float32.
-        return (data.astype(np.uint32) << np.uint32(16)).view(np.float32)
-    with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused with its word
-        return data.astype(np.float32)
