@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from deniable import Embedding, InvalidParameter, Multivariate, SecureRandomness
-from deniable.gpu.torch_search import TILE, GpuNeighbours
+from deniable.gpu.torch_search import GpuNeighbours
 from deniable.neighbours import set_device
+from deniable.neighbours.blas import TILE
 from tests.support.hostile import HOSTILE, equal_vectors, hostile_queries, near_ties, noisy_queries
 from tests.support.oracle import OracleNeighbours
 from tests.support.strategies import random_embedding

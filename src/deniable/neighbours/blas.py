@@ -103,7 +103,10 @@ class BlasNeighbours:
         norms = row_norms(queries)
         upper, best_lower = self._tile_bounds(queries, norms.astype(np.float32))
         owners, tiles = np.nonzero((upper >= best_lower).T)
-        return self._rescore(queries, norms, owners, tiles)
+        words = tiles[:, None] * TILE + np.arange(TILE)
+        possible = words < self._words
+        possible[possible] = ~self._shadowed[words[possible]]
+        return self._settled(queries, norms, np.repeat(owners, possible.sum(axis=1)), words[possible])
 
     def _tile_bounds(self, queries: Vectors, query_norms: Vectors) -> tuple[Vectors, Vectors]:
         """Return what no score of a tile (rows) exceeds, for each query (columns), and what each query's best
@@ -129,37 +132,25 @@ class BlasNeighbours:
             best += error
         return upper, best_lower
 
-    def _rescore(self, queries: Vectors, norms: Floats, owners: Ids, tiles: Ids) -> Ids:
-        """Return each query's nearest word given the (query, tile) pairs that can hold it, sorted by
-        query."""
-        members = tiles[:, None] * TILE + np.arange(TILE)
-        outside = members >= self._words
-        members[outside] = 0
-        scores = np.empty(members.shape)
-        at_once = max(1, _RESCORED_AT_ONCE // (TILE * self._dimension))
-        for start in range(0, len(owners), at_once):
+    def _settled(self, queries: Vectors, norms: Floats, owners: Ids, words: Ids) -> Ids:
+        """Return each query's nearest word given the pairs of a query and a word that can be it, sorted by
+        query; -1 for a query without any."""
+        scores = np.empty(len(words))
+        at_once = max(1, _RESCORED_AT_ONCE // self._dimension)
+        for start in range(0, len(words), at_once):
             pairs = slice(start, start + at_once)
-            vectors = self._vectors[members[pairs]].astype(np.float64)
+            vectors = self._vectors[words[pairs]].astype(np.float64)
             points = queries[owners[pairs]].astype(np.float64)
-            scores[pairs] = np.matmul(vectors, points[:, :, None])[:, :, 0] - 0.5 * np.einsum(
-                "ijk,ijk->ij", vectors, vectors
-            )
-        scores[outside | self._shadowed[members]] = -np.inf
-
-        starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]])
-        pair_best = scores.max(axis=1)
-        best = np.maximum.reduceat(pair_best, starts)
-        slack = 2 * score_error(self._dimension, norms, self._largest_norm)
-        close = scores >= (best - slack)[owners][:, None]
-        close_owners = np.repeat(owners, close.sum(axis=1))
-        close_members = members[close]
+            scores[pairs] = np.einsum("ij,ij->i", vectors, points - 0.5 * vectors)
+        best = np.full(len(queries), -np.inf)
+        starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]])[: len(owners)]
+        best[owners[starts]] = np.maximum.reduceat(scores, starts) if len(scores) else scores
+        close = scores >= (best - 2 * score_error(self._dimension, norms, self._largest_norm))[owners]
+        owners, words = owners[close], words[close]
         nearest = np.full(len(queries), -1, dtype=np.int64)
-        nearest[close_owners] = close_members
-        counts = np.bincount(close_owners, minlength=len(queries))
-        for query in np.flatnonzero(counts > 1).tolist():
-            nearest[query] = nearest_of(
-                queries[query], self._vectors, close_members[close_owners == query].tolist()
-            )
+        nearest[owners] = words
+        for query in np.flatnonzero(np.bincount(owners, minlength=len(queries)) > 1).tolist():
+            nearest[query] = nearest_of(queries[query], self._vectors, words[owners == query].tolist())
         return nearest
 
 
