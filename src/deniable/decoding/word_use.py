@@ -31,7 +31,7 @@ _REHEARSAL = 11
 _FEWEST_REHEARSED, _TIMES_REHEARSED, _MOST_REHEARSED = 100_000, 4, 1_000_000
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class WordUse:
     """How often one word is used: its estimated share of all words with a 95 % interval, and the same as
     counts.
@@ -149,67 +149,41 @@ def measure_word_use(
     """
     source = Path(path)
     learning, reading = split_options(options)
-    groups: list[str] = []
-    released: list[str | None] = []
-    if by is None:
-        released += read_texts(source, column=column, **reading)
-    elif column is None:
-        problem = "name the column of released text: groups stand in another one"
-        raise InvalidParameter("column", None, problem)
-    else:
-        for group, text in read_grouped(source, column=column, by=by, **reading):
-            groups.append(group)
-            released.append(text)
-    if len(set(groups)) > _MOST_GROUPS:
+    if by is not None and column is None:
         raise InvalidParameter(
-            "by", by, f"has {len(set(groups)):,} groups; at most {_MOST_GROUPS} can be compared"
+            "column", None, "name the column of released text: groups stand in another one"
+        )
+    if by is None or column is None:
+        texts = [("", text) for text in read_texts(source, column=column, **reading)]
+    else:
+        texts = list(read_grouped(source, column=column, by=by, **reading))
+    labels, released = np.array([group for group, _ in texts]), [text for _, text in texts]
+    groups = [] if by is None else sorted(set(labels.tolist()))
+    if len(groups) > _MOST_GROUPS:
+        raise InvalidParameter(
+            "by", by, f"has {len(groups):,} groups; at most {_MOST_GROUPS} can be compared"
         )
     decoder = Decoder.learn(card, released, every_word=True, report=report, **learning)
-    return find_word_use(
-        decoder,
-        released,
-        groups if by is not None else None,
-        source=str(source),
-        column=column,
-        by=by,
-        most=most,
-    )
-
-
-def find_word_use(
-    decoder: Decoder,
-    released: list[str | None],
-    groups: list[str] | None = None,
-    *,
-    source: str = "",
-    column: str | None = None,
-    by: str | None = None,
-    most: int = MOST_WORDS,
-) -> WordUseFindings:
-    """Return how often words are used behind released texts; ``groups`` names the group of each text."""
-    channel = decoder.channel
-    counts = decoder.reader.counts(released)
-    observed, expected = np.asarray(counts.sum(axis=0)).ravel(), decoder.learnt.shares
+    channel, expected, counts = decoder.channel, decoder.learnt.shares, decoder.reader.counts(released)
+    observed, held = np.asarray(counts.sum(axis=0)).ravel(), np.asarray(counts.sum(axis=1)).ravel()
     total = int(observed.sum())
     rehearsal = None if channel.is_exact else rehearse(decoder, expected, words=total)
     most = min(most, max(total, 1))  # no more words can have stood in the text
     estimator = FrequencyEstimator(channel, expected, observed=observed, rehearsal=rehearsal, most=most)
-    words = [*channel.embedding.words, UNKNOWN]
-    named = [words[i] for i in estimator.words.tolist()]
-    uses, differences = [], list[Difference]()
-    labels, held = np.array(groups if groups is not None else []), np.asarray(counts.sum(axis=1)).ravel()
-    members = {name: np.flatnonzero(labels == name) for name in sorted(set(groups or ()))}
+    members = {name: np.flatnonzero(labels == name) for name in groups}
     # A group without a word, or beside which no word is left, is compared with nothing.
     members = {name: own for name, own in members.items() if 0.0 < held[own].sum() < held.sum()}
     everything, *rest = estimator.estimate_groups(counts, list(members.values()))
+    words = [*channel.embedding.words, UNKNOWN]
+    named = [words[i] for i in estimator.words.tolist()]
     # So that all intervals of differences hold at once.
     limit = NormalDist().inv_cdf(1.0 - _DOUBT / 2.0 / max(1, len(members) * len(named)))
+    uses, differences = [], list[Difference]()
     for name, use, elsewhere in zip(members, rest[: len(members)], rest[len(members) :], strict=True):
         uses.append(_group(name, named, use))
         differences += _differences(name, named, use, elsewhere, limit)
-    differences.sort(key=lambda each: -abs(each.difference) / (each.high - each.low))
     return WordUseFindings(
-        source=source,
+        source=str(source),
         column=column,
         by=by,
         mechanism=decoder.card.kind,
@@ -222,7 +196,9 @@ def find_word_use(
         everything=_group(None, named, everything),
         groups=tuple(uses),
         compared=len(uses) * len(named),
-        differences=tuple(differences),
+        differences=tuple(
+            sorted(differences, key=lambda each: -abs(each.difference) / (each.high - each.low))
+        ),
         consistent=decoder.card.consistent,
         unchanged=decoder.unchanged,
     )
@@ -242,33 +218,12 @@ def rehearse(decoder: Decoder, shares: Floats, *, words: int) -> Floats:
     return counts
 
 
-def _group(name: str | None, words: list[str], frequencies: Frequencies) -> GroupUse:
-    total = frequencies.total
-    uses = []
-    for word, estimate, low, high, informed in zip(
-        words,
-        frequencies.shares.tolist(),
-        frequencies.lower.tolist(),
-        frequencies.upper.tolist(),
-        frequencies.informed.tolist(),
-        strict=True,
-    ):
-        share = min(max(estimate, 0.0), 1.0)
-        uses.append(
-            WordUse(
-                word=word,
-                share=share,
-                share_low=low,
-                share_high=high,
-                count=share * total,
-                count_low=low * total,
-                count_high=high * total,
-                informed=informed,
-            )
-        )
-    return GroupUse(
-        group=name, records=frequencies.records, words=total, uses=tuple(sorted(uses, key=_order))
-    )
+def _group(name: str | None, words: list[str], found: Frequencies) -> GroupUse:
+    ends = (np.clip(found.shares, 0.0, 1.0), found.lower, found.upper)
+    columns = (*ends, *(found.total * each for each in ends), found.informed)
+    rows = zip(words, *(column.tolist() for column in columns), strict=True)
+    uses = sorted((WordUse(*row) for row in rows), key=_order)
+    return GroupUse(group=name, records=found.records, words=found.total, uses=tuple(uses))
 
 
 def _order(use: WordUse) -> tuple[bool, float, float]:

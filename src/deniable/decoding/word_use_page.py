@@ -3,12 +3,10 @@ numbers, what it does not say."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from matplotlib.figure import Figure
 
 from deniable.decoding.channel_decoder import UNKNOWN
-from deniable.decoding.word_use import Difference, GroupUse, WordUseFindings
+from deniable.decoding.word_use import GroupUse, WordUseFindings
 from deniable.records.formats.columns import number_of
 from deniable.report.figure import BLUE, MUTED, apply_style, drawable, new_figure
 from deniable.report.page import Page
@@ -47,24 +45,18 @@ def word_use_page(found: WordUseFindings) -> Page:
     if len(shown) > 1:
         page.add_figure(
             _intervals(
-                [use.word for use in shown],
-                [(use.share_low, use.share, use.share_high) for use in shown],
-                "share of all words",
+                [(use.word, use.share_low, use.share, use.share_high) for use in shown], "share of all words"
             ),
             caption="Estimated shares with 95 % intervals; words that the embedding or the list of words "
             "does not have count together.",
             alt="; ".join(
-                f"{use.word} {percent_fixed(use.share, 2)} ({percent_fixed(use.share_low, 2)} to "
-                f"{percent_fixed(use.share_high, 2)})"
+                f"{use.word} {percent_fixed(use.share, 2)} ({_between(use.share_low, use.share_high, 2)})"
                 for use in shown[:10]
             ),
         )
     else:
-        page.add_text(
-            "The release says something of one word only; the table holds it."
-            if shown
-            else "The release says nothing of single words."
-        )
+        one = "The release says something of one word only; the table holds it."
+        page.add_text(one if shown else "The release says nothing of single words.")
     if found.by is not None:
         _add_groups(page, found)
     page.add_section("All numbers")
@@ -77,14 +69,9 @@ def word_use_page(found: WordUseFindings) -> Page:
 def _lead(found: WordUseFindings) -> str:
     first = next((use for use in found.everything.known if use.word != UNKNOWN), None)
     if first is None:
-        return (
-            "The release says nothing of how often single words are used: there is too little of it for "
-            "its ε."
-        )
-    said = (
-        f"“{first.word}” makes up {_between(first.share_low, first.share_high, 1)} of the words behind "
-        "this release."
-    )
+        return "There is too little of the release, for its ε, to say how often single words are used."
+    share = _between(first.share_low, first.share_high, 1)
+    said = f"“{first.word}” makes up {share} of the words behind this release."
     if found.differences:
         top = found.differences[0]
         more = "more" if top.difference > 0 else "less"
@@ -103,56 +90,44 @@ def _between(low: float, high: float, digits: int) -> str:
 
 def _add_groups(page: Page, found: WordUseFindings) -> None:
     page.add_section(f"Where the groups of {found.by} differ")
-    shown: Sequence[Difference] = found.differences[:_SHOWN]
+    shown = found.differences[:_SHOWN]
     if not found.groups:
         page.add_text("All words stand in one group: there is nothing to compare it with.")
-        return
-    if not shown:
-        page.add_text(
-            f"None of {found.compared:,} comparisons of a word in a group with all other records stands out."
-        )
-        return
-    if len(shown) == 1:
+    elif not shown:
+        compared = f"{found.compared:,} comparisons of a word in a group with all other records"
+        page.add_text(f"None of {compared} stands out.")
+    elif len(shown) == 1:
         only = shown[0]
+        interval = f"{percent_signed(only.low)} to {percent_signed(only.high)}"
         page.add_text(
             f"One of {found.compared:,} comparisons stands out: {only.word} in {only.group}, "
-            f"{percent_signed(only.difference)} of the "
-            f"words ({percent_signed(only.low)} to {percent_signed(only.high)}) against all other records."
+            f"{percent_signed(only.difference)} of the words ({interval}) against all other records."
         )
-        return
-    page.add_figure(
-        _intervals(
-            [f"{each.word} ({each.group})" for each in shown],
-            [(each.low, each.difference, each.high) for each in shown],
-            "difference of shares",
-        ),
-        caption="The share of a word in a group minus its share in all other records. "
-        f"{len(found.differences):,} of {found.compared:,} "
-        "comparisons stand out; all intervals hold at once in 95 % of releases.",
-        alt="; ".join(
-            f"{each.group} {each.word} {percent_signed(each.difference, 2)}" for each in shown[:10]
-        ),
-    )
+    else:
+        rows = [(f"{each.word} ({each.group})", each.low, each.difference, each.high) for each in shown]
+        page.add_figure(
+            _intervals(rows, "difference of shares"),
+            caption="The share of a word in a group minus its share in all other records. "
+            f"{len(found.differences):,} of {found.compared:,} "
+            "comparisons stand out; all intervals hold at once in 95 % of releases.",
+            alt="; ".join(
+                f"{each.group} {each.word} {percent_signed(each.difference, 2)}" for each in shown[:10]
+            ),
+        )
 
 
 @apply_style
-def _intervals(names: list[str], values: list[tuple[float, float, float]], label: str) -> Figure:
-    """Return a picture of intervals, one line each, the first on top."""
-    figure, axes = new_figure(height=0.9 + 0.23 * max(len(names), 3))
-    for place, (low, middle, high) in enumerate(values):
-        axes.plot(
-            [100 * low, 100 * high],
-            [place, place],
-            color=BLUE,
-            linewidth=1.6,
-            solid_capstyle="butt",
-            alpha=0.55,
-        )
+def _intervals(rows: list[tuple[str, float, float, float]], label: str) -> Figure:
+    """Return a picture of intervals, given as a name and three numbers, one line each, the first on top."""
+    figure, axes = new_figure(height=0.9 + 0.23 * max(len(rows), 3))
+    line = {"color": BLUE, "linewidth": 1.6, "solid_capstyle": "butt", "alpha": 0.55}
+    for place, (_, low, middle, high) in enumerate(rows):
+        axes.plot([100 * low, 100 * high], [place, place], **line)
         axes.plot([100 * middle], [place], "o", color=BLUE, markersize=4)
-    if any(low < 0.0 for low, _, _ in values):
+    if any(low < 0.0 for _, low, _, _ in rows):
         axes.axvline(0.0, color=MUTED, linewidth=0.8)
-    axes.set_yticks(range(len(names)), [drawable(name) for name in names])
-    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.set_yticks(range(len(rows)), [drawable(name) for name, *_ in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlabel(f"{label}, %")
     return figure
 
