@@ -28,7 +28,7 @@ from deniable.service.rules import Prepared, Rules
 from deniable.service.settings import Allowed as ServiceAllowed
 from deniable.service.settings import Limits as ServiceLimits
 from tests.noninterference.releasing_both import LISTED_OR_UNKNOWN
-from tests.service.running import Client, make_settings, running
+from tests.service.running import OCTETS, Client, Reply, make_settings, running
 from tests.support.private_pairs import (
     NEVER_RELEASED,
     POLICIES,
@@ -43,8 +43,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:
 
 
 TAKE = Batcher.take
-HTTP_POLICIES = {name: policy for name, policy in POLICIES.items() if name not in ("error", "never release")}
-"""A list of words that never come out is the operator's, and no client's choice."""
+HTTP_POLICIES = {name: policy for name, policy in POLICIES.items() if name != "error"}
 
 
 def answers_over_http(client: Client, texts: list[str | None], policy: dict[str, Any]) -> list[Any]:
@@ -55,11 +54,15 @@ def answers_over_http(client: Client, texts: list[str | None], policy: dict[str,
     """
     before = counted(client)
     ids = [f"r{i}" for i in range(len(texts))]
-    choice = {**policy, **({"keep_words": ",".join(policy["keep_words"])} if "keep_words" in policy else {})}
+    lists: dict[str, Any] = {
+        name: ",".join(policy[name]) for name in ("keep_words", "never_release") if name in policy
+    }
+    choice = {**policy, **lists}
     lines = [json.dumps({"text": text, "id": one}).encode() for text, one in zip(texts, ids, strict=True)]
     rows = b"".join(
         json.dumps({"id": one, "text": text}).encode() + b"\n" for text, one in zip(texts, ids, strict=True)
     )
+    check = client.ask("POST", "/check?name=rows.jsonl", rows, OCTETS)
     whole = client.post("/privatize", texts=texts, ids=ids, words=True, **policy)
     one = client.post("/privatize", text=texts[0] or "", id="r0", **policy)
     streamed = chunks_of(client, f"/privatize/stream?{urlencode(choice)}", b"\n".join(lines))
@@ -67,8 +70,12 @@ def answers_over_http(client: Client, texts: list[str | None], policy: dict[str,
         rows, name="rows.jsonl", column="text", keep="id", record_id="id", wait=600, **choice
     )
     assert (whole.status, one.status, file.status) == (200, 200, 200), (whole.body, one.body, file.body)
+    # What was found in the file goes to its sender, as the receipt does; all else of that reply is the same.
+    assert [column["name"] for column in check.json()["columns"]] == ["id", "text"]
+    check = Reply(check.status, without(check.headers, {"content-length"}), b"")
     job = file.headers["location"]
     seen: list[Any] = [
+        check,
         whole,
         one,
         streamed,
@@ -82,10 +89,10 @@ def answers_over_http(client: Client, texts: list[str | None], policy: dict[str,
         each if isinstance(each, list) else {**vars(each), "headers": without(each.headers, private)}
         for each in seen
     ]
-    told = json.loads(kept[4].pop("body"))
+    told = json.loads(kept[5].pop("body"))
     after = counted(client, total=sum(before.values()) + len(seen))
     more = {name: value - before.get(name, 0.0) for name, value in after.items()}
-    return [*kept, without(told, {"id", "deleted_at"}), json.loads(kept[5].pop("body")), more]
+    return [*kept, without(told, {"id", "deleted_at"}), json.loads(kept[6].pop("body")), more]
 
 
 def counted(client: Client, total: float | None = None) -> dict[str, float]:
@@ -225,7 +232,7 @@ def test_the_work_for_a_word_does_not_tell_who_else_sent_it(
     listed: dict[str, dict[str, float | int | str | list[str]]] = {
         "santext-plus": {"sensitive": ["king", "queen"]}
     }
-    release = ServiceAllowed(mechanisms=(mechanism,), options=listed, embeddings=("default",))
+    release = ServiceAllowed(mechanisms=(mechanism,), options=listed, never_release=())
     rules = Rules(make_settings(tmp_path, release=release))
     private = rules.prepare(rules.release(Choice(epsilon=2.0))).private
     looked_at: list[int] = []

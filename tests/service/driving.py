@@ -12,7 +12,7 @@ from tests.service.running import Client
 PRIVATE = "zorblattsecret"
 
 
-def until(true: Callable[[], Any], seconds: float = 600) -> Any:
+def until(true: Callable[[], Any], seconds: float = 120) -> Any:
     end = time.monotonic() + seconds
     while not (found := true()):
         assert time.monotonic() < end, "it did not come about"
@@ -46,24 +46,47 @@ def type_text(opened: Any, text: str, element: str = "text") -> None:
 
 
 def choose_roles(
-    opened: Any, *, text: Sequence[str] = ("text",), keep: Sequence[str] = (), drop: Sequence[str] = ()
+    opened: Any,
+    *,
+    text: Sequence[str] = ("text",),
+    keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    sheet: Sequence[str] = (),
 ) -> list[str]:
     """Say what becomes of these columns of a file, and return what becomes of all of them."""
     chosen: list[str] = opened.execute_script(
-        """const [text, keep, drop] = arguments;
+        """const [text, keep, drop, sheet] = arguments;
         return [...document.querySelectorAll("#roles tbody tr")].map((row) => {
           const name = row.cells[0].textContent, choice = row.querySelector("select");
           if (text.includes(name)) choice.value = "column";
           if (keep.includes(name)) choice.value = "keep";
           if (drop.includes(name)) choice.value = "drop";
+          if (sheet.includes(name)) choice.value = "keep_sheet";
           choice.dispatchEvent(new Event("change"));
           return choice.value;
         })""",
         list(text),
         list(keep),
         list(drop),
+        list(sheet),
     )
     return chosen
+
+
+def open_file(
+    opened: Any,
+    name: str,
+    content: str,
+    *,
+    rows: int,
+    text: Sequence[str] = ("text",),
+    keep: Sequence[str] = (),
+) -> None:
+    """Drop a file, say what becomes of its columns, and wait for the preview of what leaves."""
+    drop(opened, name, content)
+    until(lambda: text_of(opened, "file-name") == name and count(opened, "#roles tbody tr"))
+    choose_roles(opened, keep=keep)
+    until(lambda: count(opened, "#rows tbody tr") == rows)
 
 
 def press(opened: Any, element: str) -> None:

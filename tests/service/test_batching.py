@@ -17,8 +17,7 @@ from deniable.progress import check_interrupt
 from deniable.service.batching import Batcher
 from deniable.service.messages import Refused
 from deniable.service.rules import Prepared
-from deniable.service.settings import Allowed
-from tests.service.running import make_settings, running
+from tests.service.running import allowed, make_settings, running
 
 LONG = ["fox " * 1_000] * 40  # ten pieces of four texts
 
@@ -176,7 +175,7 @@ def test_a_text_that_cannot_be_cut_keeps_no_short_one_out() -> None:
 def test_a_request_of_many_pieces_is_answered_as_one(tmp_path: Path) -> None:
     write_new_key(tmp_path / "key")
     texts = ["the fox", None, *["fox " * 3_000] * 4, "", "a doctor"]
-    with running(make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key")))) as opened:
+    with running(make_settings(tmp_path, release=allowed(key_file=str(tmp_path / "key")))) as opened:
         ids = [*range(len(texts))]
         whole = opened.post("/privatize", texts=texts, ids=ids).json()["texts"]
         alone = [

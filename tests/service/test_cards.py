@@ -21,7 +21,7 @@ from deniable.service.settings import Allowed
 from deniable.words.cutter import Lookup
 from deniable.words.frequency import by_rank
 from deniable.words.never_release import NeverRelease
-from tests.service.running import make_settings, running
+from tests.service.running import allowed, make_settings, running
 from tests.support.made_purpose import made_embedding, public_texts
 
 
@@ -32,7 +32,7 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Allowed:
     store.save(made_embedding(), "made", licence="CC0")
     install_shaped("made", "shaped", [public_texts()], dimension=4)
     (tmp_path / "never.txt").write_text("\n".join(made_embedding().words[3:9]), encoding="utf-8")
-    return Allowed(
+    return allowed(
         embeddings=("shaped", "made"), epsilon=4.0, never_release=("names", str(tmp_path / "never.txt"))
     )
 

@@ -11,13 +11,15 @@ import pytest
 
 from deniable import Embedding, Multivariate
 from deniable.channel.explanation import explain_word
+from deniable.release.note import quote_calibration
 from deniable.service.settings import Allowed
-from tests.service.running import Client, make_settings, running
+from deniable.words.never_release import BUILT_IN, NeverRelease, built_in_words
+from tests.service.running import Client, allowed, make_settings, running
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    release = Allowed(mechanisms=("multivariate", "vickrey", "tem"), max_epsilon=12)
+    release = allowed(mechanisms=("multivariate", "vickrey", "tem"), max_epsilon=12)
     with running(make_settings(tmp_path_factory.mktemp("service"), release=release)) as opened:
         yield opened
 
@@ -104,7 +106,8 @@ def test_a_stranger_reads_more_at_a_larger_epsilon(client: Client) -> None:
         made = client.post("/privatize", text=" ".join(words), epsilon=epsilon).json()
         told = client.post("/decode", text=made["text"], epsilon=epsilon).json()
         named[epsilon] = sum(
-            word == guess["guess"] for word, guess in zip(words, told["guesses"], strict=True)
+            word == guess["guess"] == guess["candidates"][0]["word"]
+            for word, guess in zip(words, told["guesses"], strict=True)
         )
         assert "Bayes" in told["by"]
     assert named[2] < 20 < 30 < named[12]
@@ -150,6 +153,40 @@ def test_words_that_never_come_out_are_left_out_of_what_is_open_and_counted(tmp_
         made = client.post("/privatize", texts=["doctor"] * 50).json()
         assert "doctor" not in made["texts"]
         assert client.get("/card").json()["embedding"]["never_release"]["words"] == ["anywhere", "doctor"]
-        assert client.post("/privatize", text="doctor", never_release=[]).status == 422, (
-            "it is the operator's choice"
+        made = client.post("/privatize", texts=["stolen doctor"] * 50, never_release=["Stolen"]).json()
+        assert not {"doctor", "stolen"}.intersection(" ".join(made["texts"]).split()), "a client adds words"
+        card = client.get("/card", never_release="stolen,names").json()["embedding"]["never_release"]
+        assert set(card["words"]) == {"anywhere", "doctor", "stolen"}
+        assert [each["name"] for each in card["lists"]] == ["names-2"]
+        for listed in (["x.txt"], [""], ["a"] * 10_001):
+            assert client.post("/privatize", text="doctor", never_release=listed).status == 422
+
+
+def test_names_never_come_out_unless_the_operator_says_so(tmp_path: Path) -> None:
+    settings = make_settings(tmp_path, release=Allowed(epsilon=4.0))
+    names = built_in_words(BUILT_IN["names"])
+    with running(settings) as client:
+        told = client.get("/embeddings").json()[0]
+        assert (told["words"] + told["never_released_words"], told["source"]) == (
+            50_000,
+            Embedding.open().fingerprint,
         )
+        made = client.post(
+            "/privatize", texts=["John Smith of Boston", "Fox, O'Brien and Nguyen"] * 25, words=True
+        )
+        released = {word for words in made.json()["words"] for word in words}
+        assert len(released) > 20
+        assert not any(NeverRelease.of("names").holds(word) for word in released), names & released
+        guesses = client.post("/decode", text="doctor said hospital").json()["guesses"]
+        for guess in guesses:
+            chances = [each["probability"] for each in guess["candidates"]]
+            assert chances == sorted(chances, reverse=True)
+            assert 0.0 < sum(chances) <= 1.0 + 1e-4
+
+
+def test_the_factor_of_a_release_is_that_of_its_calibration(client: Client) -> None:
+    told = client.post("/decode", text="doctor", epsilon=6).json()["factor"]
+    quote = quote_calibration(Multivariate(Embedding.open(), epsilon=6))
+    assert quote is not None
+    assert quote.capacity is not None
+    assert told == quote.capacity.at_most

@@ -24,8 +24,8 @@ from deniable.errors import InvalidParameter
 from deniable.noise.key_file import write_new_key
 from deniable.records.journal import Partial
 from deniable.service import files, jobs
-from deniable.service.settings import Allowed, Jobs, Limits
-from tests.service.running import ROWS, Client, as_csv, make_settings, running, wait_until
+from deniable.service.settings import Jobs, Limits
+from tests.service.running import ROWS, Client, allowed, as_csv, make_settings, running, wait_until
 
 
 def as_parquet() -> bytes:
@@ -117,7 +117,7 @@ def test_a_small_file_comes_back_in_the_reply(client: Client) -> None:
         ({"name": ".csv", "column": "text"}, "name"),
         ({"column": "text"}, "name"),
         ({"name": "rows.csv", "column": "text", "epsilon": 11}, "at most 10"),
-        ({"name": "rows.csv", "column": "text", "seed": 1}, "names are"),
+        ({"name": "rows.csv", "column": "text", "seed": 1}, "known are"),
         ({"name": "rows.csv", "column": "text", "header": "maybe"}, "header"),
         ({"name": "rows.csv", "column": "text", "wait": "1000"}, "wait"),
         ({"name": "rows.csv", "column": "text", "wait": "nan"}, "wait"),
@@ -275,7 +275,7 @@ def test_a_job_is_deleted_at_its_time(tmp_path: Path, minutes_pass: Callable[[fl
 
 def test_a_keyed_file_gives_the_same_words_again(tmp_path: Path) -> None:
     write_new_key(tmp_path / "key")
-    with running(make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key")))) as opened:
+    with running(make_settings(tmp_path, release=allowed(key_file=str(tmp_path / "key")))) as opened:
         made = [opened.send(record_id="id", wait=600).body for _ in range(2)]
         assert made[0] == made[1]
         assert len(read("rows.csv", made[0])) == 50

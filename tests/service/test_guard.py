@@ -23,8 +23,8 @@ from deniable.release.fields import FIELDS
 from deniable.service import guard, server
 from deniable.service.messages import Choice
 from deniable.service.metrics import Metrics
-from deniable.service.settings import Allowed, Limits, Server, Settings
-from tests.service.running import JSON, Client, Process, make_settings, running, settings_with_token
+from deniable.service.settings import Limits, Server, Settings
+from tests.service.running import JSON, Client, Process, allowed, make_settings, running, settings_with_token
 
 TOKEN = "0123456789abcdef" * 4
 
@@ -240,7 +240,7 @@ def test_metrics_count_routes_and_hold_no_words(local: Client) -> None:
 def test_nothing_that_is_asked_for_is_logged(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    with running(make_settings(tmp_path, release=Allowed())) as opened:
+    with running(make_settings(tmp_path, release=allowed())) as opened:
         opened.post("/privatize", text="zorblattsecret")
         opened.post("/privatize", zorblattsecret="a")
         opened.get("/explain/zorblattsecret")

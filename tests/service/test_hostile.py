@@ -23,6 +23,7 @@ from deniable.records.formats.columns import TO_SEE_THE_NAMES
 from deniable.service import facts, guard, jobs
 from deniable.service.app import Service
 from deniable.service.messages import without_options
+from deniable.service.replies import DecodeReply
 from deniable.service.settings import Limits
 from tests.service.running import (
     JSON,
@@ -305,7 +306,7 @@ def test_texts_that_are_read_slowly_keep_nobody_from_asking_about_words(
 
     def slow(*_: Any) -> Any:
         assert go_on.wait(600)
-        return {"guesses": [], "by": ""}
+        return DecodeReply(guesses=[], by="", factor=None)
 
     monkeypatch.setattr(facts, "guesses", slow)
     settings = make_settings(tmp_path)

@@ -27,7 +27,7 @@ from deniable.service.job_folder import JobFile, JobFolder, State, StateFile
 from deniable.service.messages import Choice
 from deniable.service.rules import Rules
 from deniable.service.settings import Allowed, Limits
-from tests.service.running import OCTETS, ROWS, Process, held, make_settings, running, wait_until
+from tests.service.running import OCTETS, ROWS, Process, allowed, held, make_settings, running, wait_until
 
 
 def test_a_job_that_is_cut_off_goes_on_after_a_restart(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_job_that_ends_its_process_again_and_again_is_given_up(tmp_path: Path)
 def test_a_job_that_the_operator_does_not_allow_any_more_is_refused(tmp_path: Path) -> None:
     with held(make_settings(tmp_path)) as opened:
         job = opened.send(epsilon=9).json()["id"]
-    with running(make_settings(tmp_path, release=Allowed(max_epsilon=7))) as opened:
+    with running(make_settings(tmp_path, release=allowed(max_epsilon=7))) as opened:
         told = opened.wait_for(job)
         assert (told["state"], "at most 7" in told["error"]) == ("failed", True)
         assert opened.get(f"/jobs/{job}/output").status == 422
@@ -106,7 +106,7 @@ def test_a_waiting_job_is_not_released_by_other_settings(
             name: str(tmp_path / value) if name in ("key_file", "keep_words") else value
             for name, value in given.items()
         }
-        return Allowed(**values)
+        return allowed(**values)
 
     with held(make_settings(tmp_path, release=release(then))) as opened:
         job = opened.upload(b"the doctor xqzzy\n", name="a.txt").json()["id"]
@@ -121,10 +121,10 @@ def test_a_waiting_job_is_not_released_by_other_settings(
 
 
 def test_a_waiting_job_is_released_when_its_own_settings_stayed(tmp_path: Path) -> None:
-    with held(make_settings(tmp_path, release=Allowed(epsilon=3))) as opened:
+    with held(make_settings(tmp_path, release=allowed(epsilon=3))) as opened:
         job = opened.send(epsilon=5, unknown="redact").json()["id"]
     with running(
-        make_settings(tmp_path, release=Allowed(epsilon=4, max_epsilon=5, unknown="redact"))
+        make_settings(tmp_path, release=allowed(epsilon=4, max_epsilon=5, unknown="redact"))
     ) as opened:
         assert opened.wait_for(job)["state"] == "done"
         assert opened.get(f"/jobs/{job}/card").json()["epsilon_per_word"] == 5
@@ -222,7 +222,7 @@ def test_what_fails_in_a_job_shows_nothing_of_this_machine(
 
 def test_a_key_file_that_is_gone_is_not_named_to_the_sender(tmp_path: Path) -> None:
     write_new_key(tmp_path / "key")
-    with running(make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key")))) as opened:
+    with running(make_settings(tmp_path, release=allowed(key_file=str(tmp_path / "key")))) as opened:
         (tmp_path / "key").unlink()
         reply = opened.send(record_id="id", wait=600)
         assert reply.status == 422
@@ -231,7 +231,7 @@ def test_a_key_file_that_is_gone_is_not_named_to_the_sender(tmp_path: Path) -> N
 
 
 def test_an_unknown_word_is_told_by_its_place(tmp_path: Path) -> None:
-    with running(make_settings(tmp_path, release=Allowed(unknown="error"))) as opened:
+    with running(make_settings(tmp_path, release=allowed(unknown="error"))) as opened:
         reply = opened.upload(b"the fox\nmy zorblattsecret\n", name="a.txt", wait=600)
         assert (reply.status, "record 2, word 2" in reply.error, "zorblatt" in reply.error) == (
             422,

@@ -3,14 +3,17 @@ another text, word or ε."""
 
 from __future__ import annotations
 
+import csv
 import json
 import threading
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from deniable.service import facts
+from tests.report.browser import requests_of
 from tests.service.driving import (
     PRIVATE,
     choose_roles,
@@ -73,7 +76,7 @@ def test_labels_are_shown_at_measured_points_with_guessing(opened: Any, client: 
 def test_draws_are_illustrations(opened: Any, client: Client) -> None:
     load(opened, client)
     until(lambda: text_of(opened, "released"))
-    assert "Choosing among draws voids the guarantee" in text_of(opened, "illustration")
+    assert "Choosing among draws voids the promise" in text_of(opened, "illustration")
     assert (
         opened.execute_script("return getComputedStyle(document.getElementById('released')).userSelect")
         == "none"
@@ -119,7 +122,7 @@ def test_figures_of_another_word_are_dimmed_until_its_own_are_there(
     load(opened, client)
 
     def busy() -> str:
-        return str(opened.execute_script("return document.getElementById('word-panel').ariaBusy"))
+        return str(opened.execute_script("return document.getElementById('forward').ariaBusy"))
 
     until(lambda: busy() == "false" and text_of(opened, "word-name") != "…")
     go_on, explained = threading.Event(), facts.explained
@@ -209,41 +212,83 @@ def test_what_is_typed_is_shown_as_text_and_asked_of_this_server_only(opened: An
     assert quiet(opened) == []
 
 
-def test_a_dropped_file_is_released_and_downloaded_with_its_card(
-    opened: Any, client: Client, tmp_path: Path
-) -> None:
+PATIENTS = "patient;diagnosis;comment;e-mail\n" + "".join(
+    f"Jürgen Müller {i};flu;the {PRIVATE} my doctor said that I am very ill;a{i}@example.org\n"
+    for i in range(30)
+)
+
+
+def test_a_file_leaves_only_when_each_column_has_a_role(opened: Any, client: Client, tmp_path: Path) -> None:
     load(opened, client)
     opened.execute_cdp_cmd(
         "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
     )
-    rows = [f'{i},"the {PRIVATE}, my doctor",n' for i in range(30)]
-    drop(opened, "my rows.csv", "\n".join(["id,text,note", *rows]))
-    until(lambda: count(opened, "#rows tbody tr") == 10)
-    press(opened, "release-file")
-    until(lambda: text_of(opened, "job-says") == "Say first what becomes of: id, note.")
-    assert choose_roles(opened, keep=["id"], drop=["note"]) == ["keep", "column", "drop"]
-    assert PRIVATE in str(opened.execute_script("return document.querySelector('#rows td').textContent"))
+    drop(opened, "my rows.csv", PATIENTS)
+    until(lambda: count(opened, "#roles tbody tr") == 4)
+    looks = text_of(opened, "roles")
+    assert "names or ids of people" in looks
+    assert "e-mail addresses" in looks
+    assert choose_roles(opened) == ["", "", "column", ""], (
+        "only what is free text is proposed, to be replaced"
+    )
+    button = opened.find_element("id", "release-file")
+    for chosen, left in (
+        ({"drop": ["patient"]}, "diagnosis, e-mail."),
+        ({"keep": ["diagnosis"]}, "e-mail."),
+        ({"drop": ["e-mail"]}, ""),
+    ):
+        assert not button.is_enabled()
+        choose_roles(opened, **chosen)
+        until(lambda: text_of(opened, "open-says").endswith(left))  # noqa: B023
+    until(button.is_enabled)
+    until(lambda: count(opened, "#rows tbody tr") == 10 and count(opened, "#rows th") == 2)
+    leaves = str(opened.execute_script("return document.querySelector('#rows tbody').innerText"))
+    assert "flu" in leaves
+    assert not any(each in leaves for each in ("Jürgen", "example.org"))
     press(opened, "release-file")
     until(lambda: text_of(opened, "job-says") == "Released.")
-    for button in ("get-output", "get-card"):
-        press(opened, button)
+    for each in ("get-output", "get-card"):
+        press(opened, each)
     output, card = tmp_path / "released-my rows.csv", tmp_path / "released-my rows.csv.card.json"
     until(lambda: output.exists() and card.exists() and card.stat().st_size)
-    released = output.read_text(encoding="utf-8")
-    assert released.count("\n") == 31
-    assert PRIVATE not in released
-    assert json.loads(card.read_text(encoding="utf-8"))["columns"] == ["text"]
+    rows = list(csv.DictReader(output.read_text(encoding="utf-8").splitlines(), delimiter=";"))
+    assert [list(row) for row in rows] == [["diagnosis", "comment"]] * 30
+    assert PRIVATE not in output.read_text(encoding="utf-8")
+    assert json.loads(card.read_text(encoding="utf-8"))["columns"] == ["comment"]
     assert not opened.find_element("id", "get-receipt").is_displayed(), "the receipt stands behind a warning"
     opened.find_element("css selector", "#job-receipt summary").click()
     assert "Keep it to yourself" in opened.find_element("id", "job-receipt").text
+    press(opened, "delete-now")
+    until(lambda: text_of(opened, "job-says") == "Deleted here.")
+    assert quiet(opened) == []
+
+
+def test_a_second_sheet_leaves_only_when_it_was_named(opened: Any, client: Client, tmp_path: Path) -> None:
+    book, written = tmp_path / "book.xlsx", openpyxl.Workbook()
+    written.active.append(["day", "comment"])
+    for i in range(20):
+        written.active.append([i, "my doctor said that I am ill"])
+    written.create_sheet("staff").append(["Anna Smith"])
+    written.save(book)
+    load(opened, client)
+    opened.find_element("id", "file").send_keys(str(book))
+    until(lambda: count(opened, "#roles tbody tr") == 3)
+    button = opened.find_element("id", "release-file")
+    choose_roles(opened, text=["comment"], drop=["day"])
+    until(lambda: text_of(opened, "open-says") == "Say first what becomes of: staff.")
+    assert not button.is_enabled()
+    choose_roles(opened, sheet=["sheet staff"])
+    until(button.is_enabled)
+    press(opened, "release-file")
+    until(lambda: text_of(opened, "job-says") == "Released.")
     assert quiet(opened) == []
 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("picture.png", "x", "not known"),
-        ("rows.jsonl", '{"text": "a"}\n{"text": ', "line 2"),
+        ("picture.png", "x", "its ending must tell the format"),
+        ("rows.jsonl", '{"text": ', "line 1"),
         ("rows.csv", "id,text\n1,a\n2\n", "line 3"),
         ("rows.parquet", "x", "rows.parquet"),
     ],
@@ -253,9 +298,59 @@ def test_a_wrong_file_is_refused_in_words(
 ) -> None:
     load(opened, client)
     drop(opened, name, content)
-    if said != "not known":
-        until(lambda: opened.find_element("id", "release-file").is_displayed())
-        opened.execute_script("document.getElementById('text-typed').value = 'text'")
+    if name == "rows.csv":
+        until(lambda: count(opened, "#roles tbody tr") == 2)
         choose_roles(opened, keep=["id"])
+        until(opened.find_element("id", "release-file").is_enabled)
         press(opened, "release-file")
     until(lambda: said in text_of(opened, "job-says"))
+
+
+def test_a_released_word_shows_which_words_could_have_stood_there(opened: Any, client: Client) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    load(opened, client)
+    type_text(opened, "the nurse was pregnant")
+    until(lambda: text_of(opened, "fact-attacker").endswith("of 4") and count(opened, "#candidates li") == 8)
+    words = opened.find_elements("css selector", "#released .word")
+    assert [
+        word.find_element("css selector", "small").text for word in words
+    ] == "the nurse was pregnant".split()
+    seen = {}
+    for place in (1, 3):
+        opened.execute_script("arguments[0].focus()", words[place])
+        released = words[place].find_element("css selector", "b, mark").text
+        until(lambda: text_of(opened, "seen") == released)  # noqa: B023
+        until(lambda: text_of(opened, "word-name") == ["nurse", "pregnant"][place // 2])  # noqa: B023
+        seen[place] = text_of(opened, "candidates")
+        assert words[place].get_attribute("aria-pressed") == "true"
+        assert ("nurse" if place == 1 else "pregnant") in text_of(opened, "chance")
+    assert seen[1] != seen[3]
+    assert "other words share" in text_of(opened, "others")
+    assert "-fold, on average over words and draws" in text_of(opened, "factor")
+    words[1].send_keys(Keys.ENTER)
+    until(lambda: text_of(opened, "seen") == words[1].find_element("css selector", "b, mark").text)
+    assert quiet(opened) == []
+
+
+def test_words_of_ones_own_can_be_held_back(opened: Any, client: Client) -> None:
+    load(opened, client)
+    slide(opened, 12)
+    type_text(opened, "doctor doctor doctor doctor")
+    until(lambda: count(opened, "#released mark"))
+    type_text(opened, "doctor", "mine")
+    press(opened, "hold-back")
+    until(lambda: count(opened, "#released .word") == 4 and not count(opened, "#released mark"))
+    until(lambda: "doctor" not in text_of(opened, "released").replace("doctor", "", 4))
+    assert "never_release" in text_of(opened, "as-curl")
+    assert quiet(opened) == []
+
+
+def test_the_api_is_described_without_anything_from_elsewhere(opened: Any, client: Client) -> None:
+    opened.get(f"{client.address}/docs")
+    until(lambda: count(opened, ".endpoint") > 20)
+    assert "POST /check" in text_of(opened, "endpoints")
+    own = [f"/page/{name}" for name in ("docs.js", "api.js", "draw.js", "style.css")]
+    asked = set(requests_of(opened, f"{client.address}/docs"))
+    assert asked <= {f"{client.address}{path}" for path in ("/docs", "/openapi.json", *own)}
+    assert quiet(opened) == []

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from deniable.noise.key_file import write_new_key
-from deniable.service.settings import Allowed, Limits
+from deniable.service.settings import Limits
 from tests.report.browser import at_width
 from tests.service.driving import (
     PRIVATE,
-    choose_roles,
     count,
     drop,
     load,
+    open_file,
     press,
     quiet,
     slide,
@@ -24,7 +24,7 @@ from tests.service.driving import (
     type_text,
     until,
 )
-from tests.service.running import Client, make_settings, running
+from tests.service.running import Client, allowed, make_settings, running
 
 
 def test_a_refused_text_leaves_no_release_of_the_one_before_it(opened: Any, tmp_path: Path) -> None:
@@ -37,10 +37,9 @@ def test_a_refused_text_leaves_no_release_of_the_one_before_it(opened: Any, tmp_
         until(lambda: text_of(opened, "fact-unchanged") == "–" and "No figures" in text_of(opened, "summary"))
         type_text(opened, "fox " * 200, "mine")
         until(lambda: "larger than 600" in text_of(opened, "mine-bars"))
-        drop(opened, "rows.csv", "id,text\n1,a\n")
-        until(lambda: count(opened, "#rows tbody tr") == 1)
-        drop(opened, "rows.csv", f"id,text\n1,{'fox ' * 200}\n")
-        until(lambda: "larger than 600" in text_of(opened, "rows-says"))
+        open_file(opened, "rows.csv", "id,text\n1,a\n", rows=1)
+        drop(opened, "long.csv", f"id,text\n1,{'fox ' * 200}\n")
+        until(lambda: "larger than 600" in text_of(opened, "job-says"))
         assert not opened.find_element("id", "rows").is_displayed()
         type_text(opened, "my doctor said")
         until(lambda: text_of(opened, "fact-attacker").endswith("of 3"))
@@ -114,7 +113,7 @@ def test_a_token_is_asked_for_and_used(opened: Any, tmp_path: Path) -> None:
 
 def test_a_key_and_policies_of_the_operator_are_kept_to(opened: Any, tmp_path: Path) -> None:
     write_new_key(tmp_path / "key")
-    release = Allowed(key_file=str(tmp_path / "key"), unknown="drop")
+    release = allowed(key_file=str(tmp_path / "key"), unknown="drop")
     with running(make_settings(tmp_path, release=release)) as keyed:
         load(opened, keyed)
         before = text_of(opened, "released")
@@ -123,9 +122,9 @@ def test_a_key_and_policies_of_the_operator_are_kept_to(opened: Any, tmp_path: P
         assert opened.find_element("id", "marked").is_displayed()
         type_text(opened, f"my doctor {PRIVATE} said")
         until(lambda: opened.find_element("id", "not-marked").is_displayed())
-        drop(opened, "rows.csv", "id,text\n1,the quick brown fox\n2,my doctor said\n")
-        until(lambda: count(opened, "#rows tbody tr") == 2)
-        choose_roles(opened, keep=["id"])
+        open_file(
+            opened, "rows.csv", "id,text\n1,the quick brown fox\n2,my doctor said\n", rows=2, keep=["id"]
+        )
         press(opened, "release-file")
         until(lambda: text_of(opened, "job-says") == "Released.")
         assert quiet(opened) == []

@@ -22,9 +22,9 @@ from deniable.noise.key_file import write_new_key
 from deniable.service.app import Service
 from deniable.service.batching import Batcher
 from deniable.service.messages import PrivatizeRequest
-from deniable.service.settings import Allowed, Limits
+from deniable.service.settings import Limits
 from deniable.words.released import ReleasedWords
-from tests.service.running import JSON, NDJSON, Client, make_settings, running
+from tests.service.running import JSON, NDJSON, Client, allowed, make_settings, running
 
 PRIVATE = "zorblattsecret"
 
@@ -34,7 +34,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     settings = make_settings(
         tmp_path_factory.mktemp("service"),
         limits=Limits(request_bytes=20_000, texts=100),
-        release=Allowed(max_epsilon=8, mechanisms=("multivariate", "vickrey")),
+        release=allowed(max_epsilon=8, mechanisms=("multivariate", "vickrey")),
     )
     with running(settings) as opened:
         yield opened
@@ -259,7 +259,7 @@ def test_overload_is_answered_with_503_at_once(tmp_path: Path, monkeypatch: pyte
 
 def test_a_key_gives_the_words_that_it_gives_everywhere(tmp_path: Path) -> None:
     key = write_new_key(tmp_path / "key")
-    with running(make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key")))) as opened:
+    with running(make_settings(tmp_path, release=allowed(key_file=str(tmp_path / "key")))) as opened:
         texts: list[str | None] = ["the quick brown fox", "my doctor"]
         ids: list[RecordId] = ["a", 7]
         made = opened.post("/privatize", texts=texts, ids=ids).json()["texts"]
@@ -285,7 +285,7 @@ def test_a_key_gives_the_words_that_it_gives_everywhere(tmp_path: Path) -> None:
 
 def test_policies_that_the_operator_set_cannot_be_turned_off(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("doctor\n")
-    release = Allowed(
+    release = allowed(
         unknown="redact", punctuation="drop", keep_words=str(tmp_path / "kept"), record_epsilon=20
     )
     with running(make_settings(tmp_path, release=release)) as opened:
@@ -294,18 +294,21 @@ def test_policies_that_the_operator_set_cannot_be_turned_off(tmp_path: Path) -> 
         assert made["card"]["epsilon_per_record"] == 20
         assert opened.post("/privatize", text="a", unknown="redact").status == 200
         refused: list[dict[str, Any]] = [
-            {"unknown": "perturb"},
+            {"unknown": "drop"},
             {"punctuation": "keep"},
-            {"keep_words": []},
+            {"keep_words": ["hospital"]},
             {"record_epsilon": 21},
         ]
+        less: list[dict[str, Any]] = [{"unknown": "perturb"}, {"case": "drop"}, {"keep_words": []}]
+        for asked in less:
+            assert opened.post("/privatize", text="a", **asked).status == 200, "it tells less"
         for asked in refused:
             assert opened.post("/privatize", text="a", **asked).status == 422
         assert opened.post("/privatize", text="a", record_epsilon=5).json()["card"]["epsilon_per_record"] == 5
 
 
 def test_options_of_mechanisms_and_lists_of_clients_are_the_operators_choice(tmp_path: Path) -> None:
-    release = Allowed(mechanisms=("vickrey",), options={"vickrey": {"t": 0.25}}, client_keep_words=True)
+    release = allowed(mechanisms=("vickrey",), options={"vickrey": {"t": 0.25}}, client_keep_words=True)
     with running(make_settings(tmp_path, release=release)) as opened:
         made = opened.post("/privatize", text="the doctor", keep_words=["doctor"]).json()
         assert made["text"].split()[1] == "doctor"
@@ -398,7 +401,7 @@ def test_a_keyed_stream_takes_no_id_for_two_texts(tmp_path: Path, together: bool
     texts = [("the house", first), ("the fox", '"b"'), ("the doctor", second)]
     chunks = [f'{{"text": "{text}", "id": {name}}}\n'.encode() for text, name in texts]
     chunks[2] = b"\n" + chunks[2]  # an empty line is counted
-    with running(make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key")))) as opened:
+    with running(make_settings(tmp_path, release=allowed(key_file=str(tmp_path / "key")))) as opened:
         made = stream_in_chunks(opened, [b"".join(chunks)] if together else chunks)
         assert [list(one) for one in made] == [["text"], ["text"], ["error"]]
         assert made[-1]["error"].startswith("line 4: the id names two texts")
@@ -428,7 +431,7 @@ def test_an_id_that_comes_again_much_later_is_said_at_the_end(
     monkeypatch.setattr("deniable.noise.encoding._HELD", 4)
     write_new_key(tmp_path / "key")
     lines = [json.dumps({"text": None, "id": number % 1_100}).encode() for number in range(1_105)]
-    with running(make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key")))) as opened:
+    with running(make_settings(tmp_path, release=allowed(key_file=str(tmp_path / "key")))) as opened:
         made = stream(opened, lines)
     assert [list(one) for one in made] == [["text"]] * 1_105 + [["error"]]
     assert made[-1]["error"].startswith("lines ")
@@ -437,7 +440,7 @@ def test_an_id_that_comes_again_much_later_is_said_at_the_end(
 def test_users_of_a_consistent_key_may_come_again_in_a_stream(tmp_path: Path) -> None:
     write_new_key(tmp_path / "key")
     with running(
-        make_settings(tmp_path, release=Allowed(key_file=str(tmp_path / "key"), consistent=True))
+        make_settings(tmp_path, release=allowed(key_file=str(tmp_path / "key"), consistent=True))
     ) as opened:
         made = stream_in_chunks(opened, [b'{"text": "the fox", "id": "ann"}\n'] * 2)
     assert made[0] == made[1]

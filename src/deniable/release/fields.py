@@ -7,7 +7,7 @@ command line, and who may see or set it. What each entry point takes from it:
 >>> from deniable.release.fields import FIELDS
 >>> [field.name for field in FIELDS.values() if field.by_client]  # the body of a request
 ['unknown', 'punctuation', 'case', 'keep_words', 'epsilon', 'risk', 'record_epsilon', 'embedding', \
-'mechanism']
+'mechanism', 'never_release']
 >>> unknown = FIELDS["unknown"]
 >>> unknown.flags, unknown.metavar, unknown.default  # an option of the command line
 (('--unknown',), 'perturb|subwords|redact|drop|error', 'perturb')
@@ -153,6 +153,7 @@ _FIELDS = (
         "--never-release",
         metavar="names|FILE",
         repeats=True,
+        by_client=True,
     ),
     _field(
         "key_file",

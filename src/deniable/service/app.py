@@ -1,15 +1,13 @@
 """The application: every endpoint in one table, from which both the routes and the OpenAPI description are
-made."""
+made, and the page."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
@@ -17,61 +15,41 @@ from starlette.types import ASGIApp
 
 from deniable.service.batching import Batcher
 from deniable.service.facts import Facts
-from deniable.service.files import QUERY, Files
+from deniable.service.files import Files
 from deniable.service.guard import Guard
 from deniable.service.jobs import JobStore
 from deniable.service.messages import (
+    CalibrationQuery,
     Choice,
-    ErrorReply,
     ExplainRequest,
-    JobReply,
-    PrivatizeReply,
+    FileQuery,
     PrivatizeRequest,
     Refused,
-    StreamLine,
     TextRequest,
+    UploadQuery,
 )
 from deniable.service.metrics import Metrics
+from deniable.service.openapi import Content, Endpoint, Handler, describe
 from deniable.service.releases import NDJSON, Releases, json_reply
+from deniable.service.replies import (
+    AllowedReply,
+    CheckReply,
+    DecodeReply,
+    EmbeddingReply,
+    ExplainReply,
+    JobReply,
+    MechanismReply,
+    PrivatizeReply,
+    StatusReply,
+    WordsReply,
+)
 from deniable.service.rules import Rules
 from deniable.service.settings import Settings
-from deniable.version import __version__
 
-Handler = Callable[[Request], Awaitable[Response]]
-
-_JSON = "application/json"
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
-_CHOICE = Choice.__struct_fields__
-_UPLOADED = tuple(name for name in QUERY if name not in ("drop", "keep", "keep_sheet"))
-_ABOUT = {
-    "title": "deniable",
-    "version": __version__,
-    "description": "Plausible deniability for text. Words are replaced by near ones.",
-}
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """One thing that can be asked for, by its method and path. ``body`` and ``reply`` are what these hold as
-    JSON, and ``takes`` are the content types of the body."""
-
-    name: str
-    serve: Handler
-    summary: str
-    body: type | None = None
-    reply: type | None = None
-    query: tuple[str, ...] = ()
-    takes: tuple[str, ...] = (_JSON,)
-
-    @property
-    def method(self) -> str:
-        """The method of HTTP."""
-        return self.name.partition(" ")[0]
-
-    @property
-    def path(self) -> str:
-        """The path, with names in braces."""
-        return self.name.partition(" ")[2]
+_FILE = "application/octet-stream"
+_PAGES = {"index.html": "/", "docs.html": "/docs"}
+_CARD = dict[str, Any]
 
 
 class Service:
@@ -93,7 +71,10 @@ class Service:
         """Return the application, guarded."""
         files = _page_files()
         pages = [Route(path, _asset(name), methods=["GET"]) for path, name in files.items()]
-        routes = [Route(each.path, _typed(each), methods=[each.method]) for each in self.endpoints]
+        paths: dict[str, dict[str, Handler]] = {}
+        for each in self.endpoints:
+            paths.setdefault(each.path, {})[each.method] = _typed(each)
+        routes = [Route(path, _by_method(ways), methods=list(ways)) for path, ways in paths.items()]
         inner = Router(routes=[*pages, *routes], redirect_slashes=False, lifespan=self._lifespan)
         settings, public = self.settings, frozenset(files)
         return Guard(inner, settings=settings, token=settings.token(), public=public, metrics=self.metrics)
@@ -111,76 +92,140 @@ class Service:
 
     def _endpoints(self) -> list[Endpoint]:
         releases, files, facts = Releases(self.rules, self.batcher), Files(self.rules, self.store), self.facts
-        lines = 'Release lines as they come: {"text": …} in, {"text": …} out, in order. An error is the last.'
-        upload = (
-            "Release a file. The reply names a job, or is the released file if `wait` seconds are enough."
-        )
-        shares = "How often words stay unchanged, by ε, over all words of an embedding."
-        words = "How often each word of a text is released unchanged, at any ε."
-        decode = "What a stranger who knows the method reads in a released text."
-        one = "Release one text or a list of texts."
-        binary = ("application/octet-stream", "text/csv")
+        file, lines, text = Content(bytes, (_FILE,)), Content(str, (NDJSON,)), Content(str, ("text/plain",))
+        received = Content(bytes, (_FILE,), also=("text/csv",))
+
+        def json(kind: Any) -> Content:
+            return Content(kind)
+
         return [
-            Endpoint("POST /privatize", releases.privatize, one, PrivatizeRequest, PrivatizeReply),
-            Endpoint("POST /privatize/stream", releases.stream, lines, StreamLine, None, _CHOICE, (NDJSON,)),
-            Endpoint("POST /files", files.upload, upload, bytes, JobReply, (*_UPLOADED, *_CHOICE), binary),
-            Endpoint("GET /jobs/{id}", files.job, "The state of a job.", reply=JobReply),
-            Endpoint("DELETE /jobs/{id}", files.delete, "Delete a job and all that belongs to it."),
-            Endpoint("GET /jobs/{id}/output", files.output, "The released file."),
-            Endpoint("GET /jobs/{id}/card", files.card, "Its card, to be handed over with it."),
             Endpoint(
-                "GET /jobs/{id}/receipt", files.receipt, "Its receipt: counts of private text, to be kept."
+                "POST /privatize",
+                releases.privatize,
+                "Release one text or a list of texts.",
+                {200: json(PrivatizeReply)},
+                body=json(PrivatizeRequest),
             ),
-            Endpoint("GET /explain/{word}", facts.explain_named, "What a word becomes.", query=_CHOICE),
-            Endpoint("POST /explain", facts.explain, "What a word in no address becomes.", ExplainRequest),
-            Endpoint("POST /words", facts.words, words, TextRequest),
-            Endpoint("POST /decode", facts.decode, decode, TextRequest),
-            Endpoint("GET /allowed", facts.allowed, "What the operator allows."),
-            Endpoint("GET /embeddings", facts.embeddings, "The embeddings."),
-            Endpoint("GET /mechanisms", facts.mechanisms, "The mechanisms and their options."),
-            Endpoint("GET /calibration/{embedding}", facts.calibration, shares, query=("mechanism",)),
-            Endpoint("GET /card", facts.card, "The card of releases with these settings.", query=_CHOICE),
-            Endpoint("GET /health", _healthy, "Whether the process answers."),
-            Endpoint("GET /ready", _healthy, "Whether text can be released: the embeddings are open."),
-            Endpoint("GET /metrics", self._show_metrics, "Numbers for Prometheus."),
-            Endpoint("GET /openapi.json", self._describe, "This description."),
+            Endpoint(
+                "POST /privatize/stream",
+                releases.stream,
+                "Release lines as they come: a StreamLine each, in and out, in order. An error is the last.",
+                {200: lines},
+                body=lines,
+                query=Choice,
+            ),
+            Endpoint(
+                "POST /check",
+                files.check,
+                "Look into a file before it is released; it is deleted at once.",
+                {200: json(CheckReply)},
+                body=received,
+                query=FileQuery,
+            ),
+            Endpoint(
+                "POST /files",
+                files.upload,
+                "Release a file. Columns that look private need a role. The reply names a job, or is the "
+                "released file if `wait` seconds are enough.",
+                {200: file, 202: json(JobReply)},
+                body=received,
+                query=UploadQuery,
+            ),
+            Endpoint("GET /jobs/{id}", files.job, "The state of a job.", {200: json(JobReply)}),
+            Endpoint(
+                "DELETE /jobs/{id}",
+                files.delete,
+                "Delete a job and all that belongs to it; 202 says that it will be at the next checkpoint.",
+                {204: None, 202: json(JobReply)},
+            ),
+            Endpoint("GET /jobs/{id}/output", files.output, "The released file.", {200: file}),
+            Endpoint(
+                "GET /jobs/{id}/card", files.card, "Its card, to be handed over with it.", {200: json(_CARD)}
+            ),
+            Endpoint(
+                "GET /jobs/{id}/receipt",
+                files.receipt,
+                "Its receipt: counts of private text, to be kept.",
+                {200: json(_CARD)},
+            ),
+            Endpoint(
+                "GET /explain/{word}",
+                facts.explain_named,
+                "What a word becomes.",
+                {200: json(ExplainReply)},
+                query=Choice,
+            ),
+            Endpoint(
+                "POST /explain",
+                facts.explain,
+                "What a word in no address becomes.",
+                {200: json(ExplainReply)},
+                body=json(ExplainRequest),
+            ),
+            Endpoint(
+                "POST /words",
+                facts.words,
+                "How often each word of a text is released unchanged, at any ε.",
+                {200: json(WordsReply)},
+                body=json(TextRequest),
+            ),
+            Endpoint(
+                "POST /decode",
+                facts.decode,
+                "Which words could have stood behind the words of a released text.",
+                {200: json(DecodeReply)},
+                body=json(TextRequest),
+            ),
+            Endpoint("GET /allowed", facts.allowed, "What the operator allows.", {200: json(AllowedReply)}),
+            Endpoint(
+                "GET /embeddings", facts.embeddings, "The embeddings.", {200: json(list[EmbeddingReply])}
+            ),
+            Endpoint(
+                "GET /mechanisms",
+                facts.mechanisms,
+                "The mechanisms and their options.",
+                {200: json(list[MechanismReply])},
+            ),
+            Endpoint(
+                "GET /calibration/{embedding}",
+                facts.calibration,
+                "How often words stay unchanged, by ε, over all words of an embedding.",
+                {200: json(_CARD)},
+                query=CalibrationQuery,
+            ),
+            Endpoint(
+                "GET /card",
+                facts.card,
+                "The card of releases with these settings.",
+                {200: json(_CARD)},
+                query=Choice,
+            ),
+            Endpoint(
+                "GET /health", _healthy, "Whether the process answers.", {200: json(StatusReply)}, token=False
+            ),
+            Endpoint(
+                "GET /ready",
+                _healthy,
+                "Whether text can be released: the embeddings are open.",
+                {200: json(StatusReply)},
+                token=False,
+            ),
+            Endpoint("GET /metrics", self._show_metrics, "Numbers for Prometheus.", {200: text}),
+            Endpoint("GET /openapi.json", self._describe, "This description.", {200: json(_CARD)}),
         ]
 
     async def _show_metrics(self, _: Request) -> Response:
         return Response(self.metrics.text(), media_type=self.metrics.content_type)
 
     async def _describe(self, _: Request) -> Response:
-        return json_reply(describe(self.endpoints))
+        return json_reply(describe(self.endpoints, token=self.settings.server.token_file is not None))
 
 
-def describe(endpoints: list[Endpoint]) -> dict[str, Any]:
-    """Return the OpenAPI description of the endpoints."""
-    kinds = [kind for each in endpoints for kind in (each.body, each.reply) if kind not in (None, bytes)]
-    kinds = list(dict.fromkeys([*kinds, ErrorReply]))
-    known, parts = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
-    schemas = dict(zip(kinds, known, strict=True)) | {bytes: {"type": "string", "format": "binary"}}
+def _by_method(ways: dict[str, Handler]) -> Handler:
+    async def serve(request: Request) -> Response:
+        return await ways[request.method if request.method in ways else "GET"](request)  # HEAD is a GET
 
-    def content(kind: type, types: tuple[str, ...] = (_JSON,)) -> dict[str, Any]:
-        return {each: {"schema": schemas[kind]} for each in types}
-
-    wrong = {"description": "Refused; the body says why.", "content": content(ErrorReply)}
-    paths: dict[str, Any] = {}
-    for each in endpoints:
-        good: dict[str, Any] = {"description": "Done."}
-        if each.reply is not None:
-            good["content"] = content(each.reply)
-        in_path = [part[1:-1] for part in each.path.split("/") if part.startswith("{")]
-        parameters = [{"name": name, "in": "path", "required": True} for name in in_path]
-        parameters += [{"name": name, "in": "query"} for name in each.query]
-        operation: dict[str, Any] = {
-            "summary": each.summary,
-            "responses": {"200": good, "default": wrong},
-            "parameters": [{**parameter, "schema": {"type": "string"}} for parameter in parameters],
-        }
-        if each.body is not None:
-            operation["requestBody"] = {"required": True, "content": content(each.body, each.takes)}
-        paths.setdefault(each.path, {})[each.method.lower()] = operation
-    return {"openapi": "3.1.0", "info": _ABOUT, "paths": paths, "components": {"schemas": parts}}
+    return serve
 
 
 def _typed(endpoint: Endpoint) -> Handler:
@@ -193,8 +238,11 @@ def _typed(endpoint: Endpoint) -> Handler:
         if endpoint.body is not None:
             kind, _, parameters = request.headers.get("content-type", "").partition(";")
             charset = parameters.strip().lower().removeprefix("charset=").strip('"')
-            if kind.strip().lower() not in endpoint.takes or charset not in ("", "utf-8"):
-                raise Refused(415, f"the content type must be {' or '.join(endpoint.takes)}")
+            if kind.strip().lower() not in (*endpoint.body.types, *endpoint.body.also) or charset not in (
+                "",
+                "utf-8",
+            ):
+                raise Refused(415, f"the content type must be {' or '.join(endpoint.body.types)}")
             if request.headers.get("content-encoding", "identity") != "identity":
                 problem = "the body must not be compressed on its way; a compressed file says so in its name"
                 raise Refused(415, problem)
@@ -204,14 +252,14 @@ def _typed(endpoint: Endpoint) -> Handler:
 
 
 async def _healthy(_: Request) -> Response:
-    return json_reply({"status": "ok"})
+    return json_reply(StatusReply())
 
 
 def _page_files() -> dict[str, str]:
     """Return the files of the page by their paths; the page itself is at the root."""
     folder = resources.files("deniable.service").joinpath("page")
     names = sorted(file.name for file in folder.iterdir() if "." in file.name)
-    return {"/" if name == "index.html" else f"/page/{name}": name for name in names}
+    return {_PAGES.get(name, f"/page/{name}"): name for name in names}
 
 
 def _asset(name: str) -> Handler:

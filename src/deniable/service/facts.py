@@ -23,19 +23,35 @@ from deniable.channel.columns import columns_of
 from deniable.channel.explanation import Explanation, explain_word
 from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import length_function, unchanged
-from deniable.decoding.posterior import BayesAdversary
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import DeniableError
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import radial_noise
 from deniable.mechanisms.catalogue import entry_of, identity_of
-from deniable.release.note import read_note
+from deniable.release.note import quote_calibration, read_note
 from deniable.release.policies import POLICIES
-from deniable.service.messages import Choice, ExplainRequest, Refused, TextRequest, decode, refusal_of
-from deniable.service.releases import choice_from_query, json_reply, read_body
-from deniable.service.rules import Rules
+from deniable.service.messages import (
+    CalibrationQuery,
+    Choice,
+    ExplainRequest,
+    Refused,
+    TextRequest,
+    decode,
+    refusal_of,
+)
+from deniable.service.releases import json_reply, read_body, read_query
+from deniable.service.replies import (
+    AllowedReply,
+    Candidate,
+    DecodeReply,
+    EmbeddingReply,
+    GuessReply,
+    WordReply,
+    WordsReply,
+)
+from deniable.service.rules import Prepared, Rules
 from deniable.words.cutter import Cutter, Lookup
-from deniable.words.frequency import by_rank
+from deniable.words.frequency import as_shares, shares_of_all
 
 _RAYS = 200
 _DRAWS = 300
@@ -45,6 +61,8 @@ MOST_DECODED = 60
 MOST_WAITING = 16
 _EPSILONS_OF_A_TABLE = 40
 _KEPT = 8
+_CANDIDATES = 8
+_LEAST_CHANCE = 1e-6
 _IN_A_PICTURE = 24
 _SEED = 7
 
@@ -69,14 +87,19 @@ class Facts:
     async def allowed(self, _: Request) -> Response:
         """Return what clients may ask for."""
         release = self._rules.settings.release
-        names = ("embeddings", "mechanisms", "epsilon", "max_epsilon", "record_epsilon")
-        more = {
-            "policies": {name: getattr(release, name) for name in POLICIES},
-            "keyed": self._rules.keyed,
-            "limits": msgspec.to_builtins(self._limits),
-            "keep_minutes": self._rules.settings.jobs.keep_minutes,
-        }
-        return json_reply({name: getattr(release, name) for name in names} | more)
+        reply = AllowedReply(
+            embeddings=list(release.embeddings),
+            mechanisms=list(release.mechanisms),
+            epsilon=release.epsilon,
+            max_epsilon=release.max_epsilon,
+            record_epsilon=release.record_epsilon,
+            policies={name: getattr(release, name) for name in POLICIES},
+            never_release=list(self._rules.listed.called),
+            keyed=self._rules.keyed,
+            limits=msgspec.to_builtins(self._limits),
+            keep_minutes=self._rules.settings.jobs.keep_minutes,
+        )
+        return json_reply(reply)
 
     async def embeddings(self, _: Request) -> Response:
         """List the embeddings."""
@@ -88,15 +111,13 @@ class Facts:
 
     async def card(self, request: Request) -> Response:
         """Return the card of releases with these settings."""
-        return json_reply(self._rules.prepare(self._rules.release(choice_from_query(request))).card)
+        return json_reply((await self._rules.ready(read_query(request, Choice))).card)
 
     async def calibration(self, request: Request) -> Response:
         """Return the calibration of an embedding, if it was calibrated."""
-        choice = choice_from_query(request)
-        if choice.embedding is not None:
-            raise Refused(422, "embedding: stands in the path")
-        choice = msgspec.structs.replace(choice, embedding=request.path_params["embedding"])
-        note = read_note(self._mechanism(choice))
+        asked = read_query(request, CalibrationQuery)
+        choice = Choice(mechanism=asked.mechanism, embedding=request.path_params["embedding"])
+        note = read_note(await self._mechanism(choice))
         if note is None:
             problem = (
                 "this embedding is not calibrated for this mechanism; the operator can: deniable calibrate"
@@ -106,7 +127,7 @@ class Facts:
 
     async def explain_named(self, request: Request) -> Response:
         """Explain the word in the path."""
-        values = msgspec.structs.asdict(choice_from_query(request))
+        values = msgspec.structs.asdict(read_query(request, Choice))
         return await self._explain(ExplainRequest(word=request.path_params["word"], **values))
 
     async def explain(self, request: Request) -> Response:
@@ -119,14 +140,14 @@ class Facts:
         Each of ``words`` has its place among the ``rows``, which are shares at each of ``epsilons``.
         """
         asked = decode(await read_body(request, self._limits), TextRequest)
-        mechanism = self._mechanism(asked)
+        mechanism = await self._mechanism(asked)
         return json_reply(await self._in_thread("words", lambda: self._figures(mechanism, asked.text)))
 
     async def decode(self, request: Request) -> Response:
         """Read a released text as a stranger would: each word by itself, by Bayes' rule and how frequent
-        words are. Returns the ``guesses`` and what they rest on (``by``)."""
+        words are."""
         asked = decode(await read_body(request, self._limits), TextRequest)
-        prepared = self._rules.prepare(self._rules.release(asked))
+        prepared = await self._rules.ready(asked)
         mechanism, instead = prepared.private.mechanism, "use `deniable decode` with the card"
         noise = radial_noise(mechanism)
         if noise is None or noise.lengths != "gamma" or noise.shape is not None:
@@ -137,17 +158,17 @@ class Facts:
         words = await self._in_thread("words", lambda: prepared.words(asked.text))
         if len(words) > MOST_DECODED:
             raise Refused(413, f"text: at most {MOST_DECODED} words are decoded here; {instead}")
-        return json_reply(await self._in_thread("decode", lambda: guesses(mechanism, words)))
+        reply = await self._in_thread("decode", lambda: guesses(mechanism, words))
+        reply.factor = _factor(prepared)
+        return json_reply(reply)
 
     async def _explain(self, asked: ExplainRequest) -> Response:
-        if not 1 <= asked.top <= 50:
-            raise Refused(422, "top: must be a whole number from 1 to 50")
-        mechanism = self._mechanism(asked)
+        mechanism = await self._mechanism(asked)
         # Not remembered: how fast an answer comes would tell who else asked for the word.
         return json_reply(await self._in_thread("words", lambda: explained(mechanism, asked.word, asked.top)))
 
-    def _mechanism(self, choice: Choice) -> Mechanism:
-        return self._rules.prepare(self._rules.release(choice)).private.mechanism
+    async def _mechanism(self, choice: Choice) -> Mechanism:
+        return (await self._rules.ready(choice)).private.mechanism
 
     async def _in_thread(self, name: str, work: Callable[[], Result]) -> Result:
         """Return what the work returns, done by the thread of that name.
@@ -167,7 +188,7 @@ class Facts:
         finally:
             self.waiting[name] -= 1
 
-    def _figures(self, mechanism: Mechanism, text: str) -> dict[str, Any]:
+    def _figures(self, mechanism: Mechanism, text: str) -> WordsReply:
         embedding = mechanism.embedding
         words = Cutter(embedding).words(text)
         if len(words) > _MOST_WORDS:
@@ -178,14 +199,14 @@ class Facts:
         rows = [
             None if i == embedding.unknown_id else row for i, row in zip(ids, places.tolist(), strict=True)
         ]
-        return {
-            "words": [
-                {"word": word, "known": row is not None, "row": row}
+        return WordsReply(
+            words=[
+                WordReply(word=word, known=row is not None, row=row)
                 for word, row in zip(words, rows, strict=True)
             ],
-            "epsilons": epsilons.round(4).tolist(),
-            "rows": self._unchanged(mechanism, distinct, epsilons),
-        }
+            epsilons=epsilons.round(4).tolist(),
+            rows=self._unchanged(mechanism, distinct, epsilons),
+        )
 
     def _unchanged(self, mechanism: Mechanism, ids: Any, epsilons: Floats) -> list[list[float]] | None:
         """Return how often each word stays itself at each ε: one walk along a direction tells all of them.
@@ -205,32 +226,64 @@ class Facts:
         return [[round(share, 5) for share in row] for row in shares.tolist()]
 
 
-def _embedding_facts(embedding: Embedding) -> dict[str, Any]:
+def _embedding_facts(embedding: Embedding) -> EmbeddingReply:
     left_out = embedding.left_out
-    return {
-        "name": embedding.name if left_out is None else left_out.source.name,
-        "words": len(embedding),
-        "dimension": embedding.dimension,
-        "fingerprint": embedding.fingerprint,
-        "protected_words": len(embedding.protected),
-        **({} if left_out is None else {"never_released_words": left_out.count}),
-    }
+    return EmbeddingReply(
+        name=embedding.name if left_out is None else left_out.source.name,
+        words=len(embedding),
+        dimension=embedding.dimension,
+        fingerprint=embedding.fingerprint,
+        protected_words=len(embedding.protected),
+        never_released_words=0 if left_out is None else left_out.count,
+        source="" if left_out is None else left_out.source.fingerprint,
+    )
 
 
-def guesses(mechanism: Mechanism, words: list[str]) -> dict[str, Any]:
-    """Return the likeliest word behind each released word, and what that rests on."""
+def _factor(prepared: Prepared) -> float | None:
+    """Return by how much a released word raises the chance of any guess at most, if a calibration knows."""
+    release, mechanism = prepared.release, prepared.private.mechanism
+    quote = quote_calibration(mechanism)
+    if quote is None:
+        return None
+    kept = sum(
+        i != mechanism.embedding.unknown_id
+        for i in Lookup(mechanism.embedding).ids(sorted(release.keep_words))
+    )
+    quote = quote.with_policies(unknown=release.unknown, kept=kept, consistent=release.consistent)
+    return None if quote.capacity is None else quote.capacity.at_most
+
+
+def guesses(mechanism: Mechanism, words: list[str]) -> DecodeReply:
+    """Return which words could have stood behind each released word, the likeliest first, and what that rests
+    on."""
     embedding = mechanism.embedding
     ids = Lookup(embedding).ids(words)
     known = np.array(sorted({i for i in ids if i != embedding.unknown_id}), dtype=np.int64)
-    best, by = dict[int, int](), "no released word is known"
+    told, by = dict[int, GuessReply](), "no released word is known"
     if len(known):
         channel = columns_of(mechanism, known, seed=_SEED, points=_POINTS_TO_DECODE)
-        found = BayesAdversary(channel, by_rank(embedding)).guesses(known)
-        best = dict(zip(known.tolist(), found.tolist(), strict=True))
+        before = as_shares(shares_of_all(embedding)[channel.inputs])
+        for released, column in zip(known.tolist(), channel.columns(known), strict=True):
+            after = column * before
+            after /= after.sum()
+            best = np.argsort(-after)[:_CANDIDATES]
+            told[released] = GuessReply(
+                released=embedding.words[released],
+                guess=embedding.words[channel.inputs[best[0]]],
+                candidates=[
+                    Candidate(
+                        word=embedding.words[channel.inputs[i]],
+                        probability=round(float(after[i]), 5),
+                        before=round(float(before[i]), 8),
+                    )
+                    for i in best
+                ],
+                others=max(0, int((after > _LEAST_CHANCE).sum()) - len(best)),
+            )
         by = f"Bayes' rule on {channel.how}; words as frequent as their rank says"
-    named = [embedding.words[best[i]] if i in best else "" for i in ids]
-    pairs = zip(words, named, strict=True)
-    return {"guesses": [{"released": word, "guess": guess} for word, guess in pairs], "by": by}
+    unknown = [GuessReply(released=word, guess="", candidates=[], others=0) for word in words]
+    listed = [told.get(i, empty) for i, empty in zip(ids, unknown, strict=True)]
+    return DecodeReply(guesses=listed, by=by, factor=None)
 
 
 def explained(mechanism: Mechanism, word: str, top: int) -> dict[str, Any]:

@@ -1,46 +1,46 @@
-"""POST /files and what belongs to a job: its state, its output, its card, its receipt."""
+"""POST /check and POST /files, and what belongs to a job: its state, its output, its card, its receipt."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
-import re
 import shutil
+import threading
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from deniable.atomic import beside
 from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
-from deniable.errors import InvalidParameter
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter, RecordError
+from deniable.progress import interrupted_by
 from deniable.records.formats.layout import format_of, released_name
 from deniable.release.card import ENDING as CARD
+from deniable.service.checking import look_into
 from deniable.service.job_folder import JobFile, JobFolder
 from deniable.service.jobs import JobStore
-from deniable.service.messages import Refused, refusal_of
-from deniable.service.releases import choice_from_query, json_reply, next_chunk
+from deniable.service.messages import (
+    LOGGED,
+    Choice,
+    FileQuery,
+    Refused,
+    UploadQuery,
+    refusal_of,
+    without_options,
+)
+from deniable.service.releases import json_reply, next_chunk, read_query
+from deniable.service.replies import CheckReply
 from deniable.service.rules import Rules
 
 LONGEST_WAIT = 25.0
 BYTES_BETWEEN_LOOKS = 4 << 20
-QUERY = (
-    "name",
-    "column",
-    "drop",
-    "keep",
-    "keep_sheet",
-    "record_id",
-    "delimiter",
-    "header",
-    "encoding",
-    "wait",
-)
-"""The names in the query of an upload, beside those of a release."""
-
-_NAME = re.compile(r"[\w][\w .()+-]{0,119}")
 _SECONDS_BETWEEN_LOOKS = 0.05
 _LEAST_BYTES = 1 << 15
 _ENDINGS = ".txt, .csv, .tsv, .jsonl, .json, .parquet, .xlsx or .ods; all but the last three perhaps with .gz"
@@ -55,19 +55,65 @@ class Files:
     async def upload(self, request: Request) -> Response:
         """Take a file, and release it as a job. With ``wait`` the output itself is the reply, if it is there
         in that time."""
-        asked, wait = self._asked(request)
-        self._rules.prepare(self._rules.release(asked.choice))
+        query = read_query(request, UploadQuery)
+        if not 0.0 <= query.wait <= LONGEST_WAIT:
+            raise Refused(422, f"wait: must be a number of seconds from 0 to {LONGEST_WAIT:g}")
+        asked = self._noted(query)
+        if format_of(Path(asked.name)) != "text" and not asked.columns:
+            problem = "say which column holds private text; drop and keep say what becomes of the others"
+            raise Refused(422, f"column: {problem}")
+        await self._rules.ready(asked.choice)
+        async with self._received(request, asked) as job:
+            job = self._store.submit(job, asked)
+        return await self._reply(job, query.wait)
+
+    async def check(self, request: Request) -> Response:
+        """Look into a file, which is deleted at once."""
+        asked = self._noted(read_query(request, FileQuery))
+        embedding = (await self._rules.ready(asked.choice)).private.mechanism.embedding
+        async with self._received(request, asked) as job:
+            try:
+                return json_reply(await self._looked_into(job.input(asked), asked, embedding))
+            finally:
+                shutil.rmtree(job.path, ignore_errors=True)
+
+    async def _looked_into(self, path: Path, asked: JobFile, embedding: Embedding) -> CheckReply:
+        over = threading.Event()
+
+        def stop() -> None:
+            if over.is_set():
+                raise Refused(503, "nobody waits for it any more")
+
+        def look() -> CheckReply:
+            with interrupted_by(stop):
+                return look_into(path, asked.layout(path), embedding, find_encoding=asked.encoding is None)
+
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                return await asyncio.to_thread(look)
+        except TimeoutError:
+            raise Refused(503, "looking into this file took too long", retry=5) from None
+        except RecordError as error:
+            said = without_options(str(error)).replace(str(path), asked.name)
+            raise Refused(422, LOGGED if str(path.parent) in said else said) from None
+        except InvalidParameter as error:
+            raise refusal_of(error) from None
+        finally:
+            over.set()
+
+    @asynccontextmanager
+    async def _received(self, request: Request, asked: JobFile) -> AsyncIterator[JobFolder]:
+        """Give the folder that holds the body; it goes if the block fails."""
         size = int(request.headers.get("content-length", "0"))
         job = self._store.begin(size)
         try:
             await self.receive(request, job.input(asked), size)
-            job = self._store.submit(job, asked)
+            yield job
         except BaseException as error:
             shutil.rmtree(job.path, ignore_errors=True)
             if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise Refused(503, "there is no room left for this file") from None
             raise
-        return await self._reply(job, wait)
 
     async def job(self, request: Request) -> Response:
         """Return the state of a job."""
@@ -95,51 +141,40 @@ class Files:
             return Response(status_code=204)
         return json_reply(self._store.describe(job), status=202)
 
-    def _asked(self, request: Request) -> tuple[JobFile, float]:
-        query = request.query_params
-        name, header, columns = query.get("name", ""), query.get("header", "true"), query.getlist("column")
-        if not _NAME.fullmatch(name):
-            problem = (
-                "must be the file's name, of letters, digits and . _ - ( ), whose ending tells the format"
-            )
-            raise Refused(422, f"name: {problem}")
-        if (kind := format_of(Path(name))) is None or "." not in name:
+    def _noted(self, query: FileQuery) -> JobFile:
+        """Return what is noted about a file and how to read it.
+
+        :raises Refused: if the format cannot be told, or something does not fit it.
+        """
+        if format_of(Path(query.name)) is None or "." not in query.name or query.name.endswith("\n"):
             raise Refused(422, f"name: its ending must tell the format: {_ENDINGS}, .xz, .bz2 or .zst")
-        if header not in ("true", "false"):
-            raise Refused(422, "header: must be true or false")
-        try:
-            wait = float(query.get("wait", "0"))
-        except ValueError:
-            wait = -1.0
-        if not 0.0 <= wait <= LONGEST_WAIT:
-            raise Refused(422, f"wait: must be a number of seconds from 0 to {LONGEST_WAIT:g}")
-        if kind != "text" and not columns:
-            problem = "say which column holds private text; drop and keep say what becomes of the others"
-            raise Refused(422, f"column: {problem}")
-        suffixes = Path(name).suffixes[-2:]
+        suffixes = Path(query.name).suffixes[-2:]
+        packed = suffixes[-1].lower() in COMPRESSION_ENDINGS
         asked = JobFile(
-            name=name,
-            ending="".join(
-                suffixes if suffixes[-1].lower() in COMPRESSION_ENDINGS else suffixes[-1:]
-            ).lower(),
-            choice=choice_from_query(request, frozenset(QUERY)),
-            columns=tuple(columns),
-            drop=tuple(query.getlist("drop")),
-            keep=tuple(query.getlist("keep")),
-            keep_sheets=tuple(query.getlist("keep_sheet")),
-            record_id=query.get("record_id"),
-            delimiter=query.get("delimiter"),
-            header=header == "true",
-            encoding=query.get("encoding", "utf-8"),
+            name=query.name,
+            ending="".join(suffixes if packed else suffixes[-1:]).lower(),
+            choice=Choice(**{name: getattr(query, name) for name in Choice.__struct_fields__}),
+            delimiter=query.delimiter,
+            header=query.header,
+            encoding=query.encoding,
             created=time.time(),
         )
+        if isinstance(query, UploadQuery):
+            asked = msgspec.structs.replace(
+                asked,
+                columns=tuple(query.column),
+                drop=tuple(query.drop),
+                keep=tuple(query.keep),
+                keep_sheets=tuple(query.keep_sheet),
+                record_id=query.record_id,
+            )
         if asked.record_id is not None and not self._rules.keyed:
             raise Refused(422, "record_id: means something only where the service draws from a key")
         try:
             asked.layout(Path(f"input{asked.ending}"))
         except InvalidParameter as error:
             raise refusal_of(error) from None
-        return asked, wait
+        return asked
 
     async def receive(self, request: Request, path: Path, size: int) -> None:
         """Write the body to a file that only its owner can read; it never lies anywhere else.

@@ -45,7 +45,7 @@ PROBES = frozenset({"/health", "/ready"})
 
 _ALWAYS_ANSWERED = {*PROBES, "/metrics"}
 _UNBOUNDED = {"/privatize/stream"}
-_FILES = "/files"
+_FILES = ("/files", "/check")
 SECONDS_IN_VAIN = 3.0
 _SAID_ONCE = frozenset(
     b"host origin authorization content-type content-encoding transfer-encoding sec-fetch-site".split()
@@ -152,7 +152,7 @@ class Guard:
         if path in _UNBOUNDED:
             return float("inf")
         limits = self._settings.limits
-        return limits.file_bytes if path == _FILES else limits.request_bytes
+        return limits.file_bytes if path in _FILES else limits.request_bytes
 
 
 class _Exchange:

@@ -46,11 +46,11 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     ending: str
     choice: Choice
-    columns: tuple[str, ...]
-    record_id: str | None
+    columns: tuple[str, ...] = ()
+    record_id: str | None = None
     delimiter: str | None
     header: bool
-    encoding: str
+    encoding: str | None
     created: float
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True):
             roles=Roles(text=self.columns, drop=self.drop, keep=self.keep, keep_sheets=self.keep_sheets),
             delimiter=self.delimiter,
             header=self.header,
-            encoding=self.encoding,
+            encoding=self.encoding or "utf-8",
             record_id=self.record_id,
         )
 

@@ -35,7 +35,8 @@ from deniable.service.job_folder import (
     StateFile,
     locked,
 )
-from deniable.service.messages import LOGGED, JobReply, Refused, log_without_text, refusal_of, without_options
+from deniable.service.messages import LOGGED, Refused, log_without_text, refusal_of, without_options
+from deniable.service.replies import JobReply
 from deniable.service.rules import Rules
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -261,7 +262,7 @@ class JobStore:
     def _run(self, job: JobFolder) -> None:
         asked = job.asked
         release = self._rules.release(asked.choice)
-        private = release.make(embedding=self._rules.embeddings[str(release.embedding)])
+        private = release.make(embedding=self._rules.embedding_of(release))
         path = job.input(asked)
         layout = asked.layout(path)
         if settings_digest(private, layout) != asked.settings:

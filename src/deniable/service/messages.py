@@ -9,18 +9,21 @@ from __future__ import annotations
 import logging
 import re
 import traceback
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from deniable.errors import DeniableError, InvalidParameter, UnknownWord
 from deniable.records.formats.columns import TO_SEE_THE_NAMES
 from deniable.release.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
+from deniable.service.replies import ErrorReply
 
 log = logging.getLogger("deniable.service")
 
 RecordName = str | int
 Wanted = TypeVar("Wanted")
+FILE_NAME = r"^\w[\w .()+-]{0,119}$"
 
 LOGGED = "something went wrong here; the operator finds the place in the log"
 _MOST_PLACES = 6
@@ -36,19 +39,30 @@ _FOR_A_TERMINAL = {
 class Choice(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Settings of a release, within what the operator allows. What is left out is as the operator set it.
 
-    ``risk`` stands for the ``epsilon`` at which a reader of single words names at most 8, 17 or 33 % of the
-    words of English text.
+    What tells less than the operator's settings may always be asked for.
     """
 
-    epsilon: float | None = None
-    risk: Literal["low", "medium", "high"] | None = None
-    record_epsilon: float | None = None
-    embedding: str | None = None
-    mechanism: str | None = None
-    unknown: UnknownPolicy | None = None
-    punctuation: PunctuationPolicy | None = None
-    case: CasePolicy | None = None
-    keep_words: list[str] | None = None
+    epsilon: Annotated[float | None, Meta(description="ε of each word.")] = None
+    risk: Annotated[
+        Literal["low", "medium", "high"] | None,
+        Meta(description="In place of ε: readers of single words name at most 8, 17 or 33 % of English."),
+    ] = None
+    record_epsilon: Annotated[float | None, Meta(description="The most ε of a text.")] = None
+    embedding: Annotated[str | None, Meta(description="One of /embeddings.")] = None
+    mechanism: Annotated[str | None, Meta(description="One of /mechanisms.")] = None
+    unknown: Annotated[
+        UnknownPolicy | None, Meta(description="What becomes of words that the embedding does not know.")
+    ] = None
+    punctuation: Annotated[PunctuationPolicy | None, Meta(description="Whether marks are released.")] = None
+    case: Annotated[CasePolicy | None, Meta(description="Whether capital letters are released.")] = None
+    keep_words: Annotated[list[str] | None, Meta(description="Words that are released as they are.")] = None
+    never_release: Annotated[
+        list[str] | None,
+        Meta(
+            description="Words that never come out, besides the operator's; names is the built-in list. They "
+            "must not come from the private text."
+        ),
+    ] = None
 
 
 class PrivatizeRequest(Choice):
@@ -62,17 +76,6 @@ class PrivatizeRequest(Choice):
     id: RecordName | None = None
     ids: list[RecordName] | None = None
     words: bool = False
-
-
-class PrivatizeReply(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The released ``text`` or ``texts``, the most ε that was spent on each, summed over its words, and the
-    card to hand over."""
-
-    text: str | None = None
-    texts: list[str | None] | None = None
-    spent_epsilon: list[float]
-    words: list[list[str]] | None = None
-    card: msgspec.Raw
 
 
 class StreamLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -92,27 +95,41 @@ class ExplainRequest(Choice):
     """A word, to be explained as it would be released."""
 
     word: str
-    top: int = 12
+    top: Annotated[int, Meta(ge=1, le=50)] = 12
 
 
-class JobReply(msgspec.Struct, kw_only=True):
-    """The state of a job: waiting, working, done or failed. All of it is deleted at ``deleted_at``, in
-    seconds since 1970."""
+class CalibrationQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What was calibrated, beside the embedding."""
 
-    id: str
-    state: str
-    done: int = 0
-    total: int | None = None
-    unit: str = "bytes"
-    error: str | None = None
-    name: str = ""
-    deleted_at: int | None = None
+    mechanism: Annotated[str | None, Meta(description="One of /mechanisms.")] = None
 
 
-class ErrorReply(msgspec.Struct, kw_only=True):
-    """Why a request was not served."""
+class FileQuery(Choice):
+    """A file by its name, and how to read it."""
 
-    error: str
+    name: Annotated[
+        str, Meta(pattern=FILE_NAME, description="The file's name, whose ending tells the format.")
+    ]
+    delimiter: Annotated[str | None, Meta(description="The mark between cells, or tab.")] = None
+    encoding: Annotated[str | None, Meta(description="The encoding of the text.")] = None
+    header: Annotated[bool, Meta(description="Whether the first row holds names.")] = True
+
+
+class UploadQuery(FileQuery):
+    """A file to be released, with a role for each column that needs one."""
+
+    column: Annotated[list[str], Meta(description="Columns whose words are replaced.")] = []
+    drop: Annotated[list[str], Meta(description="Columns that are left out.")] = []
+    keep: Annotated[list[str], Meta(description="Columns that are released as they are.")] = []
+    keep_sheet: Annotated[list[str], Meta(description="Other sheets, released as they are.")] = []
+    record_id: Annotated[str | None, Meta(description="The column that names records, with a key.")] = None
+    wait: Annotated[
+        float,
+        Meta(
+            description="How many seconds to wait for the released file as the reply.",
+            extra_json_schema={"minimum": 0, "maximum": 25},
+        ),
+    ] = 0.0
 
 
 class Refused(Exception):
@@ -142,12 +159,13 @@ def decode(content: bytes, kind: type[Wanted]) -> Wanted:
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError as error:
-        raise Refused(422, _without_values(str(error), kind)) from None
+        raise Refused(422, without_values(str(error), kind)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Refused(400, "the body is not JSON in UTF-8") from None
 
 
-def _without_values(problem: str, kind: type) -> str:
+def without_values(problem: str, kind: type) -> str:
+    """Return what msgspec says is wrong with a message, with the place first and no value of it."""
     said, _, place = problem.partition(" - at `$")
     place = re.sub(r"[^\w.\[\]]", "", place).strip(".")
     if said.startswith("Object contains unknown field"):
@@ -172,6 +190,8 @@ def refusal_of(error: DeniableError) -> Refused:
     if error.name in ("keep_words", "word"):
         every = "every entry " if error.name == "keep_words" else ""
         return Refused(422, f"{error.name}: {every}must be one word as a text has it")
+    if error.name == "never_release" and isinstance(error.value, str):
+        return Refused(422, "never_release: every entry must be words, or 'names' for the built-in list")
     return Refused(422, without_options(f"{error.name}: {error.problem}"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any, TypeVar, cast
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
@@ -15,15 +16,15 @@ from deniable.noise.encoding import UniqueIds, encode_id
 from deniable.service.batching import Batcher
 from deniable.service.messages import (
     Choice,
-    ErrorReply,
-    PrivatizeReply,
     PrivatizeRequest,
     RecordName,
     Refused,
     StreamLine,
     decode,
     refusal_of,
+    without_values,
 )
+from deniable.service.replies import ErrorReply, PrivatizeReply
 from deniable.service.rules import Prepared, Rules
 from deniable.service.settings import Limits
 
@@ -33,9 +34,11 @@ _UNKNOWN = (
     "unknown to the embedding, and unknown=error says to stop; neither this line nor any after it was "
     "released. Choose another policy (perturb, redact, drop) or another embedding"
 )
+Query = TypeVar("Query", bound=msgspec.Struct)
 Line = tuple[int, bytes]
 """A line of a stream, after its number from 1."""
 NDJSON = "application/x-ndjson"
+_WORD_LISTS = ("keep_words", "never_release")
 
 
 def json_reply(content: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -94,7 +97,7 @@ class Releases:
         texts, names = self._texts(asked), self._names(asked)
         if names is not None and len(names) != len(texts):
             raise Refused(422, f"ids: must be one for each of the {len(texts):,} texts")
-        prepared = self._rules.prepare(self._rules.release(asked))
+        prepared = await self._rules.ready(asked)
         _check_different(prepared, names or [])
         try:
             released = await self.release(prepared, texts, names)
@@ -103,7 +106,7 @@ class Releases:
         reply = PrivatizeReply(
             spent_epsilon=[prepared.spent(text) for text in released],
             words=[prepared.words(text) for text in released] if asked.words else None,
-            card=prepared.card,
+            card=cast("dict[str, Any]", prepared.card),  # written once, and sent as it is
         )
         if asked.texts is None:
             reply.text = released[0]
@@ -113,8 +116,8 @@ class Releases:
 
     async def stream(self, request: Request) -> Response:
         """Release lines as they arrive. What is not read by the client is not read from it either."""
-        choice = choice_from_query(request)
-        prepared = self._rules.prepare(self._rules.release(choice))
+        choice = read_query(request, Choice)
+        prepared = await self._rules.ready(choice)
         return _BothWays(self.lines(request, prepared), media_type=NDJSON)
 
     async def lines(self, request: Request, prepared: Prepared) -> AsyncIterator[bytes]:
@@ -249,20 +252,22 @@ def _check_different(prepared: Prepared, names: list[RecordName]) -> None:
         raise Refused(422, f"ids: {_NAMES_TWO}")
 
 
-def choice_from_query(request: Request, beside: frozenset[str] = frozenset()) -> Choice:
-    """Return how text is to be released, as the query says it; ``beside`` are names in it that are for
-    something else.
+def read_query(request: Request, kind: type[Query]) -> Query:
+    """Return what the query asks for. Lists may be repeated or, for words, separated by commas.
 
     :raises Refused: if a name is not known or a value is not allowed.
     """
-    given = [(name, value) for name, value in request.query_params.multi_items() if name not in beside]
-    values: dict[str, object] = dict(given)
-    if len(values) != len(given):
-        raise Refused(422, "a name stands twice in the query")
-    if words := values.pop("keep_words", None):
-        values["keep_words"] = str(words).split(",")
+    many = {field.name for field in msgspec.structs.fields(kind) if "list" in str(field.type)}
+    values: dict[str, object] = {}
+    for name, value in request.query_params.multi_items():
+        if name in many:
+            given = value.split(",") if name in _WORD_LISTS else [value]
+            values[name] = [*cast("list[str]", values.get(name, [])), *filter(None, given)]
+        elif name in values:
+            raise Refused(422, "a name stands twice in the query")
+        else:
+            values[name] = value
     try:
-        return msgspec.convert(values, Choice, strict=False)
-    except msgspec.ValidationError:
-        known = ", ".join([*Choice.__struct_fields__, *sorted(beside)])
-        raise Refused(422, f"a name or a value in the query is not allowed; names are: {known}") from None
+        return msgspec.convert(values, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise Refused(422, without_values(str(error), kind)) from None

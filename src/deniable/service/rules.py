@@ -3,8 +3,10 @@ everywhere."""
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Any
 
@@ -23,10 +25,16 @@ from deniable.release.release import Release
 from deniable.release.writing import REDACTED, marks_of
 from deniable.service.messages import Choice, Refused, refusal_of
 from deniable.service.settings import Settings
+from deniable.words.never_release import NeverRelease
 from deniable.words.released import ReleasedWords
 
 _MOST_PRIVATIZERS = 64
-_MOST_KEPT_WORDS = 10_000
+_MOST_LISTED = 10_000
+_MOST_SMALLER = 4
+_MOST_NUMBERS = 1 << 26
+"""How many numbers an embedding may hold of which clients have copies made, without the words they list."""
+
+_TELLS_LEAST = {"unknown": "perturb", "punctuation": "drop", "case": "drop"}
 
 
 class Prepared:
@@ -61,12 +69,14 @@ class Rules:
         :raises KeyFileError: if there is a key file and it cannot be used.
         """
         self.settings, self._release = settings, settings.release
-        self._never_released = settings.never_released()
+        self.listed = settings.never_released()
         self.embeddings = {
-            name: leave_out(Embedding.open(name), self._never_released) for name in self._release.embeddings
+            name: leave_out(Embedding.open(name), self.listed) for name in self._release.embeddings
         }
         for embedding in self.embeddings.values():
             best_neighbours(embedding)
+        self._smaller: OrderedDict[tuple[str, NeverRelease], Embedding] = OrderedDict()
+        self._maker = ThreadPoolExecutor(1, thread_name_prefix="rules")
         self._kept_words = settings.kept_words()
         self._prepared: OrderedDict[Release, Prepared] = OrderedDict()
         self._lock = Lock()
@@ -86,10 +96,10 @@ class Rules:
         allowed = self._release
         mechanism = _one_of("mechanism", choice.mechanism, allowed.mechanisms)
         embedding = _one_of("embedding", choice.embedding, allowed.embeddings)
-        policies = self._policies(choice)
+        policies, listed = self._policies(choice), self._never_released(choice, embedding)
         epsilon = choice.epsilon
         if choice.risk is not None:
-            epsilon = self._epsilon_of_risk(choice, mechanism, embedding, policies)
+            epsilon = self._epsilon_of_risk(choice, mechanism, self._without(embedding, listed), policies)
         try:
             return Release(
                 epsilon=_at_most("epsilon", epsilon, allowed.epsilon, allowed.max_epsilon),
@@ -99,7 +109,7 @@ class Rules:
                 embedding=embedding,
                 mechanism=mechanism,
                 mechanism_options=allowed.options.get(mechanism, {}),
-                never_release=self._never_released,
+                never_release=listed,
                 key_file=allowed.key_file,
                 key=self._key,
                 consistent=allowed.consistent,
@@ -107,6 +117,28 @@ class Rules:
             )
         except InvalidParameter as error:
             raise refusal_of(error) from None
+
+    async def ready(self, choice: Choice) -> Prepared:
+        """Return what releases texts as a client asks for; a thread of its own makes what nobody asked for
+        before.
+
+        :raises Refused: if it is not allowed, or not made in time.
+        """
+        if choice.risk is None and choice.never_release is None:
+            release = self.release(choice)
+            if (prepared := self._prepared.get(release)) is not None:
+                return prepared
+        try:
+            async with asyncio.timeout(self.settings.limits.seconds):
+                loop = asyncio.get_running_loop()
+                return await loop.run_in_executor(self._maker, lambda: self.prepare(self.release(choice)))
+        except TimeoutError:
+            raise Refused(503, "the service is busy with other settings; try again", retry=5) from None
+
+    def embedding_of(self, release: Release) -> Embedding:
+        """Return the opened embedding of a release, without the words that it never releases."""
+        listed = self.listed if release.never_release is None else NeverRelease.of(release.never_release)
+        return self._without(str(release.embedding), listed)
 
     def prepare(self, release: Release) -> Prepared:
         """Return what releases texts by this release, made on first use and kept.
@@ -119,7 +151,7 @@ class Rules:
                 self._prepared.move_to_end(release)
                 return self._prepared[release]
         try:
-            prepared = Prepared(release, release.make(embedding=self.embeddings[str(release.embedding)]))
+            prepared = Prepared(release, release.make(embedding=self.embedding_of(release)))
         except InvalidParameter as error:
             raise refusal_of(error) from None
         with self._lock:
@@ -128,8 +160,44 @@ class Rules:
                 self._prepared.popitem(last=False)
         return prepared
 
+    def _never_released(self, choice: Choice, embedding: str) -> NeverRelease:
+        """Return the words that never come out: the operator's, and those that a client adds."""
+        if not choice.never_release:
+            return self.listed
+        opened = self.embeddings[embedding]
+        if len(choice.never_release) > _MOST_LISTED:
+            raise Refused(422, f"never_release: at most {_MOST_LISTED:,} entries")
+        if len(opened) * opened.dimension > _MOST_NUMBERS:
+            problem = "this embedding is too large for lists of clients; the operator can set one"
+            raise Refused(422, f"never_release: {problem}")
+        try:
+            return self.listed | NeverRelease.of(choice.never_release)
+        except InvalidParameter as error:
+            raise refusal_of(error) from None
+
+    def _without(self, name: str, listed: NeverRelease) -> Embedding:
+        """Return an embedding without the listed words; the last few that clients asked for are kept."""
+        if listed == self.listed:
+            return self.embeddings[name]
+        with self._lock:
+            known = self._smaller.pop((name, listed), None)
+        try:
+            smaller = leave_out(self.embeddings[name], listed) if known is None else known
+        except InvalidParameter as error:
+            raise refusal_of(error) from None
+        with self._lock:
+            self._smaller[name, listed] = smaller
+            while len(self._smaller) > _MOST_SMALLER:
+                _, gone = self._smaller.popitem(last=False)
+                self._prepared = OrderedDict(
+                    (release, each)
+                    for release, each in self._prepared.items()
+                    if each.private.mechanism.embedding is not gone
+                )
+        return smaller
+
     def _epsilon_of_risk(
-        self, choice: Choice, mechanism: str, embedding: str, policies: dict[str, Any]
+        self, choice: Choice, mechanism: str, opened: Embedding, policies: dict[str, Any]
     ) -> float:
         """Return the ε of a level of risk: found once for each level, mechanism, embedding and treatment of
         unknown words."""
@@ -139,7 +207,6 @@ class Rules:
             raise Refused(422, "risk: gives epsilon; send one of the two")
         if policies.get("keep_words"):
             raise Refused(422, "risk: does not go with words that are released as they are; send epsilon")
-        opened = self.embeddings[embedding]
         shown = [opened.unknown_id] if policies.get("unknown") in ("redact", "drop") else []
         chosen = ChosenMechanism(name=mechanism, options=self._release.options.get(mechanism, {}))
         try:
@@ -152,16 +219,17 @@ class Rules:
         policies: dict[str, Any] = {}
         for name in POLICIES:
             fixed, asked = getattr(self._release, name), getattr(choice, name)
-            if fixed is not None and asked not in (None, fixed):
+            less = asked == _TELLS_LEAST[name] and fixed != "error"  # what tells less is always allowed
+            if fixed is not None and asked not in (None, fixed) and not less:
                 raise Refused(422, f"{name}: the operator of this service has set it to {fixed}")
-            policies[name] = asked if fixed is None else fixed
-        words = None if choice.keep_words is None else frozenset(choice.keep_words)
-        if words not in (None, self._kept_words) and not self._release.client_keep_words:
+            policies[name] = fixed if asked is None else asked
+        words, kept = choice.keep_words, self._kept_words or frozenset()
+        if words is not None and not (kept.issuperset(words) or self._release.client_keep_words):
             problem = "the operator of this service does not let clients choose the list"
             raise Refused(422, f"keep_words: {problem}")
-        if words is not None and len(words) > _MOST_KEPT_WORDS:
-            raise Refused(422, f"keep_words: at most {_MOST_KEPT_WORDS:,} words")
-        policies["keep_words"] = words if self._kept_words is None else self._kept_words
+        if words is not None and len(words) > _MOST_LISTED:
+            raise Refused(422, f"keep_words: at most {_MOST_LISTED:,} words")
+        policies["keep_words"] = kept if words is None else frozenset(words)
         return {name: value for name, value in policies.items() if value is not None}
 
 

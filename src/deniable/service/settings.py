@@ -63,9 +63,11 @@ class Allowed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     ``epsilon`` is used where a request names none, and ``max_epsilon`` is the most that any word gets.
     ``record_epsilon`` is the most that any text gets, if it is set. A policy that is set holds for everybody;
-    one that is not set is the client's choice. ``options`` are those of mechanisms, by their names. Clients
-    may send words that are released as they are only with ``client_keep_words``. ``never_release`` names
-    lists of words that never come out, whatever a client asks for: "names", or files.
+    one that is not set is the client's choice, and the default of a release may always be asked for, since it
+    discloses least. ``options`` are those of mechanisms, by their names. Clients
+    may send words that are released as they are only with ``client_keep_words``; any part of the operator's
+    list they may always send. ``never_release`` names lists of words that never come out, whatever a client
+    asks for: "names", or files; clients may add words.
     """
 
     embeddings: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("default",)
@@ -79,7 +81,7 @@ class Allowed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     case: CasePolicy | None = None
     keep_words: str | None = None
     client_keep_words: bool = False
-    never_release: tuple[str, ...] = ()
+    never_release: tuple[str, ...] = ("names",)
     key_file: str | None = None
     consistent: bool = False
 

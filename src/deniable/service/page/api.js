@@ -21,7 +21,7 @@ async function request(path, options = {}) {
     wait();
     throw new Refused("the server does not answer");
   }
-  if (reply.status === 401) listeners.token();
+  if (reply.status === 401) listeners.token(token !== null);
   if (!reply.ok) {
     const told = await reply.json().catch(() => ({ error: `the server answered ${reply.status}` }));
     const refused = new Refused(told.error);
@@ -51,10 +51,12 @@ export async function post(path, content, signal) {
   return (await request(path, { method: "POST", headers, body: JSON.stringify(content), signal })).json();
 }
 
-export async function upload(file, query) {
+export async function send(path, file, query) {
   const headers = { "Content-Type": "application/octet-stream" };
-  return (await request(`/files?${new URLSearchParams(query)}`, { method: "POST", headers, body: file })).json();
+  return request(`${path}?${new URLSearchParams(query)}`, { method: "POST", headers, body: file });
 }
+
+export const remove = (path) => request(path, { method: "DELETE" });
 
 // A link is enough where no token is needed; with one, the file comes through the page.
 export async function download(path, name) {

@@ -8,17 +8,24 @@ import { measured } from "./measured.js";
 const byId = (id) => document.getElementById(id);
 const MOST_DECODED = 60;
 const SHOWN_BARS = 8;
+const PROTECTS_NOBODY = 1000;
 const SAMPLES = {
-  "a doctor's note": "My doctor said the results will arrive on Tuesday and that the headaches come from stress at work.",
-  "a support request": "Please reset the password of my account. The encryption keys were stolen from my laptop in Toronto.",
-  "a review": "The hotel was wonderful but the breakfast was cold and the waiter rude. We will not come back to Lisbon.",
+  "a doctor's note": "The patient is a nurse and pregnant. She takes valium for panic attacks since her divorce and fears losing her job.",
+  "a support request": "Please reset my password. The laptop was stolen from my hotel in Toronto and the thief can read our invoices.",
+  "a review": "The hotel was wonderful but the breakfast was cold and the waiter rude. My husband will not come back to Lisbon.",
 };
+const RISKS = ["low", "medium", "high"];
 
-// `source` is the text that `words` are the words of; `made` is a release with the text it was made from, and `guesses` are of that release.
+// `source` is the text that `words` are the words of; `made` is a release with the text it was made from, and `guesses` and `factor` are of
+// that release. `place` is the word of the text that is looked at; null if `word` was chosen elsewhere.
 const state = {
-  allowed: null, epsilon: 6, source: null, words: [], epsilons: [], rows: null, refused: null, made: null, guesses: null, word: null, mine: null, calibration: [],
+  allowed: null, epsilon: 6, source: null, words: [], epsilons: [], rows: null, refused: null, made: null, guesses: null, factor: null,
+  word: null, place: null, mine: null, calibration: [],
 };
-const files = fileSection(() => state);
+// What every question is asked by.
+const choice = () => (byId("hold-back").checked && myWords().length ? { epsilon: state.epsilon, never_release: myWords() } : { epsilon: state.epsilon });
+const myWords = () => byId("mine").value.split(/[\s,;]+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
+const files = fileSection(() => state, choice);
 
 // The share of draws in which a word stays itself at this ε, between two values of its row.
 function unchangedOf(row, table = state, epsilon = state.epsilon) {
@@ -37,7 +44,8 @@ function averageAt(epsilon) {
 
 function showDial() {
   byId("epsilon-value").textContent = byId("file-epsilon").textContent = state.epsilon.toFixed(1);
-  byId("card-link").href = `/card?epsilon=${state.epsilon}`;
+  byId("card-link").href = `/card?${new URLSearchParams(Object.entries(choice()))}`;
+  showCommands();
   const share = averageAt(state.epsilon);
   byId("fact-unchanged").textContent = share === null ? "–" : percent(share);
   byId("summary").textContent = summary(share);
@@ -46,6 +54,8 @@ function showDial() {
 function summary(share) {
   if (state.refused !== null) return `No figures for this text: ${state.refused}.`;
   if (!state.words.length) return "Type something, or take a sample.";
+  const unknown = state.words.filter((word) => !word.known).length;
+  if (unknown > 0.5 * state.words.length) return "Most of these words are not known here. Each goes in as the one unknown word: little of the meaning comes out.";
   if (share === null) return "How many words stay is not known for this mechanism.";
   const of = `${percent(share)} of your words stay unchanged.`;
   if (share > 0.6) return `Little privacy: ${of}`;
@@ -66,6 +76,7 @@ function showFigures() {
   showTasks();
 }
 
+// Measured with all words: where some never come out, a little less is right and named.
 function isMeasured() {
   return state.allowed.mechanisms[0] === measured.mechanism && state.fingerprint === measured.fingerprint;
 }
@@ -80,9 +91,11 @@ function showLeast() {
 
 // Lists are drawn anew at every move; whoever stands on a word with the keyboard stays on it.
 function keepFocus(list, children) {
-  const focused = list.contains(document.activeElement) ? document.activeElement.textContent : null;
+  const at = [...list.querySelectorAll("button")].indexOf(document.activeElement);
+  const focused = at < 0 ? null : document.activeElement.textContent;
   list.replaceChildren(...children);
-  if (focused !== null) [...list.querySelectorAll("button")].find((button) => button.textContent === focused)?.focus();
+  const buttons = [...list.querySelectorAll("button")];
+  if (focused !== null) (buttons.find((button) => button.textContent === focused) ?? (list.id === "released" ? buttons[at] : null))?.focus();
 }
 
 function showMine() {
@@ -96,7 +109,7 @@ function showMine() {
 function showTasks() {
   byId("tasks").hidden = !isMeasured();
   byId("tasks-says").textContent = isMeasured()
-    ? "A classifier learns from released texts and judges others, at the measured ε nearest to yours."
+    ? `A classifier learns from released texts and judges others, at the measured ε nearest to yours${state.heldBack ? "; measured with names, which are held back here" : ""}.`
     : "Not measured with these vectors; `deniable utility` measures it on your labelled texts.";
   if (!isMeasured()) return;
   const away = (row) => Math.abs(row.epsilon - state.epsilon);
@@ -110,30 +123,80 @@ function showTasks() {
 // Words are compared only with those of the text that the release was made from; both come by themselves.
 const isOfSource = () => state.made !== null && state.made.source === state.source;
 
+// Each released word with the word it stands for above it; both are looked at together.
 function showReleased() {
   const { words } = state.made;
   const aligned = isOfSource() && words.length === state.words.length;
-  const pieces = words.flatMap((word, i) => {
-    const same = aligned && state.words[i].known && word.toLowerCase() === state.words[i].word.toLowerCase();
-    return [i && !/^['’]/.test(word) ? " " : "", same ? element("mark", {}, word) : word];
+  const pairs = words.map((word, i) => {
+    const source = aligned ? state.words[i] : null;
+    const same = aligned && source.known && word.toLowerCase() === source.word.toLowerCase();
+    const exposed = aligned && source.known && unchangedOf(source.row) > 0.5;
+    const above = element("small", { class: exposed ? "exposed" : "" }, source?.word ?? "\u00a0");
+    const label = source === null ? word : `${source.word}, ${same ? "unchanged" : `released as ${word}`}${exposed ? ", exposed" : ""}`;
+    const button = element("button", { type: "button", class: "word", "aria-label": label, "aria-pressed": String(i === state.place), onclick: () => look(i) },
+      above, same ? element("mark", {}, word) : element("b", {}, word));
+    for (const kind of ["mouseenter", "focus"]) button.addEventListener(kind, () => look(i));
+    return button;
   });
-  byId("released").replaceChildren(...pieces);
+  keepFocus(byId("released"), pairs.flatMap((pair) => [pair, " "]));
   byId("marked").hidden = !aligned;
   byId("not-marked").hidden = aligned || !isOfSource();
+  showPlace();
+}
+
+// Look at one word of the text, in both directions.
+function look(place) {
+  if (place === state.place && isOfSource() && state.words[place]?.word === state.word) return;
+  state.place = place;
+  if (isOfSource() && state.made.words.length === state.words.length && state.words[place].known) {
+    state.word = state.words[place].word;
+    settledExplain();
+  }
+  [...byId("released").querySelectorAll("button")].forEach((button, i) => button.setAttribute("aria-pressed", String(i === place)));
+  showPlace();
+  showLeast();
+}
+
+// What could have stood where the released word stands: the reverse view.
+function showPlace() {
+  const seen = state.made?.words[state.place] ?? null;
+  const own = seen !== null && isOfSource() && state.made.words.length === state.words.length ? state.words[state.place] : null;
+  byId("seen").textContent = seen ?? "…";
+  const guess = state.guesses?.[state.place] ?? null;
+  byId("backward").setAttribute("aria-busy", String(seen !== null && guess === null && state.decodes));
+  if (guess === null || !guess.candidates.length) {
+    byId("candidates").replaceChildren();
+    byId("others").textContent = seen === null ? "Hover, focus or tap a released word." : guess === null ? (state.decodes ? "Every word is tried …" : "Not shown for this text.") : "It stands for any unknown word.";
+    byId("chance").textContent = byId("factor").textContent = "";
+    return;
+  }
+  const most = guess.candidates[0].probability;
+  const is = (candidate) => own !== null && candidate.word.toLowerCase() === own.word.toLowerCase();
+  byId("candidates").replaceChildren(...guess.candidates.map((candidate) => bar(candidate.word, candidate.probability, { most, kind: is(candidate) ? "own" : "" })));
+  const rest = 1 - guess.candidates.reduce((sum, candidate) => sum + candidate.probability, 0);
+  byId("others").textContent = `… and ${guess.others.toLocaleString()} other words share ${percent(Math.max(0, rest))}.`;
+  const right = guess.candidates.find(is);
+  byId("chance").textContent = own === null || !own.known ? ""
+    : right ? `“${own.word}” was ${percent(right.before)} likely before, from the frequency of words alone; now it is ${percent(right.probability)}.`
+      : `“${own.word}” is none of these: it can be denied.`;
+  const times = state.factor === null ? "" : Math.ceil(state.factor).toLocaleString();
+  byId("factor").textContent = state.factor === null ? ""
+    : `Whatever a reader knew before: a released word raises the chance of any guess at most ${times}-fold, on average over words and draws.`
+      + (state.factor >= PROTECTS_NOBODY ? " So large a factor protects nobody by itself: choose a smaller ε." : "")
+      + " A single isolated word can be recognised far more often.";
 }
 
 const release = latest(async () => {
-  const source = byId("text").value, { epsilon } = state;
-  const asked = { text: source, epsilon, words: true };
-  if (state.allowed.keyed) asked.id = freshId();
-  const made = await post("/privatize", asked);
-  Object.assign(state, { made: { source, epsilon, text: made.text, words: made.words[0] }, guesses: null });
+  const source = byId("text").value, asked = choice();
+  const made = await post("/privatize", { text: source, ...asked, words: true, ...(state.allowed.keyed ? { id: freshId() } : {}) });
+  Object.assign(state, { made: { source, asked, epsilon: asked.epsilon, text: made.text, words: made.words[0] }, guesses: null, decodes: true });
   showReleased();
   showAttacker("…");
   attack();
 }, (refused) => {
   if (refused.status === undefined) return; // no answer: what stands there is marked as old
-  Object.assign(state, { made: null, guesses: null });
+  Object.assign(state, { made: null, guesses: null, decodes: false });
+  showPlace();
   byId("released").replaceChildren(element("span", { class: "quiet" }, `Not released: ${refused.message}.`));
   byId("marked").hidden = byId("not-marked").hidden = true;
   showAttacker("–");
@@ -156,30 +219,42 @@ function showGuesses() {
 
 const attack = settled(latest(async () => {
   const made = state.made;
-  if (made === null || !made.words.length || state.allowed.record_epsilon !== null) { showAttacker("–"); return; }
-  if (made.words.length > MOST_DECODED) { showAttacker("–", `named by a stranger: shown here for texts of up to ${MOST_DECODED} words`); return; }
-  const { guesses } = await post("/decode", { text: made.text, epsilon: made.epsilon });
+  state.decodes = made !== null && made.words.length > 0 && made.words.length <= MOST_DECODED && state.allowed.record_epsilon === null;
+  if (!state.decodes) {
+    showAttacker("–", made !== null && made.words.length > MOST_DECODED ? `${ATTACKER}: shown here for texts of up to ${MOST_DECODED} words` : ATTACKER);
+    showPlace();
+    return;
+  }
+  const { guesses, factor } = await post("/decode", { text: made.text, ...made.asked });
   if (made !== state.made) return; // the next one is on its way
-  state.guesses = guesses;
+  Object.assign(state, { guesses, factor });
   showGuesses();
-}, (refused) => showAttacker("–", `${ATTACKER}: ${refused.message}`)), 350);
+  showPlace();
+}, (refused) => {
+  state.decodes = false;
+  showAttacker("–", `${ATTACKER}: ${refused.message}`);
+  showPlace();
+}), 350);
 
 const lookAtText = latest(async () => {
   const source = byId("text").value;
-  const found = await post("/words", { text: source });
+  const { epsilon, ...asked } = choice();
+  const found = await post("/words", { text: source, ...asked });
   Object.assign(state, { source, words: found.words, epsilons: found.epsilons, rows: found.rows, refused: null });
-  if (state.made !== null) showReleased();
   showGuesses();
-  if (!found.words.some((word) => word.word === state.word)) {
-    const known = found.words.filter((word) => word.known).sort((a, b) => (unchangedOf(b.row) ?? 0) - (unchangedOf(a.row) ?? 0));
-    // Of the least protected, the longest: short ones are mostly "the" and "of".
-    state.word = known.slice(0, SHOWN_BARS).reduce((best, { word }) => (word.length > (best ?? "").length ? word : best), null);
+  const stays = found.words.some((word) => word.word === state.word);
+  if (!stays) {
+    // The longest: short ones are mostly "the" and "of".
+    const known = found.words.filter((word) => word.known);
+    state.word = known.reduce((best, { word }) => (word.length > (best ?? "").length ? word : best), null);
     explain();
   }
+  state.place = state.word === null ? null : found.words.findIndex(({ word }) => word === state.word);
+  if (state.made !== null) showReleased();
   showFigures();
 }, (refused) => {
   if (refused.status === undefined) return;
-  Object.assign(state, { source: null, words: [], rows: null, refused: refused.message, word: null });
+  Object.assign(state, { source: null, words: [], rows: null, refused: refused.message, word: null, place: null });
   if (state.made !== null) showReleased();
   showGuesses();
   explain();
@@ -199,26 +274,26 @@ const lookAtMine = settled(latest(async () => {
 const explain = latest(async () => {
   if (!state.begun) return;
   if (state.word === null) { clearWord("…", ""); return; }
-  const asked = { word: state.word, epsilon: state.epsilon };
+  const asked = { word: state.word, ...choice() };
   wordIsOld(true); // until its own figures are there, those of another word or ε are dimmed
   const told = await post("/explain", asked);
   wordIsOld(asked.word !== state.word || asked.epsilon !== state.epsilon);
   const { explanation } = told;
-  byId("word-name").textContent = explanation.word;
+  byId("word-name").textContent = byId("goes-in").textContent = explanation.word;
   map(byId("map"), told.points, told.noise);
   byId("map-says").textContent = told.noise === null
     ? "Its neighbours, by the two axes along which they differ most."
     : "Its neighbours, by the two axes along which they differ most. Half of the noise stays inside the ring. Large dots are likely.";
   const most = Math.max(...explanation.outcomes.map((outcome) => outcome.probability), 0.02);
-  byId("outcomes").replaceChildren(...explanation.outcomes.slice(0, 10).map((outcome) => bar(outcome.word, outcome.probability, { most, kind: outcome.word === explanation.word ? "own" : "" })));
+  byId("outcomes").replaceChildren(...explanation.outcomes.slice(0, 8).map((outcome) => bar(outcome.word, outcome.probability, { most, kind: outcome.word === explanation.word ? "own" : "" })));
   byId("word-says").textContent = `${explanation.distinct} different words came out in ${explanation.draws} draws.`;
 }, (refused) => clearWord(state.word ?? "…", refused.message));
 
-const wordIsOld = (old) => byId("word-panel").setAttribute("aria-busy", String(old));
+const wordIsOld = (old) => byId("forward").setAttribute("aria-busy", String(old));
 
 function clearWord(name, says) {
   wordIsOld(false);
-  byId("word-name").textContent = name;
+  byId("word-name").textContent = byId("goes-in").textContent = name;
   for (const id of ["map", "outcomes"]) byId(id).replaceChildren();
   byId("map-says").textContent = "";
   byId("word-says").textContent = says;
@@ -226,11 +301,15 @@ function clearWord(name, says) {
 
 function choose(word) {
   state.word = word;
+  const place = isOfSource() ? state.words.findIndex((each) => each.word === word) : -1;
+  state.place = place < 0 ? null : place;
+  if (state.made !== null) showReleased();
   explain();
   showFigures();
 }
 
-const settledExplain = settled(explain, 120);
+const settledExplain = settled(() => explain(), 120);
+const settledHeld = settled(() => { if (state.begun) { lookAtText(); moved(); } }, 600);
 function moved() {
   if (!state.begun) return;
   state.epsilon = Number(byId("epsilon").value);
@@ -248,7 +327,10 @@ async function begin() {
   try {
     state.allowed = await get("/allowed");
     const [embedding] = await get("/embeddings");
-    state.fingerprint = embedding.fingerprint;
+    state.fingerprint = embedding.source ?? embedding.fingerprint;
+    state.heldBack = (embedding.never_released_words ?? 0) > 0;
+    byId("names").textContent = state.allowed.never_release.length ? "Names are held back: common given names and surnames never come out."
+      : state.heldBack ? "Words of the operator's list never come out." : "Names are not held back: the operator of this server switched that off.";
     const note = await get(`/calibration/${encodeURIComponent(embedding.name)}`).catch(() => null);
     state.calibration = (note?.table ?? []).map((row) => [row.epsilon, row.unchanged.mean ?? row.unchanged.median]);
   } catch (error) {
@@ -258,11 +340,31 @@ async function begin() {
   }
   const dial = byId("epsilon");
   dial.max = state.allowed.max_epsilon;
+  showRisks();
   if (!state.begun) dial.value = state.allowed.epsilon;
   state.begun = true;
   state.epsilon = Number(dial.value);
   lookAtText();
   release();
+}
+
+// The levels of risk stand for values of ε, where they are known.
+async function showRisks() {
+  for (const level of RISKS) {
+    const card = await get(`/card?risk=${level}`).catch(() => null);
+    const button = byId(`risk-${level}`);
+    button.disabled = card === null;
+    button.onclick = () => { byId("epsilon").value = card.epsilon_per_word; moved(); };
+  }
+}
+
+function showCommands() {
+  const words = choice().never_release ?? [];
+  const body = JSON.stringify({ text: "…", ...choice() });
+  const held = state.allowed.never_release.length ? " --never-release names" : "";
+  byId("as-command").textContent = `deniable privatize FILE.txt --epsilon ${state.epsilon}${held}${words.length ? " --never-release WORDS.txt" : ""} --output RELEASED.txt`;
+  byId("as-curl").textContent = `curl ${location.origin}/privatize ${hasToken() ? '-H "Authorization: Bearer $TOKEN" ' : ""}-H "Content-Type: application/json" -d '${body}'`;
+  byId("as-python").textContent = `deniable.privatize(texts, epsilon=${state.epsilon}${held || words.length ? `, never_release=${JSON.stringify([...(held ? ["names"] : []), ...words])}` : ""})`;
 }
 
 function showProblem(message) {
@@ -273,7 +375,10 @@ function showProblem(message) {
 
 listen({
   problem: showProblem,
-  token: () => { byId("token-form").hidden = false; },
+  token: (wrong) => {
+    byId("token-form").hidden = false;
+    byId("token-wrong").hidden = !wrong;
+  },
   back: () => {
     if (!state.begun) { begin(); return; }
     lookAtText();
@@ -283,7 +388,22 @@ listen({
 byId("token-form").addEventListener("submit", (event) => { event.preventDefault(); useToken(byId("token").value.trim()); begin(); });
 byId("epsilon").addEventListener("input", moved);
 byId("text").addEventListener("input", typed);
-byId("mine").addEventListener("input", lookAtMine);
+byId("mine").addEventListener("input", () => {
+  lookAtMine();
+  if (byId("hold-back").checked) settledHeld();
+});
+byId("hold-back").addEventListener("change", () => { lookAtText(); moved(); });
+byId("hand-over").addEventListener("click", () => {
+  files.take(new File([byId("text").value.replace(/\s*\n\s*/g, " ")], "text.txt"));
+  byId("file-title").scrollIntoView();
+});
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(byId(button.dataset.copy).textContent);
+    button.textContent = "copied";
+    setTimeout(() => { button.textContent = "copy"; }, 2000);
+  });
+}
 byId("again").addEventListener("click", () => {
   if (!state.begun) return;
   if (state.refused !== null) lookAtText();
