@@ -79,6 +79,20 @@ def test_points_so_far_out_that_float32_overflows_are_refused(search: Search) ->
         search(random_embedding(3, 2)).nearest(np.array([[1e30, 0.0]], dtype=np.float32))
 
 
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_in_few_dimensions_near_ties_and_far_tails_equal_the_oracle(search: Search, dimension: int) -> None:
+    rng = np.random.default_rng(dimension)
+    vectors = np.repeat(rng.standard_normal((60, dimension)).astype(np.float32), 3, axis=0)
+    vectors[1::3, 0] = np.nextafter(vectors[1::3, 0], np.float32(9))  # one float apart, or equal
+    embedding = Embedding([f"w{i}" for i in range(len(vectors))], vectors)
+    middles = (vectors[rng.permutation(180)] + vectors) / np.float32(2)
+    tails = vectors * np.float32(10) ** rng.integers(3, 24, (180, 1)).astype(np.float32)
+    queries = np.concatenate([vectors, middles, tails, noisy_queries(embedding, 2.0, 200)])
+    expected = OracleNeighbours(embedding).nearest(queries)
+    assert np.array_equal(search(embedding).nearest(queries), expected)
+    assert not (np.isin(expected, embedding.shadowed)).any()
+
+
 def test_no_queries_give_no_words(search: Search) -> None:
     made = search(random_embedding(3, 2))
     assert len(made.nearest(np.zeros((0, 2), dtype=np.float32))) == 0

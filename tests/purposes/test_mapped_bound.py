@@ -91,7 +91,10 @@ def test_the_mutants_are_true_where_the_map_does_nothing() -> None:
 
 @pytest.mark.parametrize(
     "space",
-    [reduce(made_embedding(), 2), *(shape(made_embedding(), [public_texts()], dimension=n) for n in (1, 2))],
+    [
+        reduce(made_embedding(), 2),
+        *(shape(made_embedding(), [public_texts()], dimension=n) for n in (0, 1, 2)),
+    ],
 )
 def test_the_audit_passes_on_reduced_and_shaped_spaces(space: Embedding) -> None:
     assert not audit_bound(space, epsilon=2.0, draws=3_000, own_draws=20_000).refuted

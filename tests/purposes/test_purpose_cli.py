@@ -109,7 +109,7 @@ def test_the_same_file_gives_the_same_fingerprint(public: Path) -> None:
     ("more", "code", "says"),
     [
         (["--label", "mood", "--as", "made"], 2, "an embedding named 'made' is installed already"),
-        (["--label", "mood", "--as", "new", "--dimension", "0"], 2, "at least 1"),
+        (["--label", "mood", "--as", "new", "--dimension", "-1"], 2, "at least 0"),
         (["--label", "mood", "--as", "new", "--strength", "-2"], 2, "between 0.01 and 1000"),
         (["--label", "mood", "--as", "new", "--strength", "nan"], 2, "between 0.01 and 1000"),
         (["--label", "colour", "--as", "new"], 2, "colour"),

@@ -175,6 +175,27 @@ def test_every_mechanism_draws_in_a_shaped_space(name: str) -> None:
     assert found.probabilities.sum() == pytest.approx(1.0, abs=1e-6)
 
 
+@pytest.mark.parametrize("classes", [2, 3, 4])
+def test_the_purpose_alone_is_released_with_a_key_and_decoded(classes: int) -> None:
+    install_shaped("made", "alone", [public_texts(classes=classes)], dimension=0)
+    space = Embedding.open("alone")
+    assert space.dimension == classes - 1
+    private = Privatizer(Multivariate(space, epsilon=1.5), randomness=Keyed(KEY))
+    rng, shares = np.random.default_rng(0), 1.0 / np.arange(1, 251)
+    texts = [" ".join(rng.choice(space.words, 20, p=shares / shares.sum())) for _ in range(100)]
+    ids = [str(number) for number in range(100)]
+    released = [text or "" for text in private.many(texts, record_ids=ids)]
+    again = Privatizer(Multivariate(Embedding.open("alone"), epsilon=1.5), randomness=Keyed(KEY))
+    assert list(again.many(texts, record_ids=ids)) == released
+    decoder = Decoder.learn(private.card, released)
+    said, heard, decoded = (
+        np.array(" ".join(each).split()) for each in (texts, released, [decoder(text) for text in released])
+    )
+    assert (decoded == said).mean() > (heard == said).mean()
+    named = [made for made in private.card.in_words if "Made to survive" in made]
+    assert named
+
+
 def test_what_survives_is_the_purpose() -> None:
     # At an equal share of words unchanged, a released word tells more of the hidden direction in the shaped
     # space.

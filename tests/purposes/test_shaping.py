@@ -52,6 +52,17 @@ def test_the_purpose_is_spread_as_its_strength_says(strength: float) -> None:
     assert (np.diff(spread[:4]) <= 0.0).all()
 
 
+@pytest.mark.parametrize(("classes", "directions"), [(2, 1), (3, 2), (4, 3)])
+def test_the_purpose_alone_has_no_other_axes(classes: int, directions: int) -> None:
+    texts = public_texts(classes=classes)
+    alone = shape(made_embedding(), [texts], dimension=0, strength=2.0)
+    beside = shape(made_embedding(), [texts], dimension=1, strength=2.0)
+    assert alone.dimension == directions
+    assert np.array_equal(alone.vectors, beside.vectors[:, 1:]), "the strength is measured alike"
+    assert alone.linear_map is not None
+    assert "nothing else survives" in alone.linear_map.origin.in_words()[0]
+
+
 def test_words_that_differ_for_the_purpose_come_apart_and_others_come_together() -> None:
     embedding = made_embedding()
     made = shape(embedding, [TEXTS], dimension=2, strength=4.0)

@@ -117,7 +117,8 @@ DAMAGE: dict[str, tuple[Change, str]] = {
     "no purpose": (lambda data: data["origin"].update(public=[]), "without a purpose"),
     "no strength": (lambda data: data["origin"].update(strength=None), "without a strength"),
     "a strength below 0": (lambda data: data["origin"].update(strength=-1.0), "a strength that cannot be"),
-    "a dimension of 0": (lambda data: data["origin"].update(dimension=0), "a number that cannot be"),
+    "a dimension below 0": (lambda data: data["origin"].update(dimension=-1), "a number that cannot be"),
+    "no axes of five": (lambda data: data["origin"].update(dimension=0), "do not make up its 5 dimensions"),
     "fewer than no texts": (
         lambda data: data["origin"]["public"][0].update(texts=-1),
         "a number that cannot be",

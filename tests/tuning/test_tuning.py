@@ -40,7 +40,7 @@ from tests.support.made_purpose import made_embedding, public_texts
 EFFORT = DecodingEffort(support=250, directions=60)
 FINER = DecodingEffort(support=250, directions=200)
 SETTINGS = TuningSettings(
-    attacker=0.15, dimensions=(2, 4), strengths=(1.0, 3.0), runs=1, quick=EFFORT, thorough=EFFORT
+    attacker=0.15, dimensions=(0, 2, 4), strengths=(1.0, 3.0), runs=1, quick=EFFORT, thorough=EFFORT
 )
 ONE_SPACE = replace(SETTINGS, dimensions=(2,), strengths=(3.0,))
 FAST = [
@@ -104,7 +104,7 @@ def test_the_purpose_survives_better_than_without_a_map_at_the_same_attacker(fou
     assert (author.name, author.values, author.problem) == ("author", 3, None)
     assert author.shaped is not None
     assert author.shaped.accuracy < 0.5
-    assert len(found.tried) == 1 + 1 + 4
+    assert len(found.tried) == 1 + 1 + 1 + 4  # as it is, reduced, the purpose alone at one strength, shaped
     drawn = [each for each in found.tried if all(point.accuracy is not None for point in each.points)]
     assert found.space.name in [each.space.name for each in drawn]
     counts = found.counts
@@ -266,9 +266,9 @@ def test_by_points_the_same_is_found_and_few_channels_are_made(
     assert by_points.epsilon_as_it_is == pytest.approx(found.epsilon_as_it_is, rel=0.1)
     for attack in (by_points.shaped, by_points.as_it_is):
         assert 0.1 < attack.alone.words <= 0.15 + 4 * attack.alone.words_error
-    assert [len(epsilons) for epsilons in made[:6]] == [5] * 6
-    assert {len(epsilons) for epsilons in made[6:]} == {1}
-    assert len(made) <= 6 + 2 * 4
+    assert [len(epsilons) for epsilons in made[:7]] == [5] * 7
+    assert {len(epsilons) for epsilons in made[7:]} == {1}
+    assert len(made) <= 7 + 2 * 4
     (total,) = {of for _, of in told}
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     shares = np.array([done for done, _ in told]) / total

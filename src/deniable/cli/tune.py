@@ -30,7 +30,8 @@ class TuningOptions:
     :param target -t READING=VALUE: In place of --attacker, what all spaces have in common: named (words,
         each by itself), context (words, reading in context too; needs --public) or kinds (the kind of a
         less frequent word). Unknown words are not counted.
-    :param dimension: A number of principal axes to try. May be repeated. Default: 8, 16, 32.
+    :param dimension: A number of principal axes to try; 0 is the purpose alone. May be repeated. Default:
+        0, 8, 16, 32.
     :param strength: A strength to try. May be repeated. Default: 2, 4 and 8.
     :param runs: How many releases are judged at the end.
     :param words: How many words may have gone in, the most frequent ones of the texts.

@@ -127,6 +127,8 @@ class MapOrigin:
             f"of strength {self.strength:g}"
         )
         made = f"{self.source} ({self.source_fingerprint}) shaped: {axes} beside {beside}"
+        if not self.dimension:
+            made = f"{self.source} ({self.source_fingerprint}) shaped: {beside}, and nothing else survives"
         return [made, *(each.in_words() for each in self.public)]
 
 

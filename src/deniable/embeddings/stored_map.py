@@ -123,7 +123,8 @@ def _problem(found: MapFile, dimension: int) -> str | None:
         return "states a digest of public data that cannot be"
     if len(origin.public) > MOST_PURPOSES or any(len(each.classes) > MOST_CLASSES for each in origin.public):
         return f"states more than {MOST_PURPOSES} purposes, or more than {MOST_CLASSES} classes of one"
-    if origin.dimension < 1 or origin.directions < 0 or any(map(_has_wrong_number, origin.public)):
+    fewest = 1 if origin.kind == "reduced" else 0  # a shaped space may be its purpose alone
+    if origin.dimension < fewest or origin.directions < 0 or any(map(_has_wrong_number, origin.public)):
         return "states a number that cannot be"
     if (origin.kind == "shaped") != bool(origin.public) or (origin.kind == "shaped") != (
         origin.strength is not None

@@ -57,7 +57,7 @@ def check_installable(name: str, new_name: str, *, dimension: int, strength: flo
     :raises InvalidParameter: if a name or a number is not allowed, or the embedding is protected.
     """
     store.free_place(new_name)
-    validated_count(dimension, "dimension")
+    validated_count(dimension, "dimension", at_least=0)
     validated_strength(strength)
     check_mappable(Embedding.open(name))
 

@@ -46,7 +46,7 @@ def shape(
     report: Report | None = None,
 ) -> Embedding:
     """Return the embedding shaped by public labelled texts: ``dimension`` principal axes beside the
-    directions of the purposes.
+    directions of the purposes. With 0 axes nothing but the purposes survives.
 
     Each of ``public`` is a purpose. ``report`` hears how many of their texts were cut.
 
@@ -56,7 +56,8 @@ def shape(
     :raises MissingExtra: if scikit-learn is not installed.
     """
     check_mappable(embedding)
-    dimension, strength = validated_count(dimension, "dimension"), validated_strength(strength)
+    dimension = validated_count(dimension, "dimension", at_least=0)
+    strength = validated_strength(strength)
     if not public:
         raise InvalidParameter("public", "nothing", "give public labelled texts for at least one purpose")
     if len(public) > MOST_PURPOSES:
@@ -106,8 +107,9 @@ def map_of_directions(
             "with more words"
         )
         raise TaskDataError(public[0].source, problem)
-    axes = principal_axes(spread, dimension, besides=directions)
+    axes = principal_axes(spread, max(dimension, 1), besides=directions)
     first = math.sqrt(float(axes[0] @ spread @ axes[0]))
+    axes = axes[:dimension]
     scales = np.concatenate([np.ones(dimension), strength * first / along])
     origin = MapOrigin(
         kind="shaped",

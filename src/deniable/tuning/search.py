@@ -75,6 +75,8 @@ class Space:
             return "as it is"
         if self.strength is None:
             return f"reduced to {self.dimension} axes"
+        if self.dimension == 0:
+            return "the purpose alone"
         return f"{self.dimension} axes and the purpose, strength {self.strength:g}"
 
     def facts(self) -> dict[str, Any]:
@@ -99,7 +101,8 @@ def make_spaces(
         [Space(embedding=embedding)],
     )
     for dimension in dimensions:
-        for strength in strengths:
+        # With the purpose alone a strength is the unit of ε, and nothing else.
+        for strength in strengths if dimension else strengths[:1]:
             linear_map = map_of_directions(
                 embedding, [public], [learnt], dimension=dimension, strength=strength, spread=spread
             )
@@ -110,9 +113,9 @@ def make_spaces(
 
 
 def reduced_beside(shaped: Space, embedding: Embedding) -> Space:
-    """Return the embedding reduced to as many axes as a shaped space has beside its purpose: what the purpose
-    adds is seen against it."""
-    dimension = shaped.dimension or embedding.dimension
+    """Return the embedding reduced to as many axes as a shaped space has beside its purpose, or in place of
+    it: what the purpose adds is seen against it."""
+    dimension = shaped.dimension or shaped.embedding.dimension
     return Space(embedding=reduce(embedding, dimension), dimension=dimension)
 
 

@@ -65,9 +65,9 @@ from deniable.utility.accuracy import DecodingEffort, Reading, Version, release_
 from deniable.utility.classifiers import sklearn
 from deniable.utility.summary import MeasuredEmbedding
 
-DIMENSIONS, STRENGTHS = (8, 16, 32), (2.0, 4.0, 8.0)
-"""What is tried unless told otherwise; a strength of 1 was never the best (docs/research/purpose.md,
-"Dimension and strength")."""
+DIMENSIONS, STRENGTHS = (0, 8, 16, 32), (2.0, 4.0, 8.0)
+"""What is tried unless told otherwise: 0 is the purpose alone; a strength of 1 was never the best
+(docs/research/purpose.md, "Dimension and strength")."""
 
 _UNCHOSEN: Reading = "mean vectors"
 """The reading that is taken where texts are too few to choose one by; it stands with original text too."""
@@ -107,7 +107,7 @@ class TuningSettings:
         if not self.dimensions or not self.strengths:
             raise InvalidParameter("dimensions", "none", "give at least one number of axes and one strength")
         for dimension in self.dimensions:
-            validated_count(dimension, "dimension")
+            validated_count(dimension, "dimension", at_least=0)
         for strength in self.strengths:
             validated_strength(strength)
         validated_count(self.runs, "runs")
