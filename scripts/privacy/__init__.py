@@ -1,1 +1,1 @@
-"""Membership and authorship: docs/research/privacy.md."""
+"""Membership, authorship and linking: docs/research/privacy.md."""

@@ -1,8 +1,8 @@
 """The tables and the figure of docs/research/privacy.md, from the results beside it.
 
 membership.json and membership-baselines.json are written by scripts/privacy/measure.py;
-membership-decoded.json and authorship-*.json by ``deniable lab membership`` and ``deniable lab authorship
---save``.
+linking.json by scripts/privacy/linking.py; membership-decoded.json and authorship-*.json by ``deniable lab
+membership`` and ``deniable lab authorship --save``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from matplotlib.figure import Figure
 import deniable.lab  # noqa: F401 - it knows the audits of the lab
 from deniable.audit.results import read_result
 from deniable.audit.results import tables as audit_tables
+from deniable.audit.shares import share_of
 from deniable.report.figure import MUTED, apply_style, new_figure, png
 from deniable.report.wording import percent_fixed
-from scripts.pages import EXPERIMENTS, csv_text, read_json, table
+from scripts.pages import EXPERIMENTS, csv_text, percent, read_json, table
 
 PAGE = EXPERIMENTS / "privacy.md"
 PAPER_AUC = {
@@ -48,6 +49,7 @@ SHOWN += ["d_χ protected ε = 5.825", "d_χ protected ε = 11.65"]
 """The rows of the table against ε; membership.csv has all."""
 NEAREST_TO = 23.3
 """The ε of the paper's table 3."""
+LINKED_SETS = {"c50": "C50", "enron_pan11": "Enron", "irc_ubuntu_by_user": "Ubuntu IRC"}
 ASKED = [(question, who) for question in ("original text", "released text") for who in ("plain", "adaptive")]
 Result = dict[str, Any]
 
@@ -73,7 +75,42 @@ def tables() -> dict[str, str]:
         "paper": table(PAPER_HEAD, as_in_the_paper(data)[3::2]),
         "decoded": table(own, curve(decoded)),
         "authors": authors(),
+        "linking": linking(),
     }
+
+
+def linking() -> str:
+    """Return how often people are linked by released text: first, and among the first ten."""
+    rows = []
+    for each in read_json(EXPERIMENTS / "linking.json"):
+        people, same, other = each["people"], each["same"], each["other"]
+        rows.append(
+            [
+                f"{LINKED_SETS[each['data']]}, {people} people",
+                f"{each['level']}, ε = {each['epsilon']:g}",
+                percent(same["blind"]),
+                linked_first(same["first"], people),
+                percent(same["among_first_few"]),
+                linked_first(other["first"], people),
+                percent(other["from_original_text"]),
+            ]
+        )
+    head = [
+        "data",
+        "risk",
+        "guessing",
+        "the same texts",
+        "in the first ten",
+        "other texts",
+        "if released in clear",
+    ]
+    return table(head, rows)
+
+
+def linked_first(share: float, people: int) -> str:
+    """Return a share of people with its interval; ties, which count in part, are rounded."""
+    found = share_of(round(share * people), people)
+    return f"{percent(share)} ({percent(found.low)} – {percent(found.high)})"
 
 
 def data() -> dict[str, str]:
