@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from deniable.lab.comparison import ComparisonResult, read_comparison
-from deniable.lab.comparison.report.comparison_page import privacy_utility_figure
-from deniable.lab.comparison.report.words import columns_of, met_and_missed, target_name
-from deniable.lab.comparison.results import Worth
+from deniable.lab.comparison.page import levels_of, lines_of, risk_label
+from deniable.lab.comparison.results import Row
+from deniable.lab.comparison.words import columns_of, met_and_missed, received, target_name
+from deniable.report.curves import curves
 from deniable.report.figure import png
 from scripts.pages import EXPERIMENTS, csv_text, table
 
@@ -46,14 +47,12 @@ def tables() -> dict[str, str]:
     return {
         "adversary": "\n".join(
             [
-                by_mechanism(four, "adversary", lambda worth: f"{100 * worth.accuracy.mean:.1f}"),
+                by_mechanism(four, "adversary", _accuracy),
                 *table(["", *four], baselines).splitlines()[2:],
             ]
         ),
-        "average": by_mechanism(four, "average", lambda worth: f"{100 * _adversary(worth):.0f}"),
-        "worst": by_mechanism(
-            four, "worst", lambda worth: f"{100 * worth.accuracy.mean:.1f} / {100 * _adversary(worth):.0f}"
-        ),
+        "average": by_mechanism(four, "average", _adversary),
+        "worst": by_mechanism(four, "worst", lambda row: f"{_accuracy(row)} / {_adversary(row)}"),
         "attackers": at_equal_attackers(results[AT_EQUAL_ATTACKERS]),
     }
 
@@ -67,13 +66,15 @@ def draw() -> None:
     """Draw the figure of each setting; at equal attackers there is nothing to draw."""
     for name, result in read_comparisons().items():
         if name != AT_EQUAL_ATTACKERS:
-            (EXPERIMENTS / f"{name}.png").write_bytes(png(privacy_utility_figure(result), dpi=150))
+            lines, levels = lines_of(result, received), levels_of(result)
+            figure = curves(lines, x=risk_label(result), y="accuracy", levels=levels)
+            (EXPERIMENTS / f"{name}.png").write_bytes(png(figure, dpi=150))
 
 
-def by_mechanism(results: dict[str, ComparisonResult], reading: str, cell: Callable[[Worth], str]) -> str:
+def by_mechanism(results: dict[str, ComparisonResult], reading: str, cell: Callable[[Row], str]) -> str:
     """Return a table of one reading: a row per mechanism, a column per setting."""
     cells = {
-        title: {row.mechanism: cell(row.worth) if row.worth else "not reached" for row in result.rows
+        title: {row.mechanism: cell(row) if row.reached else "not reached" for row in result.rows
                 if row.reading == reading}
         for title, result in results.items()
     }  # fmt: skip
@@ -97,15 +98,19 @@ def rows(results: dict[str, ComparisonResult]) -> Iterator[list[object]]:
     for name, result in results.items():
         for row in result.rows:
             head: list[object] = [name, row.reading, row.target, row.embedding, row.mechanism]
-            if row.worth is None:
+            if row.reached is None:
                 yield [*head, *[""] * (len(COLUMNS) - len(head) - 1), row.problem]
                 continue
-            worth = row.worth
-            readings = [getattr(worth.reached, each, None) for each in COLUMNS[6:12]]
-            accuracy = worth.received if result.several else worth.accuracy
-            shown = [worth.epsilon, *readings, accuracy.mean, accuracy.spread, worth.distance.mean]
+            readings = [getattr(row.reached, each) for each in COLUMNS[6:12]]
+            accuracy, moved = row.received if result.several else row.accuracy, row.distance
+            assert accuracy is not None and moved is not None  # noqa: PT018 - every result has them
+            shown = [row.epsilon, *readings, accuracy.mean, accuracy.spread, moved.mean]
             yield [*head, *("" if each is None else f"{each:.4g}" for each in shown), row.problem]
 
 
-def _adversary(worth: Worth) -> float:
-    return worth.reached.value("adversary")
+def _accuracy(row: Row) -> str:
+    return f"{100 * row.accuracy.mean:.1f}" if row.accuracy else ""
+
+
+def _adversary(row: Row) -> str:
+    return f"{100 * row.reached.adversary:.0f}" if row.reached else ""

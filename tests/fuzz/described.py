@@ -165,7 +165,7 @@ def comparison_files() -> list[Files]:
 def read_saved_comparison(folder: Path, _source: random.Random) -> None:
     from deniable.lab.comparison.results import read_comparison
 
-    read_comparison(folder / "result").front()
+    read_comparison(folder / "result").front(lambda row: row.received)
 
 
 def count_files() -> list[Files]:

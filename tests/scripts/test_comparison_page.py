@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scripts.comparison.page import AT_EQUAL_ATTACKERS, read_comparisons
 
-from deniable.lab.comparison.report.words import met_and_missed
+from deniable.lab.comparison.words import met_and_missed
 
 
 def test_a_marked_row_is_beaten_by_no_row_of_its_table_as_shown() -> None:

@@ -14,8 +14,8 @@ from deniable.errors import TargetsNotMet
 ALPHA = 0.05
 """An end of an estimate is wrong with at most this probability."""
 
-_NARROW = 1.005
-_TURNS, _STEP_DOWN, _NEAR = 12, 0.98, 0.98
+_NARROW, _WIDE = 1.005, 1.02
+_TURNS, _STEP_DOWN, _NEAR, _STRIDE = 12, 0.98, 0.98, 0.02
 _DOUBLINGS = 60
 
 
@@ -84,7 +84,43 @@ def solve(measure: Measure, at_most: float, *, start: float, what: str) -> tuple
     )
 
 
-def _largest(value: Callable[[float], float], at_most: float, start: float) -> float:
+def meet(
+    measure: Measure, target: float, *, within: float, start: float, what: str
+) -> tuple[float, Estimate]:
+    """Return an ε at which a measure is the target within a tolerance, and the measure there: so that
+    mechanisms can be compared at the same value.
+
+    The search asks for turn 0, and goes on from there with turn 1.
+
+    :raises TargetsNotMet: if no such ε was found.
+    """
+    quick = lru_cache(maxsize=None)(lambda epsilon: measure(epsilon, 0).value)
+    epsilon = _largest(quick, target, start, narrow=_WIDE)
+    below: tuple[float, float] | None = None
+    above: tuple[float, float] | None = None
+    nearest = math.inf
+    for step in range(_TURNS):
+        checked = measure(epsilon, 1)
+        if abs(checked.value - target) <= within:
+            return epsilon, checked
+        nearest = min(nearest, checked.value, key=lambda value: abs(value - target))
+        if checked.value < target:
+            below = epsilon, checked.value
+        else:
+            above = epsilon, checked.value
+        if below is None or above is None:
+            epsilon *= (1.0 + _STRIDE * 2**step) ** (1.0 if above is None else -1.0)
+        else:
+            # Halfway from the middle to where a straight line would cross: fast on a smooth curve, safe on a
+            # steep one.
+            share = 0.5 * (target - below[1]) / (above[1] - below[1]) + 0.25
+            epsilon = below[0] * (above[0] / below[0]) ** share
+    raise TargetsNotMet(f"{what} was not met at {target:g}; the closest value was {nearest:.3f}")
+
+
+def _largest(
+    value: Callable[[float], float], at_most: float, start: float, *, narrow: float = _NARROW
+) -> float:
     """Return the largest ε of three digits at which a growing function is at most so large, by halving and
     false position in turn."""
     low = high = round_down(start)
@@ -100,7 +136,7 @@ def _largest(value: Callable[[float], float], at_most: float, start: float) -> f
             break
         low = high
     halve = False
-    while high / low > _NARROW:
+    while high / low > narrow:
         below, above = at_most - value(low), value(high) - at_most
         share = 0.5 if halve or not math.isfinite(above) else min(max(below / (below + above), 0.1), 0.9)
         tried = round_down(low * (high / low) ** share)

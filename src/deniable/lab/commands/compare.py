@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,6 @@ import typer
 
 from deniable.cli.options import (
     AsJson,
-    Device,
     FileOptions,
     NeverReleased,
     PageFile,
@@ -21,106 +21,95 @@ from deniable.cli.options import (
 from deniable.cli.terminal import make_table, open_console, print_json, save_json
 
 if TYPE_CHECKING:
-    from deniable.lab.comparison.matching import Target
-    from deniable.lab.comparison.results import ComparisonResult
+    from deniable.lab.comparison import ComparisonResult, ComparisonSettings, Target
 
 _WIDTH_OF_FILES = 140
 
 
+@dataclass(frozen=True, kw_only=True)
+class ComparisonOptions:
+    """How much is drawn, released and decoded.
+
+    :param target -t READING=VALUE: What all have in common: average or worst (N_w), or the success of an
+        attacker: adversary (among the words of a sample), named (among all words of the text), context (the
+        same, reading in context too; needs --public) or kinds (the kind of a less frequent word). May be
+        repeated.
+    :param public: A public text, one document per line: the attackers of context and kinds read in context
+        with it.
+    :param runs: How many times the data is released at each ε, to see the spread.
+    :param words: How many words of the text to read privacy on, drawn at random.
+    :param seed: The seed of the split, the sample and the readings; releases never use it.
+    :param decode: Measure what a receiver gets too, as released and decoded, or leave that out.
+    :param decode_words: For decoding: how many words may have gone in, the most frequent ones.
+    :param effort: For decoding and attackers: at most how many points are drawn around each word, or
+        directions followed, or draws made.
+    """
+
+    target: list[str] | None = None
+    public: Path | None = None
+    runs: int = 2
+    words: int = 1_000
+    seed: int = 0
+    decode: bool = True
+    decode_words: int = 10_000
+    effort: int = 300
+
+    def settings(self, *, several: bool) -> ComparisonSettings:
+        """Return the settings, with the default targets of one embedding or of several.
+
+        :raises InvalidParameter: if a value is not allowed.
+        """
+        from dataclasses import replace
+
+        from deniable.lab.comparison.settings import (
+            ATTACKERS,
+            QUICK,
+            TARGETS,
+            THOROUGH,
+            ComparisonSettings,
+        )
+        from deniable.parameters import validated_count
+        from deniable.utility.accuracy import DecodingEffort
+
+        default = ATTACKERS if several else TARGETS
+        words = validated_count(self.decode_words, "--decode-words")
+        return ComparisonSettings(
+            targets=tuple(map(parse_target, self.target)) if self.target else default,
+            runs=self.runs,
+            words=self.words,
+            seed=self.seed,
+            quick=replace(QUICK, directions=max(1, self.effort // 5)),
+            thorough=replace(THOROUGH, directions=self.effort),
+            decoding=DecodingEffort(support=words, directions=self.effort) if self.decode else None,
+            public=self.public,
+        )
+
+
 @with_groups
 def compare(
-    *,
     data: Annotated[
         Path,
         typer.Argument(
             help="CSV, TSV, JSON Lines or Parquet with one labelled text per record; may be compressed."
         ),
     ],
-    text: Annotated[
-        str, typer.Option("--text", "--column", "-c", help="The column that holds the text.")
-    ] = "text",
-    label: Annotated[
-        str, typer.Option("--label", help="The column that holds the label of the task.")
-    ] = "label",
+    *,
+    text: str = "text",
+    label: str = "label",
     reading: FileOptions,
-    mechanism: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--mechanism",
-            "-m",
-            metavar="NAME[:OPTION=VALUE,…]",
-            help="A mechanism to compare. May be repeated; all by default.",
-        ),
-    ] = None,
-    embedding: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--embedding",
-            help="The name of an installed embedding; the built-in one by default. May be repeated.",
-        ),
-    ] = None,
+    mechanism: list[str] | None = None,
+    embedding: list[str] | None = None,
     never_release: NeverReleased = None,
-    target: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--target",
-            "-t",
-            metavar="READING=VALUE",
-            help="What all have in common: average or worst (N_w), or the success of an attacker: adversary "
-            "(among the words of a sample), "
-            "named (among all words of the text), context (the same, reading in context too; needs --public) "
-            "or kinds (the kind of a less "
-            "frequent word). May be repeated.",
-        ),
-    ] = None,
-    public: Annotated[
-        Path | None,
-        typer.Option(
-            help="A public text, one document per line: the attackers of context and kinds read in context "
-            "with it."
-        ),
-    ] = None,
-    train: Annotated[
-        int | None,
-        typer.Option(help="How many texts to learn from, drawn at random; half of them by default."),
-    ] = None,
-    test: Annotated[
-        int | None, typer.Option(help="How many other texts to test on; all the rest by default.")
-    ] = None,
-    longest: Annotated[int | None, typer.Option(help="Cut texts after this many words.")] = None,
-    runs: Annotated[
-        int, typer.Option(help="How many times the data is released at each ε, to see the spread.")
-    ] = 2,
-    words: Annotated[
-        int, typer.Option(help="How many words of the text to read privacy on, drawn at random.")
-    ] = 1_000,
-    seed: Annotated[
-        int, typer.Option(help="The seed of the split, the sample and the readings; releases never use it.")
-    ] = 0,
-    decode: Annotated[
-        bool,
-        typer.Option(help="Measure what a receiver gets too, as released and decoded, or leave that out."),
-    ] = True,
-    decode_words: Annotated[
-        int, typer.Option(help="For decoding: how many words may have gone in, the most frequent ones.")
-    ] = 10_000,
-    directions: Annotated[
-        int,
-        typer.Option(
-            "--effort",
-            help="For decoding and words named: at most how many points are drawn around each word, or "
-            "directions followed, or draws made.",
-        ),
-    ] = 300,
-    keep: Annotated[
-        Path | None, typer.Option(help="A folder for measured numbers: run again to go on where it stopped.")
-    ] = None,
-    save: Annotated[Path | None, typer.Option("--save", help="Where to write the result as JSON.")] = None,
+    options: ComparisonOptions,
+    train: int | None = None,
+    test: int | None = None,
+    longest: int | None = None,
+    keep: Path | None = None,
+    save: Path | None = None,
     report: PageFile = None,
-    figures: Annotated[Path | None, typer.Option(help="A folder for the plot, as PNG and SVG.")] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
-    device: Device = "cpu",  # noqa: ARG001 - its callback sets it
+    device: str = "cpu",  # noqa: ARG001 - its callback sets it
 ) -> None:
     """Compare mechanisms at equal privacy: ε is chosen for each so that all have the same reading, then text
     is released and used.
@@ -131,18 +120,23 @@ def compare(
 
     With several embeddings, mechanisms are compared in all of them, by default at equal success of an
     attacker over all words of the text.
-    """
-    from dataclasses import replace
 
+    :param text --text --column -c: The column that holds the text.
+    :param label: The column that holds the label of the task.
+    :param mechanism -m NAME[:OPTION=VALUE,…]: A mechanism to compare. May be repeated; all by default.
+    :param embedding: The name of an installed embedding; the built-in one by default. May be repeated.
+    :param train: How many texts to learn from, drawn at random; half of them by default.
+    :param test: How many other texts to test on; all the rest by default.
+    :param longest: Cut texts after this many words.
+    :param keep: A folder for measured numbers: run again to go on where it stopped.
+    :param save: Where to write the result as JSON.
+    """
     from deniable.atomic import check_place
-    from deniable.lab.comparison.experiment import compare_mechanisms
-    from deniable.lab.comparison.readings import QUICK, THOROUGH
-    from deniable.lab.comparison.settings import ATTACKERS, TARGETS, ComparisonSettings
+    from deniable.lab.comparison import compare_mechanisms
+    from deniable.lab.comparison.page import comparison_page
     from deniable.mechanisms.catalogue import parse_mechanism
-    from deniable.parameters import validated_count
     from deniable.progress import Stages
     from deniable.records.reading import read_labelled
-    from deniable.utility.accuracy import DecodingEffort
     from deniable.utility.classifiers import sklearn
     from deniable.words.never_release import NeverRelease
 
@@ -151,35 +145,11 @@ def compare(
             check_place(path)
     sklearn("linear_model", "comparing mechanisms")
     chosen = embedding or ["default"]
-    default = TARGETS if len(chosen) == 1 else ATTACKERS
-    targets = tuple(parse_target(typed) for typed in target) if target else default
-    decoding = (
-        DecodingEffort(support=validated_count(decode_words, "--decode-words"), directions=directions)
-        if decode
-        else None
-    )
-    quick, thorough = (
-        replace(QUICK, directions=max(1, directions // 5)),
-        replace(THOROUGH, directions=directions),
-    )
-    settings = ComparisonSettings(
-        targets=targets,
-        runs=runs,
-        words=words,
-        seed=seed,
-        quick=quick,
-        thorough=thorough,
-        decoding=decoding,
-        public=public,
-    )
-    mechanisms = (
-        [parse_mechanism(typed, parameter="--mechanism") for typed in mechanism] if mechanism else None
-    )
+    settings = options.settings(several=len(chosen) > 1)
+    mechanisms = [parse_mechanism(typed, parameter="--mechanism") for typed in mechanism or ()] or None
     listed = NeverRelease.read(never_release or ())
     opened = [open_without(name, listed) for name in chosen]
     texts = read_labelled(data, person_column=label, text_column=text, called="label", **reading.reading())
-    if figures is not None:
-        figures.mkdir(parents=True, exist_ok=True)
     with (
         Stages("comparing", unit="matches") as progress,
         Stages("preparing to decode", unit="words") as preparing,
@@ -201,7 +171,14 @@ def compare(
             channel_report=None if quiet else prepare,
             report=None if quiet else progress.report,
         )
-    _finish(result, save=save, report=report, figures=figures, as_json=as_json)
+    if save is not None:
+        save_json(save, result.to_dict())
+    if report is not None:
+        comparison_page(result).write(report)
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        _show(result)
 
 
 def parse_target(typed: str) -> Target:
@@ -210,41 +187,14 @@ def parse_target(typed: str) -> Target:
     :raises InvalidParameter: if there is no such reading, or the value is not a share.
     """
     from deniable.cli.tune import parse_reading
-    from deniable.lab.comparison.matching import Target
-    from deniable.lab.comparison.readings import NAMES
+    from deniable.lab.comparison.settings import NAMES, Target
 
     reading, value = parse_reading(typed, NAMES)
     return Target(reading=reading, value=value)
 
 
-def _finish(
-    result: ComparisonResult, *, save: Path | None, report: Path | None, figures: Path | None, as_json: bool
-) -> None:
-    if save is not None:
-        save_json(save, result.to_dict())
-    if report is not None:
-        from deniable.lab.comparison.report.comparison_page import comparison_page
-
-        comparison_page(result).write(report)
-    if figures is not None:
-        from deniable.lab.comparison.report.comparison_page import privacy_utility_figure
-        from deniable.report.figure import save as save_figure
-
-        save_figure(privacy_utility_figure(result), figures, "comparison")
-    if as_json:
-        print_json(result.to_dict())
-    else:
-        _show(result)
-
-
 def _show(result: ComparisonResult) -> None:
-    from deniable.lab.comparison.report.words import (
-        columns_of,
-        finding,
-        legend_of,
-        met_and_missed,
-        target_name,
-    )
+    from deniable.lab.comparison.words import columns_of, finding, legend_of, met_and_missed, target_name
 
     # Nobody makes a file or a pipe wider: there the table is written as wide as it is.
     console = open_console(None if sys.stdout.isatty() else _WIDTH_OF_FILES)

@@ -1,9 +1,8 @@
 """Mechanisms side by side at equal privacy. Their ε do not compare, so ε is chosen for each by what an
-adversary meets."""
+attacker reaches."""
 
-from deniable.lab.comparison.experiment import compare_mechanisms
-from deniable.lab.comparison.matching import Target
+from deniable.lab.comparison.comparison import compare_mechanisms
 from deniable.lab.comparison.results import ComparisonResult, read_comparison
-from deniable.lab.comparison.settings import ComparisonSettings
+from deniable.lab.comparison.settings import ComparisonSettings, Target
 
 __all__ = ["ComparisonResult", "ComparisonSettings", "Target", "compare_mechanisms", "read_comparison"]

@@ -12,15 +12,12 @@ import msgspec
 import numpy as np
 
 from deniable.atomic import read_plain_file
-from deniable.audit.named import Way
 from deniable.audit.results import EmbeddingSummary, plain
 from deniable.errors import RecordError
-from deniable.lab.comparison.knowledge import PublicSummary
-from deniable.lab.comparison.matching import Target
-from deniable.lab.comparison.probe import SampleCounts
-from deniable.lab.comparison.readings import Name, PrivacyReadings
-from deniable.lab.comparison.texts import TextCounts
+from deniable.lab.comparison.settings import Name, Target
 from deniable.utility.accuracy import DecodingEffort
+
+_LONGEST = 64 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,109 +30,82 @@ class MeanAndSpread:
     @classmethod
     def of(cls, values: Sequence[float]) -> Self:
         """Return those of some values."""
-        return cls(
-            mean=float(np.mean(values)), spread=float(np.std(values, ddof=1)) if len(values) > 1 else None
-        )
-
-
-def means(runs: Sequence[Any]) -> dict[str, MeanAndSpread]:
-    """Return the mean and spread over runs of each field of what was measured."""
-    return {name: MeanAndSpread.of([getattr(run, name) for run in runs]) for name in vars(runs[0])}
+        spread = float(np.std(values, ddof=1)) if len(values) > 1 else None
+        return cls(mean=float(np.mean(values)), spread=spread)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ByPlace:
-    """Accuracies by where text is released: texts to learn from ("train"), those that are judged ("test"), or
-    both."""
+class PrivacyReadings:
+    """The readings at one ε; ``errors`` are standard errors of the draws, the sample of words taken as given.
 
-    train: MeanAndSpread
-    test: MeanAndSpread
-    both: MeanAndSpread
-
-
-@dataclass(frozen=True, kw_only=True)
-class OnVectors:
-    """Accuracies with text released on both sides, where a classifier reads the mean vector of each text: as
-    released, and as expected."""
-
-    as_released: MeanAndSpread
-    decoded: MeanAndSpread
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReceiverAccuracies:
-    """What a receiver gets: with words as released and decoded, for every place; ``on_vectors`` is missing in
-    results of old versions."""
-
-    as_released: ByPlace
-    decoded: ByPlace
-    on_vectors: OnVectors | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Worth:
-    """What a mechanism is worth at the ε that meets a target: the reading there, and what text released there
-    is good for.
-
-    ``accuracy`` is that of a classifier that learnt from words as released and judged original text,
-    ``on_released`` where it judged words as released. ``receiver`` says it for whoever has released text
-    only, decoded too, and comes first where it was measured. Results of old versions may have neither.
+    ``named``, ``context`` and ``kinds`` are None where they were not asked for.
     """
 
     epsilon: float
-    reached: PrivacyReadings
-    accuracy: MeanAndSpread
-    unchanged: MeanAndSpread
-    distance: MeanAndSpread
-    words_per_second: float
-    receiver: ReceiverAccuracies | None = None
-    on_released: MeanAndSpread | None = None
+    average: float
+    worst: float
+    adversary: float
+    errors: dict[str, float]
+    named: float | None = None
+    context: float | None = None
+    kinds: float | None = None
 
-    @property
-    def on_vectors(self) -> OnVectors | None:
-        """The accuracies of a classifier that reads mean vectors, where they were measured."""
-        return None if self.receiver is None else self.receiver.on_vectors
-
-    @property
-    def received(self) -> MeanAndSpread:
-        """The accuracy with words as released: on both sides, or judged on original text where nothing else
-        was measured."""
-        return (
-            self.receiver.as_released.both if self.receiver is not None else self.on_released or self.accuracy
-        )
-
-    @property
-    def best_known(self) -> MeanAndSpread:
-        """The accuracy that rows are ordered by: decoded on both sides, where that was measured."""
-        return self.received if self.receiver is None else self.receiver.decoded.both
+    def value(self, name: Name) -> float:
+        """Return one of the readings."""
+        return float(getattr(self, name))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A mechanism at a target. ``worth`` is None where it cannot be brought there, and ``problem`` says why.
+    """A mechanism at a target: the ε that meets it, the readings there, and what released text is good for.
 
-    ``embedding`` is named where there are several.
+    Where the mechanism cannot be brought to the target, ``problem`` says why, and the rest is None.
+    ``accuracy`` is that of a classifier that learnt from words as released and judged original text,
+    ``on_released`` where it judged words as released. ``as_released`` and ``decoded`` are the accuracies by
+    where text is released (train, test, both), ``on_vectors`` those of a classifier that reads mean vectors
+    (as_released, decoded) with text released on both sides. ``embedding`` is named where there are several.
     """
 
     mechanism: str
     reading: Name
     target: float
-    problem: str
-    worth: Worth | None = None
+    problem: str = ""
     embedding: str = ""
+    epsilon: float | None = None
+    reached: PrivacyReadings | None = None
+    accuracy: MeanAndSpread | None = None
+    on_released: MeanAndSpread | None = None
+    unchanged: MeanAndSpread | None = None
+    distance: MeanAndSpread | None = None
+    words_per_second: float | None = None
+    as_released: dict[str, MeanAndSpread] | None = None
+    decoded: dict[str, MeanAndSpread] | None = None
+    on_vectors: dict[str, MeanAndSpread] | None = None
 
     @property
     def name(self) -> str:
         """The mechanism, and the embedding where there are several."""
         return f"{self.mechanism} in {self.embedding}" if self.embedding else self.mechanism
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as flat JSON; where the mechanism cannot be brought there it ends with the
-        problem."""
-        data: dict[str, Any] = plain(self)
-        worth = data.pop("worth", {})
-        receiver = worth.pop("receiver", {})
-        return {**data, **worth, **receiver}
+    def of(self, measured: str, place: str) -> MeanAndSpread | None:
+        """Return one of the accuracies that stand by place."""
+        by_place: dict[str, MeanAndSpread] | None = getattr(self, measured)
+        return None if by_place is None else by_place.get(place)
+
+    @property
+    def received(self) -> MeanAndSpread | None:
+        """The accuracy with words as released: on both sides, or judged on original text where nothing else
+        was measured."""
+        return self.of("as_released", "both") or self.on_released or self.accuracy
+
+    @property
+    def best_known(self) -> MeanAndSpread | None:
+        """The accuracy that rows are ordered by: decoded on both sides, where that was measured."""
+        return self.of("decoded", "both") or self.received
+
+    def at(self, target: Target) -> bool:
+        """Return whether the row is one of this target."""
+        return (self.reading, self.target) == (target.reading, target.value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,10 +133,12 @@ class ComparisonResult:
 
     ``original`` is the accuracy of a classifier that learnt from original text, ``guess`` that of always
     naming the most frequent label. ``left_out`` are mechanisms that did not take part, with the reason.
-    ``decoding`` is how finely receivers knew the channels; it is None if nothing was decoded. ``spaces`` are
-    the embeddings, the first of which is the one that all else is about; results of earlier versions have
-    none. ``public`` is the public text that attackers read, and ``kinds`` says what kinds of words are, if
-    they were asked for.
+    ``texts`` counts the texts to learn from and to test on and the words to learn from; ``sample`` the words
+    that privacy is read on, all and distinct ones, with the share that a blind guess names. ``decoding`` is
+    how finely receivers knew the channels; it is None if nothing was decoded. ``spaces`` are the embeddings,
+    the first of which is the one that all else is about. ``public`` is the public text that attackers read,
+    and ``kinds`` says what kinds of words are, if they were asked for. ``tolerance`` is how far readings may
+    be from their targets.
     """
 
     version: str
@@ -176,75 +148,61 @@ class ComparisonResult:
     tolerance: dict[Name, float]
     targets: tuple[Target, ...]
     mechanisms: tuple[str, ...]
-    texts: TextCounts
-    sample: SampleCounts
+    texts: dict[str, int]
+    sample: dict[str, int | float]
     original: float
     guess: float
     left_out: dict[str, str]
     rows: tuple[Row, ...]
     decoding: DecodingEffort | None = None
     spaces: tuple[SpaceCounts, ...] = ()
-    public: PublicSummary | None = None
+    public: dict[str, str | int] | None = None
     kinds: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as the JSON that ``deniable lab compare --save`` writes."""
-        return {**plain(self), "rows": [row.to_dict() for row in self.rows]}
+        data: dict[str, Any] = plain(self)
+        for row in data["rows"]:
+            row.setdefault("problem", "")
+        return data
 
     @property
     def judged_on(self) -> str:
         """What the texts are that the accuracies as released are judged on; original only in results of old
         versions."""
-        released = all(
-            worth.receiver is not None or worth.on_released is not None for _, worth in self.matched()
-        )
-        return "released text" if released else "original text"
+        judged = all(row.as_released or row.on_released for row in self.matched())
+        return "released text" if judged else "original text"
 
     @property
     def several(self) -> bool:
         """Whether several embeddings were compared."""
         return len(self.spaces) > 1
 
-    def matched(self) -> list[tuple[Row, Worth]]:
-        """Return the rows of mechanisms that could be brought to the target, with what they are worth
-        there."""
-        return [(row, row.worth) for row in self.rows if row.worth is not None]
+    def matched(self, target: Target | None = None) -> list[Row]:
+        """Return the rows of mechanisms that could be brought to their target, of one target or of all."""
+        return [row for row in self.rows if row.reached is not None and (target is None or row.at(target))]
 
-    def front(self) -> list[tuple[Row, Worth]]:
-        """Return the rows that no other row beats in the attacker's success and accuracy together, weakest
-        attacker first.
-
-        The accuracy is that of words as released. The attacker is that of ``attacker``.
-        """
-        return self._front(lambda worth: worth.received)
-
-    def decoded_front(self) -> list[tuple[Row, Worth]]:
-        """Return the rows that no other row beats once the text of all of them is decoded; none where nothing
-        was."""
-        return self._front(lambda worth: worth.best_known) if self.decoding is not None else []
-
-    def _front(self, accuracy: Callable[[Worth], MeanAndSpread]) -> list[tuple[Row, Worth]]:
-        found = self.matched()
-        return [
-            found[place]
-            for place in pareto_front([(self.risk(worth), accuracy(worth).mean) for _, worth in found])
-        ]
-
-    def risk(self, worth: Worth) -> float:
+    def risk(self, row: Row) -> float:
         """Return how often a word, or its kind, is named by the attacker that rows are compared by."""
-        return worth.reached.value(self.attacker)
+        return 0.0 if row.reached is None else row.reached.value(self.attacker)
 
     @property
     def attacker(self) -> Name:
         """The attacker that rows are compared by: the strongest over all words that was read for every row,
         else that of a sample."""
-        read = [worth.reached for _, worth in self.matched()]
-        of_all: tuple[Way, ...] = ("context", "named", "kinds")
-        known = (name for name in of_all if read and all(getattr(each, name) is not None for each in read))
-        return next(known, "adversary")
+        readings = [row.reached for row in self.matched()]
+        of_all: tuple[Name, ...] = ("context", "named", "kinds")
+        for name in of_all:
+            if readings and all(getattr(each, name) is not None for each in readings):
+                return name
+        return "adversary"
 
-
-_LONGEST = 64 << 20
+    def front(self, accuracy: Callable[[Row], MeanAndSpread | None]) -> list[Row]:
+        """Return the rows that no other row beats in the attacker's success and accuracy together, weakest
+        attacker first."""
+        found = [row for row in self.matched() if accuracy(row) is not None]
+        points = [(self.risk(row), share.mean) for row in found if (share := accuracy(row)) is not None]
+        return [found[place] for place in pareto_front(points)]
 
 
 def read_comparison(path: Path) -> ComparisonResult:
@@ -254,19 +212,12 @@ def read_comparison(path: Path) -> ComparisonResult:
     """
     try:
         data = json.loads(read_plain_file(path, longest=_LONGEST, what="comparison", error=RecordError))
-        rows = [{**row, "worth": _worth_in(row)} for row in data["rows"]]
-        return msgspec.convert({**data, "rows": rows}, type=ComparisonResult)
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        raise RecordError(
-            path,
-            f"is not the result of a comparison ({error}); write one: deniable lab compare … --save FILE",
-        ) from None
-
-
-def _worth_in(row: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the worth that a row of JSON has flat in it; None if the mechanism could not be brought to the
-    target."""
-    return {**row, "receiver": row if "as_released" in row else None} if "epsilon" in row else None
+        return msgspec.convert(data, type=ComparisonResult)
+    except (ValueError, OverflowError, RecursionError) as error:
+        problem = (
+            f"is not the result of a comparison ({error}); write one: deniable lab compare … --save FILE"
+        )
+        raise RecordError(path, problem) from None
 
 
 def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:

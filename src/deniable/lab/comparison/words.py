@@ -6,15 +6,15 @@ import math
 from collections.abc import Callable, Sequence
 
 from deniable.audit.named import WAYS
-from deniable.lab.comparison.matching import Target
-from deniable.lab.comparison.readings import Name
-from deniable.lab.comparison.results import ComparisonResult, MeanAndSpread, Row, Worth, pareto_front
+from deniable.lab.comparison.results import ComparisonResult, MeanAndSpread, Row, pareto_front
+from deniable.lab.comparison.settings import Name, Target
 from deniable.report.wording import percent_fixed
 
-Column = tuple[str, Callable[[Row, Worth], str]]
+Column = tuple[str, Callable[[Row], str]]
 """The name of a column of a table, and its cell in a row."""
+Share = Callable[[Row], MeanAndSpread | None]
 
-READINGS = {
+READINGS: dict[Name, str] = {
     "average": "average N_w",
     "worst": "N_w of the most exposed 1 %",
     "adversary": "Bayes adversary's success",
@@ -42,41 +42,56 @@ _LEGENDS = {
 _NAMED_AT_MOST = 3
 
 
+def received(row: Row) -> MeanAndSpread | None:
+    """Return the accuracy with words as released."""
+    return row.received
+
+
+def decoded(row: Row) -> MeanAndSpread | None:
+    """Return the accuracy once text is decoded, where that was measured."""
+    return row.best_known
+
+
 def table_columns(result: ComparisonResult) -> list[Column]:
     """Return the columns of the table between the names and the marks."""
-    epsilon: Column = ("ε", lambda _, worth: f"{worth.epsilon:.3g}")
-    accuracies: list[Column] = [
-        ("accuracy", lambda _, worth: _accuracy(worth.accuracy)),
-        ("received", lambda _, worth: _accuracy(worth.received)),
-        ("decoded", lambda _, worth: _accuracy(worth.best_known)),
-    ]
+    epsilon: Column = ("ε", lambda row: f"{row.epsilon:.3g}" if row.epsilon is not None else NOT_MET)
     if result.several and result.decoding is None:
-        return [epsilon, *_REACHED, ("accuracy", accuracies[1][1])]
+        return [epsilon, _REACHED, _EXPOSED, ("accuracy", lambda row: _accuracy(row.received))]
     if result.several:
         return [
             epsilon,
-            ("words", lambda _, worth: _accuracy(worth.received, "")),
-            ("decoded", lambda _, worth: _accuracy(worth.best_known, "")),
-            ("vectors", lambda _, worth: _accuracy(worth.on_vectors and worth.on_vectors.as_released, "")),
-            ("decoded", lambda _, worth: _accuracy(worth.on_vectors and worth.on_vectors.decoded, "")),
+            ("words", lambda row: _accuracy(row.received, "")),
+            ("decoded", lambda row: _accuracy(row.best_known, "")),
+            ("vectors", lambda row: _accuracy(row.of("on_vectors", "as_released"), "")),
+            ("decoded", lambda row: _accuracy(row.of("on_vectors", "decoded"), "")),
         ]
+    accuracies: list[Column] = [
+        ("accuracy", lambda row: _accuracy(row.accuracy)),
+        ("received", lambda row: _accuracy(row.received)),
+        ("decoded", lambda row: _accuracy(row.best_known)),
+    ]
     measured = 3 if result.decoding is not None else 2 if result.judged_on == "released text" else 1
     return [
         epsilon,
-        _REACHED[0],
-        ("N_w", lambda _, worth: f"{worth.reached.average:.2f}"),
-        _REACHED[1],
-        ("adversary", lambda _, worth: f"{worth.reached.adversary:.2f}"),
+        _REACHED,
+        _reading("N_w", "average"),
+        _EXPOSED,
+        _reading("adversary", "adversary"),
         *accuracies[:measured],
-        ("moved", lambda _, worth: f"{worth.distance.mean:.2f}"),
-        ("words/s", lambda _, worth: f"{worth.words_per_second:,.0f}"),
+        ("moved", lambda row: f"{row.distance.mean:.2f}" if row.distance else NOT_MET),
+        ("words/s", lambda row: f"{row.words_per_second:,.0f}" if row.words_per_second else NOT_MET),
     ]
 
 
-_REACHED: list[Column] = [
-    ("reached", lambda row, worth: f"{worth.reached.value(row.reading):.3f}"),
-    ("exposed", lambda _, worth: f"{worth.reached.worst:.2f}"),
-]
+def _reading(title: str, name: Name) -> Column:
+    return title, lambda row: f"{row.reached.value(name):.2f}" if row.reached else NOT_MET
+
+
+_REACHED: Column = (
+    "reached",
+    lambda row: f"{row.reached.value(row.reading):.3f}" if row.reached else NOT_MET,
+)
+_EXPOSED = _reading("exposed", "worst")
 
 
 def columns_of(result: ComparisonResult) -> list[str]:
@@ -114,46 +129,37 @@ def finding(result: ComparisonResult) -> str:
         f"texts, one that always names the most frequent label for {percent_fixed(result.guess)}."
     ]
     for target in result.targets:
-        found = _matched_at(result, target)
-        if not found:
-            continue
-        begin = f"At {target_name(target)}, judged on {result.judged_on}, "
-        sentences.append(_best(begin, found, _received, result))
-        if result.decoding is not None:
-            sentences.append(_best("Once all are decoded, ", found, _decoded, result))
+        if found := result.matched(target):
+            begin = f"At {target_name(target)}, judged on {result.judged_on}, "
+            sentences.append(_best(begin, found, received, result))
+            if result.decoding is not None:
+                sentences.append(_best("Once all are decoded, ", found, decoded, result))
     return " ".join(sentences)
 
 
-def table(result: ComparisonResult) -> list[list[str]]:
+def table(result: ComparisonResult, rows: Sequence[Row] | None = None) -> list[list[str]]:
     """Return the rows of the one table, grouped by target, most accurate first: decoded, where that was
     measured."""
-    return [cells for target in result.targets for cells in _table_at(result, target, result.rows)]
+    return [cells for target in result.targets for cells in _table_at(result, target, rows or result.rows)]
 
 
 def _table_at(result: ComparisonResult, target: Target, rows: Sequence[Row]) -> list[list[str]]:
-    there = [row for row in rows if _is_at(row, target)]
-    there.sort(key=lambda row: 0.0 if row.worth is None else -row.worth.best_known.mean)
-    best = _unbeaten(result, target, _received)
-    decoded = [] if result.decoding is None else _unbeaten(result, target, _decoded)
     columns = table_columns(result)
-    return [
-        [
-            target_name(target),
-            *_named(row),
-            *(
-                [NOT_MET, row.problem, *[NOT_MET] * (len(columns) - 2)]
-                if row.worth is None
-                else [cell(row, row.worth) for _, cell in columns]
-            ),
-            ("◆" if row in best else "") + ("◇" if row in decoded else ""),
-        ]
-        for row in there
-    ]
+    marks = [(_unbeaten(result, target, received), "◆")]
+    if result.decoding is not None:
+        marks.append((_unbeaten(result, target, decoded), "◇"))
+    lines = []
+    for row in sorted((row for row in rows if row.at(target)), key=lambda row: -_mean(row.best_known)):
+        if row.reached is None:
+            cells = [NOT_MET, row.problem, *[NOT_MET] * (len(columns) - 2)]
+        else:
+            cells = [cell(row) for _, cell in columns]
+        mark = "".join(mark for best, mark in marks if row in best)
+        lines.append([target_name(target), *_named(row), *cells, mark])
+    return lines
 
 
-def _unbeaten(
-    result: ComparisonResult, target: Target, accuracy: Callable[[Worth], MeanAndSpread]
-) -> list[Row]:
+def _unbeaten(result: ComparisonResult, target: Target, accuracy: Share) -> list[Row]:
     """Return the rows at a target that no other row there beats, by figures as the table has them.
 
     The attacker is the one that was matched. Where N_w was, it is the adversary, whose success stands beside
@@ -161,12 +167,13 @@ def _unbeaten(
     """
     matched = result.several or target.reading in ("adversary", *WAYS)
     attacker: Name = target.reading if matched else "adversary"
-    digits, found = 3 if matched else 2, _matched_at(result, target)
+    digits, found = 3 if matched else 2, result.matched(target)
     points = [
-        (round(worth.reached.value(attacker), digits), round(100 * accuracy(worth).mean, 1))
-        for _, worth in found
+        (round(row.reached.value(attacker), digits), round(100 * _mean(accuracy(row)), 1))
+        for row in found
+        if row.reached is not None
     ]
-    return [found[place][0] for place in pareto_front(points)]
+    return [found[place] for place in pareto_front(points)]
 
 
 def places_table(result: ComparisonResult, target: Target) -> tuple[list[str], list[list[str]]]:
@@ -176,62 +183,49 @@ def places_table(result: ComparisonResult, target: Target) -> tuple[list[str], l
     Mean vectors come last, if they were measured. With several embeddings, the first table already has them
     and both sides; what was reached, for which it has no room, is here.
     """
-    there = [(row, worth) for row, worth in _matched_at(result, target) if worth.receiver is not None]
-    places = {"train": "training", "test": "test"} if result.several else {
+    rows = [row for row in result.matched(target) if row.as_released is not None]
+    rows.sort(key=lambda row: -_mean(row.best_known))
+    titles = {"train": "training", "test": "test"} if result.several else {
         "train": "training time", "test": "test time", "both": "both times"
     }  # fmt: skip
-    if not result.several and there and all(worth.on_vectors is not None for _, worth in there):
-        places["on_vectors"] = "mean vectors"
-    rows = [
-        [
-            *_named(row),
-            *([cell(row, worth) for _, cell in _REACHED] if result.several else []),
-            *(
-                _accuracy(accuracy, "" if result.several else " %")
-                for place in places
-                for accuracy in _released_and_decoded(worth, place)
-            ),
+    unit = "" if result.several else " %"
+    columns: list[Column] = [_REACHED, _EXPOSED] if result.several else []
+    for place, title in titles.items():
+        columns += [
+            _at_place(title, "as_released", place, unit),
+            _at_place("decoded", "decoded", place, unit),
         ]
-        for row, worth in sorted(there, key=lambda pair: -pair[1].best_known.mean)
-    ]
-    columns = ["embedding", "mechanism", "reached", "exposed"] if result.several else ["mechanism"]
-    return [*columns, *(name for place in places.values() for name in (place, "decoded"))], rows
+    if not result.several and rows and all(row.on_vectors is not None for row in rows):
+        columns.append(_at_place("mean vectors", "on_vectors", "as_released", unit))
+        columns.append(_at_place("decoded", "on_vectors", "decoded", unit))
+    names = ["embedding", "mechanism"] if result.several else ["mechanism"]
+    lines = [[*_named(row), *(cell(row) for _, cell in columns)] for row in rows]
+    return [*names, *(title for title, _ in columns)], lines
 
 
-def _released_and_decoded(worth: Worth, place: str) -> tuple[MeanAndSpread | None, MeanAndSpread | None]:
-    receiver, vectors = worth.receiver, worth.on_vectors
-    if place == "on_vectors":
-        return (None, None) if vectors is None else (vectors.as_released, vectors.decoded)
-    return (
-        (None, None)
-        if receiver is None
-        else (getattr(receiver.as_released, place), getattr(receiver.decoded, place))
-    )
+def _at_place(title: str, measured: str, place: str, unit: str) -> Column:
+    return title, lambda row: _accuracy(row.of(measured, place), unit)
 
 
 def spaces_table(result: ComparisonResult) -> tuple[list[str], list[list[str]]]:
     """Return the columns and rows of what the texts are in each embedding."""
-    columns = {
-        "embedding": [space.embedding.name for space in result.spaces],
-        "dimensions": [f"{space.dimension:,}" for space in result.spaces],
-        "words it knows": [f"{space.vocabulary:,}" for space in result.spaces],
-        "words of the text": [f"{space.words:,}" for space in result.spaces],
-        "unknown": [percent_fixed(space.unknown) for space in result.spaces],
-        "blind guess": [percent_fixed(space.blind) for space in result.spaces],
-        "original text": [percent_fixed(space.original) for space in result.spaces],
-    }
-    if any(space.original_on_vectors is not None for space in result.spaces):
-        columns["mean vectors"] = [percent_fixed(space.original_on_vectors) for space in result.spaces]
-    return list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
+    columns = ["embedding", "dimensions", "words it knows", "words of the text", "unknown", "blind guess"]
+    columns.append("original text")
+    vectors = any(space.original_on_vectors is not None for space in result.spaces)
+    rows = []
+    for space in result.spaces:
+        counts = (space.dimension, space.vocabulary, space.words)
+        shares = [space.unknown, space.blind, space.original]
+        shares += [space.original_on_vectors] if vectors else []  # type: ignore[list-item]  # shown as a dash
+        rows.append([space.embedding.name, *(f"{each:,}" for each in counts), *map(percent_fixed, shares)])
+    return [*columns, "mean vectors"] if vectors else columns, rows
 
 
 def met_and_missed(result: ComparisonResult, target: Target) -> tuple[list[list[str]], list[str]]:
     """Return the rows of the table at a target without its name, and sentences about the mechanisms that
     cannot be brought there."""
-    missed = [
-        f"{row.name}: {row.problem}." for row in result.rows if _is_at(row, target) and row.worth is None
-    ]
-    return [cells[1:] for cells in _table_at(result, target, [row for row, _ in result.matched()])], missed
+    missed = [f"{row.name}: {row.problem}." for row in result.rows if row.at(target) and row.reached is None]
+    return [cells[1:] for cells in _table_at(result, target, result.matched())], missed
 
 
 def target_name(target: Target) -> str:
@@ -239,48 +233,24 @@ def target_name(target: Target) -> str:
     return f"{READINGS[target.reading]} = {target.value:g}"
 
 
-def telling_difference(
-    result: ComparisonResult, accuracy: Callable[[Worth], MeanAndSpread] | None = None
-) -> float | None:
+def telling_difference(result: ComparisonResult, accuracy: Share = received) -> float | None:
     """Return the difference of two accuracies that is more than chance in the noise: three standard errors of
     a difference.
 
     The standard deviation of the runs is pooled over all rows, because a few runs say little about their own.
-    None for one run. ``accuracy`` says which accuracies: those with words as released, unless others are
-    named.
+    None for one run.
     """
-    spreads = [(accuracy or _received)(worth).spread for _, worth in result.matched()]
-    known = [spread for spread in spreads if spread is not None]
-    if not known or len(known) < len(spreads):
+    shares = [accuracy(row) for row in result.matched()]
+    spreads = [share.spread for share in shares if share is not None and share.spread is not None]
+    if not spreads or len(spreads) < len(shares):
         return None
-    pooled = math.sqrt(sum(spread**2 for spread in known) / len(known))
+    pooled = math.sqrt(sum(spread**2 for spread in spreads) / len(spreads))
     return 3.0 * pooled * math.sqrt(2.0 / result.runs)
 
 
-def _is_at(row: Row, target: Target) -> bool:
-    return (row.reading, row.target) == (target.reading, target.value)
-
-
-def _matched_at(result: ComparisonResult, target: Target) -> list[tuple[Row, Worth]]:
-    return [(row, worth) for row, worth in result.matched() if _is_at(row, target)]
-
-
-def _received(worth: Worth) -> MeanAndSpread:
-    return worth.received
-
-
-def _decoded(worth: Worth) -> MeanAndSpread:
-    return worth.best_known
-
-
-def _best(
-    begin: str,
-    found: list[tuple[Row, Worth]],
-    accuracy: Callable[[Worth], MeanAndSpread],
-    result: ComparisonResult,
-) -> str:
+def _best(begin: str, found: list[Row], accuracy: Share, result: ComparisonResult) -> str:
     telling = telling_difference(result, accuracy)
-    ordered = sorted(((row.name, accuracy(worth).mean) for row, worth in found), key=lambda pair: -pair[1])
+    ordered = sorted(((row.name, _mean(accuracy(row))) for row in found), key=lambda pair: -pair[1])
     first, best = ordered[0]
     sentence = f"{begin}{first} is the most accurate ({percent_fixed(best)})"
     if telling is None:
@@ -292,6 +262,10 @@ def _best(
     names = f"{', '.join(close[:_NAMED_AT_MOST])} and {more} more" if more > 1 else ", ".join(close)
     ahead = f"not clearly ahead of {names}" if close else "clearly ahead of the others"
     return f"{sentence}, {ahead} (clear: more than {100 * telling:.1f} points)."
+
+
+def _mean(accuracy: MeanAndSpread | None) -> float:
+    return 0.0 if accuracy is None else accuracy.mean
 
 
 def _accuracy(accuracy: MeanAndSpread | None, unit: str = " %") -> str:

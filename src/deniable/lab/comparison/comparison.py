@@ -1,0 +1,460 @@
+"""The comparison itself: every mechanism in every embedding is brought to every target, released and used."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from functools import cached_property
+from hashlib import blake2b
+from itertools import chain, product
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from deniable.atomic import read_plain_file, write_whole
+from deniable.audit.named import Named
+from deniable.audit.results import summarise_embedding
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.kinds import Kinds
+from deniable.errors import InvalidParameter, RecordError, TargetsNotMet, UnusableAuditData
+from deniable.lab.comparison.readings import (
+    PublicContext,
+    kinds_by_spelling,
+    kinds_in,
+    make_sample,
+    mean_distance,
+    read_attacker,
+    read_context,
+    read_unchanged,
+)
+from deniable.lab.comparison.results import ComparisonResult, MeanAndSpread, PrivacyReadings, Row, SpaceCounts
+from deniable.lab.comparison.settings import ATTACKERS, TARGETS, TOLERANCE, ComparisonSettings, Name, Target
+from deniable.measures.catalogue import Setting
+from deniable.measures.estimate import Estimate, meet
+from deniable.measures.texts import Texts, cut_texts, join_texts
+from deniable.mechanisms.catalogue import CATALOGUE, ChosenMechanism, checked_options, entry_of
+from deniable.noise.randomness import SecureRandomness
+from deniable.parameters import validated_count
+from deniable.progress import Report
+from deniable.purposes.public_texts import are_numbers
+from deniable.records.reading import LabelledTexts
+from deniable.utility.accuracy import (
+    PLACES,
+    Accuracy,
+    LinearLearner,
+    Reading,
+    Version,
+    open_channel_of,
+    release_texts,
+)
+from deniable.utility.classifiers import sklearn
+from deniable.version import __version__
+
+_LEAST, _MOST, _START = 1e-6, 1e4, 4.0
+"""Where ε is looked for: far down, because ε may be a rate per place of a list of words. Beyond these nothing
+changes any more."""
+_STRENGTH = 1.0
+_LONGEST_FILE = 1 << 24
+_FORMAT = 3
+"""To be raised when a measurement comes out differently than before: what was saved then is measured
+again."""
+
+
+def compare_mechanisms(
+    data: LabelledTexts,
+    embedding: Embedding | Sequence[Embedding],
+    mechanisms: Sequence[ChosenMechanism] | None = None,
+    *,
+    settings: ComparisonSettings | None = None,
+    train: int | None = None,
+    test: int | None = None,
+    longest: int | None = None,
+    keep: Path | None = None,
+    channel_report: Report | None = None,
+    report: Report | None = None,
+) -> ComparisonResult:
+    """Compare mechanisms at equal privacy: ε is chosen for each so that all have the same reading, then text
+    is released and used.
+
+    Without ``mechanisms``, all that need no option take part. A classifier learns from ``train`` texts drawn
+    at random (half of them by default) and is tested on ``test`` others (all the rest by default), of at most
+    ``longest`` words each. Measured numbers are saved in the folder ``keep``, if one is given: the same call
+    goes on from there after it was stopped.
+
+    With several embeddings every mechanism takes part in each of them. Unless ``settings`` say otherwise they
+    are brought to an equal attacker over all words of the text (``audit.named``): what a word of it is
+    does not depend on the embedding, nor does how many are judged. An attacker in context reads
+    ``settings.public``, without documents that are among these texts. Kinds of words are those of the first
+    embedding.
+
+    What a receiver gets is measured too, unless ``settings.decoding`` is None: released text on both sides or
+    at test time only, as released and decoded. ``channel_report`` hears how much of a channel is made for
+    that, ``report`` how many rows are there.
+
+    :raises InvalidParameter: if an argument is not allowed.
+    :raises RecordError: if the public text cannot be read.
+    :raises UnusableAuditData: if there are too few texts, the texts to learn from have one label only, or the
+        public text says nothing.
+    :raises MissingExtra: if scikit-learn is not installed.
+    """
+    sklearn("linear_model", "comparing mechanisms")
+    embeddings = [embedding] if isinstance(embedding, Embedding) else list(embedding)
+    names = [each.name for each in embeddings]
+    if not embeddings or len(set(names)) < len(names):
+        problem = "give one or more embeddings, each with a name of its own"
+        raise InvalidParameter("embedding", ", ".join(names) or "none", problem)
+    if settings is None:
+        settings = ComparisonSettings(targets=TARGETS if len(embeddings) == 1 else ATTACKERS)
+    for count, name in ((train, "train"), (test, "test"), (longest, "longest")):
+        if count is not None:
+            validated_count(count, name)
+    taking_part, left_out = comparable_mechanisms() if mechanisms is None else (list(mechanisms), {})
+    for each, mechanism in product(embeddings, taking_part):
+        mechanism(each, epsilon=1.0)  # a wrong option is found before the work begins
+    parts = split_texts(data, train=train, test=test, seed=settings.seed)
+    rows: list[Row] = []
+    spaces: list[Space] = []
+    kinds: tuple[Embedding, Kinds] | None = None
+    for each in embeddings:
+        learn, tested = (some_words(part, each, longest=longest) for part in parts)
+        if kinds is None and any(target.reading == "kinds" for target in settings.targets):
+            kinds = each, kinds_in(each, np.concatenate([learn.ids, tested.ids]))
+        public = None if settings.public is None else read_context(each, settings.public, data.texts)
+        space = Space(
+            each, learn, tested, settings, public=public, kinds=kinds, keep=keep, report=channel_report
+        )
+        spaces.append(space)
+        for row in chain.from_iterable(map(space.rows, taking_part)):
+            rows.append(row if len(embeddings) == 1 else replace(row, embedding=each.name))
+            if report is not None:
+                report(len(rows), len(embeddings) * len(taking_part) * len(settings.targets))
+    first = spaces[0]
+    counts = tuple(space.counts() for space in spaces)
+    most_frequent = Counter(first.learn.labels).most_common(1)[0][0]
+    return ComparisonResult(
+        version=__version__,
+        embedding=counts[0].embedding,
+        seed=settings.seed,
+        runs=settings.runs,
+        tolerance=dict(TOLERANCE),
+        targets=settings.targets,
+        mechanisms=tuple(name_of(mechanism) for mechanism in taking_part),
+        texts={"learn": len(first.learn), "test": len(first.test), "words": len(first.learn.ids)},
+        sample={
+            "words": settings.words,
+            "distinct": len(first.sample.ids),
+            "guess": first.sample.guess,
+        },
+        original=counts[0].original,
+        guess=list(first.test.labels).count(most_frequent) / len(first.test),
+        left_out=left_out,
+        rows=tuple(rows),
+        decoding=settings.decoding,
+        spaces=counts,
+        public=first.public_summary(),
+        kinds="" if kinds is None else kinds[1].in_words(),
+    )
+
+
+class Space:
+    """One embedding: mechanisms over it on one task."""
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        learn: Texts,
+        test: Texts,
+        settings: ComparisonSettings,
+        *,
+        public: PublicContext | None = None,
+        kinds: tuple[Embedding, Kinds] | None = None,
+        keep: Path | None = None,
+        report: Report | None = None,
+    ) -> None:
+        """Take the texts to learn from and to test on. Kinds of words are those of an embedding. Measured
+        numbers are saved in the folder ``keep``, and ``report`` hears of channels."""
+        if keep is not None:
+            keep.mkdir(parents=True, exist_ok=True)
+        self._embedding, self.learn, self.test, self._settings = embedding, learn, test, settings
+        self._public, self._kinds, self._keep, self._report = public, kinds, keep, report
+        self._original = Version(join_texts(learn, test), embedding)
+        self._accuracies: dict[Reading, Accuracy] = {}
+        self.sample = make_sample(embedding, learn.ids, words=settings.words, seed=settings.seed)
+
+    def counts(self) -> SpaceCounts:
+        """Return what the texts are in this embedding."""
+        on_vectors = None if self._settings.decoding is None else self.original("mean vectors")
+        return SpaceCounts(
+            embedding=summarise_embedding(self._embedding),
+            dimension=self._embedding.dimension,
+            vocabulary=len(self._embedding),
+            words=len(self._original.texts.ids),
+            unknown=float((self._attacker.texts.ids == self._embedding.unknown_id).mean()),
+            blind=self._attacker.blind.words,
+            original=self.original(),
+            original_on_vectors=on_vectors,
+            blind_kinds=None if self._kinds is None else self._attacker.blind.kinds,
+        )
+
+    def public_summary(self) -> dict[str, str | int] | None:
+        """Return which public text attackers read, its words, and how many documents were left out; None
+        without one."""
+        if self._public is None or self._settings.public is None:
+            return None
+        words = int(self._public.bigrams.counts.sum())
+        return {"source": self._settings.public.name, "words": words, "left_out": self._public.left_out}
+
+    def original(self, reading: Reading = "as released") -> float:
+        """Return the accuracy of a classifier that learnt from original text."""
+        accuracy = self._accuracy(reading)
+        return accuracy.share(accuracy.original())
+
+    def rows(self, mechanism: ChosenMechanism) -> Iterator[Row]:
+        """Yield one row for each target: where the mechanism meets it and what it is worth there, or why it
+        cannot.
+
+        :raises InvalidParameter: if there is no such mechanism or option.
+        """
+        # A list of words is read from its file once, not at every ε.
+        chosen = replace(mechanism, options=checked_options(entry_of(mechanism.name), mechanism.options))
+        for target in self._settings.targets:
+            row = Row(mechanism=name_of(mechanism), reading=target.reading, target=target.value)
+            try:
+                epsilon, estimate = self._solve(chosen, target)
+            except TargetsNotMet as error:
+                yield replace(row, problem=str(error))
+                continue
+            base: tuple[Name, ...] = ("average", "worst", "adversary")
+            readings = {name: self._read(chosen, name, epsilon, 1) for name in base}
+            readings[target.reading] = estimate.value, estimate.high - estimate.value
+            values = {str(name): value for name, (value, _) in readings.items()}
+            errors = {str(name): error for name, (_, error) in readings.items()}
+            reached = PrivacyReadings(epsilon=epsilon, errors=errors, **values)
+            yield replace(row, epsilon=epsilon, reached=reached, **self._worth(chosen, epsilon))
+
+    def _solve(self, chosen: ChosenMechanism, target: Target) -> tuple[float, Estimate]:
+        def measure(epsilon: float, turn: int) -> Estimate:
+            if not _LEAST <= epsilon <= _MOST:
+                ask = "less" if epsilon > _MOST else "more"
+                end = "above" if epsilon > _MOST else "below"
+                raise TargetsNotMet(f"never {end} {target.value:g} at any ε: ask for {ask}")
+            value, error = self._read(chosen, target.reading, epsilon, turn)
+            return Estimate(value=value, low=value - error, high=value + error, blind=0.0)
+
+        within = TOLERANCE[target.reading]
+        return meet(measure, target.value, within=within, start=_START, what="the reading")
+
+    @cached_property
+    def _attacker(self) -> Named:
+        return Named.by_spelling(
+            self._original.texts,
+            self._embedding,
+            context=None if self._public is None else self._public.bigrams,
+            kinds_of=None if self._kinds is None else kinds_by_spelling(*self._kinds),
+        )
+
+    def _read(self, chosen: ChosenMechanism, reading: Name, epsilon: float, turn: int) -> tuple[float, float]:
+        """Return one reading and its standard error: quickly in turn 0, else thoroughly and from draws of
+        its own."""
+        settings = self._settings
+        effort, seed = settings.quick if turn == 0 else settings.thorough, settings.seed + 1 + turn
+        setting = Setting(embedding=self._embedding, mechanism=chosen, epsilon=epsilon)
+        sample = {"words": settings.words, "seed": settings.seed, "text": self._digests["learn"]}
+        how: dict[str, Any] = {"effort": asdict(effort), "seed": seed}
+
+        def unchanged() -> dict[str, float]:
+            return read_unchanged(setting.made, self.sample, draws=effort.draws, seed=seed)
+
+        def of_sample() -> dict[str, float]:
+            attacker = self.sample.adversary(effort.judged)
+            directions = effort.directions
+            return read_attacker(attacker, setting, reading, "named", directions=directions, seed=seed)
+
+        def of_all_words() -> dict[str, float]:
+            way = cast("Any", reading)
+            directions = effort.directions
+            return read_attacker(self._attacker, setting, reading, way, directions=directions, seed=seed)
+
+        if reading in ("average", "worst"):
+            measured = self._saved(chosen, epsilon, "unchanged", unchanged, sample=sample, **how)
+        elif reading == "adversary":
+            measured = self._saved(chosen, epsilon, "adversary", of_sample, sample=sample, **how)
+        else:
+            known = {**self._digests, **self._known(reading)}
+            measured = self._saved(chosen, epsilon, reading, of_all_words, **known, **how)
+        return measured[reading], measured[f"{reading} error"]
+
+    def _known(self, reading: Name) -> dict[str, str]:
+        """Return digests of what the attacker of a reading knows beside the texts."""
+        known = {}
+        if reading != "named" and self._public is not None:
+            known["public"] = self._public.digest
+        if reading == "kinds" and self._kinds is not None:
+            known["kinds"] = blake2b(self._kinds[1].of.tobytes(), digest_size=16).hexdigest()
+        return known
+
+    def _worth(self, chosen: ChosenMechanism, epsilon: float) -> dict[str, Any]:
+        """Return what text released at ε is good for, as the fields of a row."""
+        settings = self._settings
+        decoding = None if settings.decoding is None else asdict(settings.decoding)
+        how = {**self._digests, "decoding": decoding, "runs": settings.runs}
+        measured: list[dict[str, float]] = self._saved(
+            chosen, epsilon, "releases", lambda: self._measure_releases(chosen, epsilon), **how
+        )
+        means = {name: MeanAndSpread.of([run[name] for run in measured]) for name in measured[0]}
+        worth: dict[str, Any] = {name: means[name] for name in ("unchanged", "distance")}
+        worth |= {"accuracy": means["released train"], "on_released": means["released both"]}
+        worth["words_per_second"] = min(run["words per second"] for run in measured)
+        if settings.decoding is not None:
+            worth["as_released"] = {place: means[f"released {place}"] for place in PLACES}
+            worth["decoded"] = {place: means[f"decoded {place}"] for place in PLACES}
+            vectors = {"as_released": means["mean vectors"], "decoded": means["decoded mean vectors"]}
+            worth["on_vectors"] = vectors
+        return worth
+
+    def _measure_releases(self, chosen: ChosenMechanism, epsilon: float) -> list[dict[str, float]]:
+        """Release all texts with secure noise, once a run, read them as released and decoded, learn and
+        judge."""
+        mechanism, decoding = chosen(self._embedding, epsilon=epsilon), self._settings.decoding
+        texts, before = self._original.texts, self.learn.ids
+        mechanism.perturb(before[:1], SecureRandomness())  # what it prepares on first use is not its speed
+        versions, measured = [], []
+        for _ in range(self._settings.runs):
+            started = time.perf_counter()
+            versions.append(release_texts(texts, mechanism))
+            seconds = max(time.perf_counter() - started, 1e-9)
+            measured.append({"words per second": len(texts.ids) / seconds})
+        channel = None
+        if decoding is not None:
+            channel = open_channel_of(
+                self._embedding, chosen, epsilon, decoding, versions, report=self._report
+            )
+        for version, run in zip(versions, measured, strict=True):
+            after = version.texts.ids[: len(before)]
+            run["unchanged"] = float((after == before).mean())
+            run["distance"] = mean_distance(self._embedding, before, after) / self.sample.typical
+            readings: dict[str, Reading] = {"released": "as released"}
+            if channel is not None:
+                version.channel, readings["decoded"] = channel, "decoded"
+                vectors: tuple[Reading, ...] = ("mean vectors", "decoded mean vectors")
+                run |= {each: self._accuracy(each).shares(version, ["both"])["both"] for each in vectors}
+            for name, reading in readings.items():
+                for place, share in self._accuracy(reading).shares(version).items():
+                    run[f"{name} {place}"] = share
+        return measured
+
+    def _accuracy(self, reading: Reading) -> Accuracy:
+        """Return what learns from the texts to learn from, in one reading, and judges the others."""
+        if reading not in self._accuracies:
+            learnt, judged = np.split(np.arange(len(self._original.texts)), [len(self.learn)])
+            learner, labels = (
+                LinearLearner(reading, strength=_STRENGTH),
+                np.array(self._original.texts.labels),
+            )
+            self._accuracies[reading] = Accuracy(learner, self._original, labels, learnt, judged)
+        return self._accuracies[reading]
+
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        digests = {}
+        for name, texts in (("learn", self.learn), ("test", self.test)):
+            whole = blake2b(digest_size=16)
+            for label, words in zip(texts.labels, texts.words, strict=True):
+                whole.update(f"{label}\t{' '.join(words)}\n".encode())
+            digests[name] = whole.hexdigest()
+        return digests
+
+    def _saved(self, chosen: ChosenMechanism, epsilon: float, what: str, measure: Any, **more: object) -> Any:
+        """Return what was measured for exactly this; measure it if it was not, or if the file cannot be read.
+        No text is saved, only numbers."""
+        if self._keep is None:
+            return measure()
+        parameters = dict(chosen(self._embedding, epsilon=1.0).guarantee.parameters)
+        key = {
+            "format": _FORMAT,
+            "embedding": self._embedding.fingerprint,
+            "mechanism": {"name": chosen.name, "parameters": parameters},
+            "epsilon": epsilon,
+            "what": what,
+            **more,
+        }
+        written = json.dumps(key, sort_keys=True, ensure_ascii=False)
+        path = self._keep / f"{blake2b(written.encode(), digest_size=16).hexdigest()}.json"
+        try:
+            file = read_plain_file(path, longest=_LONGEST_FILE, what="measurement", error=RecordError)
+            saved = json.loads(file)
+            if saved["key"] == json.loads(written):
+                return saved["measured"]
+        except (RecordError, ValueError, KeyError, TypeError, RecursionError):
+            pass
+        measured = measure()
+        write_whole(path, json.dumps({"key": key, "measured": measured}, ensure_ascii=False))
+        return measured
+
+
+def comparable_mechanisms() -> tuple[list[ChosenMechanism], dict[str, str]]:
+    """Return every mechanism that needs no option, and those left out with the reason."""
+    left_out = {
+        name: f"which needs an option: --mechanism {name}:{option.name}=…"
+        for name, entry in CATALOGUE.items()
+        for option in entry.options
+        if option.default is None
+    }
+    return [ChosenMechanism(name=name) for name in CATALOGUE if name not in left_out], left_out
+
+
+def name_of(mechanism: ChosenMechanism) -> str:
+    """Return a mechanism as it is typed, NAME or NAME:OPTION=VALUE,…; a list of sensitive words is not
+    shown."""
+    options = [
+        name if name == "sensitive" else f"{name}={value}" for name, value in mechanism.options.items()
+    ]
+    return f"{mechanism.name}:{','.join(options)}" if options else mechanism.name
+
+
+def some_words(data: LabelledTexts, embedding: Embedding, *, longest: int | None) -> Texts:
+    """Return the labelled texts that hold a word, cut as a release cuts them, at most ``longest`` words of
+    each.
+
+    :raises UnusableAuditData: if no text holds a word.
+    """
+    texts = cut_texts(data.texts, embedding, labels=data.people, longest=longest)
+    some = np.flatnonzero(texts.lengths)
+    if not len(some):
+        raise UnusableAuditData(data.source, "none of its texts holds a word")
+    return texts.take(some)
+
+
+def split_texts(
+    data: LabelledTexts, *, train: int | None, test: int | None, seed: int
+) -> list[LabelledTexts]:
+    """Return texts to learn from and texts to test on, at random: as many as asked for, or half and half.
+
+    :raises UnusableAuditData: if there are too few, labels are numbers and no classes, or the texts to learn
+        from have one label only.
+    """
+    if are_numbers(data.people):
+        count = len(set(data.people))
+        problem = f"its labels are {count:,} different numbers: join them to classes, such as low and high"
+        raise UnusableAuditData(data.source, problem)
+    count = len(data.texts)
+    train = count // 2 if train is None else train
+    test = count - train if test is None else test
+    if train + test > count or not train or not test:
+        problem = f"has {count:,} texts, fewer than the {train:,} to learn from and {test:,} to test on"
+        raise UnusableAuditData(data.source, problem)
+    order = np.random.Generator(np.random.PCG64(seed)).permutation(count)[: train + test].tolist()
+    parts = [
+        LabelledTexts(
+            source=data.source, people=[data.people[i] for i in part], texts=[data.texts[i] for i in part]
+        )
+        for part in (order[:train], order[train:])
+    ]
+    if len(set(parts[0].people)) < 2:
+        problem = "the texts to learn from have one label only; a task needs two or more"
+        raise UnusableAuditData(data.source, problem)
+    return parts

@@ -1,1 +1,0 @@
-"""A comparison in plain words: sentences, one table, one figure, one page."""
