@@ -25,19 +25,8 @@ KINDS = {
     "arabic": ["كتاب", "من", "في", "the"],
 }
 PARTS = [
-    *" \n\t\r\u00a0\u3000\u2028aB5❶𐄇Σσς.',-:/@<>\"`ー。",
-    "\u0301",
-    "\u0640",
-    "www.",
-    "://",
-    ".com",
-    "n't",
-    "'s",
-    "l'",
-    "東京",
-    "に",
-    "كتاب",
-    "\u00ad",
+    *" \n\t\r\u00a0\u3000\u2028aB5❶𐄇Σσς.',-:/@<>\"`ー。\u0301\u0640\u00ad",
+    *("www.", "://", ".com", "n't", "'s", "l'", "東京", "に", "كتاب"),
 ]
 TEXT = NASTY_TEXT | st.lists(st.sampled_from(PARTS), max_size=16).map("".join)
 
@@ -62,17 +51,22 @@ def embedding_of(words: list[str]) -> Embedding:
     return Embedding(words, np.random.default_rng(0).standard_normal((len(words), 6)), name="few")
 
 
+def private(embedding: Embedding) -> Privatizer:
+    return Privatizer(Multivariate(embedding, epsilon=6))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("punctuation", ["drop", "keep"])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=TEXT)
 def test_a_text_cut_in_parts_has_the_same_words(kind: str, punctuation: Any, text: str) -> None:
-    embedding = embedding_of(KINDS[kind])
-    drafter = policies.Drafter(embedding, policies.TextPolicy(punctuation=punctuation, case="keep"))
-    whole = drafter._cut(text)
+    drafter = policies.Drafter(
+        embedding_of(KINDS[kind]), policies.TextPolicy(punctuation=punctuation, case="keep")
+    )
+    whole = drafter.draft(text, record=1)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(policies, "_CHARACTERS_AT_ONCE", 1)
-        assert drafter._cut(text) == whole
+        assert drafter.draft(text, record=1) == whole
 
 
 def test_the_kinds_are_cut_as_they_say() -> None:
@@ -90,27 +84,31 @@ def test_a_release_ends_inside_a_text(monkeypatch: pytest.MonkeyPatch, embedding
         return draw(self, ids, source, epsilon)
 
     monkeypatch.setattr(Multivariate, "draw", counted)
-    private = Privatizer(Multivariate(embedding, epsilon=6))
+    release = private(embedding)
     check, calls = after(1_000)
     with interrupted_by(check):
-        assert private("the fox " * 1_000).count(" ") >= 1_000
+        assert release("the fox " * 1_000).count(" ") >= 1_000
     assert (len(drawn), len(calls)) == (20, 21), "before the text, and before every part that is drawn"
     drawn.clear()
     check, _ = after(5)
     with interrupted_by(check), pytest.raises(Ended):
-        private("the fox " * 1_000)
+        release("the fox " * 1_000)
     assert len(drawn) == 4
-    assert private.take_tally().words == 2_000, "what was not released is not counted"
-    assert len(private("the fox " * 1_000)) > 0, "nobody ends it any more"
+    assert release.take_tally().words == 2_000, "what was not released is not counted"
+    assert len(release("the fox " * 1_000)) > 0, "nobody ends it any more"
 
 
-def test_the_cut_ends_inside_a_text(monkeypatch: pytest.MonkeyPatch, embedding: Embedding) -> None:
-    monkeypatch.setattr(policies, "_CHARACTERS_AT_ONCE", 100)
+@pytest.mark.parametrize(
+    ("module", "kind", "text"), [(policies, "plain", "the fox "), (unspaced, "unspaced", "東京に")]
+)
+def test_the_cut_ends_inside_a_text_and_a_run_without_spaces(
+    module: Any, kind: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_CHARACTERS_AT_ONCE", 100)
     monkeypatch.setattr(Multivariate, "draw", lambda *_: pytest.fail("nothing is to be drawn"))
-    private = Privatizer(Multivariate(embedding, epsilon=6))
     check, calls = after(10)
     with interrupted_by(check), pytest.raises(Ended):
-        private("the fox " * 1_000)
+        private(embedding_of(KINDS[kind]))(text * 1_000)
     assert len(calls) == 11
 
 
@@ -123,15 +121,6 @@ def test_the_cut_ends_inside_a_text_without_spaces(kind: str, unit: str, punctua
     with interrupted_by(check):
         words = drafter.draft(unit * (200_000 // len(unit)), record=1).words
     assert len(calls) > words // 10_000, "one check for every few thousand words"
-
-
-def test_the_cut_ends_inside_a_run_without_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unspaced, "_CHARACTERS_AT_ONCE", 100)
-    private = Privatizer(Multivariate(embedding_of(KINDS["unspaced"]), epsilon=6))
-    check, calls = after(10)
-    with interrupted_by(check), pytest.raises(Ended):
-        private("東京に" * 1_000)
-    assert len(calls) == 11
 
 
 def test_checks_are_nested_and_end_with_their_block() -> None:

@@ -79,24 +79,29 @@ def takes_as_unknown(release: ById, texts: int = 50) -> bool:
     return all(release(TEXT, str(number)) == release(STRANGE, str(number)) for number in range(texts))
 
 
-def test_a_listed_name_is_one_unknown_word_whatever_its_parts() -> None:
-    embedding = Embedding(["o'brien", "o", "brien", "al-smith", "al", "called"], np.eye(6))
-    private = Privatizer(
-        Multivariate(embedding, epsilon=1000.0), never_release=["o'brien", "smith"], unknown="redact"
-    )
-    assert private("O'Brien called Al-Smith, al called") == "[redacted] called [redacted] al called"
-
-
-def test_a_listed_word_of_a_script_without_spaces_is_one_unknown_word() -> None:
-    words = ["山田太郎", "山田", "太郎", "が", "の", "ひかる", "は", "を", "に"]
-    private = Privatizer(
-        Multivariate(Embedding(words, np.eye(len(words))), epsilon=1000.0),
-        never_release=["山田太郎", "ひかり"],
-        unknown="redact",
-    )
-    assert private("山田太郎が") == "[redacted] が"
-    assert private("山田が") == "山田 が"
-    assert private("ひかりが") == "[redacted] が", "a listed form is not its dictionary form"
+@pytest.mark.parametrize(
+    ("words", "listed", "texts"),
+    [
+        (
+            ["o'brien", "o", "brien", "al-smith", "al", "called"],
+            ["o'brien", "smith"],
+            {"O'Brien called Al-Smith, al called": "[redacted] called [redacted] al called"},
+        ),
+        (
+            ["山田太郎", "山田", "太郎", "が", "の", "ひかる", "は", "を", "に"],
+            ["山田太郎", "ひかり"],  # a listed form is not its dictionary form
+            {"山田太郎が": "[redacted] が", "山田が": "山田 が", "ひかりが": "[redacted] が"},
+        ),
+        (["محمد", "محمّد", *"ابتثجحخدذرزسشصضطظعغفقكلمنهوي"], ["محمد"], {"محمد محمّد": "[redacted] [redacted]"}),
+    ],
+    ids=["parts", "no spaces", "marks"],
+)
+def test_a_listed_word_is_one_unknown_word_whatever_its_parts_and_marks(
+    words: list[str], listed: list[str], texts: dict[str, str]
+) -> None:
+    mechanism = Multivariate(Embedding(words, np.eye(len(words))), epsilon=1000.0)
+    private = Privatizer(mechanism, never_release=listed, unknown="redact")
+    assert {text: private(text) for text in texts} == texts
 
 
 def test_a_list_does_not_change_how_other_text_is_cut() -> None:
@@ -109,14 +114,7 @@ def test_a_list_does_not_change_how_other_text_is_cut() -> None:
     )
 
 
-def test_arabic_marks_and_the_letters_of_turkish_hide_no_listed_word() -> None:
-    arabic = ["محمد", "محمّد", *("ابتثجحخدذرزسشصضطظعغفقكلمنهوي")]
-    private = Privatizer(
-        Multivariate(Embedding(arabic, np.eye(len(arabic))), epsilon=1000.0),
-        never_release=["محمد"],
-        unknown="redact",
-    )
-    assert private("محمد محمّد") == "[redacted] [redacted]"
+def test_the_letters_of_turkish_hide_no_listed_word() -> None:
     turkish = Embedding(["ısmail", "kılıç", "ibrahim", "word"], np.eye(4))
     private = Privatizer(
         Multivariate(turkish, epsilon=1.0), never_release=["ISMAIL KILIÇ İBRAHİM"], case="keep"
@@ -128,15 +126,8 @@ def test_accented_names_go_in_as_unknown_words_and_none_comes_out_of_the_built_i
     """Without folding, "maría" stayed in more than half of the draws."""
     names = "María García, Jürgen Müller, José Hernández, Obama"
     out = Release(epsilon=14, never_release="names").make().many([names] * 60)
-    assert not {word for text in out for word in str(text).split()} & {
-        "maría",
-        "garcía",
-        "jürgen",
-        "müller",
-        "josé",
-        "hernández",
-        "obama",
-    }
+    listed = "maría garcía jürgen müller josé hernández obama"
+    assert not {word for text in out for word in str(text).split()} & set(listed.split())
     redacted = Release(epsilon=6, never_release="names", unknown="redact").make()(names)
     assert redacted == " ".join(["[redacted]"] * 7)
 
@@ -220,7 +211,7 @@ def test_the_built_in_embedding_without_names_is_the_one_that_is_calibrated_in_t
     )
     messages: list[str] = []
     resolve_release(max_unchanged=0.5, quantile=0.95, never_release="names", say=messages.append)
-    assert "by the calibration of all 37,340 words" in messages[0]
+    assert "37,340 words" in messages[0]
 
 
 def test_the_space_is_that_of_the_embedding_without_the_words() -> None:
@@ -253,16 +244,18 @@ def test_a_protected_word_whose_stand_in_is_listed_goes_in_as_unknown() -> None:
 
 
 def test_a_list_that_leaves_no_word_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match="every one of the 21 words"):
+    with pytest.raises(InvalidParameter) as refused:
         Privatizer(Multivariate(EMBEDDING, epsilon=1.0), never_release=WORDS)
+    assert refused.value.name == "never_release"
 
 
 def test_a_mechanism_of_the_users_own_is_not_made_anew() -> None:
     class Own(Multivariate):
         pass
 
-    with pytest.raises(InvalidParameter, match="of your own"):
+    with pytest.raises(InvalidParameter) as refused:
         Privatizer(Own(EMBEDDING, epsilon=1.0), never_release=["worda"])
+    assert refused.value.name == "never_release"
     smaller = leave_out(EMBEDDING, NeverRelease.of(LISTED))
     assert not lets_out(lambda text, _: Privatizer(Own(smaller, epsilon=1.0))(text), 50)
 

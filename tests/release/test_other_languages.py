@@ -4,6 +4,7 @@ the words that were released."""
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -115,28 +116,35 @@ def test_keyed_noise_names_the_rules_where_they_are_not_the_plain_ones() -> None
     assert make_private(languages)(text, record_id=1) != make_private(plain)(text, record_id=1)
 
 
+@pytest.fixture
+def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Embedding], dict[str, Any]]:
+    """Stores an embedding and returns the card of a release with it."""
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
+
+    def card(embedding: Embedding) -> dict[str, Any]:
+        store.save(embedding, "stored")
+        return Privatizer(Multivariate(Embedding.open("stored"), epsilon=1.0)).card.to_dict()
+
+    return card
+
+
 def test_the_card_names_the_rules_and_cards_of_before_are_read_by_theirs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stored: Callable[[Embedding], dict[str, Any]],
 ) -> None:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-    store.save(made_embedding("japanese"), "japanese")
-    said = Privatizer(Multivariate(Embedding.open("japanese"), epsilon=1.0)).card.to_dict()
+    said = stored(made_embedding("japanese"))
     assert said["rules_for_words"] == LANGUAGE_RULES
-    opened = parse_card(json.dumps(said).encode(), "card").open_embedding()
-    assert Cutter(opened).words("東京タワー") == ["東京", "タワー"]
-    before = parse_card(json.dumps({**said, "rules_for_words": RULES}).encode(), "card").open_embedding()
-    assert Cutter(before).words("東京タワー") == ["東京タワー"]
+    for rules, words in ((LANGUAGE_RULES, ["東京", "タワー"]), (RULES, ["東京タワー"])):
+        opened = parse_card(json.dumps(said | {"rules_for_words": rules}).encode(), "card").open_embedding()
+        assert Cutter(opened).words("東京タワー") == words
 
 
 def test_a_card_that_names_rules_which_the_embedding_does_not_ask_for_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stored: Callable[[Embedding], dict[str, Any]],
 ) -> None:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-    store.save(Embedding(["the", "fox"], np.eye(2)), "plain")
-    said = Privatizer(Multivariate(Embedding.open("plain"), epsilon=1.0)).card.to_dict()
+    said = stored(Embedding(["the", "fox"], np.eye(2)))
     assert said["rules_for_words"] == RULES
-    card = parse_card(json.dumps({**said, "rules_for_words": LANGUAGE_RULES}).encode(), "card")
-    with pytest.raises(MalformedCard, match=f"cut by rules {RULES}, not {LANGUAGE_RULES}"):
+    card = parse_card(json.dumps(said | {"rules_for_words": LANGUAGE_RULES}).encode(), "card")
+    with pytest.raises(MalformedCard, match="rules"):
         card.open_embedding()
 
 
@@ -146,10 +154,8 @@ def test_what_is_said_of_the_words_is_noted_when_an_embedding_is_added(
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
     file = tmp_path / "words.vec"
     words = VOCABULARIES["decomposed"]
-    file.write_text(
-        "\n".join([f"{len(words)} 2", *(f"{word} {i} 1" for i, word in enumerate(words))]) + "\n",
-        encoding="utf-8",
-    )
+    lines = [f"{len(words)} 2", *(f"{word} {i} 1" for i, word in enumerate(words))]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     added = store.add(file, "made")
     assert added.cutting is not None
     assert [line.rpartition(": ")[2] for line in added.cutting] == ["3", "1"]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,9 @@ from deniable import (
     Privatizer,
     UnknownWord,
 )
-from deniable.release.policies import PUBLIC_PUNCTUATION
+from deniable.embeddings.subwords import Subwords
+from deniable.release import policies
+from deniable.release.policies import PUBLIC_PUNCTUATION, Drafter, SubwordLookup, TextPolicy
 from deniable.release.writing import REDACTED
 from tests.support.strategies import NASTY_TEXT
 
@@ -32,21 +34,29 @@ def private(embedding: Embedding, epsilon: float = UNCHANGED, **policies: Any) -
     return Privatizer(Multivariate(embedding, epsilon=epsilon), **policies)
 
 
-def test_text_in_text_out(embedding: Embedding) -> None:
-    text = "The FOX, John’s e-mail:\nit  DON'T the U.S.; 7 o'clock!"
-    assert private(embedding)(text) == "the fox john's e-mail it don't the u.s. 7 o'clock"
+def refused(name: str, call: Callable[[], object]) -> InvalidParameter:
+    """Return by which error a call refuses a parameter."""
+    with pytest.raises(InvalidParameter) as caught:
+        call()
+    assert caught.value.name == name
+    return caught.value
+
+
+def in_threads(number: int, work: Callable[[], None]) -> None:
+    threads = [threading.Thread(target=work) for _ in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def test_every_word_goes_through_noise(embedding: Embedding) -> None:
     released = [str(text).split() for text in private(embedding, 1e-6).many(["the fox do john it"] * 200)]
     assert len({tuple(words) for words in released}) > 150
+    whole = [words for words in released if len(words) == 5]  # clitics are joined to the word before
     for place in range(5):
-        there = [
-            words[place] for words in released if len(words) == 5
-        ]  # clitics are joined to the word before
-        assert max(there.count(word) for word in set(there)) < 0.8 * len(there), (
-            f"word {place + 1} is hardly ever drawn"
-        )
+        there = [words[place] for words in whole]
+        assert max(map(there.count, there)) < 0.8 * len(there), f"word {place + 1} is hardly ever drawn"
 
 
 def test_empty_missing_and_blank_texts_keep_their_place(embedding: Embedding) -> None:
@@ -56,9 +66,8 @@ def test_empty_missing_and_blank_texts_keep_their_place(embedding: Embedding) ->
 def test_lists_iterables_and_single_texts_agree(embedding: Embedding) -> None:
     texts = ["the fox", None, "it", ""] * 3_000
     release = private(embedding)
-    assert release.many(texts) == texts
-    assert list(release.stream(iter(texts))) == texts
-    assert release("the fox") == "the fox"
+    assert release.many(texts) == texts == list(release.stream(iter(texts)))
+    assert (release("the fox"), release(None)) == ("the fox", None)
 
 
 def test_streams_are_lazy(embedding: Embedding) -> None:
@@ -70,32 +79,21 @@ def test_streams_are_lazy(embedding: Embedding) -> None:
             taken += 1
             yield "the fox"
 
-    stream = private(embedding).stream(endless())
-    assert next(stream) == "the fox"
+    assert next(private(embedding).stream(endless())) == "the fox"
     assert taken <= 4_096
-    taken, stream = 0, private(embedding).stream(text * 100 for text in endless())
-    next(stream)
+    taken = 0
+    next(private(embedding).stream(text * 100 for text in endless()))
     assert taken <= 16_384 // 100 + 1
 
 
-@pytest.mark.parametrize("bad", [[1], [b"fox"], [["fox"]], [1.5]])
-def test_what_is_not_text_is_refused_by_its_record(bad: list[Any], embedding: Embedding) -> None:
-    with pytest.raises(InvalidParameter, match="record 3 is not text"):
-        private(embedding).many(["fox", None, *bad])
-
-
-def test_a_single_call_takes_text_only(embedding: Embedding) -> None:
-    assert private(embedding)(None) is None, "as many does"
-    for bad in (7, b"fox", ["fox"]):
-        with pytest.raises(InvalidParameter, match="text"):
-            private(embedding)(bad)  # type: ignore[call-overload]
-
-
-def test_a_single_string_is_not_a_list_of_texts(embedding: Embedding) -> None:
-    with pytest.raises(InvalidParameter):
-        private(embedding).many("the fox")
-    with pytest.raises(InvalidParameter):
-        next(private(embedding).stream("the fox"))
+def test_what_is_not_text_is_refused_by_its_record(embedding: Embedding) -> None:
+    release = private(embedding)
+    for bad in (1, b"fox", ["fox"], 1.5):
+        assert "record 3" in refused("texts", lambda bad=bad: release.many(["fox", None, bad])).problem  # type: ignore[misc]
+        if bad != 1.5:
+            refused("text", lambda bad=bad: release(bad))  # type: ignore[misc]
+    refused("texts", lambda: release.many("the fox"))
+    refused("texts", lambda: next(release.stream("the fox")))
 
 
 @pytest.mark.parametrize(
@@ -122,17 +120,18 @@ def test_a_frame_is_not_changed(embedding: Embedding) -> None:
     texts = ["the secretword", None, "fox"]
     for column in (pd.Series(texts, dtype="str"), pl.Series(texts), pa.chunked_array([texts])):
         private(embedding, 1e-6).column(column)
-        assert (
-            list(column) == texts
-            if isinstance(column, pl.Series)
-            else pa.chunked_array(column).to_pylist() == texts
-        )
+        assert pa.chunked_array(column).to_pylist() == texts
 
 
-@pytest.mark.parametrize("column", [pa.array([1, 2]), pl.Series([1.5]), ["the fox"], pd.Series([1, 2])])
-def test_columns_of_something_else_are_refused(column: Any, embedding: Embedding) -> None:
-    with pytest.raises(InvalidParameter, match="column"):
-        private(embedding).column(column)
+def test_the_callers_list_is_not_changed(embedding: Embedding) -> None:
+    texts = ["the secretword", None]
+    private(embedding, 0.1).many(texts)
+    assert texts == ["the secretword", None]
+
+
+def test_columns_of_something_else_are_refused(embedding: Embedding) -> None:
+    for column in (pa.array([1, 2]), pl.Series([1.5]), ["the fox"], pd.Series([1, 2])):
+        refused("column", lambda column=column: private(embedding).column(column))  # type: ignore[misc]
 
 
 @settings(deadline=None, max_examples=300)
@@ -166,8 +165,6 @@ def test_no_unknown_word_ever_comes_out(
 def test_unknown_words_are_indistinguishable(secret: str) -> None:
     """Two unknown words lead to the same id before any noise: perfect, not statistical,
     indistinguishability."""
-    from deniable.release.policies import Drafter, TextPolicy
-
     few = Embedding(["zzzz1", "zzzz2"], [[0.0], [1.0]])
     drafter = Drafter(few, TextPolicy())
     drafts = [drafter.draft(f"zzzz1 {word} zzzz2", record=1) for word in (secret, "pa55w0rd")]
@@ -176,26 +173,32 @@ def test_unknown_words_are_indistinguishable(secret: str) -> None:
 
 def test_a_policy_that_passes_unknown_words_through_does_not_exist(embedding: Embedding) -> None:
     for name in ("keep", "pass", "ignore", None, ""):
-        with pytest.raises(InvalidParameter, match="unknown"):
-            private(embedding, unknown=name)
+        refused("unknown", lambda name=name: private(embedding, unknown=name))  # type: ignore[misc]
 
 
 def test_unknown_words_are_redacted_dropped_or_stopped_at(embedding: Embedding) -> None:
     text = "the secretword fox"
     assert private(embedding, unknown="redact")(text) == "the [redacted] fox"
     assert private(embedding, unknown="drop")(text) == "the fox"
-    with pytest.raises(UnknownWord, match=r"record 2, word 2") as caught:
+    with pytest.raises(UnknownWord) as caught:
         private(embedding, unknown="error").many(["fox", text])
+    assert (caught.value.record, caught.value.position) == (2, 2)
     assert "secretword" not in str(caught.value)
 
 
-def test_punctuation_and_case_are_kept_only_when_asked_for(embedding: Embedding) -> None:
+def test_punctuation_and_case_are_kept_only_when_asked_for(
+    embedding: Embedding, cased_embedding: Embedding
+) -> None:
     text = "The fox (JOHN's), well-known: it... 7!? 🎉"
     assert private(embedding)(text) == "the fox john's well known it 7"
     assert private(embedding, punctuation="keep")(text) == "the fox (john's), well-known: it... 7!?"
     assert private(embedding, case="keep")(text) == "The fox JOHN's well known it 7"
-    assert (
-        private(embedding, case="keep", punctuation="keep")(text) == "The fox (JOHN's), well-known: it... 7!?"
+    everything = private(embedding, case="keep", punctuation="keep")
+    assert everything(text) == "The fox (JOHN's), well-known: it... 7!?"
+    text = "The FOX, John’s e-mail:\nit  DON'T the U.S.; 7 o'clock!"
+    assert private(embedding)(text) == "the fox john's e-mail it don't the u.s. 7 o'clock"
+    assert private(cased_embedding)("Apple apple PIE US") == "Apple apple pie US", (
+        "as spelled, or in lower case"
     )
 
 
@@ -207,31 +210,19 @@ def test_listed_words_are_kept_and_the_others_are_not(embedding: Embedding) -> N
 
 
 @pytest.mark.parametrize(
-    ("entry", "says"),
-    [
-        ("the fox", r"2 words in a text \(the, fox\)"),
-        ("don't", r"\(do, n't\)"),
-        ("well-known", "2 words"),
-        ("!?", "no word"),
-    ],
+    ("entry", "parts"),
+    [("the fox", "(the, fox)"), ("don't", "(do, n't)"), ("well-known", "2 words"), ("!?", "no word")],
 )
 def test_an_entry_that_is_not_one_word_is_refused_and_does_not_release_its_parts(
-    entry: str, says: str, embedding: Embedding
+    entry: str, parts: str, embedding: Embedding
 ) -> None:
-    with pytest.raises(InvalidParameter, match=says) as caught:
-        private(embedding, keep_words=["it", entry])
-    assert caught.value.value == entry
+    error = refused("keep_words", lambda: private(embedding, keep_words=["it", entry]))
+    assert (error.value, parts in error.problem) == (entry, True)
 
 
 def test_a_listed_word_that_is_unknown_stays_unknown(embedding: Embedding) -> None:
     released = private(embedding, 1e-6, keep_words=["zorblatt7", "the"]).many(["the zorblatt7 the"] * 50)
     assert not any("zorblatt7" in (text or "") for text in released)
-
-
-def test_a_cased_vocabulary_is_looked_up_as_spelled_and_then_in_lower_case(
-    cased_embedding: Embedding,
-) -> None:
-    assert private(cased_embedding)("Apple apple PIE US") == "Apple apple pie US"
 
 
 def test_a_record_budget_is_divided_by_the_number_of_words(embedding: Embedding) -> None:
@@ -246,77 +237,60 @@ def test_a_record_budget_is_divided_by_the_number_of_words(embedding: Embedding)
     release = Privatizer(Watched(embedding, epsilon=12), record_epsilon=12)
     release.many(texts)
     assert seen.pop().tolist() == [4, 4, 4, 12, 6, 6]
-    receipt = release.receipt().to_dict()
-    assert receipt["epsilon_per_record"] == 12
-    assert receipt["epsilon_per_word"] is None
-    assert receipt["largest_epsilon_of_a_word"] == 12
-    assert receipt["budget"]["longest_record"] == {"words": 3, "epsilon": 12}
-
     release = Privatizer(Watched(embedding, epsilon=5), record_epsilon=12)
     release.many(texts)
     assert seen.pop().tolist() == [4, 4, 4, 5, 5, 5], "the mechanism's ε is the most that a word gets"
-
-
-@pytest.mark.parametrize("bad", [0, -1, float("nan"), "3"])
-def test_a_bad_record_budget_is_refused(bad: Any, embedding: Embedding) -> None:
-    with pytest.raises(InvalidParameter, match="record_epsilon"):
-        private(embedding, record_epsilon=bad)
+    for bad in (0, -1, float("nan"), "3"):
+        refused("record_epsilon", lambda bad=bad: private(embedding, record_epsilon=bad))  # type: ignore[misc]
 
 
 def test_one_privatizer_serves_many_threads(embedding: Embedding) -> None:
-    release = private(embedding)
-    failures: list[object] = []
+    release, failures = private(embedding), list[object]()
 
     def work() -> None:
         failures.extend(1 for _ in range(20) if release.many(["the fox"] * 50) != ["the fox"] * 50)
 
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(6, work)
     assert not failures
-    assert release.receipt().tally.records == 6 * 20 * 50
-    assert release.receipt().tally.words == 6 * 20 * 50 * 2
+    tally = release.receipt().tally
+    assert (tally.records, tally.words) == (6 * 20 * 50, 6 * 20 * 50 * 2)
 
 
-def test_the_callers_list_is_not_changed(embedding: Embedding) -> None:
-    texts = ["the secretword", None]
-    private(embedding, 0.1).many(texts)
-    assert texts == ["the secretword", None]
-
-
-def test_spellings_are_not_remembered_if_that_is_asked_for() -> None:
-    from deniable.embeddings.subwords import Subwords
-
+@pytest.fixture
+def spelled() -> Embedding:
+    """An embedding with vectors for spellings."""
     few = Embedding(["aa", "bb"], [[1.0, 0.0], [0.0, 1.0]])
-    few.subwords = Subwords(
-        np.random.default_rng(0).standard_normal((50, 2)).astype(np.float32), minn=2, maxn=3
-    )
-    release = Privatizer(Multivariate(few, epsilon=5.0), unknown="subwords")
-    subwords = release._drafter._subwords
-    assert subwords is not None
-    release.many(["strange words"])
-    assert len(subwords._remembered) == 2
+    vectors = np.random.default_rng(0).standard_normal((50, 2)).astype(np.float32)
+    few.subwords = Subwords(vectors, minn=2, maxn=3)
+    return few
+
+
+def test_spellings_are_not_remembered_if_that_is_asked_for(
+    spelled: Embedding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[str] = []
+    vectors = Subwords.vectors
+
+    def watched(self: Subwords, words: list[str]) -> Any:
+        looked_up.extend(words)
+        return vectors(self, words)
+
+    monkeypatch.setattr(Subwords, "vectors", watched)
+    release = Privatizer(Multivariate(spelled, epsilon=5.0), unknown="subwords")
+    for _ in range(2):
+        release.many(["strange words"])
+    assert looked_up == ["strange", "words"], "the second time they are remembered"
     release.remember_nothing()
-    assert not subwords._remembered
-    release.many(["strange words"])
-    assert not subwords._remembered
+    for _ in range(2):
+        release.many(["strange words"])
+    assert looked_up == ["strange", "words"] * 3
 
 
 def test_forgetting_spellings_while_another_thread_looks_them_up_is_harmless(
-    monkeypatch: pytest.MonkeyPatch,
+    spelled: Embedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from deniable.embeddings.subwords import Subwords
-    from deniable.release import policies as lookup
-
-    monkeypatch.setattr(lookup, "_REMEMBERED_SPELLINGS", 3)
-    few = Embedding(["aa", "bb"], [[1.0, 0.0], [0.0, 1.0]])
-    few.subwords = Subwords(
-        np.random.default_rng(0).standard_normal((50, 2)).astype(np.float32), minn=2, maxn=3
-    )
-    subwords = lookup.SubwordLookup(few)
-    spellings = [f"strange{i}" for i in range(40)]
+    monkeypatch.setattr(policies, "_REMEMBERED_SPELLINGS", 3)
+    subwords, spellings = SubwordLookup(spelled), [f"strange{i}" for i in range(40)]
     expected = subwords.ids(spellings)
     wrong: list[object] = []
 
@@ -326,38 +300,29 @@ def test_forgetting_spellings_while_another_thread_looks_them_up_is_harmless(
         except KeyError as error:
             wrong.append(error)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(4, work)
     assert not wrong
     assert set(expected) <= {0, 1}
 
 
 def test_texts_are_not_in_representations_or_errors(embedding: Embedding) -> None:
-    from deniable.release.policies import Drafter, TextPolicy
-
-    assert "fox" not in repr(
-        Drafter(embedding, TextPolicy(unknown="redact", keep_words=frozenset({"fox"}))).draft("fox", record=1)
-    )
-    broken = pa.Array.from_buffers(
-        pa.string(), 1, [None, pa.py_buffer(np.array([0, 7], "<i4")), pa.py_buffer(b"secret\xff")]
-    )
-    with pytest.raises(InvalidParameter, match="UTF-8") as caught:
-        private(embedding).column(broken)
-    assert caught.value.__cause__ is None
-    assert "secret" not in str(caught.value)
+    policy = TextPolicy(unknown="redact", keep_words=frozenset({"fox"}))
+    assert "fox" not in repr(Drafter(embedding, policy).draft("fox", record=1))
+    ends, content = pa.py_buffer(np.array([0, 7], "<i4")), pa.py_buffer(b"secret\xff")
+    broken = pa.Array.from_buffers(pa.string(), 1, [None, ends, content])
+    error = refused("column", lambda: private(embedding).column(broken))
+    assert error.__cause__ is None
+    assert "secret" not in str(error)
 
 
 def test_a_release_prints_and_logs_nothing(
     embedding: Embedding, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(0)
-    private = Privatizer(Multivariate(embedding, epsilon=3))
-    private.many(["the secretword fox", None, "it do"])
-    list(private.stream(["the fox"]))
-    private.receipt().to_json()
+    release = private(embedding, 3)
+    release.many(["the secretword fox", None, "it do"])
+    list(release.stream(["the fox"]))
+    release.receipt().to_json()
     assert caplog.records == []
     assert capfd.readouterr() == ("", "")
 
@@ -366,11 +331,8 @@ def test_which_words_are_drawn_together_does_not_depend_on_how_many_are_unknown(
     """With a seed the words of a text depend on which others are drawn with it."""
     texts = ["the fox it do the fox it do"] * 6_000
     unknown = ["zorb blatt zorb blatt zorb blatt zorb blatt"] * 3_000 + texts[3_000:]
-
-    def last(texts: list[str]) -> list[str | None]:
-        seeded = Privatizer(
-            Multivariate(embedding, epsilon=1), randomness=InsecureSeededRandomness(insecure_seed=1)
-        )
-        return seeded.many(texts)[3_000:]
-
-    assert last(texts) == last(unknown)
+    first, second = (
+        private(embedding, 1, randomness=InsecureSeededRandomness(insecure_seed=1)).many(each)[3_000:]
+        for each in (texts, unknown)
+    )
+    assert first == second

@@ -45,10 +45,11 @@ def test_the_table_has_the_words_of_the_median_text(space: Embedding) -> None:
 
 def test_kept_and_redacted_words_count(space: Embedding) -> None:
     mechanism = Multivariate(space, epsilon=2.0)
-    plain = numbers_of_release(*released(Privatizer(mechanism), ["w1"])).capacity
-    kept = numbers_of_release(
-        *released(Privatizer(mechanism, keep_words=["w1", "w2"], unknown="redact"), ["w1"])
-    ).capacity
+    keeping = Privatizer(mechanism, keep_words=["w1", "w2"], unknown="redact")
+    plain, kept = (
+        numbers_of_release(*released(private, ["w1"])).capacity
+        for private in (Privatizer(mechanism), keeping)
+    )
     assert plain is not None
     assert kept is not None
     assert kept.value > plain.value + 1.0

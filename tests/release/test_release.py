@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import pickle
 from pathlib import Path
 from typing import Any
@@ -21,14 +22,21 @@ from deniable.embeddings import store
 from deniable.errors import MalformedEmbedding
 from deniable.noise.key_file import write_new_key
 from deniable.records import privatize_file
+from deniable.release.fields import FIELDS
 from deniable.release.release import resolve_release
 
 
+def test_the_table_of_fields_is_whole_spells_every_option_once_and_shows_no_key() -> None:
+    assert list(FIELDS) == [field.name for field in dataclasses.fields(Release)]
+    flags = [flag for field in FIELDS.values() for flag in field.flags]
+    assert len(flags) == len(set(flags))
+    assert {field.name for field in FIELDS.values() if not field.on_card} == {"key_file", "key"}
+    assert not any(field.by_client for field in FIELDS.values() if field.keyed or not field.on_card)
+
+
 def test_equal_settings_make_equal_releases_and_one_privatizer_per_process(name: str) -> None:
-    one, other = (
-        Release(epsilon=epsilon, embedding=name, keep_words=words)
-        for epsilon, words in ((6, ["a", "b"]), (6.0, ("b", "a")))
-    )
+    one = Release(epsilon=6, embedding=name, keep_words=["a", "b"])
+    other = Release(epsilon=6.0, embedding=name, keep_words=("b", "a"))
     assert one == other
     assert one.describe() == other.describe()
     assert one.shared_privatizer() is pickle.loads(pickle.dumps(other)).shared_privatizer()
@@ -50,13 +58,16 @@ def test_equal_settings_make_equal_releases_and_one_privatizer_per_process(name:
         {"epsilon": 6, "mechanism": "vickrey", "mechanism_options": {"t": "half"}},
         {"epsilon": 6, "mechanism": "santext-plus"},
         {"epsilon": 6, "mechanism": "vickrey", "mechanism_options": {"t": object()}},
+        {"max_unchanged": 0.5, "unknown": "keep"},
+        {"max_unchanged": 0.5, "epsilon": 6},
     ],
 )
 def test_settings_that_are_not_allowed_are_refused_before_anything_is_opened(
-    settings: dict[str, object],
+    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delattr(Embedding, "open")
     with pytest.raises(InvalidParameter):
-        Release(embedding="there-is-none", **settings)  # type: ignore[arg-type]
+        resolve_release(**settings)
 
 
 def test_a_pinned_release_refuses_another_embedding_of_the_same_name(name: str) -> None:
@@ -64,11 +75,8 @@ def test_a_pinned_release_refuses_another_embedding_of_the_same_name(name: str) 
     pinned.make()
     store.remove(name)
     store.save(Embedding(["other"], np.ones((1, 2)), name=name), name)
-    with pytest.raises(MalformedEmbedding, match="another embedding here"):
+    with pytest.raises(MalformedEmbedding):
         pinned.make()
-
-
-def test_an_embedding_that_is_not_installed_is_named(home: object) -> None:
     with pytest.raises(EmbeddingNotFound, match="nowhere"):
         Release(epsilon=6, embedding="nowhere").pin()
 
@@ -87,58 +95,49 @@ class Workshop:
         return cls(1.0).make(embedding, epsilon=epsilon)
 
 
-def test_a_method_of_an_object_is_refused_because_its_name_says_nothing_of_the_object() -> None:
-    with pytest.raises(InvalidParameter, match="not made on the spot"):
-        Release(epsilon=1, mechanism=Workshop(2.0).make)
-    assert (
-        Release(epsilon=1, mechanism=Workshop.plain).describe()
-        == Release(epsilon=1, mechanism=Workshop.plain).describe()
-    )
-
-
-def test_a_mechanism_made_on_the_spot_is_refused_because_a_cache_could_not_tell_it_from_another() -> None:
-    with pytest.raises(InvalidParameter, match="not made on the spot"):
-        Release(epsilon=1, mechanism=lambda embedding, epsilon: Multivariate(embedding, epsilon=epsilon))
+def test_a_mechanism_that_its_name_does_not_tell_from_another_is_refused() -> None:
+    on_the_spot = lambda embedding, epsilon: Multivariate(embedding, epsilon=epsilon)  # noqa: E731
+    for made in (Workshop(2.0).make, on_the_spot):
+        with pytest.raises(InvalidParameter) as refused:
+            Release(epsilon=1, mechanism=made)
+        assert refused.value.name == "mechanism"
+    first, second = (Release(epsilon=1, mechanism=Workshop.plain) for _ in range(2))
+    assert first.describe() == second.describe()
 
 
 def test_a_mechanism_travels_by_its_name_and_plain_options(name: str, tmp_path: Path) -> None:
-    (tmp_path / "words.txt").write_text("soup\nbread\n")
-    typed = {"sensitive": str(tmp_path / "words.txt"), "p": "0.1"}
+    words = tmp_path / "words.txt"
+    words.write_text("soup\nbread\n")
+    typed = {"sensitive": str(words), "p": "0.1"}
     release = Release(epsilon=6, embedding=name, mechanism="santext-plus", mechanism_options=typed)
-    (tmp_path / "words.txt").unlink()  # other machines do not have it
-    sent = pickle.loads(pickle.dumps(release.pin()))
-    assert (
-        sent.make().mechanism.guarantee
-        == SanTextPlus(Embedding.open(name), epsilon=6, sensitive=["soup", "bread"], p=0.1).guarantee
-    )
-    assert Release(epsilon=6, mechanism=Vickrey, mechanism_options={"t": 0.5}) == Release(
-        epsilon=6, mechanism="vickrey", mechanism_options={"t": "0.5"}
-    )
+    words.unlink()  # other machines do not have it
+    made = pickle.loads(pickle.dumps(release.pin())).make().mechanism
+    expected = SanTextPlus(Embedding.open(name), epsilon=6, sensitive=["soup", "bread"], p=0.1)
+    assert made.guarantee == expected.guarantee
+    by_class = Release(epsilon=6, mechanism=Vickrey, mechanism_options={"t": 0.5})
+    assert by_class == Release(epsilon=6, mechanism="vickrey", mechanism_options={"t": "0.5"})
     assert Release(epsilon=6, mechanism="vickrey").describe() != Release(epsilon=6).describe()
 
 
 def test_noise_is_given_in_place_of_fresh_noise_and_never_beside_a_key(name: str, tmp_path: Path) -> None:
-    seeded = [
-        Release(epsilon=1, embedding=name).make(randomness=InsecureSeededRandomness(insecure_seed=7))
-        for _ in range(2)
-    ]
-    assert seeded[0]("word1 word2") == seeded[1]("word1 word2")
-    assert seeded[0].settings.seeded
+    seed = InsecureSeededRandomness(insecure_seed=7)
+    release = Release(epsilon=1, embedding=name)
+    first, second = release.make(randomness=seed), release.make(randomness=type(seed)(insecure_seed=7))
+    assert first("word1 word2") == second("word1 word2")
+    assert first.settings.seeded
     write_new_key(tmp_path / "key")
-    with pytest.raises(InvalidParameter, match="the noise comes from the key"):
-        Release(epsilon=1, embedding=name, key_file=tmp_path / "key").make(
-            randomness=InsecureSeededRandomness(insecure_seed=7)
-        )
+    with pytest.raises(InvalidParameter) as refused:
+        Release(epsilon=1, embedding=name, key_file=tmp_path / "key").make(randomness=seed)
+    assert refused.value.name == "randomness"
 
 
 def test_a_file_is_released_by_a_release(name: str, tmp_path: Path) -> None:
-    (tmp_path / "in.csv").write_text("id,text\n1,word1 word2\n")
-    receipt = privatize_file(
-        Release(epsilon=1e6, embedding=name), tmp_path / "in.csv", tmp_path / "out.csv", columns=["text"]
-    )
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("id,text\n1,word1 word2\n")
+    receipt = privatize_file(Release(epsilon=1e6, embedding=name), source, target, columns=["text"])
     assert receipt is not None
     assert receipt.tally.words == 2
-    assert (tmp_path / "out.csv").read_text() == "id,text\n1,word1 word2\n"
+    assert target.read_text() == source.read_text()
 
 
 @pytest.mark.parametrize(
@@ -158,47 +157,15 @@ def test_what_may_be_spent_reaches_the_privatizer(
     assert (described.ceiling, described.record_epsilon) == (per_word, per_record)
 
 
-@pytest.mark.parametrize("name", ["epsilon", "record_epsilon"])
-def test_wrong_spending_is_refused_before_the_embedding_is_opened(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delattr(Embedding, "open")
-    settings: dict[str, Any] = {"epsilon": 6, "record_epsilon": 60, name: 0}
-    with pytest.raises(InvalidParameter, match=f"^{name} = 0"):
-        resolve_release(**settings)
-
-
-def test_other_wrong_settings_are_refused_before_the_embedding_is_opened_for_its_calibration(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delattr(Embedding, "open")
-    with pytest.raises(InvalidParameter, match=r"^unknown = 'keep'"):
-        resolve_release(max_unchanged=0.5, unknown="keep")
-
-
-def test_a_calibration_is_not_asked_for_an_epsilon_that_is_given() -> None:
-    with pytest.raises(InvalidParameter, match="give one of the two"):
-        resolve_release(max_unchanged=0.5, epsilon=6)
-
-
-def test_an_epsilon_that_a_few_isolated_words_force_is_explained() -> None:
+def test_an_epsilon_that_a_few_isolated_words_force_is_explained_and_no_other() -> None:
     messages: list[str] = []
     assert resolve_release(max_unchanged=0.5, say=messages.append).epsilon == 1
     which, why = messages
-    assert (
-        which
-        == "ε = 1: by the calibration of all 50,000 words, N_w, how often a word stays itself, is at most "
-        "0.5 for every word"
-    )
-    assert "a few isolated words" in why
+    assert which.startswith("ε = 1: ")
+    assert "50,000 words" in which
     assert "--quantile" in why
     assert "calibrate --protect" in why
-
-
-@pytest.mark.parametrize(("max_unchanged", "quantile"), [(0.5, 0.95), (0.0002, 0.5)])
-def test_an_epsilon_that_all_words_force_is_not_blamed_on_a_few(
-    max_unchanged: float, quantile: float
-) -> None:
-    messages: list[str] = []
-    resolve_release(max_unchanged=max_unchanged, quantile=quantile, say=messages.append)
-    assert len(messages) == 1
+    for max_unchanged, quantile in ((0.5, 0.95), (0.0002, 0.5)):
+        messages.clear()
+        resolve_release(max_unchanged=max_unchanged, quantile=quantile, say=messages.append)
+        assert len(messages) == 1

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from deniable import Embedding, Keyed, Multivariate, Privatizer
+from deniable import Embedding, Keyed, Multivariate, Privatizer, UnknownWord
 from deniable.records import privatize_file
 from deniable.release import tally as repeats
 from deniable.release.receipt_page import decode_receipt, receipt_page
@@ -24,6 +25,10 @@ def private(embedding: Embedding) -> Privatizer:
 
 def again(private: Privatizer) -> int:
     return int(private.receipt().to_dict()["counts"].get("released_again", 0))
+
+
+def spent(private: Privatizer) -> Any:
+    return private.receipt().budget["longest_record"]
 
 
 def test_a_text_released_five_times_spends_five_times(private: Privatizer) -> None:
@@ -46,60 +51,54 @@ def test_a_budget_per_record_is_spent_each_time(embedding: Embedding) -> None:
     private = Privatizer(Multivariate(embedding, epsilon=6), record_epsilon=30)
     for _ in range(3):
         private.many([TEXT, "the"])
-    budget = private.receipt().budget
-    assert budget["longest_record"] == {"words": 36, "epsilon": 90}
-    assert budget["median_record"] == {"words": 3, "epsilon": 18}
+    assert spent(private) == {"words": 36, "epsilon": 90}
+    assert private.receipt().budget["median_record"] == {"words": 3, "epsilon": 18}
     assert private.receipt().largest_epsilon_of_a_word == 6
 
 
-def test_equal_texts_of_one_call_are_different_records(private: Privatizer) -> None:
+def test_equal_texts_of_one_call_are_different_records(private: Privatizer, tmp_path: Path) -> None:
     texts = ["the fox", "the fox", "it", None, ""]
     private.many(texts)
     assert again(private) == 0
+    assert "released_again" not in private.receipt().to_dict()["counts"]
+    assert "repeats" not in private.receipt().tally.to_dict()
     list(private.stream(texts))
     assert again(private) == 3
     private.many(["the fox"] * 3)
     assert again(private) == 5, "the third copy is new"
-    assert private.receipt().budget["longest_record"] == {"words": 6, "epsilon": 36}
+    assert spent(private) == {"words": 6, "epsilon": 36}
     assert private.receipt().tally.releases == {(0, 1): 2, (1, 2): 1, (2, 3): 2, (2, 1): 1}
+    (tmp_path / "in.txt").write_text("the fox\n" * 9_000)
+    receipt = privatize_file(private, tmp_path / "in.txt", tmp_path / "out.txt")
+    assert receipt is not None
+    assert receipt.tally.released_again == 0, "records of one file, in several batches"
 
 
 def test_the_parts_of_a_column_are_one_call(private: Privatizer) -> None:
     column = pa.chunked_array([["the fox"], ["the fox"]])
-    private.column(column)
-    assert again(private) == 0
-    private.column(column)
-    assert again(private) == 2
-
-
-def test_without_repeats_a_receipt_says_nothing_of_them(private: Privatizer) -> None:
-    private.many(["the fox", "the fox", "it"])
-    receipt = private.receipt()
-    assert "released_again" not in receipt.to_dict()["counts"]
-    assert "repeats" not in receipt.tally.to_dict()
-    assert "again" not in receipt.summary()
+    for repeated in (0, 2):
+        private.column(column)
+        assert again(private) == repeated
 
 
 def test_a_text_that_did_not_come_out_is_not_counted(embedding: Embedding) -> None:
     private = Privatizer(Multivariate(embedding, epsilon=6), unknown="error")
-    with pytest.raises(Exception, match="unknown"):
+    with pytest.raises(UnknownWord):
         private.many(["the fox", "zorblatt"])
     private("the fox")
     assert again(private) == 0
 
 
-def test_what_remembers_nothing_recognises_nothing(private: Privatizer) -> None:
+def test_what_remembers_nothing_recognises_nothing_and_with_a_key_nothing_is_spent_again(
+    private: Privatizer, embedding: Embedding
+) -> None:
     private("the fox")
     private.remember_nothing()
     private("the fox")
     assert (again(private), private.receipt().tally.records) == (0, 2)
-
-
-def test_with_a_key_nothing_is_spent_again(embedding: Embedding) -> None:
-    private = Privatizer(Multivariate(embedding, epsilon=6), randomness=Keyed.new())
-    assert private(TEXT, record_id=1) == private(TEXT, record_id=1)
-    assert again(private) == 0
-    assert private.receipt().budget["longest_record"] == {"words": 12, "epsilon": 72}
+    keyed = Privatizer(Multivariate(embedding, epsilon=6), randomness=Keyed.new())
+    assert keyed(TEXT, record_id=1) == keyed(TEXT, record_id=1)
+    assert (again(keyed), spent(keyed)) == (0, {"words": 12, "epsilon": 72})
 
 
 def test_books_kept_elsewhere_begin_with_new_texts(private: Privatizer) -> None:
@@ -108,13 +107,6 @@ def test_books_kept_elsewhere_begin_with_new_texts(private: Privatizer) -> None:
     private("the fox")
     private("the fox")
     assert private.take_tally().releases == {(2, 2): 1}
-
-
-def test_a_file_with_equal_records_repeats_none(private: Privatizer, tmp_path: Path) -> None:
-    (tmp_path / "in.txt").write_text("the fox\n" * 30_000)
-    receipt = privatize_file(private, tmp_path / "in.txt", tmp_path / "out.txt")
-    assert receipt is not None
-    assert receipt.tally.released_again == 0
 
 
 def test_memory_is_bounded(private: Privatizer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,9 +127,8 @@ def test_rows_of_several_texts_are_not_known_to_be_the_same(private: Privatizer)
     for _ in range(2):
         private.many(["the fox", "it"], rows=[2])
     receipt = private.receipt()
-    assert receipt.to_dict()["counts"]["rows"] is None
-    assert receipt.budget["longest_row"] is None
-    assert receipt.budget["longest_record"] == {"words": 4, "epsilon": 24}
+    assert receipt.to_dict()["counts"]["rows"] is receipt.budget["longest_row"] is None
+    assert spent(private) == {"words": 4, "epsilon": 24}
 
 
 def test_repeats_survive_json_and_add_up() -> None:

@@ -29,24 +29,7 @@ _ODD = """
     http://a.b a.b@c.de ' '' - -- , . ... % [redacted redacted l' d' l d s' ol' 'em em straße strasse groß ſ
 """  # noqa: E501
 ODD = _ODD.split()
-CASED = [
-    "us",
-    "US",
-    "Us",
-    "apple",
-    "Apple",
-    "PIE",
-    "pie's",
-    "Pie",
-    "McDonald",
-    "mcdonald",
-    "iPhone",
-    "ǆ",
-    "ı",
-    "i",
-    "İ",
-    "'S",
-]
+CASED = "us US Us apple Apple PIE pie's Pie McDonald mcdonald iPhone ǆ ı i İ 'S".split()
 VOCABULARIES_BY_NAME = {
     "odd": [*ODD, *ALL_CLITICS],
     "odd without clitics": ODD,
@@ -69,11 +52,8 @@ def misread(
 ) -> list[tuple[Sequence[str], str]]:
     """Return the releases that a receiver reads as other words, with their text; ``gaps`` and ``shapes`` go
     with each of them."""
-    writer, reader, index = (
-        Writer(embedding, (REDACTED,)),
-        ReleasedWords(embedding, (REDACTED,)),
-        embedding.index,
-    )
+    writer, reader = Writer(embedding, (REDACTED,)), ReleasedWords(embedding, (REDACTED,))
+    index = embedding.index
     wrong = []
     for words in releases:
         text = writer.write(words, gaps, shapes)
@@ -101,9 +81,8 @@ def test_a_clitic_stands_alone_where_the_two_would_be_another_word() -> None:
 
 
 def test_marks_stand_apart_where_they_would_make_another_word() -> None:
-    write = Writer(
-        make_embedding(["well", "known", "well-known", "co", "co.", "fox", "24", "7", "-", *ALL_CLITICS])
-    ).write
+    words = "well known well-known co co. fox 24 7 -".split()
+    write = Writer(make_embedding([*words, *ALL_CLITICS])).write
     assert write(["well", "fox", "known"], ["(", "-", ", ", ")!"]) == "(well-fox, known)!"
     assert write(["well", "known"], ["", "-", "."]) == "well known"  # the hyphen alone is a word here
     assert write(["co", "fox"], ["", ". ", "."]) == "co . fox."
@@ -131,17 +110,9 @@ def test_any_clitics_after_one_another_are_read_as_they_were_released(built_in: 
     assert len(marked) > 900
     for number in (1, 2, 3):
         assert misread(built_in, product(ALL_CLITICS, repeat=number)) == []
-    assert (
-        misread(
-            built_in,
-            (
-                (word, *two)
-                for word in [*marked[::20], "fox", REDACTED]
-                for two in product(ALL_CLITICS, repeat=2)
-            ),
-        )
-        == []
-    )
+    words = [*marked[::20], "fox", REDACTED]
+    pairs = list(product(ALL_CLITICS, repeat=2))
+    assert misread(built_in, ((word, *two) for word in words for two in pairs)) == []
 
 
 @pytest.mark.parametrize("gap", sorted(PUBLIC_PUNCTUATION))
