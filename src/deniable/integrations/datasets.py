@@ -21,7 +21,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.noise.encoding import RecordId, UniqueIds, encode_id
 from deniable.noise.keyed import noise_version
-from deniable.records.formats.naming import name_text
+from deniable.records.formats.naming import name_column
 from deniable.release.release import Release, release_from
 from deniable.version import __version__
 from deniable.words.cutter import rules_for
@@ -106,7 +106,7 @@ class _ColumnRelease:
         names: list[RecordId] | None = None
         if self._record_id is not None:  # named as ``deniable privatize --record-id`` names them
             consistent = self._release.consistent
-            names = [name_text(name, self._column, consistent=consistent) for name in batch[self._record_id]]
+            names = name_column(batch[self._record_id], self._column, consistent=consistent)
         return {self._column: self._release.shared_privatizer().many(batch[self._column], record_ids=names)}
 
     def of(self, dataset: Dataset, load_from_cache_file: bool | None, **options: Any) -> Dataset:

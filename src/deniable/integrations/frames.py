@@ -130,12 +130,15 @@ def _release(
         error = sys.modules["polars"].exceptions.InvalidOperationError
         raise error(f"{problem}: collect() first, then release")
     ids = None if record_ids is None else list(record_ids)
-    named = [name_column(private.keyed, ids, name) for name in names]
+    by_text = None
+    if ids is not None:
+        keyed = private.keyed
+        named = [
+            ids if keyed is None else name_column(ids, name, consistent=keyed.consistent) for name in names
+        ]
+        by_text = [each for row in zip(*named, strict=True) for each in row]
     texts = [text for row in zip(*map(_texts, columns), strict=True) for text in row]
-    by_text = [each for row in zip(*(one or [] for one in named), strict=True) for each in row]
-    released = private.many(
-        texts, record_ids=None if ids is None else by_text, rows=[len(names)] * (len(texts) // len(names))
-    )
+    released = private.many(texts, record_ids=by_text, rows=[len(names)] * (len(texts) // len(names)))
     return [_like(column, released[place :: len(names)]) for place, column in enumerate(columns)]
 
 

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from deniable import InvalidParameter, Keyed
+from deniable import InvalidParameter
 from deniable.records.formats.naming import Naming, name_column, name_text
 
 
@@ -16,15 +18,18 @@ def test_a_column_is_named_as_the_records_of_a_file_are() -> None:
     by_file = Naming("in.csv", column="id")
     assert [
         by_file.names(record, name, ["review"])[0] for record, name in enumerate(["a", "b"], 1)
-    ] == name_column(Keyed.new(), ["a", "b"], "review")
+    ] == name_column(["a", "b"], "review", consistent=False)
 
 
-def test_without_a_key_ids_stay_as_they_are_for_the_privatizer_to_refuse() -> None:
-    assert name_column(None, ["a", "b"], None) == ["a", "b"]
-    assert name_column(Keyed.new(), None, None) is None
+@pytest.mark.parametrize("missing", [None, ""])
+@pytest.mark.parametrize("consistent", [True, False])
+def test_a_record_without_an_id_is_refused(missing: Any, consistent: bool) -> None:
+    with pytest.raises(InvalidParameter) as refused:
+        name_column(["a", missing], "review", consistent=consistent)
+    assert refused.value.name == "record_id"
 
 
 def test_a_column_without_a_name_is_refused_unless_the_ids_are_users() -> None:
     with pytest.raises(InvalidParameter, match="must have a name"):
-        name_column(Keyed.new(), ["a"], "")
-    assert name_column(Keyed.new(consistent=True), ["a"], None) == ["a"]
+        name_column(["a"], "", consistent=False)
+    assert name_column(["a"], None, consistent=True) == ["a"]

@@ -13,12 +13,12 @@ from deniable.integrations.spark.tasks import (
     TALLY,
     Task,
     collect_tally,
-    name_records,
     privatizer_here,
     quoted,
 )
 from deniable.records.describing import check_budget, relaxations_of
 from deniable.records.formats.columns import find_named_columns, untouched_columns
+from deniable.records.formats.naming import name_column
 from deniable.release.receipt import Receipt
 from deniable.release.release import Release, release_from
 from deniable.release.tally import Tally
@@ -83,7 +83,7 @@ def privatized(column: str, record_id: str, *, release: Release | None = None, *
         raise InvalidParameter("key_file", None, _AGAIN)
 
     def released(texts: list[str | None], ids: pandas.Series) -> list[str | None]:
-        names = name_records(ids.tolist(), column, pinned)
+        names = name_column(ids.tolist(), column, consistent=pinned.consistent)
         return privatizer_here(pinned).many(texts, record_ids=names)
 
     return expression("string", released, column, record_id)

@@ -8,19 +8,18 @@ import shutil
 import socket
 import tarfile
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.store import DEFAULT
-from deniable.errors import EmbeddingError, InvalidParameter, KeyFileError
+from deniable.errors import EmbeddingError, KeyFileError
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.threads import set_threads
-from deniable.noise.encoding import RecordId
-from deniable.records.formats.naming import name_text
+from deniable.records.formats.naming import name_column
 from deniable.release.columns import map_column
 from deniable.release.note import FILE_NAME
 from deniable.release.privatizer import Privatizer
@@ -52,7 +51,8 @@ class Task:
             ids = None if self.record_id is None else batch.column(self.record_id).to_pylist()
             for column in self.columns:
                 place = batch.schema.get_field_index(column)
-                names = name_records(ids, column, self.release)
+                consistent = self.release.consistent
+                names = None if ids is None else name_column(ids, column, consistent=consistent)
                 many = partial(private.many, record_ids=names)
                 released = map_column(batch.column(place), many).combine_chunks()
                 batch = batch.set_column(place, batch.schema.field(place), released)
@@ -72,21 +72,6 @@ class Task:
             texts = [text for row in zip(*columns, strict=True) for text in row]
             tally.add(private.count(texts, record_ids=names, rows=[len(columns)] * len(batch)))
         yield pa.RecordBatch.from_pydict({TALLY: [json.dumps(tally.to_dict())]})
-
-
-def name_records(ids: Iterable[Any] | None, column: str, release: Release) -> list[RecordId] | None:
-    """Return what names the texts of a column to a key, as ``deniable privatize --record-id`` names them.
-
-    :raises InvalidParameter: if a record has no id.
-    """
-    if ids is None:
-        return None
-    names: list[RecordId] = []
-    for given in ids:
-        if given is None or given == "":
-            raise InvalidParameter("record_id", given, "a record has no id; every record needs one")
-        names.append(name_text(given, column, consistent=release.consistent))
-    return names
 
 
 def privatizer_here(release: Release) -> Privatizer:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn, cast
 
 from deniable.errors import InvalidParameter, RecordError
-from deniable.noise import Keyed
 from deniable.noise.encoding import RecordId, UniqueIds, encode_id
 
 Place = str | tuple[str | int, ...]
@@ -32,21 +31,18 @@ def name_text(record_id: RecordId, place: Place, *, consistent: bool) -> RecordI
     return (*record_id, *parts) if type(record_id) is tuple else (record_id, *parts)  # type: ignore[arg-type]
 
 
-def name_column(
-    keyed: Keyed | None, record_ids: Iterable[RecordId] | None, column: object
-) -> list[RecordId] | None:
-    """Return what names the texts of a column to a key, as ``deniable privatize --record-id`` names them;
-    without a key, the ids as given.
+def name_column(ids: Iterable[RecordId], column: object, *, consistent: bool) -> list[RecordId]:
+    """Return what names the texts of a column to a key, as ``deniable privatize --record-id`` names them.
 
-    :raises InvalidParameter: if the column has no name and needs one.
+    :raises InvalidParameter: if the column has no name and needs one, or a record has no id.
     """
-    if record_ids is None or keyed is None:
-        return None if record_ids is None else list(record_ids)
-    if not keyed.consistent and (column is None or column == ""):
-        raise InvalidParameter(
-            "column", column, "must have a name: with a key, it is part of what the noise depends on"
-        )
-    return [name_text(record_id, str(column), consistent=keyed.consistent) for record_id in record_ids]
+    if not consistent and (column is None or column == ""):
+        problem = "must have a name: with a key, it is part of what the noise depends on"
+        raise InvalidParameter("column", column, problem)
+    names = list(ids)
+    if any(each is None or each == "" for each in names if isinstance(each, str | None)):
+        raise InvalidParameter("record_id", None, "a record has no id; every record needs one")
+    return [name_text(record_id, str(column), consistent=consistent) for record_id in names]
 
 
 class Naming:
