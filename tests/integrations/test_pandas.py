@@ -83,7 +83,7 @@ def test_a_released_column_is_decoded_by_its_card_and_keeps_index_name_and_nulls
     series: Any = pandas.Series(texts, index=index, name="review", dtype=dtype)
     decoder = Decoder.learn(release.card, texts, effort=DIRECTIONS, every_word=True)
     expected = decoder.decode(texts)
-    for given, settings in ((release.card, {"directions": DIRECTIONS}), (decoder, {})):
+    for given, settings in ((release.card, {"effort": DIRECTIONS}), (decoder, {})):
         decoded = series.deniable.decode(given, **settings)
         assert [None if pandas.isna(text) else text for text in decoded] == expected
         assert decoded.name == "review"

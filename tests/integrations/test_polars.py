@@ -89,7 +89,7 @@ def test_a_released_column_is_decoded_by_its_card_and_keeps_name_and_nulls(
     texts = [None, *release.texts[1:]]
     series: Any = polars.Series("review", texts, dtype=dtype)
     decoder = Decoder.learn(release.card, texts, effort=DIRECTIONS, every_word=True)
-    for given, settings in ((release.card, {"directions": DIRECTIONS}), (decoder, {})):
+    for given, settings in ((release.card, {"effort": DIRECTIONS}), (decoder, {})):
         decoded = series.deniable.decode(given, **settings)
         assert decoded.to_list() == decoder.decode(texts)
         assert (decoded.name, decoded.dtype) == ("review", polars.String)
