@@ -159,6 +159,13 @@ def test_other_values_keep_their_bytes_beside_a_nested_text(private: Privatizer,
     ).read_text() == '{"v":{"n":1.10,"note":"the fox","x":[1,2]},"w":[1,  2],"big":1E400}\n'
 
 
+def test_a_long_record_is_released_as_short_ones_are(private: Privatizer, tmp_path: Path) -> None:
+    text = "the fox " * 10_000
+    source = written(tmp_path / "in.jsonl", [{"id": 1, "text": text, "v": {"note": text}}])
+    privatize_file(private, source, tmp_path / "out.jsonl", columns=["text", "v.note"], drop=["id"])
+    assert read(tmp_path / "out.jsonl") == [{"text": text.strip(), "v": {"note": text.strip()}}]
+
+
 @pytest.mark.parametrize(
     ("name", "steps"),
     [

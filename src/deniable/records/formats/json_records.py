@@ -179,10 +179,7 @@ class JsonReader(Reader):
         for slot in slots:
             slot.holder[slot.key] = None
         if len(text) > _LONG:  # what is not private would hold all of the line in memory
-            record = {
-                key: value.copy() if isinstance(value, msgspec.Raw) else value
-                for key, value in record.items()
-            }
+            record.update({key: raw.copy() for key, raw in record.items() if isinstance(raw, msgspec.Raw)})
         return Row((record, slots, line == 1), texts, len(text), names, self._fields(pairs), columns)
 
     def _open(self, key: str, raw: msgspec.Raw, line: int) -> Any:
