@@ -183,7 +183,7 @@ def test_words_that_were_not_walked_have_no_spread_in_the_file(
         (["--protect", "nearest"], 2, "--as"),
         (["--protect", "magic", "--as", "safe", "--max-unchanged", "0.5"], 2, "must be nearest or unknown"),
         (["--epsilon", "0"], 2, "epsilon"),
-        (["--effort", "0"], 2, "rays"),
+        (["--effort", "0"], 2, "effort"),
         (["--report", "absent/page.html"], 1, "is not there"),
         (["--report", "."], 1, "is a folder"),
         (["--csv", "absent/words.csv"], 1, "is not there"),
