@@ -120,19 +120,8 @@ def test_what_holds_for_some_words_is_false_of_others(small: Embedding) -> None:
 def test_what_was_looked_at_is_named_on_the_page_the_terminal_and_in_json(
     arguments: tuple[str, ...], which: str, them: str
 ) -> None:
-    command = [
-        "calibrate",
-        "--embedding",
-        "small",
-        "--effort",
-        "40",
-        "-q",
-        "--max-unchanged",
-        "0.5",
-        "--report",
-        "page.html",
-        *arguments,
-    ]
+    asked = "calibrate --embedding small --effort 40 -q --max-unchanged 0.5 --report page.html"
+    command = [*asked.split(), *arguments]
     shown = CliRunner().invoke(app, command).stdout
     assert shown.splitlines()[0].startswith(f"small, multivariate: {which}")
     assert f"each of {them} comes out unchanged" in " ".join(shown.split())

@@ -51,71 +51,60 @@ def _custext(word: int, epsilon: float) -> Floats:
     return direct.custext(E, word, epsilon, members[members >= 0])
 
 
+def named(name: str, **options: object) -> ChosenMechanism:
+    return ChosenMechanism(name=name, options=options)
+
+
 MECHANISMS: dict[str, tuple[str, ChosenMechanism, ChosenMechanism, Expected]] = {
     "multivariate": (
         "rays",
         ChosenMechanism(),
-        ChosenMechanism(name="gaussian"),
+        named("gaussian"),
         lambda w, e: direct.nearest_word(E, _around(w, e)),
     ),
     "mahalanobis": (
         "rays",
-        ChosenMechanism(name="mahalanobis", options={"lam": 0.9}),
-        ChosenMechanism(name="mahalanobis"),
+        named("mahalanobis", lam=0.9),
+        named("mahalanobis"),
         lambda w, e: direct.nearest_word(E, _around(w, e, 0.9)),
     ),
     "gaussian": (
         "rays",
-        ChosenMechanism(name="gaussian"),
+        named("gaussian"),
         ChosenMechanism(),
         lambda w, e: direct.nearest_word(E, direct.points_around(E, w, direct.chi_lengths(e))),
     ),
     "vickrey": (
         "simulation",
-        ChosenMechanism(name="vickrey", options={"t": "0.6"}),
-        ChosenMechanism(name="vickrey", options={"t": 0.75}),
+        named("vickrey", t="0.6"),
+        named("vickrey", t=0.75),
         lambda w, e: direct.vickrey(E, _around(w, e), 0.6),
     ),
     "rank-smoothing": (
         "simulation",
-        ChosenMechanism(name="rank-smoothing", options={"c": 0.5}),
-        ChosenMechanism(name="rank-smoothing"),
+        named("rank-smoothing", c=0.5),
+        named("rank-smoothing"),
         lambda w, e: direct.rank_smoothing(E, direct.nearest_word(E, _around(w, e)), 0.5 * e),
     ),
     "tem": (
         "exact",
-        ChosenMechanism(name="tem", options={"beta": 0.3}),
-        ChosenMechanism(name="santext"),
+        named("tem", beta=0.3),
+        named("santext"),
         lambda w, e: direct.softmax(E, w, e, cap=2 / e * math.log(0.7 / 0.3 * 5)),
     ),
-    "santext": (
-        "exact",
-        ChosenMechanism(name="santext"),
-        ChosenMechanism(name="tem", options={"beta": 0.3}),
-        lambda w, e: direct.softmax(E, w, e),
-    ),
+    "santext": ("exact", named("santext"), named("tem", beta=0.3), lambda w, e: direct.softmax(E, w, e)),
     "santext-plus": (
         "exact",
-        ChosenMechanism(name="santext-plus", options={"sensitive": ["w0", "w3"]}),
-        ChosenMechanism(name="santext-plus", options={"sensitive": ["w0"]}),
+        named("santext-plus", sensitive=["w0", "w3"]),
+        named("santext-plus", sensitive=["w0"]),
         _santext_plus,
     ),
-    "custext": (
-        "exact",
-        ChosenMechanism(name="custext", options={"k": 3}),
-        ChosenMechanism(name="custext", options={"k": 6}),
-        _custext,
-    ),
-    "line": (
-        "exact",
-        ChosenMechanism(name="line", options={"lists": "2"}),
-        ChosenMechanism(name="line"),
-        lambda w, e: direct.line(E, w, e, 2),
-    ),
+    "custext": ("exact", named("custext", k=3), named("custext", k=6), _custext),
+    "line": ("exact", named("line", lists="2"), named("line"), lambda w, e: direct.line(E, w, e, 2)),
     "randomized-response": (
         "exact",
-        ChosenMechanism(name="randomized-response"),
-        ChosenMechanism(name="santext"),
+        named("randomized-response"),
+        named("santext"),
         lambda w, e: direct.randomized_response(E, w, e),
     ),
 }
@@ -212,12 +201,12 @@ def test_the_chosen_epsilon_meets_the_targets_by_definition_and_the_next_does_no
 
 def test_distinct_words_can_be_aimed_at() -> None:
     embedding = random_embedding(60, 3)
-    calibration = measure_table(embedding, ChosenMechanism(name="santext"), draws=200, support=True)
+    calibration = measure_table(embedding, named("santext"), draws=200, support=True)
     choice = choose(calibration, Targets(min_distinct=20))
     assert calibration.distinct_at(choice.epsilon).min() >= 20  # type: ignore[union-attr]
     again = measure_table(
         embedding,
-        ChosenMechanism(name="santext"),
+        named("santext"),
         draws=200,
         epsilons=np.array([1.2 * choice.epsilon]),
         support=True,
@@ -227,23 +216,21 @@ def test_distinct_words_can_be_aimed_at() -> None:
 
 
 def test_targets_that_no_epsilon_meets_name_the_words() -> None:
-    calibration = measure_table(
-        E, ChosenMechanism(name="santext-plus", options={"sensitive": ["w0"]}), draws=10
-    )
+    calibration = measure_table(E, named("santext-plus", sensitive=["w0"]), draws=10)
     with pytest.raises(TargetsNotMet, match="w3"):
         choose(calibration, Targets(max_unchanged=0.5))
 
 
 def test_a_value_that_is_not_in_the_table_is_measured_when_asked_for() -> None:
-    calibration = measure_table(E, ChosenMechanism(name="santext"), draws=10, epsilons=np.array([1.0, 2.0]))
-    alone = measure_table(E, ChosenMechanism(name="santext"), draws=10, epsilons=np.array([1.7]))
+    calibration = measure_table(E, named("santext"), draws=10, epsilons=np.array([1.0, 2.0]))
+    alone = measure_table(E, named("santext"), draws=10, epsilons=np.array([1.7]))
     assert np.array_equal(calibration.unchanged(1.7)[0], alone.unchanged(1.7)[0])
     assert calibration.span(16) == [1.0, 1.7, 2.0]
     assert calibration.distinct_at(1.7) is None
 
 
 def test_draws_at_one_epsilon_do_not_depend_on_which_others_were_asked_for() -> None:
-    vickrey = ChosenMechanism(name="vickrey")
+    vickrey = named("vickrey")
     both, alone = (
         measure_table(E, vickrey, draws=50, epsilons=np.array(grid), keep=False)
         for grid in ([0.5, 2.0], [2.0])
@@ -265,19 +252,19 @@ def test_what_was_measured_is_kept_for_this_mechanism_and_these_options_alone(ho
     seen: set[Path] = set()
     for mechanism in (
         ChosenMechanism(),
-        ChosenMechanism(name="mahalanobis"),
-        ChosenMechanism(name="mahalanobis", options={"lam": 0.5}),
-        ChosenMechanism(name="vickrey"),
-        ChosenMechanism(name="vickrey", options={"t": 0.5}),
-        ChosenMechanism(name="vickrey", options={"noise": "mahalanobis"}),
-        ChosenMechanism(name="rank-smoothing", options={"over": "vickrey"}),
-        ChosenMechanism(name="santext-plus", options={"sensitive": ["w0"]}),
-        ChosenMechanism(name="santext-plus", options={"sensitive": ["w1"]}),
+        named("mahalanobis"),
+        named("mahalanobis", lam=0.5),
+        named("vickrey"),
+        named("vickrey", t=0.5),
+        named("vickrey", noise="mahalanobis"),
+        named("rank-smoothing", over="vickrey"),
+        named("santext-plus", sensitive=["w0"]),
+        named("santext-plus", sensitive=["w1"]),
     ):
         measure(E, mechanism, draws=5)
         assert len(kept(home) - seen) == 1, mechanism
         seen = kept(home)
-    measure(E, ChosenMechanism(name="mahalanobis", options={"lam": "0.2"}), draws=5)  # the default, said
+    measure(E, named("mahalanobis", lam="0.2"), draws=5)  # the default, said
     assert kept(home) == seen
 
 
@@ -305,14 +292,14 @@ def test_an_interrupted_table_is_continued(name: str, monkeypatch: pytest.Monkey
 def test_a_protected_word_has_the_numbers_of_the_word_that_stands_in(by: str) -> None:
     safe = protect(E, np.array([5]), by=by)  # type: ignore[arg-type]
     stand_in = int(safe.stands_in(np.array([5]))[0])
-    found = measure_table(safe, ChosenMechanism(name="santext"), draws=5, epsilons=np.array([1.0])).stays
+    found = measure_table(safe, named("santext"), draws=5, epsilons=np.array([1.0])).stays
     own = {0: 0, 2: 2, E.unknown_id: int(np.argmin(np.linalg.norm(E.vectors - E.unknown, axis=1)))}[stand_in]
     assert found[5][0] == pytest.approx(float(direct.softmax(E, stand_in, 1.0)[own]), abs=1e-6)
 
 
 def test_the_two_kinds_answer_the_same_questions() -> None:
     embedding = random_embedding(200, 4)
-    for mechanism in (ChosenMechanism(), ChosenMechanism(name="gaussian"), ChosenMechanism(name="santext")):
+    for mechanism in (ChosenMechanism(), named("gaussian"), named("santext")):
         found = measure(embedding, mechanism, draws=200)
         assert isinstance(found, RayCalibration if mechanism.name != "santext" else TableCalibration)
         middle = found.epsilon_reaching(0.4)
@@ -328,6 +315,6 @@ def test_an_empty_vocabulary_of_words_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="no word to calibrate"):
         measure_table(
             Embedding(["a", "b"], [[0.0], [1.0]]),
-            ChosenMechanism(name="santext"),
+            named("santext"),
             ids=np.array([], dtype=np.int64),
         )

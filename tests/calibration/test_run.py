@@ -73,20 +73,6 @@ def test_some_words_are_looked_at_without_a_note_and_all_of_them_with_one(small:
     assert seen == [(0, 60), (60, 60)] * 2  # N_w, then S_w of the sample
 
 
-def test_protection_makes_an_embedding_that_meets_the_targets() -> None:
-    result = calibrate(
-        "small",
-        targets=Targets(max_unchanged=0.6),
-        draws=40,
-        protect=Protection(name="safe", most_protected=0.1),
-    )
-    assert result.protected is not None
-    assert result.choice is not None
-    assert result.protected.words_mapped == len(result.choice.failing) >= 1
-    assert result.protected.exposed_words_left == 0
-    assert Embedding.open("safe").fingerprint == result.protected.fingerprint
-
-
 def test_files_are_written_and_named_in_the_result() -> None:
     drawn: list[int] = []
     files = Files(

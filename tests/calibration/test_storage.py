@@ -49,19 +49,8 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Embedding:
 
 
 def test_a_second_run_is_refused_while_the_first_computes_which_is_not_disturbed(small: Embedding) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "deniable",
-        "calibrate",
-        "--embedding",
-        "small",
-        "--effort",
-        "50",
-        "--max-unchanged",
-        "0.6",
-        "--json",
-    ]
+    options = "calibrate --embedding small --effort 50 --max-unchanged 0.6 --json"
+    command = [sys.executable, "-m", "deniable", *options.split()]
     ended: list[subprocess.CompletedProcess[str]] = []
 
     def meanwhile(done: int, total: int) -> None:
