@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from deniable.audit.linked import Linked
 from deniable.audit.shares import Share
 from deniable.decision.decision import Answer, judge
 from deniable.decision.rehearsal import Attack, ExposedWord, Listed, Rehearsal
 from deniable.measures.estimate import Estimate
-from deniable.measures.linked import Linked
 
 
 def share(value: float, *, low: float | None = None, high: float | None = None) -> Share:

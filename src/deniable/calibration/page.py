@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.findings import EXPOSED, Findings
-from deniable.calibration.result import headline, worst_words
+from deniable.calibration.result import headline, word_cells, worst_words
 from deniable.calibration.table import TableCalibration
 from deniable.channel.distribution import ETA
 from deniable.interfaces import NOTHING_EXPOSED
@@ -238,32 +238,19 @@ def _add_exposed(page: Page, found: Findings) -> None:
         ),
         kind="warning" if count else "note",
     )
-    marks = bool(calibration.protected.any())
-    if marks:
+    if calibration.protected.any():
         page.add_text(
             "Protected words go in as others, and their N_w is how often they come out themselves all the "
             "same. A protected word misses a target also where the word that it goes in as stays too often."
         )
-    columns = ["N_w", "± error", "at most", "nearest neighbour at", "length of its vector"]
     sure = "is the value itself" if exact else f"holds for {looked_at.them} together with 95 % confidence"
-    worst = worst_words(calibration, choice, _WORST)
+    columns, rows = word_cells(worst_words(calibration, choice, _WORST), shown=word)
     page.add_table(
-        ["word", *["protected"] * marks, *columns],
-        [
-            [
-                word(row.word),
-                *["yes" if row.protected else "no"] * marks,
-                percent(row.unchanged),
-                percent(row.standard_error),
-                percent_up(row.at_most),
-                "none" if row.nearest_neighbour_at is None else f"{row.nearest_neighbour_at:.2f}",
-                f"{row.norm:.2f}",
-            ]
-            for row in worst
-        ],
-        caption=f"The {len(worst)} words that change least at ε = {choice.epsilon:g}, of {looked_at}. "
+        columns,
+        rows,
+        caption=f"The {len(rows)} words that change least at ε = {choice.epsilon:g}, of {looked_at}. "
         f"“At most” {sure}.",
-        text_columns=1 + marks,
+        text_columns=1 + ("protected" in columns),
     )
     if count and calibration.embedding.protection is None:
         limit = EXPOSED if choice.targets.max_unchanged is None else choice.targets.max_unchanged

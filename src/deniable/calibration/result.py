@@ -7,6 +7,7 @@ that was made.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -217,10 +218,6 @@ class WordRow:
     nearest_neighbour_at: float | None
     norm: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the word as JSON-ready data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, kw_only=True)
 class ProtectedEmbedding:
@@ -321,9 +318,9 @@ class CalibrationResult:
                 if choice.missing is None
                 else choice.missing.to_dict(),
                 "largest_unchanged_with_95%_confidence": float(choice.upper.max()),
-                "worst_words": [word.to_dict() for word in self.worst_words],
+                "worst_words": [asdict(word) for word in self.worst_words],
                 "exposed_words": len(choice.failing),
-                "exposed": [word.to_dict() for word in self.exposed],
+                "exposed": [asdict(word) for word in self.exposed],
             }
         if self.protected is not None:
             answer["protected"] = asdict(self.protected)
@@ -433,6 +430,22 @@ def describe_words(calibration: Calibration, choice: Choice, rows: Ids) -> list[
         )
         for place, (row, word) in enumerate(zip(rows.tolist(), calibration.ids[rows].tolist(), strict=True))
     ]
+
+
+def word_cells(
+    rows: Sequence[WordRow], *, shown: Callable[[str], str] = str
+) -> tuple[list[str], list[list[str]]]:
+    """Return the columns and the rows of a table of words, each word as ``shown`` returns it; protected ones
+    are marked in the second column, if there are any."""
+    marks = any(row.protected for row in rows)
+    columns = ["N_w", "± error", "at most", "nearest neighbour at", "length of its vector"]
+    cells = []
+    for row in rows:
+        near = "none" if row.nearest_neighbour_at is None else f"{row.nearest_neighbour_at:.2f}"
+        shares = (percent(row.unchanged), percent(row.standard_error), percent_up(row.at_most))
+        protected = ["yes" if row.protected else "no"] * marks
+        cells.append([shown(row.word), *protected, *shares, near, f"{row.norm:.2f}"])
+    return ["word", *["protected"] * marks, *columns], cells
 
 
 def nearest_distance(embedding: Embedding, word: int) -> float | None:

@@ -11,12 +11,8 @@ from deniable.cli.options import VocabularyOptions, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json, progress, say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.table import Table
-
     from deniable.calibration.choice import By, Protection
-    from deniable.calibration.result import CalibrationResult, WordRow
+    from deniable.calibration.result import CalibrationResult
     from deniable.embeddings.embedding import Embedding
     from deniable.mechanisms.catalogue import ChosenMechanism
 
@@ -195,13 +191,13 @@ def _protection(by: str | None, name: str | None, most_protected: float) -> Prot
 
 def _show(result: CalibrationResult) -> None:
     """Print the chosen ε, the table and the words that change least."""
+    from deniable.calibration.result import headline, limits_of, word_cells
+
     console, calibration = open_console(), result.calibration
     console.print(
         f"{calibration.embedding.name}, {_mechanism(result)}: {result.looked_at}; {_method(result)}"
     )
     if result.choice is not None:
-        from deniable.calibration.result import headline, limits_of
-
         for sentence in (headline(calibration, result.choice), *limits_of(calibration, result.choice)):
             console.print(sentence)
     console.print()
@@ -212,7 +208,8 @@ def _show(result: CalibrationResult) -> None:
                 f"\n{count:,} of {result.looked_at.them} miss the targets at this ε; they lie far from their "
                 "neighbours:"
             )
-        console.print(_words(result.exposed or result.worst_words))
+        columns, rows = word_cells((result.exposed or result.worst_words)[:12])
+        console.print(make_table(columns, rows, left=range(1 + ("protected" in columns))))
     if result.protected is not None:
         made = result.protected
         console.print(
@@ -246,14 +243,3 @@ def _method(result: CalibrationResult) -> str:
     if method == "exact":
         return f"exact sums at {len(result.table)} values of ε" if len(result.table) > 1 else "exact sums"
     return f"{draws:,} rays each" if method == "rays" else f"{draws:,} draws for each word and ε"
-
-
-def _words(words: Sequence[WordRow]) -> Table:
-    marks = any(word.protected for word in words)
-    cells = []
-    for word in words[:12]:
-        near = "-" if word.nearest_neighbour_at is None else f"{word.nearest_neighbour_at:.2f}"
-        shown = [word.word, f"{word.unchanged:.3f}", f"{word.standard_error:.3f}", near, f"{word.norm:.2f}"]
-        cells.append([*shown, "yes" if word.protected else "no"] if marks else shown)
-    columns = ["word", "N_w", "±", "nearest at", "norm", *(("protected",) if marks else ())]
-    return make_table(columns, cells, left=(0, 5))

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
+from deniable.audit.linked import Linked, linked
 from deniable.audit.named import Named
 from deniable.audit.shares import Flags, Share, share_by_cluster, share_of
 from deniable.channel.channel import Channel
@@ -30,7 +31,6 @@ from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
 from deniable.measures.bayes_bound import Words, bayes_bound
 from deniable.measures.estimate import Estimate
-from deniable.measures.linked import Linked, linked
 from deniable.measures.texts import Texts, cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report, Steps

@@ -39,7 +39,7 @@ The library dp-accounting does the same composition. It is not used: it needs ab
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -64,6 +64,7 @@ MOST_WORDS = 2_000
 _STEPS, _BINS, _TAIL = 400, 1_200, 1e-13
 _ROUNDING = 5e-15
 _PAIRS = 500
+_HALVINGS = 80
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,15 +100,8 @@ class Loss:
 
     def epsilon(self, delta: float) -> float:
         """Return the smallest ε' found at which δ is at most this, infinite if the slack alone is more."""
-        low, high = 0.0, max(0.0, (self.lowest + len(self.chances) - 1) * self.step)
-        if self.delta(0.0) <= delta:
-            return 0.0
-        if self.delta(high) > delta:
-            return math.inf
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
-        return high
+        highest = max(0.0, (self.lowest + len(self.chances) - 1) * self.step)
+        return _smallest(self.delta, delta, highest) if self.delta(highest) <= delta else math.inf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,10 +238,15 @@ def normal_epsilon(mu: float, delta: float) -> float:
             epsilon + log_ndtr(-mu / 2 - epsilon / mu)
         )
 
-    low, high = 0.0, mu * mu / 2.0 + mu * 40.0
+    return _smallest(spent, delta, mu * mu / 2.0 + mu * 40.0)
+
+
+def _smallest(spent: Callable[[float], float], delta: float, highest: float) -> float:
+    """Return about the smallest ε' up to ``highest`` at which a falling δ is at most this, rounded up."""
+    low, high = 0.0, highest
     if spent(0.0) <= delta:
         return 0.0
-    for _ in range(80):
+    for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if spent(middle) <= delta else (middle, high)
     return high

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from deniable import InvalidParameter
-from deniable.measures.linked import linked
+from deniable.audit.linked import linked
 
 
 def counts(seed: int, texts: int = 60, words: int = 500) -> csr_array:

@@ -16,6 +16,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.errors import InvalidParameter
+from deniable.utility.classifiers import SoftTfidf
 
 FIRST_FEW = 10
 _TIE = 1e-12
@@ -53,12 +54,11 @@ def linked(originals: Any, readings: Mapping[str, Any], *, vectors: Floats | Non
     count = originals.shape[0]
     if count < 2:
         return None
-    found = []
+    found, weights = [], SoftTfidf().fit(originals)
     for name, counts in readings.items():
         if counts.shape != originals.shape:
             raise InvalidParameter("readings", name, f"must have {count:,} texts, as the originals have")
-        weights = _inverse_frequencies(originals)
-        found.append(_judge(name, _unit(originals @ weights), _unit(counts @ weights)))
+        found.append(_judge(name, weights.transform(originals), weights.transform(counts)))
         if vectors is not None:
             means = (_unit_rows(originals @ vectors), _unit_rows(counts @ vectors))
             found.append(_judge(f"{name}, mean vectors", *means))
@@ -83,21 +83,6 @@ def _judge(name: str, originals: Any, released: Any) -> Linked:
         tries=released.shape[0],
         candidates=released.shape[0],
     )
-
-
-def _inverse_frequencies(counts: Any) -> Any:
-    from scipy.sparse import diags_array
-
-    holding = np.bincount(counts.tocoo().col, minlength=counts.shape[1])
-    return diags_array(np.log((1.0 + counts.shape[0]) / (1.0 + holding)) + 1.0)
-
-
-def _unit(rows: Any) -> Any:
-    from scipy.sparse import csr_array, diags_array
-
-    rows = csr_array(rows)
-    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    return csr_array(diags_array(1.0 / np.maximum(lengths, 1e-12)) @ rows)
 
 
 def _unit_rows(rows: Floats) -> Floats:
