@@ -30,7 +30,7 @@ from deniable.utility.accuracy import (
     stratified_split,
     whole_counts,
 )
-from deniable.utility.findings import Choice, DecodedPoints, Findings
+from deniable.utility.findings import CHOSEN, Choice, Decoding, Findings
 from deniable.utility.measurement import ClassifiedTexts, Measured, choose, measure
 from deniable.utility.page import utility_page
 from deniable.utility.summary import Outcome, points_of
@@ -108,22 +108,22 @@ def test_whole_counts_are_those_of_the_words() -> None:
 def test_decoding_helps_where_released_forms_mix_and_the_validation_texts_say_so() -> None:
     found = measured_in(sided_rows(160), two_clouds(), MIXING)
     # Of the 60 learnt words of a class few are met again among 150 around it.
-    assert max(accuracies(found.released, "both")) < 0.9
+    assert max(accuracies(found.outcomes[AS_RELEASED], "both")) < 0.9
     for at in ("train", "test", "both"):
-        assert min(accuracies(found.decoded, at)) > 0.95, at
+        assert min(accuracies(found.outcomes[DECODED], at)) > 0.95, at
     for at in (
         "test",
         "both",
     ):  # a release that holds the two words themselves here and there is enough for original text
         assert {choice.reading for choice in found.choices if choice.at == at} == {DECODED}, at
-        assert accuracies(found.chosen(), at) == accuracies(found.decoded, at)
+        assert accuracies(found.outcomes[CHOSEN], at) == accuracies(found.outcomes[DECODED], at)
 
 
 def test_decoding_gains_nothing_where_nothing_changed(two_kinds: Embedding) -> None:
     found = measured_in(made_rows(120), two_kinds, HUGE)
     for at in ("train", "test", "both"):
-        assert np.mean(accuracies(found.decoded, at)) == pytest.approx(
-            np.mean(accuracies(found.released, at)), abs=0.1
+        assert np.mean(accuracies(found.outcomes[DECODED], at)) == pytest.approx(
+            np.mean(accuracies(found.outcomes[AS_RELEASED], at)), abs=0.1
         )
 
 
@@ -132,7 +132,7 @@ def test_decoding_cannot_help_where_the_output_says_nothing(two_kinds: Embedding
     # 200 coin flips lie outside this once in a million times.
     assert all(
         0.3 < np.mean(accuracies(outcomes, at)) < 0.7
-        for outcomes in (found.released, found.decoded)
+        for outcomes in (found.outcomes[AS_RELEASED], found.outcomes[DECODED])
         for at in ("test", "both")
     )
 
@@ -171,7 +171,7 @@ def test_labels_of_judged_texts_have_no_say_in_the_choice(monkeypatch: pytest.Mo
     plain, other = found_with(judged[:0]), found_with(judged)
     assert plain.choices == other.choices
     assert len(plain.choices) == 3
-    assert accuracies(plain.decoded, "both") != accuracies(other.decoded, "both"), (
+    assert accuracies(plain.outcomes[DECODED], "both") != accuracies(other.outcomes[DECODED], "both"), (
         "the labels that changed are judged"
     )
     assert plain.choices != found_with(learnt[: len(learnt) // 3]).choices, (
@@ -234,17 +234,19 @@ def made_findings(
         for run, reading in enumerate(readings, 1)
         for at in ("train", "test", "both")
     ]
-    found = Measured(released=[clean, *outcomes(released)], decoded=outcomes(decoded), choices=choices)
+    both: dict[str, list[Outcome]] = {AS_RELEASED: outcomes(released), DECODED: outcomes(decoded)}
+    taken = {(each.at, each.epsilon, each.run): each.reading for each in choices}
+    both[CHOSEN] = [
+        each
+        for name in (AS_RELEASED, DECODED)
+        for each in both[name]
+        if taken[each.at, each.epsilon or 0.0, each.run] == name
+    ]
+    both[AS_RELEASED].append(clean)
     return Findings(
-        points=points_of(found.released),
-        decoded=DecodedPoints(
-            points=points_of(found.decoded),
-            chosen=points_of(found.chosen()),
-            choices=choices,
-            support=40,
-            directions=9,
-            method="rays",
-        ),
+        points={name: points_of(each) for name, each in both.items()},
+        decoding=Decoding(support=40, directions=9, method="rays"),
+        choices=choices,
         unchanged=dict.fromkeys(epsilons, 0.5),
         majority={"accuracy": 0.5},
         acceptable_loss=0.02,
@@ -286,7 +288,7 @@ def test_a_gain_that_few_judged_texts_give_by_chance_is_called_that(
 
 def test_runs_that_choose_differently_are_told_and_averaged() -> None:
     found = made_findings(0.7, 0.8, DECODED, AS_RELEASED)
-    assert found.chosen_at("both")[0].scores["accuracy"] in ([0.7, 0.8], [0.8, 0.7])
+    assert found.at("both", CHOSEN)[0].scores["accuracy"] in ([0.7, 0.8], [0.8, 0.7])
     assert found.choice_at(found.at("both")[0]) == "decoded in 1 of 2 runs"
     assert "| decoded in 1 of 2 runs |" in found.table()
 
@@ -318,8 +320,13 @@ def test_table_page_json_and_figure_show_both_readings() -> None:
 
 
 def test_without_decoding_nothing_speaks_of_it(tmp_path: Path) -> None:
+    made = made_findings(0.7, 0.89, DECODED)
     found = replace(
-        made_findings(0.7, 0.89, DECODED), decoded=None, about=replace(ABOUT, not_decoded="made up")
+        made,
+        points={AS_RELEASED: made.points[AS_RELEASED]},
+        choices=(),
+        decoding=None,
+        about=replace(ABOUT, not_decoded="made up"),
     )
     assert found.gain == ""
     assert found.smallest_acceptable() is None

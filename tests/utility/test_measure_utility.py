@@ -32,7 +32,7 @@ def test_findings_have_points_advice_and_what_was_measured(installed: Embedding)
     )
     assert isinstance(found, Findings)
     assert heard == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    assert [(point.at, point.epsilon) for point in found.points] == [
+    assert [(point.at, point.epsilon) for point in found.points["as released"]] == [
         ("nowhere", None),
         *((at, epsilon) for at in ("train", "test", "both") for epsilon in (0.01, 60.0)),
     ]
@@ -157,7 +157,7 @@ def test_a_learner_of_your_own_reads_words_as_released_and_the_findings_say_so(i
         learner=LinearLearner(),
         runs=1,
     )
-    assert found.decoded is None
+    assert found.decoding is None
     assert (
         found.about.not_decoded == "this learner reads words as released; decoded text needs the linear model"
     )

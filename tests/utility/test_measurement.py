@@ -12,7 +12,7 @@ import pytest
 from deniable import Embedding, Multivariate
 from deniable.errors import DeniableError, InvalidParameter, TaskDataError
 from deniable.measures.texts import cut_texts
-from deniable.utility.accuracy import Learner, LinearLearner, release_texts, stratified_split
+from deniable.utility.accuracy import AS_RELEASED, Learner, LinearLearner, release_texts, stratified_split
 from deniable.utility.classifiers import class_scores
 from deniable.utility.findings import Circumstances, Findings
 from deniable.utility.measurement import majority_scores, measure, read_classified
@@ -45,9 +45,9 @@ def found_in(
 ) -> Findings:
     data = read_classified(file, text_column="t", label_column="y")
     mechanisms = {epsilon: Multivariate(embedding, epsilon=epsilon) for epsilon in epsilons}
-    outcomes = measure(data, dict(mechanisms), learner or LinearLearner(), runs=runs, held_out=0.25).released
+    outcomes, *_ = measure(data, dict(mechanisms), learner or LinearLearner(), runs=runs, held_out=0.25)
     return Findings(
-        points=points_of(outcomes),
+        points={AS_RELEASED: points_of(outcomes[AS_RELEASED])},
         unchanged=dict.fromkeys(epsilons, 0.5),
         majority=majority_scores(data.labels, 0.25, runs=runs),
         acceptable_loss=acceptable,
@@ -78,7 +78,7 @@ def test_labels_that_depend_on_words_are_learnt_and_the_curve_rises(
 def test_shuffled_labels_are_not_learnt(two_kinds: Embedding, tmp_path: Path) -> None:
     found = found_in(csv_of(made_rows(400, shuffled=True), tmp_path / "a.csv"), two_kinds, 60.0)
     # The mean of two times 100 judged texts, halves of equal classes.
-    assert all(0.3 < point.mean("accuracy") < 0.7 for point in found.points)
+    assert all(0.3 < point.mean("accuracy") < 0.7 for point in found.points[AS_RELEASED])
     assert not found.learns
     assert found.smallest_acceptable() is None  # though it stays within two points: there is nothing to lose
 
@@ -89,11 +89,11 @@ def test_labels_that_say_nothing_are_seldom_taken_for_learnt(two_kinds: Embeddin
         file = csv_of(made_rows(120, seed=seed, shuffled=True), tmp_path / "a.csv")
         data = read_classified(file, text_column="t", label_column="y")
         mechanism = Multivariate(two_kinds, epsilon=60.0)
-        outcomes = measure(data, {60.0: mechanism}, LinearLearner(), runs=1, held_out=0.5).released
+        outcomes, *_ = measure(data, {60.0: mechanism}, LinearLearner(), runs=1, held_out=0.5)
         about = replace(ABOUT, judged=60)
         majority = majority_scores(data.labels, 0.5, runs=1)
         found = Findings(
-            points=points_of(outcomes),
+            points={AS_RELEASED: points_of(outcomes[AS_RELEASED])},
             unchanged={60.0: 0.9},
             majority=majority,
             acceptable_loss=0.02,
@@ -165,7 +165,7 @@ def made_findings(at: str, *accuracies: float, clean: float = 0.9) -> Findings:
         ]
     unchanged = {float(e): 0.1 * e for e in range(1, len(accuracies) + 1)}
     return Findings(
-        points=points_of(outcomes),
+        points={AS_RELEASED: points_of(outcomes)},
         unchanged=unchanged,
         majority={"accuracy": 0.5},
         acceptable_loss=0.02,

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.findings import EXPOSED, Findings
-from deniable.calibration.result import headline, word_cells, worst_words
+from deniable.calibration.result import headline, limits_of, word_cells, worst_words
 from deniable.calibration.table import TableCalibration
 from deniable.channel.distribution import ETA
 from deniable.interfaces import NOTHING_EXPOSED
@@ -93,36 +93,30 @@ def _facts(found: Findings) -> list[tuple[str, str]]:
         ]
     average = next(row.average for row in found.curves if row.epsilon == choice.epsilon)
     verb = "meets" if choice.meets_targets else "misses"
-    estimated = " by their estimated N_w" if _may_miss(found) else ""
+    whose = looked_at if looked_at.all else looked_at.them
+    by_estimate = choice.missing is not None and found.calibration.method != "exact"
     facts = [
         (f"ε = {choice.epsilon:g}", f"{verb} the target for {looked_at.share(choice.targets.quantile)}"),
         (percent(average), f"of its releases leave the average word{_looked_at(found)} unchanged"),
         (
             words(len(choice.failing)),
-            f"of {looked_at if looked_at.all else looked_at.them} miss the target{estimated}",
+            f"of {whose} miss the target{' by their estimated N_w' if by_estimate else ''}",
         ),
     ]
     if choice.missing is not None:
-        what = f"of the vocabulary miss the target ({choice.missing.provided}){_may_miss(found)}"
+        what = f"of the vocabulary miss the target ({choice.missing.provided})"
         facts.append((f"≤ {percent_up(choice.missing.at_most)}", what))
     return facts
 
 
 def _add_others(page: Page, found: Findings) -> None:
     """Add what is known of the words that were not looked at."""
-    looked_at, missing = found.calibration.looked_at, found.choice.missing
-    known = "Nothing here says that this ε protects them. Calibrate without --words to look at all."
-    if missing is not None:
-        known = (
-            f"What a random sample can say: at ε = {found.choice.epsilon:g} at most "
-            f"{percent_up(missing.at_most)} of the vocabulary {_missing(found)} "
-            f"({missing.provided}){_may_miss(found)}. Calibrate without --sample to look at all."
-        )
+    them = found.calibration.looked_at.them
+    _, *known = limits_of(found.calibration, found.choice, miss=_missing(found))
     page.add_note(
         phrase(
-            strong(f"This page speaks of {looked_at.them}."),
-            f" The other {words(looked_at.vocabulary - looked_at.count)} of the vocabulary may stay "
-            f"themselves far more often, in all of their releases even. {known}",
+            strong(f"This page speaks of {them}."),
+            f" {' '.join(known)} Calibrate without --words and --sample to look at all.",
         ),
         kind="warning",
     )
@@ -130,14 +124,6 @@ def _add_others(page: Page, found: Findings) -> None:
 
 def _missing(found: Findings) -> str:
     return "miss the target" if found.has_targets else "come out unchanged in over half of their releases"
-
-
-def _may_miss(found: Findings) -> str:
-    """Return why a bound on the vocabulary is larger than the words that were seen to miss suggest."""
-    missing = found.choice.missing
-    if missing is None or missing.counted == len(found.choice.failing):
-        return ""
-    return f": {missing.counted:,} of {found.calibration.looked_at.them} may, by the error of their N_w"
 
 
 def _looked_at(found: Findings) -> str:

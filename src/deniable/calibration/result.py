@@ -135,8 +135,9 @@ def headline(calibration: Calibration, choice: Choice) -> str:
     return f"At ε = {choice.epsilon:g} the target is met: {wish}.{exceptions}"
 
 
-def limits_of(calibration: Calibration, choice: Choice) -> list[str]:
-    """Return what no word exceeds, and what is known of words that were not looked at, in sentences."""
+def limits_of(calibration: Calibration, choice: Choice, *, miss: str = "miss the targets") -> list[str]:
+    """Return what no word exceeds, and what is known of words that were not looked at, in sentences;
+    ``miss`` says what exposed words do."""
     looked_at, missing = calibration.looked_at, choice.missing
     sure = "exact" if calibration.method == "exact" else "95 % confidence for an ε fixed beforehand"
     none = "No word" if looked_at.all else f"None of {looked_at.them}"
@@ -146,7 +147,7 @@ def limits_of(calibration: Calibration, choice: Choice) -> list[str]:
         said.append(f"The other {others} were not looked at, and may stay themselves in all draws.")
     if missing is not None:
         said.append(
-            f"Of the whole vocabulary at most {percent_up(missing.at_most)} miss the targets "
+            f"Of the whole vocabulary at most {percent_up(missing.at_most)} {miss} "
             f"({missing.provided}, by the random sample: {missing.counted:,} of {looked_at.them} may, by the "
             "error of their N_w)."
         )

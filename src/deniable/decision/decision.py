@@ -184,7 +184,7 @@ def judge(rehearsal: Rehearsal, *, limit: float, use: dict[str, Findings]) -> Ve
 
 def accuracy(found: Findings) -> tuple[float, float, float]:
     """Return what a classifier reaches on original text, on the release, and by guessing."""
-    released = found.chosen_at(_RECEIVED)
+    released = found.at(_RECEIVED, found.answer)
     return found.clean.mean(_SCORE), released[0].mean(_SCORE), found.majority[_SCORE]
 
 

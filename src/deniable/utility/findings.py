@@ -12,7 +12,7 @@ better of the two on the texts that are judged.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -24,6 +24,9 @@ SCORE = "accuracy"
 
 RECEIVED = "both"
 """The place of perturbation that the answer speaks of: who receives a release has released text only."""
+
+CHOSEN = "chosen"
+"""The name of the points of the reading that each run chose."""
 
 _PLACES = (RECEIVED, "train", "test")
 
@@ -41,38 +44,13 @@ class Choice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DecodedPoints:
-    """What decoding gave: the points of decoded text, those of the reading that each run chose, and the
-    choices.
+class Decoding:
+    """How released text was decoded: by a channel made for ``support`` input words from ``directions`` rays,
+    points or draws each (0: exact sums) by ``method``."""
 
-    The channel was made for ``support`` input words from ``directions`` rays, points or draws each (0: exact
-    sums) by ``method``.
-    """
-
-    points: list[Point]
-    chosen: list[Point]
-    choices: list[Choice]
     support: int
     directions: int
     method: str
-
-    def reading_of(self, at: str, epsilon: float) -> str:
-        """Return which reading the runs chose at a place and ε, in a few words."""
-        taken = [choice.reading for choice in self.choices if (choice.at, choice.epsilon) == (at, epsilon)]
-        decoded = taken.count(DECODED)
-        if decoded in (0, len(taken)):
-            return DECODED if decoded else AS_RELEASED
-        return f"{DECODED} in {decoded} of {len(taken)} runs"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the choices and the channel as JSON-ready data; the points are shown with those as
-        released."""
-        return {
-            "support": self.support,
-            "directions": self.directions,
-            "method": self.method,
-            "choices": [asdict(choice) for choice in self.choices],
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,22 +81,23 @@ class Circumstances:
 class Findings:
     """The points of the curve and what they are compared with.
 
-    ``points`` are those of words as released, ``decoded`` what decoding gave, if it was done. ``unchanged``
-    is the average N_w by ε, ``majority`` the scores of always naming the most frequent class, ``about`` what
-    else a reader has to know.
+    ``points`` are those of each reading: words as released and, where released text was decoded, decoded and
+    ``CHOSEN``, the reading that each run chose. ``unchanged`` is the average N_w by ε, ``majority`` the
+    scores of always naming the most frequent class, ``about`` what else a reader has to know.
     """
 
-    points: list[Point]
+    points: Mapping[str, list[Point]]
     unchanged: dict[float, float]
     majority: dict[str, float]
     acceptable_loss: float
     about: Circumstances
-    decoded: DecodedPoints | None = None
+    decoding: Decoding | None = None
+    choices: Sequence[Choice] = ()
 
     @property
     def clean(self) -> Point:
         """The unperturbed point."""
-        return next(point for point in self.points if point.epsilon is None)
+        return next(point for point in self.points[AS_RELEASED] if point.epsilon is None)
 
     @property
     def learns(self) -> bool:
@@ -130,20 +109,14 @@ class Findings:
         most = self.majority[SCORE]
         return self.clean.mean(SCORE) > most + 2.0 * math.sqrt(most * (1.0 - most) / self.about.judged)
 
-    def at(self, place: str) -> list[Point]:
-        """Return the points perturbed at a place, by ε, with words as released."""
-        return [point for point in self.points if point.at == place]
+    def at(self, place: str, reading: str = AS_RELEASED) -> list[Point]:
+        """Return the points perturbed at a place, by ε, in one reading; none where nothing was decoded."""
+        return [point for point in self.points.get(reading, ()) if point.at == place]
 
-    def decoded_at(self, place: str) -> list[Point]:
-        """Return the points perturbed at a place, by ε, with released text decoded; none where nothing was
-        decoded."""
-        return [] if self.decoded is None else [each for each in self.decoded.points if each.at == place]
-
-    def chosen_at(self, place: str) -> list[Point]:
-        """Return the points perturbed at a place, by ε, with the reading that validation texts chose."""
-        if self.decoded is None:
-            return self.at(place)
-        return [each for each in self.decoded.chosen if each.at == place]
+    @property
+    def answer(self) -> str:
+        """The reading that the answer goes by: the one that validation texts chose, where there are two."""
+        return AS_RELEASED if self.decoding is None else CHOSEN
 
     @property
     def headline(self) -> str:
@@ -176,7 +149,7 @@ class Findings:
     def gain(self) -> str:
         """What decoding gained somebody who has released text only, in a sentence; empty where nothing was
         decoded."""
-        pairs = list(zip(self.at(RECEIVED), self.decoded_at(RECEIVED), strict=False))
+        pairs = list(zip(self.at(RECEIVED), self.at(RECEIVED, DECODED), strict=False))
         if not pairs:
             return ""
         gains = [decoded.mean(SCORE) - released.mean(SCORE) for released, decoded in pairs]
@@ -210,7 +183,7 @@ class Findings:
 
         None if there is none, or if the labels cannot be learnt at all.
         """
-        return self._smallest(self.chosen_at(place))
+        return self._smallest(self.at(place, self.answer))
 
     def _smallest(self, points: list[Point]) -> Point | None:
         found = None
@@ -221,11 +194,15 @@ class Findings:
         return found
 
     def choice_at(self, point: Point) -> str:
-        """Return which reading was chosen at the place and ε of a point, in a few words; empty where nothing
-        was."""
-        if self.decoded is None or point.epsilon is None:
-            return ""
-        return self.decoded.reading_of(point.at, point.epsilon)
+        """Return which reading the runs chose at the place and ε of a point, in a few words; empty where
+        nothing was chosen."""
+        taken = [
+            each.reading for each in self.choices if (each.at, each.epsilon) == (point.at, point.epsilon)
+        ]
+        decoded = taken.count(DECODED)
+        if 0 < decoded < len(taken):
+            return f"{DECODED} in {decoded} of {len(taken)} runs"
+        return taken[0] if taken else ""
 
     @property
     def in_order(self) -> list[Point]:
@@ -236,8 +213,8 @@ class Findings:
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the columns and the rows of the table of all points."""
         more: dict[str, list[str]] = {}
-        if self.decoded is not None:
-            decoded = {(each.at, each.epsilon): each for each in self.decoded.points}
+        if self.decoding is not None:
+            decoded = {(each.at, each.epsilon): each for each in self.points[DECODED]}
             found = [decoded.get((point.at, point.epsilon)) for point in self.in_order]
             more = {
                 f"{name}, decoded": ["" if each is None else score_cell(each, name) for each in found]
@@ -252,7 +229,7 @@ class Findings:
         scores = ", ".join(f"{score} {value:.3f}" for score, value in self.majority.items())
         lines.append(f"Always the most frequent class: {scores}. Scores: mean (lowest to highest run).")
         lines.append(f"N_w, how often an average word stays itself: {self.about.average_unchanged_from}.")
-        if self.decoded is not None:
+        if self.decoding is not None:
             lines.append(
                 "Decoded: read as the words that are expected behind it. Chosen on validation texts, which "
                 "are not judged."
@@ -269,9 +246,11 @@ class Findings:
 
         acceptable = {place: epsilon_of(self.smallest_acceptable(place)) for place in _PLACES}
         readings = {AS_RELEASED: self.at(RECEIVED)}
-        if self.decoded is not None:
-            readings[DECODED] = self.decoded_at(RECEIVED)
-        decoded = [] if self.decoded is None else self.decoded.points
+        decoding = None
+        if self.decoding is not None:
+            readings[DECODED] = self.at(RECEIVED, DECODED)
+            choices = [asdict(choice) for choice in self.choices]
+            decoding = {"gain": self.gain, **asdict(self.decoding), "choices": choices}
         return {
             "headline": self.headline,
             **asdict(self.about),
@@ -283,9 +262,9 @@ class Findings:
             "smallest_acceptable_epsilon_by_reading": {
                 name: epsilon_of(self._smallest(points)) for name, points in readings.items()
             },
-            "points": [self._point(point, AS_RELEASED) for point in self.points],
-            "decoded_points": [self._point(point, DECODED) for point in decoded],
-            "decoding": None if self.decoded is None else {"gain": self.gain, **self.decoded.to_dict()},
+            "points": [self._point(point, AS_RELEASED) for point in self.points[AS_RELEASED]],
+            "decoded_points": [self._point(point, DECODED) for point in self.points.get(DECODED, ())],
+            "decoding": decoding,
         }
 
     def _point(self, point: Point, reading: Reading) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -43,7 +43,7 @@ from deniable.utility.accuracy import (
     stratified_split,
 )
 from deniable.utility.classifiers import class_scores
-from deniable.utility.findings import Choice, Circumstances, DecodedPoints, Findings
+from deniable.utility.findings import CHOSEN, Choice, Circumstances, Decoding, Findings
 from deniable.utility.summary import MeasuredEmbedding, Outcome, points_of
 
 VALIDATION = 0.25
@@ -204,8 +204,9 @@ def measure_utility(
         report=report,
     )
     return Findings(
-        points=points_of(measured.released),
-        decoded=measured.decoded_points(),
+        points={name: points_of(outcomes) for name, outcomes in measured.outcomes.items()},
+        decoding=measured.decoding,
+        choices=measured.choices,
         unchanged={value: sample.average(value)[0] for value in values},
         majority=majority_scores(classified.labels, held_out, runs=runs),
         acceptable_loss=acceptable_loss,
@@ -226,39 +227,13 @@ def measure_utility(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Measured:
-    """One outcome for each run, ε and place, for both readings; ``decoded`` and ``choices`` are empty where
-    nothing was decoded. ``channel`` is that of the last ε."""
+class Measured(NamedTuple):
+    """One outcome for each run, ε and place, by reading; there are words as released alone, and no choices,
+    where nothing was decoded."""
 
-    released: list[Outcome]
-    decoded: list[Outcome]
+    outcomes: dict[str, list[Outcome]]
     choices: list[Choice]
-    channel: Channel | None = None
-
-    def chosen(self) -> list[Outcome]:
-        """Return the outcomes of the readings that were chosen."""
-        taken = {(each.at, each.epsilon, each.run): each.reading for each in self.choices}
-        both = ((AS_RELEASED, self.released), (DECODED, self.decoded))
-        return [
-            each
-            for name, outcomes in both
-            for each in outcomes
-            if taken.get((each.at, each.epsilon or 0.0, each.run)) == name
-        ]
-
-    def decoded_points(self) -> DecodedPoints | None:
-        """Return the points of decoded text; None where nothing was decoded."""
-        if self.channel is None:
-            return None
-        return DecodedPoints(
-            points=points_of(self.decoded),
-            chosen=points_of(self.chosen()),
-            choices=self.choices,
-            support=len(self.channel) - 1,
-            directions=self.channel.directions,
-            method=self.channel.method,
-        )
+    decoding: Decoding | None
 
 
 def measure(
@@ -293,7 +268,9 @@ def measure(
             for name, each in learners.items()
         }
 
-    trials, outcomes = [], dict[Reading, list[Outcome]]({AS_RELEASED: [], DECODED: []})
+    trials, choices = [], list[Choice]()
+    names = [*learners, *([CHOSEN] if open_channel is not None else [])]
+    outcomes: dict[str, list[Outcome]] = {name: [] for name in names}
     for run in range(1, runs + 1):
         learnt, judged = stratified_split(labels, held_out, seed=run)
         rest, validation = stratified_split(labels[learnt], VALIDATION, seed=run)
@@ -302,32 +279,38 @@ def measure(
         clean = class_scores(judges[AS_RELEASED].original(), labels[judged])
         outcomes[AS_RELEASED].append(_outcome("nowhere", None, run, clean, 0.0, 0))
         trials.append((run, judged, judges, validators))
-    done, channel, choices = 0, None, []
+    done, channel = 0, None
     for epsilon, mechanism in sorted(mechanisms.items()):
         releases = [release_texts(original.texts, mechanism, threads=threads) for _ in trials]
         channel = None if open_channel is None else open_channel(epsilon, releases)
         for (run, judged, judges, validators), release in zip(trials, releases, strict=True):
             released = Version(release.texts, embedding, channel)
-            changed = float((release.texts.ids != original.texts.ids).mean())
-            for name, judge in judges.items():
-                outcomes[name] += [
-                    _outcome(
-                        at, epsilon, run, class_scores(told, labels[judged]), changed, len(release.texts.ids)
+            ids = release.texts.ids
+            changed = float((ids != original.texts.ids).mean())
+            told = {name: judge.told(released) for name, judge in judges.items()}
+            validated = (
+                {} if channel is None else {name: each.shares(released) for name, each in validators.items()}
+            )
+            for at in PLACES:
+                reached = {
+                    str(name): _outcome(
+                        at, epsilon, run, class_scores(labels_told[at], labels[judged]), changed, len(ids)
                     )
-                    for at, told in judge.told(released).items()
-                ]
-            if channel is not None:
-                validated = {name: each.shares(released) for name, each in validators.items()}
-                choices += [
-                    choose(at, epsilon, run, {str(name): shares[at] for name, shares in validated.items()})
-                    for at in PLACES
-                ]
+                    for name, labels_told in told.items()
+                }
+                if channel is not None:
+                    shares = {str(name): each[at] for name, each in validated.items()}
+                    choices.append(choose(at, epsilon, run, shares))
+                    reached[CHOSEN] = reached[choices[-1].reading]
+                for name, outcome in reached.items():
+                    outcomes[name].append(outcome)
             done += 1
             if report is not None:
                 report(done, runs * len(mechanisms))
-    return Measured(
-        released=outcomes[AS_RELEASED], decoded=outcomes[DECODED], choices=choices, channel=channel
-    )
+    if channel is None:
+        return Measured(outcomes, choices, None)
+    decoding = Decoding(support=len(channel) - 1, directions=channel.directions, method=channel.method)
+    return Measured(outcomes, choices, decoding)
 
 
 def choose(at: str, epsilon: float, run: int, validation: Mapping[str, float]) -> Choice:

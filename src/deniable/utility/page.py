@@ -11,6 +11,7 @@ from deniable.report.figure import save
 from deniable.report.markup import code, phrase
 from deniable.report.page import Page
 from deniable.report.wording import percent
+from deniable.utility.accuracy import DECODED
 from deniable.utility.findings import SCORE, Findings
 from deniable.utility.summary import lines_of
 
@@ -22,8 +23,7 @@ def _curves(found: Findings) -> dict[str, Any]:
         "always the most frequent class": found.majority[SCORE],
     }
     lines = dict(lines_of(found.in_order, SCORE))
-    if found.decoded is not None:
-        lines |= lines_of(found.decoded.points, SCORE, read=", decoded")
+    lines |= lines_of(found.points.get(DECODED, ()), SCORE, read=", decoded")
     return {"lines": lines, "x": "ε", "y": SCORE, "levels": levels}
 
 
@@ -66,7 +66,7 @@ def utility_page(found: Findings) -> Page:
             "Perturbed at test time: somebody has learnt from original text and judges released text.",
         ]
     )
-    if found.decoded is not None:
+    if found.decoding is not None:
         page.add_section(
             "Decoded text",
             "Whoever has the release and its card can compute how often each word is expected behind every "
@@ -107,7 +107,7 @@ def _facts(found: Findings) -> list[tuple[str, str]]:
 
 
 def _add_method(page: Page, found: Findings) -> None:
-    about, decoded, embedding = found.about, found.decoded, found.about.embedding
+    about, decoding, embedding = found.about, found.decoding, found.about.embedding
     items = [
         f"{about.texts:,} texts of {about.classes:,} classes; {about.left_out:,} records without a text or a "
         f"label were left out. In each of {about.runs} runs another {percent(about.held_out)} of every class "
@@ -118,12 +118,12 @@ def _add_method(page: Page, found: Findings) -> None:
         f"N_w: {about.average_unchanged_from}. It is an average: some words stay far more often. Every "
         "word's own value comes from deniable calibrate.",
     ]
-    if decoded is not None:
+    if decoding is not None:
         drawn = {"rays": "rays", "points": "shared points", "simulation": "draws"}
-        exact = decoded.method == "exact"
-        made = "exact sums" if exact else f"{decoded.directions:,} {drawn[decoded.method]} a word"
+        exact = decoding.method == "exact"
+        made = "exact sums" if exact else f"{decoding.directions:,} {drawn[decoding.method]} a word"
         items.append(
-            f"Decoding: {decoded.support:,} words of the embedding, and ⊥, may have gone in; what each "
+            f"Decoding: {decoding.support:,} words of the embedding, and ⊥, may have gone in; what each "
             f"becomes comes from {made}. How frequent they are behind the release is learnt from all "
             "released texts, without labels. The classifier reads how often each word is expected in a text; "
             "original text gives it whole counts of the same words."
