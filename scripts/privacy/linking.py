@@ -21,8 +21,8 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from deniable import Embedding, Release
+from deniable.audit.linked import linked
 from deniable.decoding.decoder import Decoder
-from deniable.measures.linked import linked
 from deniable.measures.texts import cut_texts
 from scripts.pages import EXPERIMENTS, options_of, write_json
 
