@@ -208,7 +208,7 @@ def test_what_fails_in_a_job_shows_nothing_of_this_machine(
         error.args = (str(error).replace("{folder}", str(tmp_path)),)
         raise error
 
-    monkeypatch.setattr(jobs, "run_job", fail)
+    monkeypatch.setattr(jobs, "Job", fail)
     with running(make_settings(tmp_path)) as opened:
         reply = opened.send(wait=600)
     assert (reply.status, reply.error) == (
@@ -247,7 +247,7 @@ def test_what_goes_wrong_in_a_job_is_logged_by_its_place(
     def fail(*_: Any, **__: Any) -> Any:
         raise error
 
-    monkeypatch.setattr(jobs, "run_job", fail)
+    monkeypatch.setattr(jobs, "Job", fail)
     with running(make_settings(tmp_path)) as opened:
         assert opened.send(wait=600).status == 422
     assert f"{type(error).__name__} at {__file__}:" in caplog.text
@@ -291,7 +291,7 @@ def test_a_job_that_was_to_be_deleted_is_not_released_after_a_restart(
     with held(make_settings(tmp_path)) as opened:
         job = opened.send().json()["id"]
     JobFolder(tmp_path / "jobs" / job).cancel()
-    monkeypatch.setattr(jobs, "run_job", lambda *_, **__: pytest.fail("it was worked on"))
+    monkeypatch.setattr(jobs, "Job", lambda *_, **__: pytest.fail("it was worked on"))
     with running(make_settings(tmp_path)):
         wait_until(lambda: not (tmp_path / "jobs" / job).exists())
 

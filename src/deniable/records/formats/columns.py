@@ -114,8 +114,13 @@ def find_slots(record: dict[str, Any], path: Path) -> Iterator[Slot]:
     yield from nested_slots(record, path)
 
 
-def nested_slots(holder: Any, path: Path, step: int = 0, numbers: tuple[int, ...] = ()) -> Iterator[Slot]:
-    """Yield where the path leads from what holds one of its steps; raises what ``find_slots`` raises."""
+def nested_slots(
+    holder: Any, path: Path, step: int = 0, numbers: tuple[int, ...] = (), *, under_null: bool = False
+) -> Iterator[Slot]:
+    """Yield where the path leads from what holds one of its steps; raises what ``find_slots`` raises.
+
+    With ``under_null`` a text is missing, and is written nowhere, where an object on the way is null.
+    """
     if step == len(path.steps):
         return
     each, is_last = path.steps[step], step + 1 == len(path.steps)
@@ -134,7 +139,9 @@ def nested_slots(holder: Any, path: Path, step: int = 0, numbers: tuple[int, ...
         if is_last:
             yield Slot(holder, key, path.name, (path.name, ".", *passed))
         elif holder[key] is not None:
-            yield from nested_slots(holder[key], path, step + 1, passed)
+            yield from nested_slots(holder[key], path, step + 1, passed, under_null=under_null)
+        elif under_null and EVERY not in path.steps[step + 1 :]:
+            yield Slot([None], 0, path.name, (path.name, ".", *passed))
 
 
 def parse_path(name: str) -> Path:

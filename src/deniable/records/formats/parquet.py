@@ -329,7 +329,7 @@ def _as_type(values: list[Any], kind: pa.DataType) -> pa.Array:
 
 def _slots(record: dict[str, Any], path: ColumnPath) -> Iterator[Slot]:
     if path.steps:
-        return nested_slots(record, path)
+        return nested_slots(record, path, under_null=True)
     return iter([Slot(record, path.name, path.name, path.name)])
 
 
