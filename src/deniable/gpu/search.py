@@ -84,8 +84,7 @@ class Tiling:
 
     By ``stream`` a program keeps its points and walks through the words, ``side`` tiles at a time; otherwise
     it computes one such block. ``depth`` is how many loads are under way. The decision looks at ``span``
-    tiles of ``settled`` points at a time, and scores the most promising tile of each point ``best_first``, by
-    ``settle_step`` coordinates at a time.
+    tiles of ``settled`` points at a time, by ``settle_step`` coordinates at a time.
     """
 
     stream: bool
@@ -98,7 +97,6 @@ class Tiling:
     span: int = 128
     settle_warps: int = 4
     settle_step: int = 64
-    best_first: bool = True
 
 
 def tiling_for(width: int, words: int) -> Tiling:
@@ -305,7 +303,6 @@ class FusedNeighbours:
             at_once=tiling.settled,
             span=tiling.span,
             step=min(tiling.settle_step, 1 << (self._dimension - 1).bit_length()),
-            best_first=tiling.best_first,
             num_warps=tiling.settle_warps,
         )
 

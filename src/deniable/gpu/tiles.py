@@ -103,12 +103,20 @@ def _scores(maxima, stride, number, inside, query, there, lengths, offs, tile_no
 
 
 @triton.jit
-def _scored(
+def _weigh(
+    top_low,
+    top_high,
+    rival,
+    winner,
     place,
-    point,
-    length,
+    mine,
+    lane,
+    first_query,
+    points,
+    lengths,
     vectors,
     half_squares,
+    names,
     tile_norms,
     growth: tl.constexpr,
     smallest: tl.constexpr,
@@ -116,10 +124,12 @@ def _scored(
     tile: tl.constexpr,
     step: tl.constexpr,
 ):
-    """Score one tile for one point in float64: return the two best scores, where the best stands, and what
-    they are off by at most."""
+    """Score one tile for one point in float64, and return what is then known of the points: what the best
+    score is at least and at most, what any other word reaches at most, and the best word."""
     member, column = tl.arange(0, tile), tl.arange(0, step)
     word = place.to(tl.int64) * tile + member
+    point = points + (first_query + mine).to(tl.int64) * dimension
+    length = tl.sum(tl.where(lane == mine, lengths, 0.0), 0)
     scores = -tl.load(half_squares + word)
     for done in range(0, dimension, step):
         used = done + column < dimension
@@ -134,7 +144,13 @@ def _scored(
     first = tl.max(scores, 0)
     where = tl.min(tl.where(scores == first, member, tile), 0)
     next_one = tl.max(tl.where(member == where, float("-inf"), scores), 0)
-    return first, next_one, where, off
+    better = (lane == mine) & (first - off > top_low)
+    challenger = tl.where(better, tl.maximum(top_high, next_one + off), first + off)
+    rival = tl.where(lane == mine, tl.maximum(rival, challenger), rival)
+    top_low = tl.where(better, first - off, top_low)
+    top_high = tl.where(better, first + off, top_high)
+    winner = tl.where(better, tl.load(names + place.to(tl.int64) * tile + where), winner)
+    return top_low, top_high, rival, winner
 
 
 @triton.jit
@@ -167,13 +183,12 @@ def settle(
     at_once: tl.constexpr,
     span: tl.constexpr,
     step: tl.constexpr,
-    best_first: tl.constexpr,
 ):
     """Write the nearest word of each point, or -1 where float64 cannot tell, and how many tiles were scored
     again.
 
-    With ``best_first`` the most promising tile is scored before all others, and each float64 score raises
-    what the rest must reach.
+    The most promising tile is scored before all others, and each float64 score raises what the rest must
+    reach.
     """
     lane = tl.arange(0, at_once)
     query = tl.program_id(0) * at_once + lane
@@ -188,44 +203,41 @@ def settle(
         best, error = _scores(
             maxima, stride, number, inside, query, there, lengths, offs, tile_norms, tile_rests, tile_leasts
         )
-        if best_first:
-            reached_at = tl.where(best - error > reached, number[:, None], reached_at)
+        reached_at = tl.where(best - error > reached, number[:, None], reached_at)
         reached = tl.maximum(reached, best - error)
     lower = tl.max(reached, 0)
 
     minus = lengths.to(tl.float64) * 0.0 - float("inf")
     top_low, top_high, rival, winner, times = minus, minus, minus, lane * 0 - 1, 0
-    best_place = lane * 0 - 1
-    if best_first:
-        # A point that is not a number, where noise failed, is equal to nothing: it must not be looked for
-        # beyond the last tile.
-        best_place = tl.minimum(
-            tl.min(tl.where(reached == lower[None, :], reached_at, NOWHERE), 0), tiles - 1
+    first_query = tl.program_id(0) * at_once
+    # A point that is not a number, where noise failed, is equal to nothing: it must not be looked for beyond
+    # the last tile.
+    best_place = tl.minimum(tl.min(tl.where(reached == lower[None, :], reached_at, NOWHERE), 0), tiles - 1)
+    for mine in range(min(at_once, count - first_query)):
+        place = tl.sum(tl.where(lane == mine, best_place, 0), 0)
+        top_low, top_high, rival, winner = _weigh(
+            top_low,
+            top_high,
+            rival,
+            winner,
+            place,
+            mine,
+            lane,
+            first_query,
+            points,
+            lengths,
+            vectors,
+            half_squares,
+            names,
+            tile_norms,
+            growth,
+            smallest,
+            dimension,
+            tile,
+            step,
         )
-        for mine in range(min(at_once, count - tl.program_id(0) * at_once)):
-            place = tl.sum(tl.where(lane == mine, best_place, 0), 0)
-            point = points + (tl.program_id(0) * at_once + mine).to(tl.int64) * dimension
-            length = tl.sum(tl.where(lane == mine, lengths, 0.0), 0)
-            first, next_one, where, off = _scored(
-                place,
-                point,
-                length,
-                vectors,
-                half_squares,
-                tile_norms,
-                growth,
-                smallest,
-                dimension,
-                tile,
-                step,
-            )
-            rival = tl.where(lane == mine, next_one + off, rival)
-            top_low = tl.where(lane == mine, first - off, top_low)
-            top_high = tl.where(lane == mine, first + off, top_high)
-            name = tl.load(names + place.to(tl.int64) * tile + where)
-            winner = tl.where(lane == mine, name, winner)
-            times += 1
-        lower = tl.maximum(lower, _downwards(top_low))
+        times += 1
+    lower = tl.maximum(lower, _downwards(top_low))
 
     for start in range(0, tiles, span):
         number = start + tl.arange(0, span)
@@ -242,16 +254,20 @@ def settle(
         pairs = tl.where(possible, tl.arange(0, span)[:, None] * at_once + lane[None, :], NOWHERE)
         pair = tl.min(tl.min(pairs, 1), 0)
         while pair < NOWHERE:
-            place = start + pair // at_once
-            mine = pair % at_once
-            point = points + (tl.program_id(0) * at_once + mine).to(tl.int64) * dimension
-            length = tl.sum(tl.where(lane == mine, lengths, 0.0), 0)
-            first, next_one, where, off = _scored(
-                place,
-                point,
-                length,
+            top_low, top_high, rival, winner = _weigh(
+                top_low,
+                top_high,
+                rival,
+                winner,
+                start + pair // at_once,
+                pair % at_once,
+                lane,
+                first_query,
+                points,
+                lengths,
                 vectors,
                 half_squares,
+                names,
                 tile_norms,
                 growth,
                 smallest,
@@ -259,18 +275,9 @@ def settle(
                 tile,
                 step,
             )
-            better = (lane == mine) & (first - off > top_low)
-            challenger = tl.where(better, tl.maximum(top_high, next_one + off), first + off)
-            rival = tl.where(lane == mine, tl.maximum(rival, challenger), rival)
-            top_low = tl.where(better, first - off, top_low)
-            top_high = tl.where(better, first + off, top_high)
-            name = tl.load(names + place.to(tl.int64) * tile + where)
-            winner = tl.where(better, name, winner)
             times += 1
-            pairs = tl.where(pairs == pair, NOWHERE, pairs)
-            if best_first:
-                lower = tl.maximum(lower, _downwards(top_low))
-                pairs = tl.where(best + error >= lower[None, :], pairs, NOWHERE)
+            lower = tl.maximum(lower, _downwards(top_low))
+            pairs = tl.where((pairs == pair) | (best + error < lower[None, :]), NOWHERE, pairs)
             pair = tl.min(tl.min(pairs, 1), 0)
     tl.store(found + query, tl.where(rival < top_low, winner, -1), mask=there)
     tl.atomic_add(rescored, times)
