@@ -63,7 +63,10 @@ def parts(folder: Path, words: int, few: int) -> list[tuple[str, int, Callable[[
         privatize_file(private, source, target, columns=["text"])
     public.write_text("\n".join(texts_by_rank(embedding, 10_000, WORDS_PER_TEXT, seed=2)), encoding="utf-8")
     card = read_card(Path(f"{released}.card.json"))
-    effort: dict[str, Any] = {"support": len(embedding), "directions": DIRECTIONS}
+    effort: dict[str, Any] = {"support": len(embedding), "effort": DIRECTIONS}
+
+    def channel() -> object:
+        return open_channel(card, embedding, support=len(embedding), directions=DIRECTIONS)
 
     def decode(**how: Any) -> object:
         return decode_file(released, folder / "decoded.csv", card, column="text", **effort, **how)
@@ -75,7 +78,7 @@ def parts(folder: Path, words: int, few: int) -> list[tuple[str, int, Callable[[
         return decode_file(fewer, folder / "context.csv", card, column="text", public=public, **effort)
 
     return [
-        ("channel", len(embedding), lambda: open_channel(card, embedding, **effort)),
+        ("channel", len(embedding), channel),
         ("decode", words, decode),
         ("decode, 5 candidates", words, lambda: decode(top=5)),
         ("frequencies", words, count),

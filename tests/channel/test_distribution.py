@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from deniable import Embedding, InsecureSeededRandomness, Mechanism
+from deniable import Embedding, Mechanism
 from deniable.arrays import Floats
 from deniable.channel.outputs import output_distribution
-from deniable.mechanisms import Gaussian, Mahalanobis, Multivariate, RandomizedResponse
+from deniable.mechanisms import Gaussian, Mahalanobis, Multivariate
 from tests.mechanisms import definitions as direct
 from tests.mechanisms.every import NAMES, every
 from tests.support.strategies import random_embedding
@@ -64,10 +64,3 @@ def test_rays_agree_with_the_definition_within_their_errors(name: str) -> None:
             if other != name:
                 wrong = RAYS[other][0](embedding)
                 assert off_by_errors(wrong, embedding, word, expected) > 6
-
-
-def test_a_source_of_randomness_means_simulation() -> None:
-    mechanism = RandomizedResponse(random_embedding(5, 2), epsilon=1.0)
-    found = output_distribution(mechanism, 1, draws=500, randomness=InsecureSeededRandomness(insecure_seed=1))
-    assert found.method == "simulation"
-    assert (found.standard_errors > 0).all()

@@ -39,7 +39,7 @@ def tilings(device: str, dimension: int = 1) -> list[Tiling]:
     """Return a tiling of each form that can take so many dimensions."""
     if interpreted(device):
         small = {"rows": 32, "tile": 16, "side": 2, "settled": 16, "span": 32}
-        return [Tiling(stream=True, **small), Tiling(stream=False, **small)]  # type: ignore[arg-type]
+        return [Tiling(stream=True, **small), Tiling(stream=False, **small)]
     by_block = [Tiling(stream=False, tile=32, side=8), Tiling(stream=False, tile=128, side=1)]
     return by_block if dimension > 125 else [Tiling(stream=True, tile=64, side=2), *by_block]
 

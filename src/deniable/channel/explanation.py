@@ -23,7 +23,7 @@ from deniable.channel.outputs import output_distribution
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import find_by_fingerprint
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Mechanism, Randomness
+from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import Method
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count
@@ -171,18 +171,17 @@ def explain_word(
     *,
     draws: int = 1000,
     top: int = 10,
-    randomness: Randomness | None = None,
     effect: MapEffect | None = None,
 ) -> Explanation:
     """Return what ``word`` becomes, and its ``top`` nearest words.
 
     The softmax mechanisms sum their distributions exactly. For the multivariate, Mahalanobis and Gaussian
     mechanisms each of ``draws`` random directions is followed through all lengths of noise (``rays``), which
-    gives much better estimates than as many draws. Other mechanisms, or a source of randomness given, are
-    simulated. ``method`` says which. An unknown word is explained as ⊥, which is how it is treated, and a
-    protected word as the one that stands in for it. Shares are estimates unless exact: each carries its
-    standard error. ``unchanged`` estimates N_w; ``distinct`` counts the distinct words among ``draws`` draws,
-    one per direction (the paper's S_w with 1,000). ``effect`` may be that of the embedding, opened before.
+    gives much better estimates than as many draws. Other mechanisms are simulated. ``method`` says which. An
+    unknown word is explained as ⊥, which is how it is treated, and a protected word as the one that stands in
+    for it. Shares are estimates unless exact: each carries its standard error. ``unchanged`` estimates N_w;
+    ``distinct`` counts the distinct words among ``draws`` draws, one per direction (the paper's S_w with
+    1,000). ``effect`` may be that of the embedding, opened before.
 
     :raises InvalidParameter: if ``word`` is not one word to the tokeniser, or ``draws`` or ``top`` is not a
         whole number of at least 1.
@@ -201,7 +200,7 @@ def explain_word(
     word_id = Lookup(embedding).ids([word])[0]
     known = word_id != embedding.unknown_id
     stand_in = int(embedding.stands_in(np.array([word_id]))[0])
-    found = output_distribution(mechanism, word_id, draws=draws, randomness=randomness)
+    found = output_distribution(mechanism, word_id, draws=draws)
     near = min(len(embedding), top + 1)
     near_ids, distances = best_neighbours(embedding).nearest_k(embedding.rows(np.array([word_id])), near)
     return Explanation(

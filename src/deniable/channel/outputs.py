@@ -1,7 +1,6 @@
 """What a word becomes under a mechanism, with probabilities: for explanations and calibrations.
 
-By exact sums, by rays or by draws, as ``method_of`` decides, and the answer says which; by draws wherever a
-source of randomness is given.
+By exact sums, by rays or by draws, as ``method_of`` decides, and the answer says which.
 
 Everything here is about a public embedding and words the caller names; it is not a release of anybody's text.
 """
@@ -18,30 +17,26 @@ from deniable.channel.rays.statistics import (
     furthest_radius,
     length_function,
 )
-from deniable.interfaces import Mechanism, Randomness
+from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import exact_sums, radial_noise
 from deniable.noise.randomness import RadialNoise, SecureRandomness
 from deniable.parameters import validated_count
 
 
-def output_distribution(
-    mechanism: Mechanism, word: int, *, draws: int = 1000, randomness: Randomness | None = None
-) -> OutputDistribution:
+def output_distribution(mechanism: Mechanism, word: int, *, draws: int = 1000) -> OutputDistribution:
     """Return what a word id (or ⊥) becomes, by the best method there is for the mechanism.
 
-    ``draws`` is the number of directions to follow or of draws to make. With a source of ``randomness`` it is
-    always simulated. A protected word becomes what the word that stands in for it becomes.
+    ``draws`` is the number of directions to follow or of draws to make. A protected word becomes what the
+    word that stands in for it becomes.
 
     :raises InvalidParameter: if ``draws`` is not a whole number of at least 1.
     """
     draws = validated_count(draws, "draws")
     entering = mechanism.embedding.stands_in(np.array([word], dtype=np.int64))
-    sums, noise = (exact_sums(mechanism), radial_noise(mechanism)) if randomness is None else (None, None)
+    sums, noise = exact_sums(mechanism), radial_noise(mechanism)
     if noise is not None and sums is None:
         return _by_rays(mechanism, noise, int(entering[0]), draws)
-    released = mechanism.perturb(
-        np.repeat(entering, draws), SecureRandomness() if randomness is None else randomness
-    )
+    released = mechanism.perturb(np.repeat(entering, draws), SecureRandomness())
     words, counts = np.unique(released, return_counts=True)
     distinct, probabilities, errors = len(words), counts / draws, binomial_error(counts, draws)
     if sums is not None:

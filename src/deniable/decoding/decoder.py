@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -36,8 +36,6 @@ from deniable.progress import Report
 from deniable.release.card import Card, GivenCard, card_from, parse_card
 from deniable.release.writing import marks_of
 from deniable.words.released import ReleasedWords, texts_in
-
-_BYTES_AT_ONCE = 1 << 20
 
 
 class Decoder(ChannelDecoder):
@@ -289,10 +287,7 @@ class Decoder(ChannelDecoder):
 
 def _digest_of(path: Path) -> str:
     try:
-        digest = hashlib.blake2b(digest_size=16)
         with open_plain_file(path) as file:
-            while block := file.read(_BYTES_AT_ONCE):
-                digest.update(block)
+            return hashlib.file_digest(cast(Any, file), lambda: hashlib.blake2b(digest_size=16)).hexdigest()
     except OSError as error:
         raise RecordError(path, error.strerror or "cannot be read") from error
-    return digest.hexdigest()

@@ -15,10 +15,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 from deniable.arrays import Floats, Vectors
 from deniable.errors import InvalidParameter, printable
@@ -43,6 +44,11 @@ _CLASSES_SHOWN = 10
 
 LabelKind = Literal["classes", "numbers"]
 
+# What may stand in a file that somebody else wrote: checked when it is read.
+_Count = Annotated[int, Meta(ge=0, lt=1 << 53)]
+_Positive = Annotated[int, Meta(ge=1, lt=1 << 53)]
+_Fingerprint = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
+
 
 @dataclass(frozen=True, kw_only=True)
 class PublicData:
@@ -57,14 +63,14 @@ class PublicData:
 
     name: str
     column: str | None = None
-    sha256: str
-    texts: int
-    left_out: int
+    sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+    texts: _Count
+    left_out: _Count
     labels: LabelKind
-    classes: tuple[str, ...] = ()
-    directions: int
-    drawn_from: int | None = None
-    seed: int | None = None
+    classes: Annotated[tuple[str, ...], Meta(max_length=MOST_CLASSES)] = ()
+    directions: _Positive
+    drawn_from: _Count | None = None
+    seed: _Count | None = None
 
     def __post_init__(self) -> None:
         """Make names and labels fit to be shown, whoever wrote them."""
@@ -106,11 +112,11 @@ class MapOrigin:
 
     kind: Literal["reduced", "shaped"]
     source: str
-    source_fingerprint: str
-    dimension: int
-    strength: float | None = None
-    directions: int = 0
-    public: tuple[PublicData, ...] = ()
+    source_fingerprint: _Fingerprint
+    dimension: _Count
+    strength: Annotated[float, Meta(gt=0.0, le=STRONGEST)] | None = None
+    directions: _Count = 0
+    public: Annotated[tuple[PublicData, ...], Meta(max_length=MOST_PURPOSES)] = ()
 
     def __post_init__(self) -> None:
         """Make the name of the source fit to be shown."""

@@ -3,17 +3,16 @@ opened."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import numpy as np
 
 from deniable.arrays import Ids, Vectors
-from deniable.atomic import open_plain_file, sync_file
+from deniable.atomic import open_plain_file, read_plain_file, sync_file
 from deniable.embeddings.content import (
     STAND_IN,
     UNPRINTABLE,
@@ -46,14 +45,16 @@ META, WORDS, VECTORS, UNKNOWN, SHADOWED = (
 )
 PROTECTION = "protection.npy"
 
-_FINGERPRINT = re.compile("[0-9a-f]{32}")
 _LONGEST_META = 1 << 20
-_LARGEST_DIMENSION = 1 << 20
 _BYTES_AT_ONCE, _LONGEST_ON_AVERAGE, _SLACK = 1 << 20, 256, 1 << 17
 """Words are read in parts, each of which must hold enough words: a file of zeros is refused after the first
 part."""
 _WORDS_SHOWN, _LONGEST_SHOWN = 20, 50
 _DAMAGED = "the stored copy is damaged; remove the embedding and add it again"
+
+
+class _Version(msgspec.Struct, frozen=True):
+    format_version: int
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,11 +69,11 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
 
     format_version: int
     name: str
-    words: int
-    dimension: int
-    fingerprint: str
+    words: Annotated[int, msgspec.Meta(ge=1)]
+    dimension: Annotated[int, msgspec.Meta(ge=1, le=1 << 20)]
+    fingerprint: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{32}\Z")]
     cased: bool
-    shadowed: int
+    shadowed: Annotated[int, msgspec.Meta(ge=0)]
     unknown: str
     created: str
     repeated: int = 0
@@ -150,35 +151,26 @@ def read_meta(folder: Path) -> Meta:
 
     :raises MalformedEmbedding: if it is missing, unreadable or of a later version.
     """
-    try:
-        with open_plain_file(folder / META) as file:
-            content = file.read(_LONGEST_META + 1)
-        if len(content) > _LONGEST_META:
-            raise MalformedEmbedding(folder, f"{META} is longer than {_LONGEST_META:,} bytes: {_DAMAGED}")
-        meta = msgspec.json.decode(content, type=Meta)
-    except FileNotFoundError as error:
-        raise MalformedEmbedding(
-            folder, f"there is no {META}: this is not a stored embedding, or {_DAMAGED}"
-        ) from error
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise MalformedEmbedding(folder, f"{META} cannot be read ({error}): {_DAMAGED}") from error
-    if meta.format_version > FORMAT_VERSION:
-        problem = (
-            f"stored in format {meta.format_version}, newer than this deniable reads "
-            f"({FORMAT_VERSION}); upgrade deniable"
-        )
+
+    def damaged(_: Path, problem: str) -> MalformedEmbedding:
+        return MalformedEmbedding(folder, f"{META} {problem}: {_DAMAGED}")
+
+    if not (folder / META).exists():
+        problem = f"there is no {META}: this is not a stored embedding, or {_DAMAGED}"
         raise MalformedEmbedding(folder, problem)
-    numbers_fit = (
-        meta.words >= 1 and 1 <= meta.dimension <= _LARGEST_DIMENSION and 0 <= meta.shadowed < meta.words
-    )
-    if not numbers_fit or _FINGERPRINT.fullmatch(meta.fingerprint) is None:
-        raise MalformedEmbedding(
-            folder, f"{META} states a number or a fingerprint that cannot be: {_DAMAGED}"
-        )
+    content = read_plain_file(folder / META, longest=_LONGEST_META, what="description", error=damaged)
+    try:
+        version = msgspec.json.decode(content, type=_Version).format_version
+        if version > FORMAT_VERSION:
+            problem = f"stored in format {version}, newer than this deniable reads ({FORMAT_VERSION})"
+            raise MalformedEmbedding(folder, f"{problem}; upgrade deniable")
+        meta = msgspec.json.decode(content, type=Meta)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise damaged(folder, f"cannot be read ({error})") from error
+    if meta.shadowed >= meta.words:
+        raise damaged(folder, "states a number that cannot be")
     if not meta.mapped and (meta.map_digest is not None or (folder / MAP).exists()):
-        raise MalformedEmbedding(
-            folder, f"{META} says that its vectors were not mapped, and there is a map: {_DAMAGED}"
-        )
+        raise damaged(folder, "says that its vectors were not mapped, and there is a map")
     # Names and notes are shown to people: what somebody else has written there must not act on their
     # terminal.
     texts = {
