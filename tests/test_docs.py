@@ -293,6 +293,13 @@ def test_the_readme_is_short_and_names_the_two_commands_first() -> None:
     assert "make test" in first_screen
 
 
+def test_no_page_says_that_whatever_is_not_named_is_released() -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    for page in pages:
+        text = " ".join(page.read_text(encoding="utf-8").split())
+        assert not re.search(r"(?i)columns (?:that )?you (?:do|did) not name", text), page
+
+
 def test_the_design_page_lists_the_rooms_in_their_order() -> None:
     page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
     table = page.partition("| room |")[2].partition("\n\n")[0]

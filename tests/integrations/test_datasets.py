@@ -11,8 +11,10 @@ from datasets import Dataset, DatasetDict
 
 from deniable import Embedding, InvalidParameter
 from deniable.embeddings import store
+from deniable.errors import UndecidedColumns
 from deniable.integrations.datasets import privatize
 from deniable.noise.key_file import write_new_key
+from tests.test_nothing_unnamed import SUSPICIOUS, rows_with
 
 
 @pytest.fixture(autouse=True)
@@ -101,6 +103,7 @@ def test_with_a_key_data_in_memory_is_released_the_same_again(name: str, tmp_pat
         "embedding": name,
         "key_file": tmp_path / "key",
         "record_id": "id",
+        "keep": ["id"],
     }
     one, two = (privatize(dataset, "text", **settings, batch_size=size) for size in (1, 2))
     assert one["text"][:] == two["text"][:]
@@ -119,6 +122,22 @@ def test_every_split_of_a_dictionary_is_released(name: str) -> None:
         "train": ["soup"],
         "test": ["bread"],
     }
+
+
+@pytest.mark.parametrize("suspicious", SUSPICIOUS)
+def test_what_looks_like_people_or_texts_leaves_only_by_name(name: str, suspicious: str) -> None:
+    dataset = DatasetDict({"train": Dataset.from_list(rows_with(suspicious))})
+    settings: dict[str, Any] = {"epsilon": 1e6, "embedding": name}
+    with pytest.raises(UndecidedColumns) as raised:
+        privatize(dataset, "note", **settings)
+    assert raised.value.columns.keys() == {suspicious}
+    dropped = privatize(dataset, "note", drop=[suspicious], **settings)["train"]
+    assert dropped.column_names == ["nr", "note", "stars"]
+    kept = privatize(dataset, "note", keep=[suspicious], **settings)["train"]
+    assert kept[suspicious][:] == dataset["train"][suspicious][:]
+    with pytest.raises(InvalidParameter) as wrong:
+        privatize(dataset, "note", keep=[suspicious, "no-such"], **settings)
+    assert wrong.value.name == "keep"
 
 
 def test_streams_missing_columns_and_numbers_are_refused(name: str) -> None:
@@ -142,6 +161,7 @@ def test_an_id_that_comes_twice_is_refused_over_batches_and_splits_unless_it_nam
         "embedding": name,
         "key_file": tmp_path / "key",
         "record_id": "id",
+        "keep": ["id"],
     }
     with pytest.raises(InvalidParameter, match="row 3"):
         privatize(one, "text", **settings, batch_size=1)

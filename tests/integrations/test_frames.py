@@ -12,6 +12,9 @@ import pytest
 
 import deniable
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer
+from deniable.errors import UndecidedColumns
+from deniable.records import deciding
+from tests.test_nothing_unnamed import SUSPICIOUS, rows_with
 
 DATA = {
     "stars": [5, 1, 3],
@@ -26,7 +29,8 @@ RELEASED = {
 
 
 def pandas_frame(data: dict[str, Any]) -> Any:
-    return pandas.DataFrame(data, index=[7, 7, 9])
+    rows = len(next(iter(data.values())))
+    return pandas.DataFrame(data, index=[7, 7, 9, *range(10, 7 + rows)])
 
 
 def relation(data: dict[str, Any]) -> Any:
@@ -103,3 +107,77 @@ def test_a_budget_per_record_is_not_spent_once_per_column() -> None:
     with pytest.raises(InvalidParameter) as caught:
         deniable.privatize(frame, columns=["a", "b"], record_epsilon=5)
     assert caught.value.name == "record_epsilon"
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("suspicious", SUSPICIOUS)
+def test_what_looks_like_people_or_texts_leaves_only_by_name(
+    private: Privatizer, make: Any, suspicious: str
+) -> None:
+    frame = make({key: [row[key] for row in rows_with(suspicious)] for key in rows_with(suspicious)[0]})
+    with pytest.raises(UndecidedColumns) as raised:
+        deniable.privatize(frame, "note", private)
+    assert raised.value.columns.keys() == {suspicious}
+    assert private.receipt().tally.records == 0
+    dropped = deniable.privatize(frame, "note", private, drop=[suspicious])
+    assert list(rows_of(dropped)) == ["nr", "note", "stars"]
+    kept = deniable.privatize(frame, "note", private, keep=[suspicious])
+    assert rows_of(kept)[suspicious] == rows_of(frame)[suspicious]
+
+
+def test_a_column_that_the_first_rows_do_not_hold_is_refused(
+    private: Privatizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deciding, "JUDGED", 10)
+    for late, why in (
+        ([None] * 11 + ["j@x.org"], "empty in the first 10 records"),
+        ([[]] * 11 + [["j@x.org"]], "empty in the first 10 records"),
+        ([{"a": 1}] * 11 + [{"b": "j@x.org"}], "objects or lists in more than 10 rows"),
+    ):
+        frame = pandas.DataFrame({"note": ["the fox"] * 12, "late": late})
+        with pytest.raises(UndecidedColumns) as raised:
+            deniable.privatize(frame, "note", private)
+        assert raised.value.columns == {"late": why}
+
+
+def test_parts_of_values_and_the_index_of_pandas_are_judged(private: Privatizer) -> None:
+    visits = [{"day": 1, "by": "Anna Kowalska"}, {"day": 2, "by": "John Smith"}]
+    for frame in (
+        polars.DataFrame({"note": ["the fox", "it"], "visit": visits}),
+        pandas.DataFrame({"note": ["the fox", "it"], "visit": visits}),
+        pandas.DataFrame(
+            {"note": ["the fox", "it"]}, index=pandas.Index(["a@x.org", "b@x.org"], name="visit")
+        ),
+    ):
+        with pytest.raises(UndecidedColumns) as raised:
+            deniable.privatize(frame, "note", private)
+        assert raised.value.columns.keys() == {"visit"}
+        deniable.privatize(frame, "note", private, keep=["visit"])
+    filtered = pandas.DataFrame({"note": ["the fox"] * 90}, index=[i * 7919 % 1000 for i in range(90)])
+    deniable.privatize(filtered, "note", private)
+
+
+def test_short_texts_of_a_frame_pass_with_a_warning(private: Privatizer) -> None:
+    towns = [f"old {['north', 'south', 'west'][i % 3]} {i}" for i in range(9)]
+    with pytest.warns(UserWarning, match=r"town \(short texts\)"):
+        deniable.privatize(polars.DataFrame({"note": ["the fox"] * 9, "town": towns}), "note", private)
+
+
+@pytest.mark.parametrize(
+    ("roles", "wrong"),
+    [
+        ({"drop": ["title", "title"]}, "drop"),
+        ({"keep": ["no-such"]}, "keep"),
+        ({"drop": ["review"]}, "drop"),
+        ({"drop": ["title"], "keep": ["title"]}, "drop"),
+        ({"keep": "title"}, "keep"),
+    ],
+)
+@pytest.mark.parametrize("make", MAKERS)
+def test_roles_that_do_not_fit_a_frame_are_refused(
+    private: Privatizer, make: Any, roles: dict[str, Any], wrong: str
+) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        deniable.privatize(make(DATA), "review", private, **roles)
+    assert caught.value.name == wrong
+    assert private.receipt().tally.records == 0

@@ -28,11 +28,16 @@ from deniable import (
 )
 from deniable.decoding.decoder import Decoder
 from deniable.embeddings import store
-from deniable.integrations.spark import decoded, learn_decoder, privatize, privatized, receipt, ship_embedding
+from deniable.errors import UndecidedColumns
+from deniable.integrations import spark
+from deniable.integrations.spark import decoded, learn_decoder, privatized, ship_embedding
 from deniable.noise.key_file import write_new_key
 from deniable.purposes import install_reduced, install_shaped
+from tests.support.keeping import keeping
 from tests.support.made_purpose import made_embedding, public_texts
 from tests.support.spark_place import RECORDS, Place
+
+privatize, receipt = keeping(spark.privatize), keeping(spark.receipt)
 
 
 def private_words(text: str | None) -> int:
@@ -138,6 +143,22 @@ def test_words_of_a_never_release_list_come_out_of_no_executor(place: Place) -> 
         found = words(released)
         assert len(found) > 50
         assert not found & barred
+
+
+def test_every_column_of_a_frame_needs_a_role(place: Place) -> None:
+    settings: dict[str, Any] = {"epsilon": 1, "embedding": "tiny", "fresh_noise": True}
+    for refusing in (spark.privatize, spark.receipt):
+        with pytest.raises(UndecidedColumns) as raised:
+            refusing(place.frame, "text", keep=["id"], **settings)
+        assert raised.value.columns == {"note": "no role"}
+        with pytest.raises(InvalidParameter) as wrong:
+            refusing(place.frame, "text", keep=["id"], drop=["note", "no-such"], **settings)
+        assert wrong.value.name == "drop"
+    released = spark.privatize(place.frame, "text", keep=["id"], drop=["note"], **settings)
+    assert released.columns == ["id", "text"]
+    assert {row.id for row in released.collect()} == set(range(RECORDS))
+    made = spark.receipt(place.frame, "text", keep=["id"], drop=["note"], **settings)
+    assert any("left out: the column note" in line for line in made.public)
 
 
 def test_several_columns_get_noise_of_their_own(place: Place) -> None:

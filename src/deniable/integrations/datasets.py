@@ -14,13 +14,16 @@ fingerprint of the embedding.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.noise.encoding import RecordId, UniqueIds, encode_id
 from deniable.noise.keyed import noise_version
+from deniable.records.deciding import JUDGED, judge_table
+from deniable.records.formats.layout import Roles
 from deniable.records.formats.naming import name_column
 from deniable.release.release import Release, release_from
 from deniable.version import __version__
@@ -42,13 +45,18 @@ def privatize(
     column: str,
     *,
     release: Release | None = None,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
     record_id: str | None = None,
     num_proc: int | None = None,
     batch_size: int = 1000,
     load_from_cache_file: bool | None = None,
     **settings: Any,
 ) -> Data:
-    """Return the dataset with every word of a column replaced; the other columns pass as they are.
+    """Return the dataset with every word of a column replaced, and without the columns to ``drop``.
+
+    Other columns are judged as ``deniable privatize`` judges those of a file: what looks private is in
+    ``drop`` or ``keep``.
 
     ``settings`` are those of a ``Release``, which may be given in their place: ``epsilon`` and/or
     ``record_epsilon``, ``embedding``, ``mechanism`` and ``mechanism_options``, ``unknown``, ``punctuation``,
@@ -57,9 +65,11 @@ def privatize(
     that is in the cache is returned as it is, unless ``load_from_cache_file=False`` asks for another one,
     which spends ε again where there is no key.
 
+    :raises UndecidedColumns: if a column looks private and has no role.
     :raises InvalidParameter: if a column is not there or does not hold text, the dataset is a stream, or a
         setting is not allowed.
     """
+    roles = Roles.of(text=[column], drop=drop, keep=keep)
     release = release_from(release, settings).pin()
     if (release.key_file is None) != (record_id is None):
         problem = "key_file= and record_id= go together: a keyed release needs what names the records"
@@ -68,11 +78,30 @@ def privatize(
     splits = dict(dataset) if isinstance(dataset, DatasetDict) else {"": dataset}
     for split in splits.values():
         task.check(split)
+        _check_others(split, roles, release)
     if record_id is not None and not release.consistent:
         _check_unique(splits.values(), record_id)
     options: dict[str, Any] = {"num_proc": num_proc, "batch_size": batch_size}
     released = {name: task.of(split, load_from_cache_file, **options) for name, split in splits.items()}
+    released = {name: split.remove_columns(list(drop)) for name, split in released.items()}
     return DatasetDict(released) if isinstance(dataset, DatasetDict) else released[""]
+
+
+def _check_others(split: Dataset, roles: Roles, release: Release) -> None:
+    """Check that the columns beside the released one were named or look harmless, and warn of what may be
+    private.
+
+    :raises UndecidedColumns: otherwise.
+    :raises InvalidParameter: if a role names a column that is not there.
+    """
+    for role, names in (("drop", roles.drop), ("keep", roles.keep)):
+        if missing := [name for name in names if name not in split.column_names]:
+            columns = ", ".join(split.column_names)
+            raise InvalidParameter(role, missing[0], f"is not there; the columns are {columns}")
+    first = split.with_format("arrow")[:JUDGED]
+    others = [(name, first[name].to_pylist()) for name in split.column_names if name not in roles.named]
+    for warning in judge_table(others, Embedding.open(release.embedding), rows=len(split)):
+        warnings.warn(warning, stacklevel=3)
 
 
 def _check_unique(splits: Iterable[Dataset], record_id: str) -> None:

@@ -4,6 +4,7 @@ path."""
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
@@ -27,16 +28,21 @@ def privatize(
     columns: Hashable | Sequence[Hashable],
     private: Privatizer | Release | None = None,
     *,
+    drop: Sequence[Hashable] = (),
+    keep: Sequence[Hashable] = (),
     record_ids: Iterable[RecordId] | None = None,
     **settings: Any,
 ) -> Frame:
-    """Return a frame of the same type with every word of its text columns replaced; what is missing and all
-    other columns stay.
+    """Return a frame of the same type with every word of its text columns replaced, and without those to
+    ``drop``; what is missing stays.
 
     Takes a pandas or Polars data frame, an Arrow table or a DuckDB relation, which becomes one of the default
     connection. ``private`` is a privatizer or a ``Release``; or give its settings as keywords, such as
-    ``epsilon=6``. With a key it needs ``record_ids``, one for each row.
+    ``epsilon=6``. With a key it needs ``record_ids``, one for each row. Other columns, and the index of
+    pandas, are judged as ``deniable privatize`` judges those of a file: what looks private is in ``drop`` or
+    ``keep``, and an index is only kept.
 
+    :raises UndecidedColumns: if a column looks private and has no role; nothing is released then.
     :raises InvalidParameter: if a setting is not allowed, a column is not there or does not hold text, or ids
         are wanted or not; nothing is released then.
     """
@@ -56,6 +62,7 @@ def privatize(
         from deniable.records.describing import check_budget
 
         check_budget(opened.record_epsilon, [str(name) for name in names])
+    _decide(table, present, {"columns": names, "drop": drop, "keep": keep}, opened)
     released = _release([table[name] for name in names], names, opened, record_ids)
     for name, column in zip(names, released, strict=True):
         if hasattr(table, "with_columns"):
@@ -66,7 +73,56 @@ def privatize(
         else:
             table = table.copy(deep=False)
             table[name] = column
+    if drop:
+        table = table.drop(columns=list(drop)) if hasattr(table, "isna") else table.drop(list(drop))
     return sys.modules["duckdb"].from_arrow(table) if hasattr(frame, "to_arrow_table") else table  # type: ignore[no-any-return]
+
+
+def _decide(
+    table: Any, present: list[Hashable], roles: dict[str, Sequence[Hashable]], private: Privatizer
+) -> None:
+    """Check that what stays as it is was named or looks harmless, and warn of what may be private.
+
+    :raises UndecidedColumns: otherwise.
+    :raises InvalidParameter: if a role names what is not there, or a column has two roles.
+    """
+    from deniable.records.deciding import JUDGED, judge_table
+
+    first = table.slice(0, JUDGED) if hasattr(table, "set_column") else table.head(JUDGED)
+    index = () if not hasattr(table, "isna") else _index_of(first)
+    named = [name for names in roles.values() for name in names]
+    for role in ("drop", "keep"):
+        if isinstance(roles[role], str):
+            raise InvalidParameter(role, roles[role], "must be a list of columns")
+        for name in roles[role]:
+            there = present.count(name) + (role == "keep") * [label for label, _ in index].count(str(name))
+            if there != 1 or named.count(name) != 1:
+                problem = f"must name other columns, each once; there are {', '.join(map(str, present))}"
+                raise InvalidParameter(role, name, problem)
+    others = [
+        (str(name), _values(first.iloc[:, place] if hasattr(first, "iloc") else first[name]))
+        for place, name in enumerate(present)
+        if name not in named
+    ]
+    others += [(label, values) for label, values in index if label not in map(str, roles["keep"])]
+    for warning in judge_table(others, private.mechanism.embedding, rows=len(table)):
+        warnings.warn(warning, stacklevel=3)
+
+
+def _index_of(frame: Any) -> list[tuple[str, list[Any]]]:
+    """Return the levels of an index of pandas with their values, but for one that numbers the rows."""
+    if type(frame.index).__name__ == "RangeIndex":
+        return []
+    levels = [frame.index.get_level_values(place) for place in range(frame.index.nlevels)]
+    return [("index" if each.name is None else str(each.name), _values(each.to_series())) for each in levels]
+
+
+def _values(column: Any) -> list[Any]:
+    """Return the values of any column as Python has them, None where one is missing."""
+    if not hasattr(column, "isna"):
+        return list(column.to_list() if hasattr(column, "to_list") else column.to_pylist())
+    given = [each.tolist() if hasattr(each, "tolist") else each for each in column.tolist()]
+    return [None if gone else each for each, gone in zip(given, column.isna().tolist(), strict=True)]
 
 
 class TextColumn(Generic[Column]):

@@ -10,15 +10,23 @@ for the owner of the file alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import repeat
+from typing import Any
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, RecordError, UndecidedColumns, printable
 from deniable.progress import Report
 from deniable.records.describing import check_budget
-from deniable.records.formats.columns import TO_SEE_THE_NAMES, Leaf, Unnamed, is_inside, meant_columns
+from deniable.records.formats.columns import (
+    TO_SEE_THE_NAMES,
+    Leaf,
+    Unnamed,
+    fields_of,
+    is_inside,
+    meant_columns,
+)
 from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout
 from deniable.records.formats.lines import LONGEST_RECORD
 from deniable.records.formats.opening import naming_for, open_reader
@@ -90,8 +98,7 @@ def look_at(reader: Reader, embedding: Embedding, *, most: int, report: Report |
 
     A record that cannot be read ends the look.
     """
-    # Words that are never released are unknown by choice.
-    known = embedding if embedding.left_out is None else embedding.left_out.source
+    known = _with_all_words(embedding)
     columns, private = Columns(known), Columns(known)
     named, rows, left = set[str](), list[Row](), reader.rows_left()
     records, weight, complete, error = 0, 0, True, None
@@ -181,7 +188,7 @@ def open_decided(
         passing = {str(each.path) for each in look.columns if each.kind != "empty" or look.complete}
         _let_pass(reader, passing, judged)
     unknown = unknown_warnings(look.private, private.mechanism.embedding)
-    return reader, [*unknown, *(_warnings(look) if look.error is None and has_columns else [])]
+    return reader, [*unknown, *(_said_of(look) if look.error is None and has_columns else [])]
 
 
 def _let_pass(reader: Reader, passing: set[str], judged: str) -> None:
@@ -204,16 +211,58 @@ def _refused(reader: Reader, look: Look) -> dict[str, str]:
     return refused | {name: why for name, why in hidden.items() if why is not None}
 
 
-def _warnings(look: Look) -> list[str]:
+def _with_all_words(embedding: Embedding) -> Embedding:
+    """Return the embedding with the words that are never released, which are unknown by choice."""
+    return embedding if embedding.left_out is None else embedding.left_out.source
+
+
+def _said_of(look: Look) -> list[str]:
+    return _sentences(look.columns, None if look.complete else look.records)
+
+
+def _sentences(columns: list[ColumnProfile], judged: int | None) -> list[str]:
+    """Return what to warn of where these columns are released; ``judged`` is by how many of the records, if
+    not by all."""
     listed = ", ".join(
         f"{printable(column.path) or '(no name)'} ({WARNED[column.kind]})"
-        for column in look.columns
+        for column in columns
         if column.kind in WARNED
     )
     warnings = [f"released as it is, and not named: {listed}; --drop leaves a column out"] if listed else []
-    if look.columns and not look.complete:
-        warnings.append(f"columns without a role were judged by the first {look.records:,} records")
+    if columns and judged is not None:
+        warnings.append(f"columns without a role were judged by the first {judged:,} records")
     return warnings
+
+
+def judge_table(
+    columns: Iterable[tuple[str, Iterable[Any]]], embedding: Embedding, *, rows: int
+) -> list[str]:
+    """Judge the columns without a role of a table of so many rows by their first ``JUDGED`` values, which are
+    given; return sentences to warn of.
+
+    :raises UndecidedColumns: if one needs a role, or has no value there.
+    """
+    refused, passing = dict[str, str](), list[ColumnProfile]()
+    for name, values in columns:
+        inside = Columns(_with_all_words(embedding))
+        for value in values:
+            for path, inner in fields_of(name, value):
+                inside.add(path, inner)
+        profiles = inside.profiles()
+        why = next(filter(None, map(why_refused, profiles)), None)
+        if why is None and inside.more:
+            why = "more parts than are looked into"
+        if why is None and rows > JUDGED and any(each.path != name for each in profiles):
+            why = f"objects or lists in more than {JUDGED:,} rows"
+        if why is None and rows > JUDGED and all(each.kind == "empty" for each in profiles):
+            why = f"empty in the first {JUDGED:,} records"
+        if why is not None:
+            refused[name] = why
+        passing += [replace(each, path=name) for each in profiles if each.kind in WARNED or not each.nested]
+    if refused:
+        judged = f" Judged by {'its' if rows <= JUDGED else 'the first'} {min(rows, JUDGED):,} rows."
+        raise UndecidedColumns("the table", refused, judged=judged)
+    return _sentences(passing, None if rows <= JUDGED else JUDGED)
 
 
 def _check_named(reader: Reader, look: Look) -> None:

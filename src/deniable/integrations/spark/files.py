@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deniable.atomic import beside, check_place, check_regular, write_whole
-from deniable.errors import InvalidParameter, RecordError, UndecidedColumns
-from deniable.integrations.spark.frames import check_unique, make_task, receipt_of_task
+from deniable.errors import InvalidParameter, RecordError
+from deniable.integrations.spark.frames import check_unique, kept_columns, make_task, receipt_of_task
 from deniable.integrations.spark.reading import read_files
 from deniable.integrations.spark.session import plain_errors, session
 from deniable.integrations.spark.tasks import quoted, ship_embedding
@@ -82,16 +82,13 @@ def privatize_files(
         find_columns = find_named_columns if kind == "parquet" else find_header_columns
         for wanted in (columns, *([[record_id]] if record_id else [])):
             find_columns(wanted, records.columns, source)
-        if undecided := [name for name in records.columns if name not in roles.named]:
-            judged = " With Spark every column needs a role."
-            raise UndecidedColumns(source, dict.fromkeys(undecided, "no role"), judged=judged)
+        kept = kept_columns(records.columns, roles, source)
         task = make_task(records.schema(*records.columns), tuple(columns), record_id, release)
         if not str(spark.sparkContext.master).startswith("local"):
             ship_embedding(spark, release.embedding)
         if record_id is not None and not release.consistent:
             check_unique(records.select(record_id), record_id)
         places, tally = records.count(task)
-        kept = [name for name in records.columns if name not in roles.drop]
         card, receipt = release.make().card.for_columns(task.columns), receipt_of_task(task, kept, tally)
         receipt = replace(receipt, public=(*receipt.public, *roles.left_out()))
         # First the receipt: what is out must not be left without one because it cannot be written in the end.

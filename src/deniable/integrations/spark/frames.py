@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas
 
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, UndecidedColumns, printable
 from deniable.integrations.spark.tasks import (
     TALLY,
     Task,
@@ -18,6 +18,7 @@ from deniable.integrations.spark.tasks import (
 )
 from deniable.records.describing import check_budget, relaxations_of
 from deniable.records.formats.columns import find_named_columns, untouched_columns
+from deniable.records.formats.layout import Roles
 from deniable.records.formats.naming import name_column
 from deniable.release.receipt import Receipt
 from deniable.release.release import Release, release_from
@@ -33,12 +34,15 @@ _AGAIN = "Spark may compute it more than once, and each time would be another re
 def privatize(
     frame: DataFrame,
     *columns: str,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
     release: Release | None = None,
     record_id: str | None = None,
     fresh_noise: bool = False,
     **settings: Any,
 ) -> DataFrame:
-    """Return the data frame with every word of the columns replaced; schema and the other columns stay.
+    """Return the data frame with every word of the columns replaced, and without those to ``drop``; types
+    stay. Every other column is in ``keep``: nothing is looked at before it is computed.
 
     ``settings`` are those of a ``Release``, which may be given in their place: ``epsilon`` and/or
     ``record_epsilon``, ``embedding``, ``mechanism`` (a name) and ``mechanism_options``, ``unknown``,
@@ -48,6 +52,7 @@ def privatize(
     themselves, under the same path. Without a key, ``fresh_noise=True`` says that this frame will be computed
     once: write it, and read it back from there.
 
+    :raises UndecidedColumns: if a column has no role.
     :raises InvalidParameter: if a column is not there or does not hold text, neither key nor fresh noise is
         chosen, or a setting is not allowed.
     :raises KeyFileError: if the key file cannot be read.
@@ -62,7 +67,9 @@ def privatize(
         problem = "a stream replays its last batch after every failure: give key_file= and record_id="
     if problem is not None:
         raise InvalidParameter("fresh_noise", fresh_noise, problem)
-    return frame.mapInArrow(task.privatize, frame.schema)
+    kept = kept_columns(frame.columns, Roles.of(text=columns, drop=drop, keep=keep), "the data frame")
+    released = frame.mapInArrow(task.privatize, frame.schema)
+    return released.select(*map(quoted, kept)) if drop else released
 
 
 def privatized(column: str, record_id: str, *, release: Release | None = None, **settings: Any) -> Column:
@@ -105,6 +112,8 @@ def expression(kind: str, compute: Callable[..., list[Any]], text: str, *more: s
 def receipt(
     frame: DataFrame,
     *columns: str,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
     release: Release | None = None,
     record_id: str | None = None,
     fresh_noise: bool = False,  # noqa: ARG001 - so that it takes what privatize takes
@@ -115,15 +124,35 @@ def receipt(
     The counts come from a pass of their own over the private text, which draws and releases nothing. They are
     exact whatever Spark had to try again, where a counter kept while releasing would count lost attempts too.
 
+    :raises UndecidedColumns: if a column has no role.
     :raises InvalidParameter: if a column is not there, the frame is a stream, or a setting is not allowed.
     """
     task = make_task(frame.schema, columns, record_id, release_from(release, settings))
+    roles = Roles.of(text=columns, drop=drop, keep=keep)
+    kept = kept_columns(frame.columns, roles, "the data frame")
     if frame.isStreaming:
         problem = "never ends; count its batches, or the files that were read"
         raise InvalidParameter("frame", "a stream", problem)
     named = [record_id] if record_id is not None and task.release.consistent else []
     counted = frame.select(*map(quoted, [*columns, *named])).mapInArrow(task.count, f"{TALLY} string")
-    return receipt_of_task(task, frame.columns, collect_tally(counted))
+    made = receipt_of_task(task, kept, collect_tally(counted))
+    return replace(made, public=(*made.public, *roles.left_out()))
+
+
+def kept_columns(present: Sequence[str], roles: Roles, source: str) -> list[str]:
+    """Return the columns that are not left out.
+
+    :raises UndecidedColumns: if one has no role.
+    :raises InvalidParameter: if a role names a column that is not there.
+    """
+    for role, names in (("drop", roles.drop), ("keep", roles.keep)):
+        for name in names:
+            if name not in present:
+                raise InvalidParameter(role, name, f"{printable(source)} has no such column")
+    if undecided := [name for name in present if name not in roles.named]:
+        judged = " With Spark every column needs a role."
+        raise UndecidedColumns(source, dict.fromkeys(undecided, "no role"), judged=judged)
+    return [name for name in present if name not in roles.drop]
 
 
 def receipt_of_task(task: Task, names: Sequence[str], tally: Tally) -> Receipt:
