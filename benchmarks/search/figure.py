@@ -1,5 +1,4 @@
-"""The figures of docs/research/search.md: words per second by vocabulary size and dimension, with recall and
-memory."""
+"""The figure of docs/research/search.md: words per second by vocabulary size and dimension, with recall."""
 
 from __future__ import annotations
 
@@ -41,56 +40,19 @@ def search_figure(rows: list[Row]) -> Figure:
                 panel.plot([row[axis] for row in own], [row[value] for row in own], label=name, **look)
         speed.set_yscale("log")
         recall.set_ylim(-0.05, 1.05)
-        _finish((speed, recall), {row[axis] for row in shown}, label, log=axis == "words", short=False)
+        _finish((speed, recall), {row[axis] for row in shown}, label, log=axis == "words")
     panels[0][0].set_ylabel("words a second")
     panels[1][0].set_ylabel("right words")
     figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
     return figure
 
 
-def growth_figure(ours: list[Row], gpu: list[Row]) -> Figure:
-    """Return words per second above, memory below; against the vocabulary on the left, against the dimension
-    on the right."""
-    figure = Figure(figsize=(11, 7), layout="constrained")
-    panels = figure.subplots(2, 2, sharex="col", sharey="row")
-    by_words = {f"{n} dimensions": ("dimension", n) for n in (50, 300)}
-    by_dimension = {f"{AT_WORDS:,} words": ("words", AT_WORDS)}
-    views = [("words in the vocabulary", "words", by_words), ("dimensions", "dimension", by_dimension)]
-    for (speed, memory), (label, axis, lines) in zip(panels.T, views, strict=True):
-        values = set()
-        for unit, points, colour in (("processor", ours, "tab:blue"), ("GPU", gpu, "tab:green")):
-            for style, (name, (key, value)) in zip(("-", "--"), lines.items(), strict=False):
-                own = sorted((each for each in points if each[key] == value), key=lambda each: each[axis])
-                at = [each[axis] for each in own]
-                look: Row = {"color": colour, "linestyle": style, "marker": "o"}
-                if own:
-                    speeds = [each["words_per_second"] for each in own]
-                    speed.plot(at, speeds, label=f"{unit}, {name}", **look)
-                    if all("memory" in each for each in own):
-                        memory.plot(at, [each["memory"] / 1e9 for each in own], **look)
-                if points is ours:
-                    values |= set(at)
-        for panel in (speed, memory):
-            panel.set_yscale("log")
-        _finish((speed, memory), values, label, log=True, short=True)
-        speed.legend(frameon=False)
-    panels[0][0].set_ylabel("words a second")
-    panels[1][0].set_ylabel("memory, GB")
-    return figure
-
-
-def _finish(panels: tuple[Axes, Axes], values: set[int], label: str, *, log: bool, short: bool) -> None:
+def _finish(panels: tuple[Axes, Axes], values: set[int], label: str, *, log: bool) -> None:
     for panel in panels:
         if log:
             panel.set_xscale("log")
         panel.grid(alpha=0.3)
         ticks = sorted(values)
-        panel.set_xticks(ticks, [_short(each) if short else f"{each:,}" for each in ticks])
+        panel.set_xticks(ticks, [f"{each:,}" for each in ticks])
         panel.minorticks_off()
     panels[-1].set_xlabel(label)
-
-
-def _short(value: int) -> str:
-    if value >= 1_000_000:
-        return f"{value / 1e6:g} M"
-    return f"{value // 1000:,}k" if value >= 1000 else str(value)

@@ -1,207 +1,172 @@
-"""The tables and figures of docs/research/search.md, from docs/data/search.json, growth.json and gpu.json."""
+"""The tables and the figure of docs/research/search.md, from docs/data/search.json, growth.json and
+gpu.json."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
-from scripts.pages import DATA, EXPERIMENTS, FIGURES, read_json, spread, table
+from scripts.pages import DATA, EXPERIMENTS, FIGURES, csv_text, read_json, spread, table
 
-from benchmarks.search.contestants import FLAT, NUMPY, OURS, WITHOUT_AMX
+from benchmarks.search.contestants import OURS
 
 Row = dict[str, Any]
 
 PAGE = EXPERIMENTS / "search.md"
-LATENCY = (OURS, "deniable without compiler", FLAT, NUMPY)
-HEADS = {"words_per_second": "words/s", "memory": "memory, MB"}
-TARGETS = {FLAT: 15.0, NUMPY: 4.0, "mldp-text": 100.0, "pypantera": 1000.0}
-PEAK_TARGET, PEAK_TARGETS = 0.4, {(400_000, 50): 0.5, (400_000, 300): 0.65}
-SHARE_TARGET = 0.8
-GPU_TARGETS = {"400,000 x 300": 1_500_000, "400,000 x 50": 4_000_000, "50,000 x 50": 10_000_000}
+COLUMNS = (
+    "run",
+    "search",
+    "words",
+    "dimension",
+    "words per second",
+    "faster by",
+    "right words",
+    "one word, ms",
+)
+GPU_SIZES = ("400,000 x 300", "400,000 x 50", "50,000 x 50")
+COMPARED = ((33_849, 300), (400_000, 300))
+"""The sizes at which searches that were measured earlier are compared on the page."""
 
 
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
     search, gpu = read_json(DATA / "search.json"), read_json(DATA / "gpu.json")["parts"]
     return {
-        "latency": latency(search["searches"]),
-        "batches": searches_table(search["searches"]),
-        "growth": growth_table(read_json(DATA / "growth.json")["points"], gpu_points(gpu)),
-        "targets": verdicts(search["searches"], search["shares"]),
-        "gpu": gpu_tables(gpu),
-        "earlier": searches_table(search["earlier"]["searches"]),
-        "peers": peer_lines(search["peers"]),
+        "searches": searches_table(search["searches"]),
+        "earlier": earlier_table(search["earlier"]["searches"]),
+        "growth": growth_table([*read_json(DATA / "growth.json")["points"], *gpu_points(gpu)]),
+        "gpu": gpu_table(gpu),
+        "peers": peers_table(search["peers"]),
     }
 
 
-def draw() -> None:
-    """Draw the figures."""
-    from benchmarks.search.figure import growth_figure, search_figure
+def data() -> dict[str, str]:
+    """Return every search at every size."""
+    search = read_json(DATA / "search.json")
+    runs = {"latest": search["searches"], "earlier": search["earlier"]["searches"]}
+    return {"search.csv": csv_text(COLUMNS, rows(runs))}
 
-    points = read_json(DATA / "growth.json")["points"], gpu_points(read_json(DATA / "gpu.json")["parts"])
+
+def draw() -> None:
+    """Draw the figure."""
+    from benchmarks.search.figure import search_figure
+
     search_figure(read_json(DATA / "search.json")["searches"]).savefig(FIGURES / "search.png", dpi=130)
-    growth_figure(*points).savefig(FIGURES / "growth.png", dpi=130)
+
+
+def rows(runs: dict[str, list[Row]]) -> Iterator[list[object]]:
+    """Return one row per run, search and size, in the order of COLUMNS."""
+    for run, searches in runs.items():
+        for row in (row for row in searches if "left_out" not in row):
+            medians = [f"{median(row[name]):.1f}" for name in ("words_per_second", "ratios")]
+            shares = [f"{row['recall']:.4f}", f"{row['single_ms']:.2f}"]
+            yield [run, row["name"], row["words"], row["dimension"], *medians, *shares]
 
 
 def shape_of(row: Row) -> str:
-    """Return the size of a vocabulary in words."""
+    """Return the size of a vocabulary."""
     return f"{row['words']:,} x {row['dimension']}"
 
 
-def searches_table(rows: list[Row]) -> str:
-    """Return all searches as one table."""
+def searches_table(measured: list[Row]) -> str:
+    """Return words per second, searches in rows and sizes in columns."""
+    found = {(row["name"], shape_of(row)): row for row in measured if "left_out" not in row}
+    names, shapes = (list(dict.fromkeys(key[place] for key in found)) for place in (0, 1))
+    cells = [
+        [name, *(f"{median(found[name, shape]['words_per_second']):,.0f}" for shape in shapes)]
+        for name in names
+    ]
+    return table(["words per second", *shapes], cells, align="lr")
+
+
+def earlier_table(measured: list[Row]) -> str:
+    """Return how much faster our search is than each other one, and the share of words that it finds."""
+    lines: dict[str, list[str]] = {}
+    for row in measured:
+        if (row["words"], row["dimension"]) in COMPARED and row["name"] != OURS:
+            cells = [f"{median(row['ratios']):,.1f}", f"{row['recall']:.0%}"]
+            lines[row["name"]] = [*lines.get(row["name"], []), *cells]
+    heads = [
+        f"{words:,} x {dimension}: {what}" for words, dimension in COMPARED for what in ("times", "right")
+    ]
+    return table(["search", *heads], [[name, *cells] for name, cells in lines.items()], align="lr")
+
+
+def growth_table(points: list[Row]) -> str:
+    """Return words per second and memory against the vocabulary, at 50 and 300 dimensions, of the processor
+    and of a GPU."""
+    found = {(point["words"], point["dimension"], "gpu" in point): point for point in points}
     cells = []
-    for row in (row for row in rows if "left_out" not in row):
-        ranges = [spread(row["words_per_second"]), spread(row["ratios"])]
-        cells.append([row["name"], shape_of(row), *ranges, f"{row['recall']:.2%}", f"{row['single_ms']:.2f}"])
-    head = ["search", "vocabulary x dimension", "words/s, median [range]", "deniable is faster by"]
-    return table([*head, "right words", "one word, ms"], cells)
+    for words in sorted({point["words"] for point in points}):
+        line = [f"{words:,}"]
+        for dimension in (50, 300):
+            ours, gpu = (found.get((words, dimension, on_gpu), {}) for on_gpu in (False, True))
+            line += [_number(ours, "words_per_second"), _number(ours, "memory", 1e6)]
+            line.append(_number(gpu, "words_per_second"))
+        cells.append(line)
+    heads = [f"{dimension}d: {what}" for dimension in (50, 300) for what in ("words/s", "MB", "GPU, words/s")]
+    return table(["vocabulary", *heads], cells, align="r")
 
 
-def latency(rows: list[Row]) -> str:
-    """Return how long a single query takes, in milliseconds, sizes in rows and searches in columns."""
-    took = {(shape_of(row), row["name"]): f"{row['single_ms']:.2f}" for row in rows if "left_out" not in row}
-    names = [name for name in LATENCY if any(name == here for _, here in took)]
-    shapes = dict.fromkeys(shape for shape, _ in took)
-    cells = [[shape, *(took.get((shape, name), "") for name in names)] for shape in shapes]
-    return table(["vocabulary x dimension", *names], cells)
+def _number(point: Row, name: str, unit: float = 1.0) -> str:
+    return f"{point[name] / unit:,.0f}" if name in point else ""
 
 
-def growth_table(points: list[Row], gpu: list[Row]) -> str:
-    """Return words per second and memory of all points, one row a shape, with what a GPU reached beside
-    them."""
-    ours, theirs = ({(each["words"], each["dimension"]): each for each in some} for some in (points, gpu))
-    of_gpu = [name for name in HEADS if any(name in point for point in gpu)]
-    rows = [
-        [
-            f"{shape[0]:,} x {shape[1]}",
-            *_cells(ours.get(shape, {}), HEADS),
-            *_cells(theirs.get(shape, {}), of_gpu),
-        ]
-        for shape in sorted(ours | theirs)
-    ]
-    return table(
-        ["vocabulary x dimension", *HEADS.values(), *(f"GPU, {HEADS[name]}" for name in of_gpu)], rows
-    )
-
-
-def _cells(point: Row, names: Iterable[str]) -> list[str]:
-    units = {"memory": 1e6}
-    return [f"{point[name] / units.get(name, 1.0):,.0f}" if name in point else "" for name in names]
-
-
-def verdicts(rows: list[Row], shares: dict[str, float]) -> str:
-    """Return how the targets stand at the largest size, and what was left out."""
-    left_out = [
-        f"- {row['name']} at {shape_of(row)}: left out, {row['left_out']}"
-        for row in rows
-        if "left_out" in row
-    ]
-    rows = [row for row in rows if "left_out" not in row]
-    largest = max(row["words"] * row["dimension"] for row in rows)
-    at_largest = {row["name"]: row for row in rows if row["words"] * row["dimension"] == largest}
-    lines = []
-    for name in (FLAT, NUMPY):
-        if name in at_largest:
-            factor = _met(median(at_largest[name]["ratios"]), TARGETS[name])
-            lines.append(f"- {name} at {shape_of(at_largest[name])}: deniable is {factor} times as fast")
-    for row in rows:
-        if (factor := median(row["ratios"])) < 1.0:
-            where = f"{row['name']} at {shape_of(row)}"
-            right = f"it finds {row['recall']:.0%} of the right words"
-            lines.append(f"- {where}: faster, deniable is {factor:.1f} times as fast; {right}")
-    for row in rows:
-        if row["name"] in (OURS, WITHOUT_AMX) and row["peak"] and all(row["peak"]):
-            work = row["words"] * row["dimension"]
-            pairs = zip(row["words_per_second"], row["peak"], strict=True)
-            reached = median(speed * work / peak for speed, peak in pairs)
-            target = PEAK_TARGETS.get((row["words"], row["dimension"]), PEAK_TARGET)
-            rate = (
-                f"{row['median'] * work / 1e9:.0f} of {median(row['peak']) / 1e9:.0f} billion multiply-adds"
-            )
-            verdict = _met(reached, target, ".0%")
-            lines.append(f"- roofline of {row['name']} at {shape_of(row)}: {rate} a second, {verdict}")
-    lines += [
-        f"- share of the search in Privatizer.many at {size}: {_met(share, SHARE_TARGET, '.1%')}"
-        for size, share in shares.items()
-    ]
-    return "\n".join(lines + left_out)
-
-
-def _met(value: float, target: float, form: str = ",.1f") -> str:
-    return f"{value:{form}} (target {target:{form}}: {'met' if value >= target else 'MISSED'})"
-
-
-def peer_lines(rows: list[Row]) -> str:
+def peers_table(measured: list[Row]) -> str:
     """Return whole releases of the peers beside ours."""
-    lines = []
-    for row in rows:
-        shape, memory = f"{row['name']} at {row['words']:,} x 300", f"{row['peak_mb'] / 1000:.1f} GB at most"
-        if row["failure"]:
-            lines.append(f"- {shape}: failed, {row['failure']}")
-        elif row["name"] == OURS:
-            lines.append(f"- {shape}: {spread(row['words_per_second'])} words/s, {memory}")
-        else:
-            rates, factor = (
-                spread(row["words_per_second"], ",.2f"),
-                _met(median(row["ratios"]), TARGETS[row["name"]]),
-            )
-            lines.append(f"- {shape}: {rates} words/s, {memory}; deniable is {factor} times as fast")
-    return "\n".join(lines)
+    cells = []
+    for row in measured:
+        rate = row["failure"] or spread(row["words_per_second"], ",.2f")
+        factor = "" if row["failure"] or row["name"] == OURS else f"{median(row['ratios']):,.0f}"
+        cells.append([row["name"], rate, f"{row['peak_mb'] / 1000:.1f}", factor])
+    return table(["release", "words/s", "GB at most", "deniable is faster by"], cells, align="lr")
 
 
-def gpu_tables(parts: Row) -> str:
+def gpu_table(parts: Row) -> str:
     """Return what one run on a GPU measured; a part that failed is said to have failed."""
-    head = ["vocabulary x dimension", "vectors", "words/s, ids to ids", "target", "of the arithmetic peak"]
-    head += ["of cuBLAS alone", "of cuBLAS, padded", "float32 form", "PyTorch alone", "processor"]
-    rows, ceiling = [], parts.get("ceiling", {})
-    for size, target in GPU_TARGETS.items():
+    head = ["vocabulary x dimension", "words/s, ids to ids", "of the arithmetic peak", "of cuBLAS, padded"]
+    head += ["float32 form", "PyTorch alone", "processor"]
+    cells, ceiling = [], parts.get("ceiling", {})
+    for size in GPU_SIZES:
         row = parts.get(f"speed {size}", {"failed": "not run"})
         if "failed" in row:
-            rows.append([size, "failed", *[""] * (len(head) - 2)])
+            cells.append([size, "failed", *[""] * (len(head) - 2)])
             continue
         speed, (words, dimension) = median(row["words_per_second"]), _shape(size)
         peak = speed * 2 * words * dimension / (float(ceiling.get("tflops", "nan")) * 1e12)
         padded = ceiling.get(f"{size} padded")
-        shares = [f"{peak:.0%}", f"{row['share_of_cublas']:.0%}"]
-        shares.append("not measured" if padded is None else f"{speed / padded:.0%}")
+        shares = [f"{peak:.0%}", "not measured" if padded is None else f"{speed / padded:.0%}"]
         others = [parts.get(f"{name} {size}", {}).get("words_per_second") for name in ("torch", "processor")]
         beside = ["not run" if rate is None else f"{rate:,.0f}" for rate in (row["float32_form"], *others)]
-        verdict = f"{target:,}: {'met' if row['met'] else 'MISSED'}"
-        rows.append([size, row["origin"], f"{speed:,.0f}", verdict, *shares, *beside])
-    lines = [table(head, rows), ""]
-    for name, text, most in (("N_w", "N_w and distinct words", 120),):
-        if "seconds" in (row := parts.get(name, {})):
-            which = f" of {row['words']:,} words x 1,000 draws" if "words" in row else ""
-            verdict = f"(target {most} s: {'met' if row['met'] else 'MISSED'})"
-            lines.append(f"- {text}{which}: {row['seconds']:.1f} s {verdict}")
+        cells.append([size, f"{speed:,.0f}", *shares, *beside])
+    lines = [table(head, cells, align="lr"), ""]
+    if "seconds" in (row := parts.get("N_w", {})):
+        which = f"N_w and distinct words of {row['words']:,} words x 1,000 draws"
+        lines.append(f"- {which}: {row['seconds']:.1f} s")
     if "columns" in (row := parts.get("columns", {})):
-        first, again = (f"{row['seconds'][f'cuda, {turn}']:.2f} s" for turn in ("first", "again"))
-        processor = f"(the same machine's processor: {row['seconds']['processor, again']:.2f} s)"
-        what = f"The columns of {row['columns']} released words of 50,000, the points drawn"
-        lines.append(f"- {what}: {first}, and {again} again {processor}")
+        took = {turn: f"{row['seconds'][turn]:.2f} s" for turn in row["seconds"]}
+        lines.append(
+            f"- The columns of {row['columns']} released words of 50,000: {took['cuda, first']}, again "
+            f"{took['cuda, again']}; the processor of that machine: {took['processor, again']}"
+        )
     checks = parts.get("checks", {})
-    passed = f"{sum(check['passed'] for check in checks.values())} of {len(checks)} checks"
+    passed = sum(check["passed"] for check in checks.values())
     lines.append(
-        f"- {passed} of the kernels passed on the card, among them words equal to the float64 oracle's"
+        f"- {passed} of {len(checks)} checks of the kernels passed, words against a float64 oracle's"
     )
     return "\n".join(lines)
 
 
 def gpu_points(parts: Row) -> list[Row]:
-    """Return the sizes that were measured on a GPU, with words per second and memory."""
+    """Return the sizes that were measured on a GPU, with words per second."""
     points = []
-    for size in GPU_TARGETS:
+    for size in GPU_SIZES:
         row = parts.get(f"speed {size}", {})
         if "words_per_second" in row:
             words, dimension = _shape(size)
-            point = {
-                "words": words,
-                "dimension": dimension,
-                "words_per_second": median(row["words_per_second"]),
-            }
-            points.append(point | {name: row[name] for name in ("memory",) if name in row})
+            speed = median(row["words_per_second"])
+            points.append({"words": words, "dimension": dimension, "words_per_second": speed, "gpu": True})
     return points
 
 

@@ -4,10 +4,10 @@
         --title "GloVe 6B, 50 dimensions" --machine "2 cores" --claim 5 -o calibration-50d.json
 
 N_w of all words at every ε comes from the first breakpoints, S_w and the distinct words of a random sample
-from whole walks; ``--only`` looks at some random words instead of all. The values become histograms. Added
-are what example words become, the largest ε that all words bear and, with ``--claim ε``, the words that are
-returned in more than half of the draws at this ε or give fewer than 300 distinct words: how many, which,
-why, and whether protection (guarantee.md, rule 10) helps. An interrupted run goes on where it was.
+from whole walks; ``--only`` looks at some random words instead of all. Added are what example words become,
+the largest ε that all words bear and, with ``--claim ε``, the words that are returned in more than half of
+the draws at this ε or give fewer than 300 distinct words: how many, which, why, and whether protection
+(guarantee.md, rule 10) helps. An interrupted run goes on where it was.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SUSPECT = 0.3
 """Distinct words are counted for every word that stays itself more often; of the others the random sample
 speaks."""
 
-BINS, NAMED = 25, 15
+NAMED = 15
 WORDS, AVERAGES, LIKELIEST = ("encryption", "hockey", "spacecraft"), (0.05, 0.1, 0.2, 0.3), 8
 _SPREAD_WORDS, _WORDS_AT_ONCE = 2048, 4096
 
@@ -123,11 +123,10 @@ def unchanged_of(whole: RayCalibration, epsilons: Floats) -> tuple[Ids, Floats]:
 def table(
     epsilons: Floats, shares: Floats, sample: RayCalibration, some: RayCalibration
 ) -> list[dict[str, Any]]:
-    """Return a row per ε: the numbers, and how many words fall into each bin of N_w, S_w and distinct
-    words."""
+    """Return a row per ε."""
     assert sample.distinct is not None
     assert sample.support is not None
-    most, rows = int(sample.support.max()), []
+    rows = []
     for place, epsilon in enumerate(epsilons.tolist()):
         stays, distinct = shares[:, place], sample.distinct[:, place]
         support = sample.support[:, place]
@@ -145,12 +144,6 @@ def table(
                 "words_below_300_distinct": int((distinct < 300).sum()),
                 "average_support": float(support.mean()),
                 "error_of_average": average_unchanged(some.radii, epsilon, some.length)[1],
-                "histograms": {
-                    "n_w": _histogram(stays, 1.0),
-                    "distinct": _histogram(distinct, some.draws),
-                    "support": _histogram(support, most),
-                    "largest_support": most,
-                },
             }
         )
     return rows
@@ -279,11 +272,6 @@ def _drawn(ids: Ids, count: int, *, seed: int) -> Ids:
 def _spread(ids: Ids) -> Ids:
     """Return some of the words, evenly."""
     return ids[np.unique(np.linspace(0, len(ids) - 1, min(_SPREAD_WORDS, len(ids))).astype(np.int64))]
-
-
-def _histogram(values: Any, end: float) -> list[int]:
-    counts: list[int] = np.histogram(values, bins=BINS, range=(0.0, float(end)))[0].tolist()
-    return counts
 
 
 def _norms(embedding: Embedding, ids: Ids) -> Floats:

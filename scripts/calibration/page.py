@@ -10,12 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 from deniable.calibration.compare import PERCENTILES, Averages, Geometry, average_lines, geometry_lines
 from deniable.report.curves import curves
-from deniable.report.figure import BLUE, INK, RUST, SERIES, WIDTH, apply_style, new_figure, save
+from deniable.report.figure import save
 from scripts.pages import EXPERIMENTS, FIGURES, csv_text, read_json, table
 
 PAGE = EXPERIMENTS / "calibration.md"
@@ -24,8 +22,6 @@ ON_THE_PAGE = (1, 3, 5, 7, 10, 15, 5.82, 11.65, 17.47, 23.3, 34.95)
 """The ε of the tables on the page; calibration.csv has all."""
 HEAD = ["ε", "average N_w", "median", "95 %", "99 %", "worst", "words above ½", "average distinct"]
 HEAD += ["fewest", "under 300", "average S_w"]
-SHOWN = 6
-"""Histograms are drawn for this many values of ε."""
 Measured = dict[str, Any]
 
 
@@ -58,13 +54,7 @@ def data() -> dict[str, str]:
 
 def draw() -> None:
     """Draw the figures."""
-    results = dict(zip(EMBEDDINGS, map(read, EMBEDDINGS), strict=True))
-    for name in ("50d", "300d"):
-        # Those where the average word is neither sure to change nor to stay.
-        rows = [row for row in results[name]["table"] if 0.003 < row["average"] < 0.97]
-        figure = histograms(rows[:SHOWN], results[name]["rays"])
-        save(figure, FIGURES, f"calibration-histograms-{name}")
-    averaged = average_lines([averages(each) for each in results.values()])
+    averaged = average_lines([averages(read(name)) for name in EMBEDDINGS])
     save(curves(averaged, x="ε", y="average N_w"), FIGURES, "calibration-averages")
     large, wide = read("geometry")
     spaces = [geometry(large, "GloVe, 50 dimensions"), geometry(wide, "GloVe, 300 dimensions")]
@@ -199,35 +189,3 @@ def _share(value: float) -> str:
     if value < 5e-4:
         return f"{value:.1e}"
     return "> .9995" if value >= 0.9995 else f"{value:.3f}".lstrip("0")
-
-
-@apply_style
-def histograms(rows: list[dict[str, Any]], rays: int) -> Figure:
-    """Return how many words have which N_w, distinct words and S_w: a row per ε. The heights are powers of
-    ten, so that single words show."""
-    height = 0.7 + 1.05 * len(rows)
-    shape: dict[str, Any] = {"width": 1.5 * WIDTH, "height": height, "squeeze": False}
-    figure, axes = new_figure(len(rows), 3, **shape, sharex="col", sharey="col")
-    for row, panels in zip(rows, axes, strict=True):
-        counts = row["histograms"]
-        looks = (
-            ("n_w", 1.0, BLUE),
-            ("distinct", float(rays), SERIES[2]),
-            ("support", float(counts["largest_support"]), SERIES[3]),
-        )
-        for panel, (name, end, colour) in zip(panels, looks, strict=True):
-            panel.stairs(counts[name], np.linspace(0.0, end, len(counts[name]) + 1), fill=True, color=colour)
-            panel.set_yscale("log")
-            panel.set_ylim(bottom=0.7)
-            panel.set_yticks([1, 100, 10_000], ["1", "100", "10,000"])
-            panel.minorticks_off()
-        for panel, target in ((panels[0], 0.5), (panels[1], 0.3 * rays)):
-            panel.axvline(target, color=RUST, linewidth=1.0, linestyle=(0, (2, 2)))
-        panels[0].set_title(f"ε = {row['epsilon']:g}")
-    labels = ("N_w: released unchanged", f"distinct words in {rays:,} draws", "S_w: words that hold 95 %")
-    for panel, label in zip(axes[-1], labels, strict=True):
-        panel.set_xlabel(label)
-        panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    axes[-1][0].xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    figure.supylabel("words (powers of ten)", fontsize=9, color=INK)
-    return figure

@@ -16,8 +16,9 @@ import deniable.lab  # noqa: F401 - it knows the audits of the lab
 from deniable.audit.results import read_result
 from deniable.audit.results import tables as audit_tables
 from deniable.audit.shares import share_of
-from deniable.report.figure import MUTED, apply_style, new_figure, png
-from deniable.report.wording import percent_fixed
+from deniable.report.curves import curves
+from deniable.report.figure import png
+from deniable.report.wording import Point, percent_fixed
 from scripts.pages import EXPERIMENTS, csv_text, percent, read_json, table
 
 PAGE = EXPERIMENTS / "privacy.md"
@@ -196,28 +197,18 @@ def authors() -> str:
     return table(["data", *columns], rows)
 
 
-@apply_style
 def auc_figure(data: Result) -> Figure:
     """Return the auditor's AUC against ε, with the paper's."""
-    figure, axes = new_figure(width=6.4, height=3.6)
-    for label, kind, question, mark in (
-        ("original text", "d_χ", "original text", "o"),
-        ("original text, protected words", "d_χ, protected", "original text", "s"),
-        ("released text itself", "d_χ", "released text", "^"),
-    ):
-        points = of_kind(data, kind).values()
-        values = [result[question]["adaptive"]["mean"]["auc"] for _, result in points]
-        epsilons = [facts["epsilon"] for facts, _ in points]
-        axes.plot(epsilons, values, marker=mark, markersize=3.5, label=label)
-    points = of_kind(data, "d_χ", "finer_ranks").values()
-    values = [result["as in the paper"]["plain"]["mean"]["auc"] for _, result in points]
-    epsilons = [facts["epsilon"] for facts, _ in points]
-    axes.plot(epsilons, values, "--", marker="d", markersize=3.5, label="members noised, others not")
-    printed = list(PAPER_AUC), list(PAPER_AUC.values())
-    axes.plot(*printed, ":", color=MUTED, marker=".", label="printed in the paper")
-    axes.axhline(0.5, color=MUTED, linewidth=0.8)
-    axes.set_xlabel("ε")
-    axes.set_ylabel("AUC of the auditor")
-    axes.set_ylim(-0.03, 1.03)
-    axes.legend()
-    return figure
+
+    def line(kind: str, question: str, who: str, how: str = "protocol") -> list[Point]:
+        found = of_kind(data, kind, how).values()
+        return [Point(facts["epsilon"], result[question][who]["mean"]["auc"]) for facts, result in found]
+
+    lines = {
+        "original text": line("d_χ", "original text", "adaptive"),
+        "original text, protected words": line("d_χ, protected", "original text", "adaptive"),
+        "released text itself": line("d_χ", "released text", "adaptive"),
+        "members noised, others not": line("d_χ", "as in the paper", "plain", "finer_ranks"),
+        "printed in the paper": [Point(*each) for each in PAPER_AUC.items()],
+    }
+    return curves(lines, x="ε", y="AUC of the auditor", levels={"chance": 0.5}, shares=False)

@@ -32,8 +32,6 @@ def test_what_is_kept_of_an_embedding_is_what_its_calibration_says(
         means, _ = whole.unchanged(row["epsilon"])
         assert row["average"] == pytest.approx(means.mean(), rel=1e-4)
         assert row["words_above_half"] == (means > 0.5).sum()
-        assert sum(row["histograms"]["n_w"]) == 90
-        assert sum(row["histograms"]["distinct"]) == sum(row["histograms"]["support"]) == 40
     claim = content["claim"]
     assert claim["above_half"] == content["table"][0]["words_above_half"] >= 2
     assert {"w5", "w50"} <= {word["word"] for word in claim["worst"][:3]}
