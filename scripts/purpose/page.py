@@ -34,7 +34,8 @@ from scripts.purpose.rows import (
 )
 
 PAGE = EXPERIMENTS / "purpose.md"
-SMALLEST = 0.08
+SMALLEST, ON_THE_PAGE = 0.08, (0.08, 0.33)
+"""The shares of words at which the tables of the page compare; purpose.csv has all."""
 ORIGINAL = ("words", "vectors", "source vectors")
 COLUMNS = [
     *("data", "at", "space", "chosen reading", "words named, %", "kinds, %", "in context, %", "ε"),
@@ -43,7 +44,7 @@ COLUMNS = [
     *(f"original text, {name}" for name in ORIGINAL),
 ]
 _SHOWN = ("default", "sentiment-16-2", "topic-16-2")
-"""The spaces whose words and samples are on the page."""
+"""The spaces whose words are on the page."""
 _SPACES = {
     "default": "built-in, 50d",
     SOURCE: "GloVe 840B, 300d",
@@ -67,19 +68,18 @@ _FURTHEST = 40
 
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
-    rows = read_rows(read_results())
+    rows = [row for row in read_rows(read_results()) if row.level in ON_THE_PAGE]
     authors = [row for row in rows if row.data in AUTHORS]
     tasks = [row for row in rows if row.data not in AUTHORS]
-    main = [row for row in tasks if row.data in MAIN]
+    smallest = [row for row in tasks if row.level == SMALLEST]
     words = json.loads((EXPERIMENTS / "purpose-words.json").read_text(encoding="utf-8"))
     return {
         "spaces": spaces_table(tasks),
-        "shapes": shapes_table(tasks),
-        "mechanisms": mechanisms_table(main),
-        "public texts": public_texts_table(tasks),
+        "shapes": shapes_table(smallest),
+        "mechanisms": mechanisms_table([row for row in smallest if row.data in MAIN]),
+        "public texts": public_texts_table(smallest),
         "authors": spaces_table(authors),
         "words": words_table([each for each in words if each["space"] in _SHOWN]),
-        "samples": samples_table([each for each in words if each["space"] in _SHOWN]),
     }
 
 
@@ -141,7 +141,7 @@ def mechanisms_table(rows: list[Row]) -> str:
 def public_texts_table(rows: list[Row]) -> str:
     """Return what is left where a space was shaped by other public texts, or for two purposes."""
     found, cells = Found(rows), []
-    levels = [level for level in LEVELS if isinstance(level, float)]
+    levels = [level for level in LEVELS if level in {row.level for row in rows}]
     for data in MAIN:
         for space in ("{}-16-2", *SHIFTED[data], "both-16-2", OTHER_PURPOSE[data], "default"):
             own = [found.at(data, space, level) for level in levels]
@@ -186,17 +186,6 @@ def words_table(found: list[dict[str, Any]]) -> str:
     return table(
         ["data", "space", "names", "ε", "N_w, mean", "N_w, worst word", "words above ½"], rows, align="llr"
     )
-
-
-def samples_table(found: list[dict[str, Any]]) -> str:
-    """Return what sample texts became."""
-    samples = [
-        [_space(each), *sample]
-        for each in found
-        if each["level"] == SMALLEST
-        for sample in each["samples"][:2]
-    ]
-    return table(["space", "text", "released"], samples)
 
 
 def _space(each: dict[str, Any]) -> str:

@@ -1,5 +1,4 @@
-"""Measure what a map of the space does to single words: how many keep themselves, and what sample texts
-become.
+"""Measure what a map of the space does to single words: how many keep themselves.
 
     python -m scripts.purpose.words          # writes docs/research/purpose-words.json
 
@@ -16,32 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from deniable import Embedding, Multivariate, Privatizer, SecureRandomness
+from deniable import Embedding, Multivariate, SecureRandomness
 from deniable.arrays import Floats
 from scripts.pages import EXPERIMENTS
 from scripts.purpose.rows import PURPOSES, Result, key_of, read_results
 
 LEVELS, DRAWS, WORDS_AT_ONCE = (0.08, 0.33), 50, 4096
-PRIVATE = "my doctor in Boston said that the treatment had failed"
-SAMPLES = {
-    "sst2": [
-        "a warm and funny film with a splendid cast",
-        "the plot is dull and the jokes are awful",
-        PRIVATE,
-    ],
-    "agnews": [
-        "the striker scored twice as the home side won the final",
-        "shares of the software company fell after a weak quarter",
-        PRIVATE,
-    ],
-}
 
 
 def main() -> None:
     """Measure every space at every level."""
     results = {key_of(each): each for each in read_results()}
     measured = []
-    for data in SAMPLES:
+    for data in ("sst2", "agnews"):
         shaped = (f"{PURPOSES[data]}-16-{strength}" for strength in (2, 4))
         for space in ("default", "glove-840b", "reduced-16", *shaped):
             for level in LEVELS:
@@ -53,11 +39,9 @@ def main() -> None:
 
 
 def measure(data: str, space: str, level: float, result: Result) -> dict[str, Any]:
-    """Return how many words keep themselves in one space at one ε, which do most, and what the sample texts
-    become."""
+    """Return how many words keep themselves in one space at one ε, and which do most."""
     mechanism = Multivariate(Embedding.open(space), epsilon=result["epsilon"])
     kept, words = share_kept(mechanism), mechanism.embedding.words
-    privatizer = Privatizer(mechanism)
     return {
         "data": data,
         "space": space,
@@ -68,7 +52,6 @@ def measure(data: str, space: str, level: float, result: Result) -> dict[str, An
         "largest": round(float(kept.max()), 4),
         "above_half": round(float((kept > 0.5).mean()), 5),
         "worst": [words[i] for i in np.argsort(-kept, kind="stable")[:10].tolist()],
-        "samples": [[text, privatizer(text)] for text in SAMPLES[data]],
         "level": level,
         "named": round(mean(release["named"] for release in result["releases"]), 4),
     }
