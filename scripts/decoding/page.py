@@ -94,14 +94,14 @@ def read_rows() -> list[Row]:
 def tables() -> dict[str, str]:
     """Return the tables of the page: two data sets; sides and frequencies at the middle attacker."""
     rows = [row for row in read_rows() if row.result["name"] in ("agnews", "sst2")]
+    larger = [row for row in rows if row.result["level"] > LEVELS[0]]
     middle = [row for row in rows if row.result["level"] == LEVELS[1]]
+    sides = [[*row.names[:2], *places(row), *frequencies(row)] for row in middle]
+    shown = [[*row.names, *accuracies(row)[3:]] for row in larger]
     return {
-        "accuracy": table([*NAMES, *ACCURACY], [[*row.names, *accuracies(row)] for row in rows], align="llr"),
-        "context": in_context(rows),
-        "places": table([*NAMES, *PLACES], [[*row.names, *places(row)] for row in middle], align="llr"),
-        "frequencies": table(
-            [*NAMES, *FREQUENCIES], [[*row.names, *frequencies(row)] for row in middle], align="llr"
-        ),
+        "accuracy": table([*NAMES, *ACCURACY[3:]], shown, align="llr"),
+        "context": in_context(larger),
+        "sides": table([*NAMES[:2], *PLACES, *FREQUENCIES], sides, align="llr"),
     }
 
 
@@ -129,15 +129,10 @@ def in_context(rows: list[Row]) -> str:
             row.mean(lambda run, name=name: run[name], runs)  # type: ignore[misc]
             for name in ("named_by_receiver", "named_in_context")
         ]
-        learnt = [
-            row.accuracy(f"{version} {kind}", runs=runs)
-            for kind in ("words", "vectors")
-            for version in ("decoded", "context")
-        ]
+        learnt = [row.accuracy(f"{version} words", runs=runs) for version in ("decoded", "context")]
         numbers = [f"{shares[0]:.0f} %", *(f"{each:.1f} %" for each in named), *(f"{x:.1f}" for x in learnt)]
-        cells.append([*row.names[:2], *numbers, len(runs)])
-    head = [*NAMES, "receiver names alone", "in context"]
-    head += ["words decoded alone", "in context", "vectors decoded alone", "in context", "runs"]
+        cells.append([*row.names[:2], *numbers])
+    head = [*NAMES, "receiver names alone", "in context", "words decoded alone", "in context"]
     return table(head, cells, align="llr")
 
 
