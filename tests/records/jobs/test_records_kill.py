@@ -115,13 +115,13 @@ def take_away(target: Path) -> None:
 
 @pytest.mark.parametrize(
     ("format_", "stride"),
-    [("csv", 1), ("csv.gz", 1), ("json.gz", 2), ("folder", 3), ("parquet", 5), ("xlsx", 6), ("ods", 7)],
+    [("csv.gz", 1), ("json.gz", 5), ("folder", 4), ("parquet", 5), ("xlsx", 6)],
 )
 def test_a_killed_job_resumes_without_losing_repeating_or_redrawing(
     zygote: Zygote, tmp_path: Path, format_: str, stride: int
 ) -> None:
-    """Before every step, or every so many where a file is parsed in a process of its own, which takes
-    long."""
+    """Before every step of a job whose output is sealed in the end, and before some steps of every other form
+    of partial file."""
     command = command_for(tmp_path, format_)
     whole, target = tmp_path / released_name(f"whole.{format_}"), tmp_path / released_name(f"out.{format_}")
     assert zygote.run(command, whole) == (0, ROWS)
