@@ -12,7 +12,7 @@ from tests.service.running import Client
 PRIVATE = "zorblattsecret"
 
 
-def until(true: Callable[[], Any], seconds: float = 120) -> Any:
+def until(true: Callable[[], Any], seconds: float = 600) -> Any:
     end = time.monotonic() + seconds
     while not (found := true()):
         assert time.monotonic() < end, "it did not come about"

@@ -333,6 +333,15 @@ def test_a_released_word_shows_which_words_could_have_stood_there(opened: Any, c
     assert quiet(opened) == []
 
 
+def test_a_level_of_risk_sets_the_slider(opened: Any, client: Client) -> None:
+    load(opened, client)
+    for level in ("low", "high"):
+        press(opened, f"risk-{level}")
+        epsilon = client.get("/card", risk=level).json()["epsilon_per_word"]
+        until(lambda: text_of(opened, "epsilon-value") == f"{epsilon:.1f}")  # noqa: B023
+    assert quiet(opened) == []
+
+
 def test_words_of_ones_own_can_be_held_back(opened: Any, client: Client) -> None:
     load(opened, client)
     slide(opened, 12)

@@ -39,7 +39,7 @@ def test_a_refused_text_leaves_no_release_of_the_one_before_it(opened: Any, tmp_
         until(lambda: "larger than 600" in text_of(opened, "mine-bars"))
         open_file(opened, "rows.csv", "id,text\n1,a\n", rows=1)
         drop(opened, "long.csv", f"id,text\n1,{'fox ' * 200}\n")
-        until(lambda: "larger than 600" in text_of(opened, "job-says"))
+        until(lambda: "larger than 600" in text_of(opened, "rows-says"))
         assert not opened.find_element("id", "rows").is_displayed()
         type_text(opened, "my doctor said")
         until(lambda: text_of(opened, "fact-attacker").endswith("of 3"))
@@ -82,7 +82,7 @@ def test_a_server_that_stops_is_said_and_its_return_is_noticed(opened: Any, tmp_
             slide(opened, 4)
             until(lambda: opened.find_element("id", "problem").is_displayed())
             assert "does not answer" in text_of(opened, "problem")
-            assert "doctor" in str(opened.execute_script("return document.getElementById('text').value"))
+            assert "nurse" in str(opened.execute_script("return document.getElementById('text').value"))
             type_text(opened, "a hotel in Lisbon")
             time.sleep(1)  # it is asked for while nobody answers
     opened.get_log("browser")
@@ -119,7 +119,7 @@ def test_a_key_and_policies_of_the_operator_are_kept_to(opened: Any, tmp_path: P
         before = text_of(opened, "released")
         press(opened, "again")
         until(lambda: text_of(opened, "released") != before)
-        assert opened.find_element("id", "marked").is_displayed()
+        until(lambda: opened.find_element("id", "marked").is_displayed())
         type_text(opened, f"my doctor {PRIVATE} said")
         until(lambda: opened.find_element("id", "not-marked").is_displayed())
         open_file(

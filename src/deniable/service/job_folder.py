@@ -20,7 +20,8 @@ import msgspec
 
 from deniable.atomic import lock, write_whole
 from deniable.records.formats.layout import Layout, Roles, make_layout, released_name
-from deniable.service.messages import Choice, Refused
+from deniable.service.messages import Choice, Refused, resolve
+from deniable.service.replies import JobReply
 
 State = Literal["waiting", "working", "done", "failed"]
 Noted = TypeVar("Noted")
@@ -83,6 +84,9 @@ class StateFile(msgspec.Struct, frozen=True, kw_only=True):
     attempts: int = 0
     seconds: float = 0.0
     ended: float | None = None
+
+
+resolve(JobFile, StateFile, JobReply)
 
 
 class JobFolder:

@@ -132,6 +132,16 @@ class UploadQuery(FileQuery):
     ] = 0.0
 
 
+def resolve(*kinds: type) -> None:
+    """Have msgspec resolve the types of these messages now: it does so at first use, and it crashes if two
+    threads do at once."""
+    for kind in kinds:
+        msgspec.json.Decoder(kind)
+
+
+resolve(PrivatizeRequest, StreamLine, TextRequest, ExplainRequest, CalibrationQuery, UploadQuery, FileQuery)
+
+
 class Refused(Exception):
     """A request that is not served, with its status of HTTP and a message that says why and what to do.
 

@@ -127,6 +127,9 @@ def describe(endpoints: list[Endpoint], *, token: bool) -> dict[str, Any]:
         paths.setdefault(each.path, {})[each.method.lower()] = operation
     for query in queries:  # they are parameters, and no messages
         parts.pop(query.__name__, None)
+    for part in parts.values():  # generators take a field with a default for one that must be given
+        for about in part.get("properties", {}).values():
+            about.pop("default", None)
     schemes = {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}} if token else {}
     description = {
         "openapi": "3.1.0",

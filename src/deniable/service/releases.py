@@ -268,6 +268,10 @@ def read_query(request: Request, kind: type[Query]) -> Query:
         else:
             values[name] = value
     try:
-        return msgspec.convert(values, kind, strict=False)
+        query = msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as error:
         raise Refused(422, without_values(str(error), kind)) from None
+    for name in values:
+        if getattr(query, name) is None:  # it said "null"
+            raise Refused(422, f"{name}: leave it out, or give it a value")
+    return query

@@ -76,7 +76,8 @@ class Rules:
         for embedding in self.embeddings.values():
             best_neighbours(embedding)
         self._smaller: OrderedDict[tuple[str, NeverRelease], Embedding] = OrderedDict()
-        self._maker = ThreadPoolExecutor(1, thread_name_prefix="rules")
+        # What takes long keeps nobody from the next ε.
+        self._makers = [ThreadPoolExecutor(1, thread_name_prefix=name) for name in ("rules", "risks")]
         self._kept_words = settings.kept_words()
         self._prepared: OrderedDict[Release, Prepared] = OrderedDict()
         self._lock = Lock()
@@ -130,8 +131,9 @@ class Rules:
                 return prepared
         try:
             async with asyncio.timeout(self.settings.limits.seconds):
+                make = self._makers[choice.risk is not None]
                 loop = asyncio.get_running_loop()
-                return await loop.run_in_executor(self._maker, lambda: self.prepare(self.release(choice)))
+                return await loop.run_in_executor(make, lambda: self.prepare(self.release(choice)))
         except TimeoutError:
             raise Refused(503, "the service is busy with other settings; try again", retry=5) from None
 

@@ -340,7 +340,6 @@ async function begin() {
   }
   const dial = byId("epsilon");
   dial.max = state.allowed.max_epsilon;
-  showRisks();
   if (!state.begun) dial.value = state.allowed.epsilon;
   state.begun = true;
   state.epsilon = Number(dial.value);
@@ -348,13 +347,18 @@ async function begin() {
   release();
 }
 
-// The levels of risk stand for values of ε, where they are known.
-async function showRisks() {
-  for (const level of RISKS) {
-    const card = await get(`/card?risk=${level}`).catch(() => null);
-    const button = byId(`risk-${level}`);
-    button.disabled = card === null;
-    button.onclick = () => { byId("epsilon").value = card.epsilon_per_word; moved(); };
+// A level of risk stands for a value of ε, which the server knows or finds.
+async function takeRisk(level) {
+  const button = byId(`risk-${level}`);
+  button.setAttribute("aria-busy", "true");
+  try {
+    byId("epsilon").value = (await get(`/card?risk=${level}`)).epsilon_per_word;
+    moved();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    byId("summary").textContent = `This level is not known here: ${error.message}.`;
+  } finally {
+    button.removeAttribute("aria-busy");
   }
 }
 
@@ -392,6 +396,7 @@ byId("mine").addEventListener("input", () => {
   lookAtMine();
   if (byId("hold-back").checked) settledHeld();
 });
+for (const level of RISKS) byId(`risk-${level}`).addEventListener("click", () => { if (state.begun) takeRisk(level); });
 byId("hold-back").addEventListener("change", () => { lookAtText(); moved(); });
 byId("hand-over").addEventListener("click", () => {
   files.take(new File([byId("text").value.replace(/\s*\n\s*/g, " ")], "text.txt"));
