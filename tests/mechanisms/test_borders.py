@@ -123,7 +123,7 @@ def test_the_last_bits_of_a_library_decide_nothing(
     assert all(
         words_by(mechanism, borders[name], another_library(seed), monkeypatch) == words for seed in range(3)
     )
-    monkeypatch.setattr(softmax, "_MARGIN", -1.0)
+    monkeypatch.setattr(softmax, "MARGIN", -1.0)
     vars(mechanism)["_cache"] = SumsCache()
     others = find(mechanism)
     words = words_by(mechanism, others, weigh, monkeypatch)
@@ -139,7 +139,7 @@ def test_the_fast_way_and_the_exact_one_draw_the_same_words(
     mechanism, random = mechanisms()[name], np.random.default_rng(4)
     uniforms = random.random((4, 401))
     fast = [drawn(mechanism, row).tolist() for row in uniforms]
-    monkeypatch.setattr(softmax, "_MARGIN", 1.0)
+    monkeypatch.setattr(softmax, "MARGIN", 1.0)
     # What the fast way finds is wrong from here on, and nothing of it is clear.
     monkeypatch.setattr(
         softmax.Softmax, "_tile_weights", lambda _self, ids, *_: np.eye(softmax.TILE)[ids % softmax.TILE]

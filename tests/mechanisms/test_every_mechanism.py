@@ -227,7 +227,7 @@ def test_a_token_gets_the_same_word_in_any_batch(name: str, monkeypatch: pytest.
     )
     single = [fresh.perturb(ids[[i]], ByToken(keys[[i]]), epsilon=epsilon[[i]])[0] for i in range(20)]
     assert single == whole[:20].tolist()
-    monkeypatch.setattr("deniable.mechanisms.base._NUMBERS_AT_ONCE", 6 * 40)  # parts of 40 tokens
+    monkeypatch.setattr("deniable.mechanisms.base.NUMBERS_AT_ONCE", 6 * 40)  # parts of 40 tokens
     assert np.array_equal(mechanism.perturb(ids, ByToken(keys), epsilon=epsilon), whole)
 
 

@@ -46,7 +46,7 @@ def test_a_walk_goes_to_the_nearest_word_that_was_not_met_yet() -> None:
 
 
 def test_a_walk_that_is_stuck_goes_on_at_the_first_word_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_NEIGHBOURS", 3)  # each word knows itself and two others
+    monkeypatch.setattr(module, "NEIGHBOURS_KNOWN", 3)  # each word knows itself and two others
     embedding = on_a_ruler(9)
     assert Line(embedding, epsilon=1.0, lists=5).orders[4].tolist() == [4, 3, 2, 1, 0, 5, 6, 7, 8]
 

@@ -23,8 +23,6 @@ def test_a_new_key_file_is_for_its_owner_only_and_holds_a_new_key(tmp_path: Path
     assert Keyed.from_file(tmp_path / "a.key").fingerprint == Keyed(key).fingerprint
     made = Keyed.new_file(tmp_path / "c.key", consistent=True)
     assert (made.fingerprint, made.consistent) == (Keyed.from_file(str(tmp_path / "c.key")).fingerprint, True)
-    with pytest.raises(KeyFileError, match="exists already"):
-        Keyed.new_file(tmp_path / "c.key")
 
 
 def test_a_key_is_never_overwritten_not_even_through_a_link(tmp_path: Path) -> None:
@@ -51,11 +49,11 @@ def test_a_key_that_others_can_get_at_is_refused(tmp_path: Path, mode: int) -> N
     [
         (b"", "not a key file"),
         (b"-----BEGIN RSA PRIVATE KEY-----\nabc", "not a key file"),
-        (b"deniable key 1\n", "a key of 0 bytes; a key has 32"),
-        (b"deniable key 1\n" + b"ab" * 31, "a key of 31 bytes"),
-        (b"deniable key 1\n" + b"ab" * 33 + b"\n", "a key of 33 bytes"),
-        (b"deniable key 1\n" + b"xy" * 32, "not made of hexadecimal"),
-        (b"deniable key 1\n\xff\xfe" + b"ab" * 32, "not made of hexadecimal"),
+        (b"deniable key 1\n", "0 bytes"),
+        (b"deniable key 1\n" + b"ab" * 31, "31 bytes"),
+        (b"deniable key 1\n" + b"ab" * 33 + b"\n", "33 bytes"),
+        (b"deniable key 1\n" + b"xy" * 32, "hexadecimal"),
+        (b"deniable key 1\n\xff\xfe" + b"ab" * 32, "hexadecimal"),
     ],
 )
 def test_a_wrong_key_file_is_named_without_its_content(tmp_path: Path, content: bytes, problem: str) -> None:
@@ -64,19 +62,17 @@ def test_a_wrong_key_file_is_named_without_its_content(tmp_path: Path, content: 
     path.chmod(0o600)
     with pytest.raises(KeyFileError, match=problem) as caught:
         read_key(path)
+    assert (caught.value.path, caught.value.__cause__) == (str(path), None)
     assert "abab" not in str(caught.value)
-    assert caught.value.__cause__ is None
 
 
-def test_what_cannot_be_read_is_said_once_and_clearly(tmp_path: Path) -> None:
-    with pytest.raises(KeyFileError, match="is not there; make it with `deniable key new FILE`"):
-        read_key(tmp_path / "absent")
-    with pytest.raises(KeyFileError, match="not a regular file"):
-        read_key(tmp_path)
+def test_what_cannot_be_read_or_made_is_said_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe", 0o600)
-    with pytest.raises(KeyFileError, match="not a regular file"):
-        read_key(tmp_path / "pipe")
-    with pytest.raises(KeyFileError, match="cannot be made"):
+    for name in ("absent", "", "pipe"):
+        with pytest.raises(KeyFileError) as caught:
+            read_key(tmp_path / name)
+        assert caught.value.path == str(tmp_path / name)
+    with pytest.raises(KeyFileError):
         write_new_key(tmp_path / "no" / "folder")
 
 

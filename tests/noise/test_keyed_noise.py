@@ -7,7 +7,6 @@ import hashlib
 import math
 import struct
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from deniable.arrays import Floats, Ids
 from deniable.errors import RandomnessError
 from deniable.interfaces import Mechanism
 from deniable.noise.keyed import KeyedTokens
-from deniable.noise.portable import Bits
 from deniable.noise.randomness import multivariate_noise
 from tests.noise.test_noise import ALPHA, DRAWS, direction_p_value, radius_p_value
 from tests.support.strategies import random_embedding
@@ -28,26 +26,36 @@ KEY = bytes(range(32))
 MECHANISM = Multivariate(random_embedding(40, 4), epsilon=2.0)
 
 
-def bound(
-    keyed: Keyed, ids: Sequence[int], record_id: object = "r", mechanism: Mechanism = MECHANISM
+def drawn_for(
+    keyed: Keyed,
+    ids: Sequence[int] | Ids,
+    lengths: Sequence[int],
+    records: Sequence[object],
+    *,
+    mechanism: Mechanism = MECHANISM,
+    positions: Sequence[int] | Ids | None = None,
+    epsilon: Floats | None = None,
 ) -> KeyedTokens:
+    """The noise of records of so many words."""
+    if positions is None:
+        positions = np.concatenate([np.arange(length) for length in lengths])
     return keyed.bind(
         mechanism,
-        np.array(ids),
-        positions=np.arange(len(ids)),
-        record_ids=[record_id],
-        lengths=[len(ids)],
-        epsilon=None,
+        np.asarray(ids),
+        positions=np.asarray(positions),
+        record_ids=records,
+        lengths=lengths,
+        epsilon=epsilon,
     )
+
+
+def bound(keyed: Keyed, ids: Sequence[int], record_id: object = "r") -> KeyedTokens:
+    return drawn_for(keyed, ids, [len(ids)], [record_id])
 
 
 def tokens(keyed: Keyed, count: int) -> KeyedTokens:
     """The noise of records of ten words each."""
-    ids, places = np.arange(count) % 40, np.arange(count) % 10
-    records = list(range(count // 10))
-    return keyed.bind(
-        MECHANISM, ids, positions=places, record_ids=records, lengths=[10] * (count // 10), epsilon=None
-    )
+    return drawn_for(keyed, np.arange(count) % 40, [10] * (count // 10), range(count // 10))
 
 
 class WordLeftOut(Keyed):
@@ -77,42 +85,19 @@ class ContextLeftOut(Keyed):
 
 def pairs(keyed: Keyed, what: str, count: int = 5_000) -> tuple[Floats, Floats]:
     """Noise of tokens that differ in one thing only."""
-    records = list(range(count))
-    first = {
-        "ids": np.zeros(count, dtype=np.int64),
-        "records": records,
-        "mechanism": MECHANISM,
-        "lengths": [1] * count,
-    }
-    second = dict(first)
-    if what == "word":
-        second["ids"] = np.ones(count, dtype=np.int64)
-    elif what == "epsilon":
-        second["mechanism"] = Multivariate(MECHANISM.embedding, epsilon=2.5)
-    elif what == "embedding":
-        second["mechanism"] = Multivariate(random_embedding(40, 4, seed=1), epsilon=2.0)
-    elif what == "record":
-        second["records"] = [f"another {i}" for i in records]
-    elif what == "position":
-        ids, places = np.zeros(2 * count, dtype=np.int64), np.arange(2 * count) % 2
-        two_words = keyed.bind(
-            MECHANISM, ids, positions=places, record_ids=records, lengths=[2] * count, epsilon=None
-        )
+    records, word = list[object](range(count)), np.zeros(count, dtype=np.int64)
+    if what == "position":
+        two_words = drawn_for(keyed, np.zeros(2 * count, dtype=np.int64), [2] * count, records)
         drawn = two_words.normals(2 * count, 1)[:, 0]
         return drawn[::2], drawn[1::2]
-    one = np.zeros(count, dtype=np.int64)
-    made = [
-        keyed.bind(
-            case["mechanism"],  # type: ignore[arg-type]
-            case["ids"],  # type: ignore[arg-type]
-            positions=one,
-            record_ids=case["records"],  # type: ignore[arg-type]
-            lengths=case["lengths"],  # type: ignore[arg-type]
-            epsilon=None,
-        )
-        for case in (first, second)
-    ]
-    return made[0].normals(count, 1)[:, 0], made[1].normals(count, 1)[:, 0]
+    mechanism = {
+        "epsilon": Multivariate(MECHANISM.embedding, epsilon=2.5),
+        "embedding": Multivariate(random_embedding(40, 4, seed=1), epsilon=2.0),
+    }.get(what, MECHANISM)
+    others = [f"another {i}" for i in records] if what == "record" else records
+    first = drawn_for(keyed, word, [1] * count, records)
+    second = drawn_for(keyed, word + (what == "word"), [1] * count, others, mechanism=mechanism)
+    return first.normals(count, 1)[:, 0], second.normals(count, 1)[:, 0]
 
 
 MUTANTS = {
@@ -196,38 +181,30 @@ def test_a_row_does_not_depend_on_the_batch_it_is_drawn_in() -> None:
         assert np.array_equal(source.uniforms(size, 3), uniforms[part])
     for record in (0, 5, 299):
         ids = np.arange(10 * record, 10 * record + 10) % 40
-        alone = keyed.bind(
-            MECHANISM, ids, positions=np.arange(10), record_ids=[record], lengths=[10], epsilon=None
-        )
+        alone = drawn_for(keyed, ids, [10], [record])
         assert np.array_equal(alone.normals(10, 7), normals[10 * record : 10 * record + 10])
 
 
 def test_asking_again_gives_other_noise_even_through_another_part() -> None:
-    source = bound(Keyed.new(), [1, 2, 3])
+    source, whole = bound(Keyed.new(), [1, 2, 3]), slice(0, 3)
     drawn = [
         source.normals(3, 2),
-        source.for_tokens(slice(0, 3)).normals(3, 2),
-        source.for_tokens(slice(0, 3)).normals(3, 2),
+        source.for_tokens(whole).normals(3, 2),
+        source.for_tokens(whole).normals(3, 2),
     ]
-    assert len({part.tobytes() for part in drawn}) == 3
     assert len({number for part in drawn for number in part.ravel()}) == 18
 
 
-def test_kinds_of_numbers_come_from_different_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    keyed, real, used = Keyed.new(), KeyedTokens._bits, []
-
-    def bits(self: KeyedTokens, *args: Any) -> Bits:
-        used.append(int(real(self, *args)[0, 0]))
-        return real(self, *args)
-
-    monkeypatch.setattr(KeyedTokens, "_bits", bits)
-    for first_draw in ("normals", "gammas", "uniforms"):
-        getattr(bound(keyed, [1]), first_draw)(1, 2)
-    assert len(used) >= 3
-    assert len(set(used)) == len(used)
-    after_normals = bound(keyed, [1])
-    after_normals.normals(1, 2)
-    assert not np.array_equal(after_normals.uniforms(1, 2), bound(keyed, [1]).uniforms(1, 2))
+def test_kinds_of_numbers_come_from_different_bits() -> None:
+    """A uniform number is made of 53 bits; the radius of normals and of gammas is of the first bits too."""
+    keyed = Keyed.new()
+    uniform = bound(keyed, [1]).uniforms(1, 2)
+    normal = bound(keyed, [1])
+    radius = float(np.hypot(*normal.normals(1, 2)[0]))
+    gamma = bound(keyed, [1]).gammas(1, 2.5)
+    as_uniform = [math.exp(-(radius**2) / 2), float(stats.gamma(2.5).cdf(gamma[0]))]
+    assert not np.isclose(as_uniform, uniform[0, 0], rtol=1e-9).any()
+    assert not np.array_equal(normal.uniforms(1, 2), uniform), "draws are numbered"
 
 
 def test_another_key_gives_other_noise() -> None:
@@ -245,18 +222,11 @@ def test_with_consistent_replacement_the_same_word_of_a_user_has_the_same_noise_
 
 
 def test_a_wrong_number_of_tokens_or_records_is_refused() -> None:
-    with pytest.raises(RandomnessError, match="asked for 2 tokens and holds 3"):
+    with pytest.raises(RandomnessError):
         bound(Keyed.new(), [1, 2, 3]).normals(2, 4)
-    with pytest.raises(InvalidParameter, match="one for each of the 2 records"):
-        Keyed.new().bind(
-            MECHANISM,
-            np.array([1, 2]),
-            positions=np.zeros(2, int),
-            record_ids=["a"],
-            lengths=[1, 1],
-            epsilon=None,
-        )
-    with pytest.raises(InvalidParameter, match="at least 1"):
+    with pytest.raises(InvalidParameter, match="record_ids"):
+        drawn_for(Keyed.new(), [1, 2], [1, 1], ["a"])
+    with pytest.raises(InvalidParameter, match="shape"):
         bound(Keyed.new(), [1]).gammas(1, 0.5)
 
 
@@ -264,77 +234,42 @@ class OfVersion1(Keyed):
     version = 1
 
 
+FEW_WORDS = Multivariate(Embedding(["a", "b", "c"], np.arange(12).reshape(3, 4) / 8), epsilon=2.0)
+OF_VERSION_1 = "-0x1.26044f20bce31p-2 0x1.1a445f28a2259p-1 0x1.164f1eb20b1bbp+8 0x1.69ed9cc0db8e7p-3 0x1.638be44a8c9e4p-3"  # noqa: E501
+OF_VERSION_2 = "-0x1.fb871bb92bcbcp-4 -0x1.a194884244837p-1 0x1.4fff4e6a1a21bp+8 0x1.342003e0ea4afp-2 0x1.c4edd199d5235p-1"  # noqa: E501
+
+
 @pytest.mark.parametrize(
     ("kind", "known", "all_of_them"),
     [
-        (
-            Keyed,
-            [
-                "-0x1.fb871bb92bcbcp-4",
-                "-0x1.a194884244837p-1",
-                "0x1.4fff4e6a1a21bp+8",
-                "0x1.342003e0ea4afp-2",
-                "0x1.c4edd199d5235p-1",
-            ],
-            "00c61a298109b1b6024fc0a366a55368",
-        ),
-        (
-            OfVersion1,
-            [
-                "-0x1.26044f20bce31p-2",
-                "0x1.1a445f28a2259p-1",
-                "0x1.164f1eb20b1bbp+8",
-                "0x1.69ed9cc0db8e7p-3",
-                "0x1.638be44a8c9e4p-3",
-            ],
-            "9d419790412e39720c1455cb15f9c2f9",
-        ),
+        (Keyed, OF_VERSION_2, "00c61a298109b1b6024fc0a366a55368"),
+        (OfVersion1, OF_VERSION_1, "9d419790412e39720c1455cb15f9c2f9"),
     ],
 )
 def test_no_version_may_ever_change_the_noise_of_a_key(
-    kind: type[Keyed], known: list[str], all_of_them: str
+    kind: type[Keyed], known: str, all_of_them: str
 ) -> None:
     """Known answers: a change here would spend the budget of everything that was ever released with a key
     again.
 
     Version 1 differs in its name and in what is taken for a position, and in nothing else.
     """
-    embedding = Embedding(["a", "b", "c"], np.arange(12).reshape(3, 4) / 8)
-    assert embedding.fingerprint == "f1796cecca9d58c6d4ce1835a0d76498"
+    assert FEW_WORDS.embedding.fingerprint == "f1796cecca9d58c6d4ce1835a0d76498"
     assert Keyed(KEY).fingerprint == "060eb7e199802e6c"
-    mechanism, places = Multivariate(embedding, epsilon=2.0), np.array([0, 1, 0])
-    source = kind(KEY).bind(
-        mechanism,
-        np.array([2, 3, 2]),
-        positions=places,
-        record_ids=["a", ("b", 7)],
-        lengths=[2, 1],
-        epsilon=None,
-    )
-    numbers = np.concatenate(
-        [
-            source.normals(3, 5).ravel(),
-            source.gammas(3, 300),
-            source.gammas(3, 1.0),
-            source.uniforms(3, 2).ravel(),
-        ]
-    )
-    assert [float(number).hex() for number in numbers[[0, 14, 15, 18, 21]]] == known
+    source = drawn_for(kind(KEY), [2, 3, 2], [2, 1], ["a", ("b", 7)], mechanism=FEW_WORDS)
+    drawn = [source.normals(3, 5), source.gammas(3, 300), source.gammas(3, 1.0), source.uniforms(3, 2)]
+    numbers = np.concatenate([part.ravel() for part in drawn])
+    assert [float(number).hex() for number in numbers[[0, 14, 15, 18, 21]]] == known.split()
     assert hashlib.blake2b(numbers.astype("<f8").tobytes(), digest_size=16).hexdigest() == all_of_them
 
 
 def test_consistent_noise_is_what_it_was_in_version_1() -> None:
-    mechanism = Multivariate(Embedding(["a", "b", "c"], np.arange(12).reshape(3, 4) / 8), epsilon=2.0)
+    keyed = Keyed(KEY, consistent=True)
     for place in (0, 5):
-        consistent = Keyed(KEY, consistent=True).bind(
-            mechanism,
-            np.array([2]),
-            positions=np.array([place]),
-            record_ids=["a"],
-            lengths=[1],
-            epsilon=np.array([0.5]),
+        source = drawn_for(
+            keyed, [2], [1], ["a"], mechanism=FEW_WORDS, positions=[place], epsilon=np.array([0.5])
         )
-        assert float(consistent.normals(1, 1)[0, 0]).hex() == "0x1.1eb3b7283f3d5p+0"
+        assert float(source.normals(1, 1)[0, 0]).hex() == "0x1.1eb3b7283f3d5p+0"
 
 
 def test_the_function_is_what_its_description_says() -> None:

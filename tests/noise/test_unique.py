@@ -11,8 +11,8 @@ from deniable.noise.encoding import UniqueIds
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Make runs so short that many are put away."""
-    monkeypatch.setattr(deniable.noise.encoding, "_RUN", 100)
-    monkeypatch.setattr(deniable.noise.encoding, "_HELD", 8)
+    monkeypatch.setattr(deniable.noise.encoding, "RUN", 100)
+    monkeypatch.setattr(deniable.noise.encoding, "HELD", 8)
 
 
 def filled(ids: list[int]) -> UniqueIds:

@@ -310,7 +310,7 @@ def test_what_is_no_card_is_refused_in_one_line(tmp_path: Path, monkeypatch: pyt
     refused("No such file", lambda: read_card(tmp_path / "absent"))
     os.mkfifo(tmp_path / "pipe")
     refused("regular", lambda: read_card(tmp_path / "pipe"))
-    monkeypatch.setattr(module, "_LONGEST", 1_000)
+    monkeypatch.setattr(module, "LONGEST", 1_000)
     path.write_bytes(b" " * 1_001)
     refused("larger", lambda: read_card(path))
 

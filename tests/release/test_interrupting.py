@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deniable import Embedding, Multivariate, Privatizer
-from deniable.mechanisms.base import NearestWord
+from deniable.mechanisms import base
 from deniable.progress import check_interrupt, interrupted_by
 from deniable.release import policies
 from deniable.words import unspaced
@@ -65,7 +65,7 @@ def test_a_text_cut_in_parts_has_the_same_words(kind: str, punctuation: Any, tex
     )
     whole = drafter.draft(text, record=1)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(policies, "_CHARACTERS_AT_ONCE", 1)
+        patched.setattr(policies, "CHARACTERS_AT_ONCE", 1)
         assert drafter.draft(text, record=1) == whole
 
 
@@ -77,7 +77,7 @@ def test_the_kinds_are_cut_as_they_say() -> None:
 def test_a_release_ends_inside_a_text(monkeypatch: pytest.MonkeyPatch, embedding: Embedding) -> None:
     drawn: list[int] = []
     draw = Multivariate.draw
-    monkeypatch.setattr(NearestWord, "_tokens_at_once", lambda *_: 100)
+    monkeypatch.setattr(base, "NUMBERS_AT_ONCE", 100 * embedding.dimension)
 
     def counted(self: Multivariate, ids: Any, source: Any, epsilon: Any) -> Any:
         drawn.append(len(ids))
@@ -104,7 +104,7 @@ def test_a_release_ends_inside_a_text(monkeypatch: pytest.MonkeyPatch, embedding
 def test_the_cut_ends_inside_a_text_and_a_run_without_spaces(
     module: Any, kind: str, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_CHARACTERS_AT_ONCE", 100)
+    monkeypatch.setattr(module, "CHARACTERS_AT_ONCE", 100)
     monkeypatch.setattr(Multivariate, "draw", lambda *_: pytest.fail("nothing is to be drawn"))
     check, calls = after(10)
     with interrupted_by(check), pytest.raises(Ended):

@@ -289,7 +289,7 @@ def test_spellings_are_not_remembered_if_that_is_asked_for(
 def test_forgetting_spellings_while_another_thread_looks_them_up_is_harmless(
     spelled: Embedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(policies, "_REMEMBERED_SPELLINGS", 3)
+    monkeypatch.setattr(policies, "REMEMBERED_SPELLINGS", 3)
     subwords, spellings = SubwordLookup(spelled), [f"strange{i}" for i in range(40)]
     expected = subwords.ids(spellings)
     wrong: list[object] = []

@@ -165,5 +165,5 @@ def test_the_guide_says_what_may_be_kept_elsewhere() -> None:
     assert warned is not None
     for name in ("name", "columns", "words to keep"):
         assert name in warned.group(1)
-    assert f"more than {unique._RUN:,} records under a key" in text
+    assert f"more than {unique.RUN:,} records under a key" in text
     assert f"{unique._MARK.itemsize} bytes a record" in text

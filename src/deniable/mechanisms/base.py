@@ -40,7 +40,7 @@ from deniable.noise.randomness import RadialNoise, SecureRandomness
 from deniable.parameters import FURTHEST_POINT, validated_epsilon, validated_epsilons
 from deniable.progress import check_interrupt
 
-_NUMBERS_AT_ONCE = 1 << 20
+NUMBERS_AT_ONCE = 1 << 20
 _TOKENS_AT_ONCE_ON_A_GPU = 1 << 22
 _DRAWING = {"perturb", "draw", "points", "noise"}
 
@@ -93,6 +93,11 @@ class DrawsByParts(ABC):
         """
         self._epsilon = validated_epsilon(epsilon)
         self._embedding = embedding
+
+    def __repr__(self) -> str:
+        options = {"ε": f"{self._epsilon:g}", **self.guarantee.parameters}
+        shown = ", ".join(f"{name} = {value}" for name, value in options.items())
+        return f"<{type(self).__name__}: {shown}, embedding {self._embedding.name!r}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the options without what is prepared from them, such as a search: the process that gets a
@@ -156,7 +161,7 @@ class DrawsByParts(ABC):
         return released
 
     def _tokens_at_once(self, source: Randomness) -> int:  # noqa: ARG002
-        return max(1, _NUMBERS_AT_ONCE // self._embedding.dimension)
+        return max(1, NUMBERS_AT_ONCE // self._embedding.dimension)
 
     def _entering(self, ids: Ids) -> Ids:
         """Return the ids that go in: checked, and those of protected words replaced (which may be done

@@ -48,7 +48,7 @@ from deniable.neighbours.selection import first_of_each, nearest_released, relea
 from deniable.noise.portable import exp_minus, minus_log, minus_log_one_minus, one_minus_exp_minus
 from deniable.parameters import validated_count
 
-_NEIGHBOURS = 50  # as the authors have it
+NEIGHBOURS_KNOWN = 50  # as the authors have it
 _WORDS_AT_ONCE = 4_096
 _MOST_LISTS = 100
 _LEAST = 2.0**-107
@@ -186,7 +186,7 @@ def _near_words(embedding: Embedding) -> Ids:
     near = _neighbours.get(embedding)
     if near is None:
         search, outputs = best_neighbours(embedding), released_words(embedding)
-        near = np.empty((len(outputs), min(_NEIGHBOURS, len(outputs))), dtype=np.int64)
+        near = np.empty((len(outputs), min(NEIGHBOURS_KNOWN, len(outputs))), dtype=np.int64)
         for start in range(0, len(outputs), _WORDS_AT_ONCE):
             rows = embedding.rows(outputs[start : start + _WORDS_AT_ONCE])
             found, _ = nearest_released(embedding, search, rows, near.shape[1])

@@ -50,7 +50,7 @@ from deniable.noise.portable import exp_minus
 
 TILE = 64
 _MOST_CACHED_BYTES = 1 << 28
-_MARGIN = 8 * 2.0**-52
+MARGIN = 8 * 2.0**-52
 _DISTANCES_AT_ONCE = 1 << 24
 _TILE_NUMBERS_AT_ONCE = 1 << 22
 
@@ -175,7 +175,7 @@ class RunningSums(NamedTuple):
     @property
     def margin(self) -> float:
         """What two ways of computing the same border can differ by."""
-        return _MARGIN * (len(self.sums) + TILE) * float(self.sums[-1])
+        return MARGIN * (len(self.sums) + TILE) * float(self.sums[-1])
 
     def pick_tiles(self, uniforms: Floats) -> tuple[Ids, Floats, Flags]:
         """Return for each uniform number its tile, how far into the tile's stretch of the sum it lies, and

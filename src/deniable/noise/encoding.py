@@ -35,8 +35,8 @@ _NO_ID = (
 )
 
 
-_HELD = 1 << 16
-_RUN = 1 << 18
+HELD = 1 << 16
+RUN = 1 << 18
 _BUCKETS = 1 << 10  # by the first bits of a mark, so that the last pass can take a part of every run
 _MARK = np.dtype([("first", "<u8"), ("rest", "<u8"), ("record", "<u8")])
 
@@ -105,11 +105,11 @@ class UniqueIds:
         if mark in self._recent or mark in self._before:
             return False
         self._recent.add(mark)
-        if len(self._recent) >= _HELD:
+        if len(self._recent) >= HELD:
             self._before, self._recent = self._recent, set()
         self._run += mark
         self._run += record.to_bytes(8, "little")
-        if len(self._run) >= _RUN * _MARK.itemsize:
+        if len(self._run) >= RUN * _MARK.itemsize:
             self._put_away()
         return True
 

@@ -38,7 +38,7 @@ from deniable.errors import RandomnessError
 from deniable.interfaces import Randomness
 from deniable.parameters import validated_count
 
-_MADV_WIPEONFORK = 18  # of Linux; the standard library has no name for it
+WIPE_ON_FORK = 18  # of Linux; the standard library has no name for it
 _forks = 0
 """How many forks were noticed between this process and the first one: process ids alone can come back."""
 
@@ -50,7 +50,7 @@ def _wiped_on_fork() -> mmap.mmap | None:
         return None
     try:
         page = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        page.madvise(_MADV_WIPEONFORK)
+        page.madvise(WIPE_ON_FORK)
     except (OSError, ValueError):  # an old kernel, or one that only looks like Linux
         return None
     page[0] = 1

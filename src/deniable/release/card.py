@@ -39,7 +39,7 @@ ENDING = ".card.json"
 
 FORMAT = 1
 
-_LONGEST = 64 << 20
+LONGEST = 64 << 20
 
 Part = TypeVar("Part", bound=msgspec.Struct)
 _DIGEST = re.compile("[0-9a-f]{32}")
@@ -464,7 +464,7 @@ def read_card(path: Path) -> Card:
     :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something
         that cannot be.
     """
-    content = read_plain_file(path, longest=_LONGEST, what="card", error=MalformedCard)
+    content = read_plain_file(path, longest=LONGEST, what="card", error=MalformedCard)
     return parse_card(content, str(path))
 
 

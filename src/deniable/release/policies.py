@@ -34,10 +34,10 @@ PUBLIC_PUNCTUATION = frozenset(".,;:!?\"'()[]{}-–—/&%«»¿¡。、")
 
 _SPACES = regex.compile(r"\s+")
 _SPACE = regex.compile(r"[ \t\r\n]")
-_CHARACTERS_AT_ONCE = 1 << 16
+CHARACTERS_AT_ONCE = 1 << 16
 _WORDS_AT_ONCE = 1 << 12
 _SPELLINGS_AT_ONCE = 1 << 14
-_REMEMBERED_SPELLINGS = 100_000
+REMEMBERED_SPELLINGS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,7 +305,7 @@ class SubwordLookup:
         self._neighbours = best_neighbours(embedding)
         # Bounded: private text must not be able to grow the process without end.
         self._remembered: OrderedDict[str, int] = OrderedDict()
-        self._most_remembered = _REMEMBERED_SPELLINGS
+        self._most_remembered = REMEMBERED_SPELLINGS
         self._lock = threading.Lock()
 
     def remember_nothing(self) -> None:
@@ -343,7 +343,7 @@ def _parts(text: str) -> Iterator[str]:
     """Yield a text in parts, so that the work can end inside it. A part ends before a space, across which
     nothing is ever joined."""
     start = 0
-    while space := _SPACE.search(text, start + _CHARACTERS_AT_ONCE):
+    while space := _SPACE.search(text, start + CHARACTERS_AT_ONCE):
         yield text[start : space.start()]
         start = space.start()
         check_interrupt()

@@ -47,8 +47,8 @@ _NOT_A_MECHANISM = (
     "is no mechanism; for an ε write Privatizer(Multivariate(Embedding.open(), epsilon=6)), "
     "or Release(epsilon=6).make() for a release"
 )
-_WORDS_AT_ONCE = 16_384
-_TEXTS_AT_ONCE = 4_096
+WORDS_AT_ONCE = 16_384
+TEXTS_AT_ONCE = 4_096
 _NAMES_TWO = "names two texts; give each its own id, or use Keyed(…, consistent=True) with users' ids"
 
 
@@ -127,6 +127,12 @@ class Privatizer:
         self._tally = Tally()
         self._repeats = Repeats() if self.keyed is None else None  # with a key, nothing more is spent
         self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        policy = [f"{name} = {value}" for name, value in self.policy.choices.items()]
+        budget = [] if self.record_epsilon is None else [f"record_epsilon = {self.record_epsilon:g}"]
+        key = [] if self.keyed is None else [repr(self.keyed)]
+        return f"<Privatizer: {', '.join([repr(self.mechanism), *policy, *budget, *key])}>"
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse to change a setting: the receipt describes all texts released so far.
@@ -540,7 +546,7 @@ def _blocks(drafts: Iterable[Draft | None]) -> Iterator[list[Draft | None]]:
     for draft in drafts:
         block.append(draft)
         size += 0 if draft is None else draft.size
-        if size >= _WORDS_AT_ONCE or len(block) >= _TEXTS_AT_ONCE:
+        if size >= WORDS_AT_ONCE or len(block) >= TEXTS_AT_ONCE:
             yield block
             block, size = [], 0
     if block:

@@ -347,6 +347,9 @@ class Receipt:
         """Return the receipt as indented JSON."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
+    def __repr__(self) -> str:
+        return f"<Receipt: {'; '.join(self.summary().splitlines()[:2])}>"
+
     def _repr_html_(self) -> str:
         """Return the summary as HTML, for notebooks."""
         from deniable.report.notebook import text_html

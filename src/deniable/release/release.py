@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,6 +100,12 @@ class Release(TextPolicy):
         )
         if self.risk is not None:
             self._resolve_risk()
+
+    def __repr__(self) -> str:
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        plain = {each.name: each.default for each in fields(self)} | {"keep_words": frozenset()}
+        shown = ", ".join(f"{name}={value!r}" for name, value in given.items() if value != plain[name])
+        return f"Release({shown})"
 
     def _resolve_risk(self) -> None:
         """Put ε in place that the level of risk gives.

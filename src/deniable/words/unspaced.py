@@ -54,7 +54,7 @@ _FEWEST_WORDS = 1_000
 _LONGEST_WORD = 40
 _LONGEST_UNKNOWN = {_HAN: 2, _HIRAGANA: 3}
 _NEVER = 1 << 60
-_CHARACTERS_AT_ONCE = 1 << 12
+CHARACTERS_AT_ONCE = 1 << 12
 
 
 class Piece(NamedTuple):
@@ -171,7 +171,7 @@ class Unspaced:
             0,
         )  # of the cheapest path that ends in an unknown word of a kind without a longest one
         for here in range(size):
-            if here % _CHARACTERS_AT_ONCE == 0:
+            if here % CHARACTERS_AT_ONCE == 0:
                 check_interrupt()
             kind, so_far = kinds[here], best[here] + _ONE_MORE_WORD
             edges = []
