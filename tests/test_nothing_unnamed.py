@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+import deniable
 from deniable import Embedding, Release
 from deniable.cli.app import app
 from deniable.errors import InvalidParameter, UndecidedColumns
@@ -193,6 +194,15 @@ def test_what_looks_like_people_or_texts_leaves_only_by_name(
             assert (b",%s," % name.encode() in out) == (leaves is True)
         else:
             assert any(value in out for value in values) == (leaves is True)
+
+
+@pytest.mark.parametrize("name", SUSPICIOUS)
+def test_a_decision_is_not_made_over_columns_that_nobody_named(tmp_path: Path, name: str) -> None:
+    """Nothing is drawn or written by ``deniable release``, not even its page."""
+    source = write(tmp_path / "in.csv", rows_with(name))
+    with pytest.raises(InvalidParameter, match=name):
+        deniable.release_file(source, tmp_path / "out", text=["note"], risk="low", accept_changes=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "xlsx"])
