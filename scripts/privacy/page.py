@@ -35,16 +35,8 @@ PAPER_AUC = {
     58.25: 0.9897,
 }
 """The AUC of the paper's table 4, from the raw log in its source."""
-SCORES = ("precision", "recall", "accuracy", "auc", "auc_either_way")
-HEAD = ["condition", "precision", "recall", "accuracy", "AUC", "max(AUC, 1 − AUC)"]
-PAPER_HEAD = [
-    "ε",
-    "words changed",
-    *SCORES[:3],
-    "AUC, 100 bins",
-    "AUC, finer ranks",
-    "AUC in the paper",
-]
+SCORES = ("precision", "recall", "accuracy")
+PAPER_HEAD = ["ε", "words changed", *SCORES, "AUC, 100 bins", "AUC, finer ranks", "AUC in the paper"]
 SHOWN = [f"d_χ ε = {epsilon}" for epsilon in ("1.456", "5.825", "11.65", "17.47", "23.3", "58.25")]
 SHOWN += ["d_χ protected ε = 5.825", "d_χ protected ε = 11.65"]
 """The rows of the table against ε; membership.csv has all."""
@@ -64,16 +56,12 @@ def tables() -> dict[str, str]:
     columns = ["condition", "words changed", *(f"{who}, {question}" for question, who in ASKED)]
     names = {"original text": "original text", "released text": "its own text"}
     own = ["text", "words changed", *(f"{who}, {names[question]}" for question, who in ASKED)]
-    both = [
-        judged(f"{condition}, {who} adversary", result["original text"][who])
-        for condition, result in baselines["protocol"].items()
-        for who in ("plain", "adaptive")
-    ]
+    rows = [PAPER_HEAD, *as_in_the_paper(data)[3:]]
+    paper = [[*row[:2], *row[2 + len(SCORES) :]] for row in rows]
     return {
-        "original": original(data, baselines),
-        "baselines": table(HEAD, both),
+        "baselines": compared(data, baselines),
         "curve": table(columns, [row for row in curve(data) if row[0] in SHOWN]),
-        "paper": table(PAPER_HEAD, as_in_the_paper(data)[3::2]),
+        "paper": table(paper[0], paper[1::2]),
         "decoded": table(own, curve(decoded)),
         "authors": authors(),
         "linking": linking(),
@@ -96,16 +84,8 @@ def linking() -> str:
                 percent(other["from_original_text"]),
             ]
         )
-    head = [
-        "data",
-        "risk",
-        "guessing",
-        "the same texts",
-        "in the first ten",
-        "other texts",
-        "if released in clear",
-    ]
-    return table(head, rows)
+    head = ["data", "risk", "guessing", "the same texts", "in the first ten", "other texts"]
+    return table([*head, "if released in clear"], rows)
 
 
 def linked_first(share: float, people: int) -> str:
@@ -139,25 +119,23 @@ def of_kind(data: Result, kind: str, how: str = "protocol") -> dict[str, tuple[R
     }
 
 
-def judged(name: str, result: Result) -> list[str]:
-    """Return what an adversary reached, as a row."""
-    mean = {key: f"{result['mean'][key]:.2f}" for key in SCORES}
-    return [name, *(mean | {"auc": auc(result)}).values()]
-
-
 def auc(result: Result) -> str:
     """Return an AUC with its spread."""
     return f"{result['mean']['auc']:.2f} ± {result['spread']['auc']:.2f}"
 
 
-def original(data: Result, baselines: Result) -> str:
-    """Return what the auditor reaches of original text, of the baselines, and at the ε of the paper's
-    table."""
-    rows = [judged("original text", data["protocol"]["original"]["original text"]["plain"])]
-    rows += [judged(name, each["released text"]["plain"]) for name, each in baselines["protocol"].items()]
+def compared(data: Result, baselines: Result) -> str:
+    """Return what the auditor reaches of original text, at the ε of the paper's table, and of the baselines:
+    asked about the text of the model, and about original text."""
+    clean = data["protocol"]["original"]["original text"]["plain"]
     releases = of_kind(data, "d_χ")
     name = min(releases, key=lambda name: abs(releases[name][0]["epsilon"] - NEAREST_TO))
-    return table(HEAD, [*rows, judged(name, releases[name][1]["released text"]["plain"])])
+    found = {**baselines["protocol"], name: releases[name][1]}
+    rows = [["original text", auc(clean), auc(clean), "–"]]
+    for condition, each in found.items():
+        asked = [("released text", "plain"), ("original text", "plain"), ("original text", "adaptive")]
+        rows.append([condition, *(auc(each[question][who]) for question, who in asked)])
+    return table(["text of the model", "its own text", "original text, plain", "adaptive"], rows)
 
 
 def curve(data: Result) -> list[list[str]]:
@@ -181,7 +159,7 @@ def as_in_the_paper(data: Result) -> list[list[str]]:
         epsilon, result = facts["epsilon"], questions["as in the paper"]["plain"]
         finer = data["finer_ranks"][name]["as in the paper"]["plain"]
         printed = next((value for at, value in PAPER_AUC.items() if abs(at - epsilon) < 0.02), None)
-        scores = [f"{result['mean'][key]:.2f}" for key in SCORES[:3]]
+        scores = [f"{result['mean'][key]:.2f}" for key in SCORES]
         aucs = [auc(result), auc(finer), "–" if printed is None else f"{printed:.2f}"]
         rows.append([f"{epsilon:.2f}", percent_fixed(facts["changed"]), *scores, *aucs])
     return rows
