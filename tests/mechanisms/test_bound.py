@@ -38,35 +38,41 @@ def true_draw(embedding: Embedding, *, seed: int = 0) -> Draw:
     return lambda word, draws: mechanism.perturb(np.full(draws, word), randomness)
 
 
-@pytest.mark.parametrize("dimension", [1, 2, 3])
+def bound(embedding: Embedding, first: int, second: int) -> float:
+    """Return ε times the distance of two word ids."""
+    one, other = embedding.rows(np.array([first, second]))
+    return EPSILON * float(np.linalg.norm(one - other))
+
+
+dimensions = pytest.mark.parametrize("dimension", [1, 2, 3])
+
+
+@dimensions
 @pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 3)])
 def test_the_mechanism_is_not_refuted(dimension: int, pair: tuple[int, int]) -> None:
     embedding = grid(dimension)
-    first, second = pair
-    distance = float(np.linalg.norm(embedding.vectors[first] - embedding.vectors[second]))
-    assert not refuted_either_way(true_draw(embedding), first, second, EPSILON * distance)
+    assert not refuted_either_way(true_draw(embedding), *pair, bound(embedding, *pair))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dimension", [1, 2, 3])
+@dimensions
 @pytest.mark.parametrize("seed", range(20))
 def test_a_million_draws_a_side_do_not_refute_it_in_twenty_runs(dimension: int, seed: int) -> None:
     embedding = grid(dimension)
-    distance = float(np.linalg.norm(embedding.vectors[0] - embedding.vectors[1]))
-    assert not refuted_either_way(true_draw(embedding, seed=seed), 0, 1, EPSILON * distance, draws=1_000_000)
+    draw = true_draw(embedding, seed=seed)
+    assert not refuted_either_way(draw, 0, 1, bound(embedding, 0, 1), draws=1_000_000)
 
 
-@pytest.mark.parametrize("dimension", [1, 2, 3])
+@dimensions
 def test_the_unknown_word_keeps_the_bound_too(dimension: int) -> None:
     embedding = grid(dimension)
-    distance = float(np.linalg.norm(embedding.vectors[0] - embedding.unknown))
-    assert not refuted_either_way(true_draw(embedding), 0, embedding.unknown_id, EPSILON * distance)
+    unknown = embedding.unknown_id
+    assert not refuted_either_way(true_draw(embedding), 0, unknown, bound(embedding, 0, unknown))
 
 
 def test_the_bound_is_nearly_reached_so_the_test_is_sharp() -> None:
     embedding = grid(1)
-    distance = float(abs(embedding.vectors[0, 0] - embedding.vectors[1, 0]))
-    assert refuted_either_way(true_draw(embedding), 0, 1, 0.8 * EPSILON * distance)
+    assert refuted_either_way(true_draw(embedding), 0, 1, 0.8 * bound(embedding, 0, 1))
 
 
 Noise = Callable[[np.random.Generator, int, int], Floats]
@@ -76,6 +82,15 @@ def _direction(rng: np.random.Generator, draws: int, n: int) -> Floats:
     normal = rng.standard_normal((draws, n))
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     return normal
+
+
+def gamma(rng: np.random.Generator, draws: int, n: int) -> Floats:
+    lengths: Floats = rng.standard_gamma(n, draws)[:, None] / EPSILON
+    return lengths
+
+
+def true_noise(rng: np.random.Generator, draws: int, n: int) -> Floats:
+    return _direction(rng, draws, n) * gamma(rng, draws, n)
 
 
 def with_noise(embedding: Embedding, noise: Noise) -> Draw:
@@ -93,11 +108,7 @@ def starts_at_the_input(embedding: Embedding) -> Draw:
     search, rng = best_neighbours(embedding), np.random.default_rng(0)
 
     def draw(word: int, draws: int) -> Ids:
-        noise = (
-            _direction(rng, draws, embedding.dimension)
-            * rng.standard_gamma(embedding.dimension, draws)[:, None]
-            / EPSILON
-        )
+        noise = true_noise(rng, draws, embedding.dimension)
         points = (embedding.rows(np.full(draws, word)) + noise).astype(np.float32)
         nearest = search.nearest(points)
         own = np.linalg.norm(points - embedding.vectors[word], axis=1)
@@ -112,12 +123,7 @@ def skips_the_input(embedding: Embedding) -> Draw:
     rng = np.random.default_rng(0)
 
     def draw(word: int, draws: int) -> Ids:
-        noise = (
-            _direction(rng, draws, embedding.dimension)
-            * rng.standard_gamma(embedding.dimension, draws)[:, None]
-            / EPSILON
-        )
-        points = embedding.rows(np.full(draws, word)) + noise
+        points = embedding.rows(np.full(draws, word)) + true_noise(rng, draws, embedding.dimension)
         distances = np.stack([np.linalg.norm(points - vector, axis=1) for vector in embedding.vectors])
         distances[word] = np.inf
         nearest: Ids = distances.argmin(axis=0)
@@ -127,19 +133,11 @@ def skips_the_input(embedding: Embedding) -> Draw:
 
 
 WRONG_NOISE: dict[str, Noise] = {
-    "half the noise": lambda rng, m, n: (
-        _direction(rng, m, n) * rng.standard_gamma(n, m)[:, None] / EPSILON / 2
-    ),
-    "scale -30 %": lambda rng, m, n: (
-        _direction(rng, m, n) * rng.standard_gamma(n, m)[:, None] / EPSILON * 0.7
-    ),
-    "bounded noise": lambda rng, m, n: (
-        _direction(rng, m, n) * np.minimum(rng.standard_gamma(n, m), 1.0)[:, None] / EPSILON
-    ),
+    "half the noise": lambda rng, m, n: true_noise(rng, m, n) / 2,
+    "scale -30 %": lambda rng, m, n: true_noise(rng, m, n) * 0.7,
+    "bounded noise": lambda rng, m, n: _direction(rng, m, n) * np.minimum(gamma(rng, m, n), 1.0 / EPSILON),
     "Gaussian": lambda rng, m, n: rng.standard_normal((m, n)) / EPSILON,
-    "no noise for some": lambda rng, m, n: (
-        _direction(rng, m, n) * (rng.standard_gamma(n, m) * (rng.random(m) < 0.9))[:, None] / EPSILON
-    ),
+    "no noise for some": lambda rng, m, n: true_noise(rng, m, n) * (rng.random(m) < 0.9)[:, None],
 }
 
 
@@ -153,24 +151,21 @@ SHOWS_ON_A_LINE = {"scale -30 %", "bounded noise"}
 )
 def test_wrong_noise_is_refuted(wrong: str, dimension: int) -> None:
     embedding = grid(dimension)
-    distances = np.linalg.norm(embedding.vectors[0] - embedding.vectors, axis=1)
     draw = with_noise(embedding, WRONG_NOISE[wrong])
-    assert any(refuted_either_way(draw, 0, other, EPSILON * float(distances[other])) for other in (1, 2))
+    assert any(refuted_either_way(draw, 0, other, bound(embedding, 0, other)) for other in (1, 2))
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_wrong_shape_is_refuted(dimension: int) -> None:
     embedding = grid(dimension)
-    distance = float(np.linalg.norm(embedding.vectors[0] - embedding.vectors[1]))
-    peaked: Noise = lambda rng, m, n: _direction(rng, m, n) * rng.standard_gamma(n - 1, m)[:, None] / EPSILON  # noqa: E731
-    assert refuted_either_way(with_noise(embedding, peaked), 0, 1, EPSILON * distance)
+    peaked: Noise = lambda rng, m, n: _direction(rng, m, n) * gamma(rng, m, n - 1)  # noqa: E731
+    assert refuted_either_way(with_noise(embedding, peaked), 0, 1, bound(embedding, 0, 1))
 
 
-@pytest.mark.parametrize("dimension", [1, 2, 3])
+@dimensions
 @pytest.mark.parametrize("broken", [starts_at_the_input, skips_the_input])
 def test_a_search_that_sees_the_input_word_is_refuted(
     broken: Callable[[Embedding], Draw], dimension: int
 ) -> None:
     embedding = grid(dimension)
-    distance = float(np.linalg.norm(embedding.vectors[0] - embedding.vectors[1]))
-    assert refuted_either_way(broken(embedding), 0, 1, EPSILON * distance)
+    assert refuted_either_way(broken(embedding), 0, 1, bound(embedding, 0, 1))

@@ -185,11 +185,6 @@ def test_delta_is_that_of_balle_and_wang() -> None:
     assert mechanism.delta(0, 6, 1e3) == 0.0
 
 
-def test_sensitive_words_are_found_however_they_are_written() -> None:
-    embedding = Embedding(["john", "new", "york", "house", "tree"], np.eye(5))
-    assert SanTextPlus(embedding, epsilon=1.0, sensitive=["John", "New York"]).sensitive.tolist() == [0, 1, 2]
-
-
 CASED = ["john", "John", "JOHN", "Paris", "mary", "O'Neil", "o", "neil", "McDonald-Fry", "Straße", "the"]
 
 
@@ -214,19 +209,13 @@ def test_a_listed_word_is_sensitive_in_every_case_that_the_vocabulary_holds(
 ) -> None:
     embedding = Embedding(CASED, np.random.default_rng(0).normal(size=(len(CASED), 3)))
     mechanism = SanTextPlus(embedding, epsilon=1e-3, sensitive=[listed], p=0.0)
-    assert (
-        set(words)
-        <= {embedding.words[word] for word in mechanism.sensitive.tolist()}
-        <= {*words, "o", "neil"}
-    )
+    found = {embedding.words[word] for word in mechanism.sensitive.tolist()}
+    assert set(words) <= found <= {*words, "o", "neil"}
     private = Privatizer(mechanism)
     for word in words:
-        kept = private.many([word] * 200).count(word)
-        assert kept < 100, f"{word} is let out"
-    assert private.many(["john" if listed.lower() != "john" else "mary"] * 20) in (
-        ["john"] * 20,
-        ["mary"] * 20,
-    ), "others are kept"
+        assert private.many([word] * 200).count(word) < 100, f"{word} is let out"
+    other = "mary" if listed.lower() == "john" else "john"
+    assert private.many([other] * 20) == [other] * 20, "others are kept"
 
 
 def test_the_stand_ins_of_a_listed_word_are_sensitive_in_every_case() -> None:
@@ -240,6 +229,8 @@ def test_the_stand_ins_of_a_listed_word_are_sensitive_in_every_case() -> None:
         assert max(released.count(one) for one in CASED) < 100, f"{word} is let out, or what stands in for it"
 
 
-def test_an_uncased_vocabulary_finds_listed_words_as_before() -> None:
-    embedding = Embedding(["john", "mary", "straße", "strasse"], np.eye(4))
-    assert SanTextPlus(embedding, epsilon=1.0, sensitive=["John", "STRASSE"]).sensitive.tolist() == [0, 3]
+def test_an_uncased_vocabulary_finds_listed_words_however_they_are_written() -> None:
+    words = ["john", "new", "york", "straße", "strasse", "tree"]
+    listed = ["John", "New York", "STRASSE"]
+    mechanism = SanTextPlus(Embedding(words, np.eye(6)), epsilon=1.0, sensitive=listed)
+    assert mechanism.sensitive.tolist() == [0, 1, 2, 4]

@@ -22,15 +22,15 @@ E = random_embedding(50, 3)
 
 
 @pytest.fixture
-def listed(tmp_path: Path) -> Path:
+def listed(tmp_path: Path) -> str:
     file = tmp_path / "sensitive.txt"
     file.write_text("w1\n\n w2 \nunheard-of\n", encoding="utf-8")
-    return file
+    return str(file)
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_every_entry_makes_its_mechanism(name: str, listed: Path) -> None:
-    options = {"sensitive": str(listed)} if name == "santext-plus" else {}
+def test_every_entry_makes_its_mechanism(name: str, listed: str) -> None:
+    options = {"sensitive": listed} if name == "santext-plus" else {}
     mechanism = make_mechanism(name, E, epsilon=2.0, options=options)
     assert type(mechanism).__name__.lower() == name.replace("-", "")
     assert mechanism.perturb(np.arange(51), SecureRandomness()).max() < 50
@@ -51,70 +51,63 @@ def test_options_and_defaults_are_those_of_the_class(name: str) -> None:
             assert parameters[option].default == default
 
 
-def test_options_reach_the_mechanism(listed: Path) -> None:
-    assert make_mechanism(
-        "vickrey", E, epsilon=1, options={"t": "0.5", "noise": "mahalanobis", "lam": "0.3"}
-    ).guarantee.parameters == {
-        "t": 0.5,
-        "noise": "mahalanobis",
-        "lam": 0.3,
-    }
-    smoothed = make_mechanism(
-        "rank-smoothing", E, epsilon=1, options={"over": "vickrey", "t": "0.25", "c": 0.1}
-    )
-    assert smoothed.guarantee.parameters == {"c": 0.1, "over": "Vickrey", "t": 0.25, "noise": "multivariate"}
-    assert (
-        make_mechanism("santext-plus", E, epsilon=1, options={"sensitive": str(listed)}).guarantee.parameters[
-            "sensitive_words"
-        ]
-        == 2
-    )
+def test_options_reach_the_mechanism(listed: str) -> None:
+    def parameters(name: str, **options: object) -> dict[str, float | str]:
+        return dict(make_mechanism(name, E, epsilon=1, options=options).guarantee.parameters)
+
+    found = parameters("vickrey", t="0.5", noise="mahalanobis", lam="0.3")
+    assert found == {"t": 0.5, "noise": "mahalanobis", "lam": 0.3}
+    found = parameters("rank-smoothing", over="vickrey", t="0.25", c=0.1)
+    assert found == {"c": 0.1, "over": "Vickrey", "t": 0.25, "noise": "multivariate"}
+    assert parameters("santext-plus", sensitive=listed)["sensitive_words"] == 2
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "says"),
+    ("name", "options", "parameter"),
     [
-        ("laplace", {}, "must be one of: multivariate"),
-        ("vickrey", {"tt": "1"}, "no option of the mechanism vickrey: it has t, noise, lam"),
-        ("tem", {"beta": "small"}, "is not a number"),
-        ("custext", {"k": "2.5"}, "is not a whole number"),
+        ("laplace", {}, "mechanism"),
+        ("vickrey", {"tt": "1"}, "tt"),
+        ("tem", {"beta": "small"}, "beta"),
+        ("custext", {"k": "2.5"}, "k"),
         ("santext-plus", {}, "sensitive"),
-        ("santext-plus", {"sensitive": "no/such/file"}, "UTF-8 file of words"),
-        ("rank-smoothing", {"over": "santext"}, "must be one of: multivariate, mahalanobis"),
-        ("rank-smoothing", {"over": "gaussian", "t": "0.5"}, "no option of the mechanism gaussian"),
-        ("vickrey", {"t": "0.5", "lam": "0.5"}, "noise=mahalanobis only"),
+        ("santext-plus", {"sensitive": "no/such/file"}, "sensitive"),
+        ("rank-smoothing", {"over": "santext"}, "over"),
+        ("rank-smoothing", {"over": "gaussian", "t": "0.5"}, "t"),
+        ("vickrey", {"t": "0.5", "lam": "0.5"}, "lam"),
     ],
 )
-def test_what_is_wrong_is_said(name: str, options: dict[str, object], says: str) -> None:
-    with pytest.raises(InvalidParameter, match=says):
+def test_what_is_wrong_is_named(name: str, options: dict[str, object], parameter: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
         make_mechanism(name, E, epsilon=1, options=options)
+    assert caught.value.name == parameter
 
 
 def test_options_are_parsed_as_they_are_typed() -> None:
     assert parse_options("vickrey", ["t=0.5", "noise=mahalanobis"]) == {"t": 0.5, "noise": "mahalanobis"}
     assert parse_options("multivariate", ()) == {}
     assert split_options(["sensitive=a=b.txt"]) == {"sensitive": "a=b.txt"}
+    chosen = parse_mechanism("vickrey:t=0.50,noise=mahalanobis")
+    assert (chosen.name, chosen.options) == ("vickrey", {"t": "0.50", "noise": "mahalanobis"})
 
 
 @pytest.mark.parametrize(
-    ("name", "texts", "problem"),
+    ("name", "texts", "parameter", "value"),
     [
-        ("vickrey", ["t"], "options = 't': must be NAME=VALUE"),
-        ("vickrey", ["=1"], "options = '=1': must be NAME=VALUE"),
-        ("vickrey", ["t=1", "t=2"], "options = 't=2': gives t a second time"),
-        ("vickrey", ["t=x"], "t = 'x': is not a number"),
-        ("vickrey", ["k=1"], "is no option of the mechanism vickrey"),
-        ("santext-plus", [], "must be given for santext-plus"),
-        ("vickrie", [], "must be one of"),
+        ("vickrey", ["t"], "options", "t"),
+        ("vickrey", ["=1"], "options", "=1"),
+        ("vickrey", ["t=1", "t=2"], "options", "t=2"),
+        ("vickrey", ["t=x"], "t", "x"),
+        ("vickrey", ["k=1"], "k", "1"),
+        ("santext-plus", [], "sensitive", None),
+        ("vickrie", [], "mechanism", "vickrie"),
     ],
 )
-def test_options_typed_wrongly_are_refused(name: str, texts: list[str], problem: str) -> None:
-    with pytest.raises(InvalidParameter, match=problem):
+def test_options_typed_wrongly_are_refused(
+    name: str, texts: list[str], parameter: str, value: str | None
+) -> None:
+    with pytest.raises(InvalidParameter) as caught:
         parse_options(name, texts)
-
-
-def test_a_mechanism_is_parsed_with_its_options_as_they_are_typed() -> None:
-    chosen = parse_mechanism("vickrey:t=0.50,noise=mahalanobis")
-    assert (chosen.name, chosen.options) == ("vickrey", {"t": "0.50", "noise": "mahalanobis"})
-    with pytest.raises(InvalidParameter, match="--mechanism = 't': must be NAME or NAME:OPTION=VALUE"):
+    assert (caught.value.name, caught.value.value) == (parameter, value)
+    with pytest.raises(InvalidParameter) as caught:
         parse_mechanism("vickrey:t", parameter="--mechanism")
+    assert (caught.value.name, caught.value.value) == ("--mechanism", "t")

@@ -83,26 +83,16 @@ def test_the_bound_of_several_lists_is_that_of_the_worst() -> None:
 def test_exponential_numbers_are_exponential_and_two_uniforms_reach_further_than_one() -> None:
     drawn = exponentials(np.random.default_rng(0).random((200_000, 2)))
     assert stats.kstest(drawn, "expon").pvalue > 1e-6
-    smallest, half = 2.0**-53, 0.5
-    u = np.array(
-        [
-            [0.0, 0.0],
-            [0.0, smallest],
-            [smallest, 0.0],
-            [half - smallest, half],
-            [half, half],
-            [1 - smallest, 1 - smallest],
-        ]
-    )
-    expected = [
-        107 * math.log(2),
-        106 * math.log(2),
-        53 * math.log(2),
-        math.log(2) + 2.0**-53,
-        math.log(2) - 2.0**-53,
-        2.0**-106,
-    ]
-    assert exponentials(u) == pytest.approx(expected, rel=1e-15)
+    small, log2 = 2.0**-53, math.log(2)
+    expected = {
+        (0.0, 0.0): 107 * log2,
+        (0.0, small): 106 * log2,
+        (small, 0.0): 53 * log2,
+        (0.5 - small, 0.5): log2 + 2.0**-53,
+        (0.5, 0.5): log2 - 2.0**-53,
+        (1 - small, 1 - small): 2.0**-106,
+    }
+    assert exponentials(np.array(list(expected))) == pytest.approx(list(expected.values()), rel=1e-15)
 
 
 class Given:
@@ -132,10 +122,8 @@ def test_no_place_is_too_far_to_be_reached() -> None:
 def test_steps_are_even_around_the_word_where_noise_is_wide(epsilon: float) -> None:
     # Small exponential numbers: with one uniform number of 53 bits the places near the word would be hit
     # unevenly or never.
-    sizes = np.floor(
-        exponentials(np.array([[1.0 - step * epsilon, 0.5] for step in (0.5, 1.5, 2.5, 3.5)])) / epsilon
-    )
-    assert sizes.tolist() == [0, 1, 2, 3]
+    uniforms = np.array([[1.0 - step * epsilon, 0.5] for step in (0.5, 1.5, 2.5, 3.5)])
+    assert np.floor(exponentials(uniforms) / epsilon).tolist() == [0, 1, 2, 3]
 
 
 def test_the_end_words_hold_what_lies_beyond() -> None:
