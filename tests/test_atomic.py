@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from deniable.atomic import discard_drafts, lock, publish, sync_folder, whole_file, write_whole
+from deniable.atomic import (
+    discard_drafts,
+    lock,
+    open_to_others,
+    publish,
+    sync_folder,
+    whole_file,
+    write_whole,
+)
 
 
 def names_in(folder: Path) -> list[str]:
@@ -181,3 +189,23 @@ def test_a_lock_on_a_descriptor_or_a_file_keeps_others_out_until_it_is_closed(tm
         assert not lock(other, wait=False)
         os.close(descriptor)
         assert lock(other, wait=False)
+
+
+@pytest.mark.parametrize(
+    ("mode", "owner", "group", "is_open"),
+    [
+        (0o600, os.geteuid(), os.getegid(), False),
+        (0o400, 0, 0, False),
+        (0o440, 0, os.getegid(), False),  # a secret of Kubernetes
+        (0o440, 0, -2, True),
+        (0o440, 12_345, os.getegid(), True),
+        (0o640, 0, os.getegid(), True),
+        (0o444, 0, os.getegid(), True),
+        (0o460, 0, os.getegid(), True),
+    ],
+)
+def test_a_secret_is_for_its_owner_or_a_group_that_it_was_mounted_for(
+    mode: int, owner: int, group: int, is_open: bool
+) -> None:
+    about = os.stat_result((stat.S_IFREG | mode, 0, 0, 1, owner, group, 0, 0, 0, 0))
+    assert open_to_others(about) is is_open

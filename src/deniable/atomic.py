@@ -154,6 +154,17 @@ def write_whole(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
+def open_to_others(about: os.stat_result) -> bool:
+    """Return whether others than its owner have access to a file that is to be secret.
+
+    One of root that a group of this process may read, and nobody else, is not: Kubernetes mounts secrets so,
+    with mode 0440.
+    """
+    group = about.st_gid in (os.getegid(), *os.getgroups())
+    mounted = about.st_uid == 0 and group and stat.S_IMODE(about.st_mode) == stat.S_IRUSR | stat.S_IRGRP
+    return bool(about.st_mode & (stat.S_IRWXG | stat.S_IRWXO)) and not mounted
+
+
 def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
     """Open a regular file and return its descriptor: never through a link, and without waiting for the other
     end of a pipe.

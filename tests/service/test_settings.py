@@ -95,6 +95,15 @@ def test_a_token_file_that_is_open_or_weak_is_refused(tmp_path: Path, content: s
     assert not content or content not in str(raised.value)
 
 
+def test_a_token_is_read_through_the_links_of_a_mount(tmp_path: Path) -> None:
+    (tmp_path / "..2026").mkdir()
+    (tmp_path / "..2026" / "token").write_text("x" * 40)
+    (tmp_path / "..2026" / "token").chmod(0o400)
+    (tmp_path / "..data").symlink_to("..2026")
+    (tmp_path / "token").symlink_to("..data/token")
+    assert read_settings(write(tmp_path, '[server]\ntoken_file = "token"')).token() == "x" * 40
+
+
 def test_the_command_says_what_is_wrong_in_one_line(tmp_path: Path) -> None:
     command = make_command(tmp_path / "home", tmp_path)
     write(tmp_path, "[release]\nmax_epsilon = 'x'")

@@ -146,6 +146,8 @@ def main() -> None:
     # it, stays in temporary folders.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
+        if sys.platform == "win32":
+            raise DeniableError("Windows is not supported; use the Windows Subsystem for Linux (WSL)")
         app()
     except DeniableError as error:
         say(f"deniable: {printable(as_typed(error), keep_lines=True)}")

@@ -11,13 +11,13 @@ import secrets
 import stat
 from pathlib import Path
 
+from deniable.atomic import open_to_others
 from deniable.errors import KeyFileError, RandomnessError
 
 KEY_BYTES = 32
 
 _FIRST_LINE = "deniable key 1"
 _LONGEST_FILE = 4_096
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def fresh_key() -> bytes:
@@ -87,7 +87,7 @@ def read_key(path: Path) -> bytes:
                 path,
                 "belongs to another user, who knows the key then; make your own with `deniable key new FILE`",
             )
-        if about.st_mode & _OTHERS:
+        if open_to_others(about):
             problem = (
                 f"others than its owner have access to it (mode {about.st_mode & 0o777:04o}); if the "
                 "key is still secret: chmod 600 FILE"

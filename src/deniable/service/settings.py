@@ -8,7 +8,6 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-import stat
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +15,7 @@ from typing import Annotated, Any
 import msgspec
 import platformdirs
 
-from deniable.atomic import read_plain_file
+from deniable.atomic import open_to_others, read_plain_file
 from deniable.errors import InvalidParameter
 from deniable.parameters import STARTING_EPSILON, validated_epsilon
 from deniable.release.policies import POLICIES, CasePolicy, PunctuationPolicy, UnknownPolicy
@@ -24,7 +23,6 @@ from deniable.release.release import Release
 from deniable.words.never_release import BUILT_IN, NeverRelease
 from deniable.words.public_text import read_word_list
 
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _SHORTEST_TOKEN = 32
 _LONGEST_TOKEN_FILE = 4_096
 _LONGEST_SETTINGS = 1 << 20
@@ -155,13 +153,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         path = Path(self.server.token_file)
         try:
             with path.open("rb") as file:
-                mode = os.fstat(file.fileno()).st_mode
+                about = os.fstat(file.fileno())
                 content = file.read(_LONGEST_TOKEN_FILE)
         except OSError as error:
             raise InvalidParameter("token_file", str(path), f"cannot be read: {error.strerror}") from None
         problem = ""
-        if mode & _OTHERS:
-            problem = f"others than its owner have access to it (mode {mode & 0o777:04o}): chmod 600"
+        if open_to_others(about):
+            problem = f"others than its owner have access to it (mode {about.st_mode & 0o777:04o}): chmod 600"
         lines = content.split()
         if len(lines) != 1 or len(lines[0]) < _SHORTEST_TOKEN or not re.fullmatch(rb"[!-~]+", lines[0]):
             line = f"one line of at least {_SHORTEST_TOKEN} letters, digits and signs"
