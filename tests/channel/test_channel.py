@@ -12,6 +12,7 @@ import pytest
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter
 from deniable.arrays import Floats
 from deniable.calibration.choice import protect
+from deniable.channel import rows
 from deniable.channel.channel import LEFT_OUT, Channel
 from deniable.channel.making import make_channel, make_channels
 from deniable.channel.outputs import output_distribution
@@ -78,9 +79,13 @@ def test_rows_by_draws_are_shares_of_fresh_draws(name: str) -> None:
     assert apart < 0.06 < too_far
 
 
-def test_several_epsilons_from_one_walk_are_those_of_one_each() -> None:
+@pytest.mark.parametrize("method", ["rays", "points"])
+def test_several_epsilons_are_those_of_one_each(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "FEWEST_INPUTS", 10 if method == "points" else 1_000)
     together = make_channels(EMBEDDING, epsilons=[4.0, 1.0, 4.0], directions=100, keep=False)
-    assert [channel.epsilon for channel in together] == [4.0, 1.0, 4.0]
+    assert [(channel.epsilon, channel.method) for channel in together] == [
+        (e, method) for e in (4.0, 1.0, 4.0)
+    ]
     for channel in together:
         alone = make_channel(EMBEDDING, epsilon=channel.epsilon, directions=100, keep=False)
         assert (dense(channel) == dense(alone)).all()
@@ -145,9 +150,9 @@ def test_rows_that_list_nothing_leave_everything_out() -> None:
 
 def test_some_rows_are_those_of_the_whole() -> None:
     channel = make_channel(EMBEDDING, epsilon=2.0, directions=100)
-    rows = np.array([5, 0, WORDS, 5])
-    assert (channel.listed(rows).toarray() == channel.by_output.toarray()[rows]).all()
-    assert channel.listed(rows[:0]).shape == (0, WORDS)
+    some = np.array([5, 0, WORDS, 5])
+    assert (channel.listed(some).toarray() == channel.by_output.toarray()[some]).all()
+    assert channel.listed(some[:0]).shape == (0, WORDS)
 
 
 def test_sparse_matrices_hold_outputs_as_the_disk_does() -> None:
@@ -171,10 +176,24 @@ def test_only_the_inputs_that_are_asked_for_have_rows() -> None:
         make_channel(EMBEDDING, epsilon=2.0, inputs=np.array([41]))
 
 
-def test_a_protected_word_becomes_what_its_stand_in_becomes() -> None:
+@pytest.mark.parametrize("method", ["rays", "points"])
+def test_a_protected_word_becomes_what_its_stand_in_becomes(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "FEWEST_INPUTS", 10 if method == "points" else 1_000)
     safe = protect(EMBEDDING, np.array([4]))
-    matrix = dense(make_channel(safe, epsilon=2.0, directions=100))
+    channel = make_channel(safe, epsilon=2.0, directions=100)
+    matrix = dense(channel)
+    assert channel.method == method
     assert (matrix[4] == matrix[int(safe.stands_in(np.array([4]))[0])]).all()
+    assert np.abs(matrix[4] - matrix[5]).max() > 0.01
+
+
+@pytest.mark.parametrize(("name", "method"), [("vickrey", "simulation"), ("santext", "exact")])
+def test_other_mechanisms_share_no_points(name: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "FEWEST_INPUTS", 10)
+    made = make_channel(EMBEDDING, ChosenMechanism(name=name), epsilon=2.0, directions=5, keep=False)
+    assert made.method == method
 
 
 def test_a_finished_channel_is_read_and_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:

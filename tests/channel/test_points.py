@@ -17,7 +17,7 @@ from deniable.channel import points, rows
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel, make_channels
-from deniable.channel.point_sums import PointSums, ProcessorSums
+from deniable.channel.point_sums import ProcessorSums
 from deniable.channel.points import Layer, SharedPoints, draw_points, draws_each, draws_of_inputs
 from deniable.channel.rows import shares_points
 from deniable.embeddings.places import work_folder
@@ -52,7 +52,7 @@ def drawn(
     return draw_points(mechanism, ids, draws_of_inputs(embedding, ids, draws * len(ids)), seed=3)
 
 
-def summed(sums: PointSums, found: SharedPoints) -> Floats:
+def summed(sums: ProcessorSums, found: SharedPoints) -> Floats:
     """Return P(y | x), before rows are brought to one sum."""
     return np.concatenate(list(sums.rows(slice(0, len(found.inputs)), lambda _, block: block))).astype(
         np.float64
@@ -284,26 +284,6 @@ def test_a_row_whose_points_do_not_add_up_is_drawn(monkeypatch: pytest.MonkeyPat
     assert abs(of_unknown() - true) > 0.15
 
 
-def test_a_mechanism_that_draws_otherwise_keeps_its_method() -> None:
-    assert (
-        make_channel(
-            EMBEDDING, ChosenMechanism(name="vickrey"), epsilon=EPSILON, directions=5, keep=False
-        ).method
-        == "simulation"
-    )
-    assert (
-        make_channel(EMBEDDING, ChosenMechanism(name="santext"), epsilon=EPSILON, keep=False).method
-        == "exact"
-    )
-
-
-def test_a_protected_word_becomes_what_its_stand_in_becomes() -> None:
-    safe = protect(EMBEDDING, np.array([4]))
-    matrix = dense(make_channel(safe, epsilon=EPSILON, directions=50, keep=False))
-    assert (matrix[4] == matrix[int(safe.stands_in(np.array([4]))[0])]).all()
-    assert np.abs(matrix[4] - matrix[5]).max() > 0.01
-
-
 @pytest.mark.parametrize("numbers", [3 * 7, 1 << 30])
 def test_how_many_points_are_drawn_at_once_changes_nothing(
     numbers: int, monkeypatch: pytest.MonkeyPatch
@@ -436,16 +416,6 @@ def test_an_interrupted_channel_goes_on_to_the_same_bytes_and_reports_rise(
     )
     monkeypatch.setattr("deniable.channel.rows.draw_points", lambda *_, **__: pytest.fail("they were there"))
     make_channels(EMBEDDING, epsilons=epsilons, directions=50)
-
-
-def test_one_epsilon_does_not_depend_on_which_others_are_asked_for() -> None:
-    together = make_channels(EMBEDDING, epsilons=[4.0, 1.0, 4.0], directions=50, keep=False)
-    assert [channel.epsilon for channel in together] == [4.0, 1.0, 4.0]
-    for channel in together:
-        assert (
-            dense(channel)
-            == dense(make_channel(EMBEDDING, epsilon=channel.epsilon, directions=50, keep=False))
-        ).all()
 
 
 def test_an_epsilon_beyond_float32_takes_rays_without_a_warning() -> None:

@@ -260,7 +260,7 @@ def sums_of_products_are_as_precise_as_the_bound_says(device: str) -> str:
     search = FusedNeighbours(embedding, device=device, tiling=tilings(device, dimension)[0])
     with torch.inference_mode():
         found = torch.empty(len(queries), dtype=torch.int32, device=device)
-        search._search(search._on_device(queries.astype(np.float32)), found)
+        search._search(torch.from_numpy(queries.astype(np.float32)).to(device), found)
     tile = search._tiling.tile
     names = search._names.cpu().numpy()[: tile * (len(vectors) // tile)]
     exact = queries @ vectors.T - 0.5 * (vectors**2).sum(axis=1)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from deniable.channel.points import SharedPoints
 from deniable.neighbours.selection import device_in_use
 from deniable.neighbours.threads import threads
 from deniable.progress import Report
+
+if TYPE_CHECKING:
+    from deniable.gpu.sums import GpuSums
 
 Taken = TypeVar("Taken")
 
@@ -32,20 +35,7 @@ _INPUTS_AT_ONCE = 64
 _NUMBERS_AT_ONCE = 1 << 16
 
 
-class PointSums(Protocol):
-    """Computes both sums, the first when it is made."""
-
-    def rows(self, part: slice, take: Callable[[int, Vectors], Taken]) -> Iterator[Taken]:
-        """Yield what ``take`` makes of the place of a first row and of P(y | x) there and in some more rows,
-        over ``outputs``.
-
-        Together the blocks have all rows of the part, in order, with sums of about 1. Several threads may
-        call ``take``.
-        """
-        ...
-
-
-def sums_of(points: SharedPoints, report: Report | None = None) -> PointSums:
+def sums_of(points: SharedPoints, report: Report | None = None) -> ProcessorSums | GpuSums:
     """Return the sums on the PyTorch device that was asked for, or on the processor; float32 gives both the
     same numbers, as far as it goes. ``report`` gets of how many points the density is known, of how many."""
     if (device := device_in_use()) is None:
@@ -103,7 +93,12 @@ class ProcessorSums:
         self._offsets = [self._filled(shares[: len(each)] - each, -np.inf) for each in found]
 
     def rows(self, part: slice, take: Callable[[int, Vectors], Taken]) -> Iterator[Taken]:
-        """Yield what ``take`` makes of blocks of rows; see ``PointSums``."""
+        """Yield what ``take`` makes of the place of a first row and of P(y | x) there and in some more rows,
+        over ``outputs``.
+
+        Together the blocks have all rows of the part, in order, with sums of about 1. Several threads may
+        call ``take``.
+        """
         starts = range(part.start, part.stop, self._block)
         with ThreadPoolExecutor(threads()) as pool:
             yield from pool.map(

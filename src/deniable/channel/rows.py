@@ -19,13 +19,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.channel.channel import LEFT_OUT
 from deniable.channel.draws import Draws
-from deniable.channel.point_sums import PointSums, sums_of
+from deniable.channel.point_sums import ProcessorSums, sums_of
 from deniable.channel.points import (
     NoiseMetric,
     draw_points,
@@ -43,6 +44,9 @@ from deniable.mechanisms.base import Method, NearestWord, exact_sums, method_of,
 from deniable.neighbours.selection import released_words
 from deniable.neighbours.threads import threads
 from deniable.progress import Report
+
+if TYPE_CHECKING:
+    from deniable.gpu.sums import GpuSums
 
 SEED = 7
 """Draws on the processor come from this public seed: a channel is about public words, and anybody gets the
@@ -107,7 +111,7 @@ class RowMaker:
         """The outputs that rows are made of, where that is not all: rays and draws meet all outputs at
         once."""
         self._rays: Rays | None = None
-        self._sums: PointSums | None = None
+        self._sums: ProcessorSums | GpuSums | None = None
         self.ordered = inputs
         """The words in the order in which they are looked at fastest; ⊥ comes last."""
         if self.method == "rays" and noise is not None:

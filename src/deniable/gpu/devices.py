@@ -6,6 +6,8 @@ import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from deniable.errors import InvalidParameter, MissingExtra
 
 if TYPE_CHECKING:
@@ -38,6 +40,12 @@ def usable_device(device: str) -> torch.device:
         first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidParameter("device", device, f"PyTorch cannot use it here ({first_line})") from error
     return found
+
+
+def on_device(array: np.ndarray[Any, Any], device: torch.device) -> torch.Tensor:
+    """Return an array as a tensor on a device."""
+    there: torch.Tensor = pytorch().from_numpy(np.array(array, copy=not array.flags.writeable)).to(device)
+    return there
 
 
 def check_full_products(who: str) -> None:

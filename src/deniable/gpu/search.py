@@ -45,14 +45,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import RandomnessError
-from deniable.gpu.devices import pytorch, usable_device
+from deniable.gpu.devices import on_device, pytorch, usable_device
 from deniable.gpu.stream import Launch, gpu_noise, launching_on
 from deniable.gpu.tiles import maxima_by_block, maxima_by_stream, settle
 from deniable.interfaces import Neighbours
@@ -153,7 +153,7 @@ class FusedNeighbours:
             ]
             there = self._undecided(len(queries))
             for start, stop in parts:
-                self._search(self._on_device(queries[start:stop]), there[start:stop])
+                self._search(on_device(queries[start:stop], self._device), there[start:stop])
             found[:] = there.cpu().numpy()
             self._note_rescored()
         undecided = np.flatnonzero(found < 0)
@@ -180,7 +180,7 @@ class FusedNeighbours:
         with self._lock, self._torch.inference_mode():
             one = float(epsilons[0]) if len(epsilons) and (epsilons == epsilons[0]).all() else None
             found = self._words_of_noisy(
-                self._on_device(ids.astype(np.int32)), noise, epsilons if one is None else one
+                on_device(ids.astype(np.int32), self._device), noise, epsilons if one is None else one
             )
             return found.cpu().numpy().astype(np.int64)
 
@@ -194,7 +194,7 @@ class FusedNeighbours:
                 (min(len(ids), self._at_once),), epsilons, dtype=torch.float64, device=self._device
             )
         else:
-            spent = self._on_device(epsilons)
+            spent = on_device(epsilons, self._device)
         failed = torch.zeros((), dtype=torch.bool, device=self._device)
         launches = []
         for start in range(0, len(ids), self._at_once):
@@ -214,10 +214,10 @@ class FusedNeighbours:
             if len(places):
                 # The same launch makes the same points again: rare, and cheaper than keeping all points.
                 points = self._noisy_points(launch, ids[part], noise, its_own)[
-                    self._on_device(places - part.start)
+                    on_device(places - part.start, self._device)
                 ]
                 decided = self._processor().nearest(points.cpu().numpy())
-                found[self._on_device(places)] = self._on_device(decided.astype(np.int32))
+                found[on_device(places, self._device)] = on_device(decided.astype(np.int32), self._device)
         return found
 
     def _noisy_points(self, launch: Launch, ids: Tensor, noise: RadialNoise, epsilons: Tensor) -> Tensor:
@@ -317,12 +317,12 @@ class FusedNeighbours:
         vectors = torch.zeros((padded, dimension), dtype=torch.float32, device=self._device)
         for start in range(0, words, _ROWS_AT_ONCE):
             rows = embedding.vectors[start : start + _ROWS_AT_ONCE]
-            vectors[start : start + len(rows)] = self._on_device(rows)
-        vectors[words] = self._on_device(np.asarray(embedding.unknown, dtype=np.float32))
+            vectors[start : start + len(rows)] = on_device(rows, self._device)
+        vectors[words] = on_device(np.asarray(embedding.unknown, dtype=np.float32), self._device)
         norms = torch.cat([part.double().norm(dim=1) for part in vectors.split(_ROWS_AT_ONCE)])
         winnable = torch.zeros(padded, dtype=torch.bool, device=self._device)
         winnable[:words] = True
-        winnable[self._on_device(embedding.shadowed)] = False
+        winnable[on_device(embedding.shadowed, self._device)] = False
         order = torch.where(winnable, -norms, torch.inf).argsort(stable=True)
         places = torch.empty_like(order)
         places[order] = torch.arange(padded, device=self._device)
@@ -389,12 +389,6 @@ class FusedNeighbours:
         if self._on_processor is None:
             self._on_processor = self._make_on_processor(self._embedding)
         return self._on_processor
-
-    def _on_device(self, array: np.ndarray[Any, Any]) -> Tensor:
-        there: Tensor = self._torch.from_numpy(np.array(array, copy=not array.flags.writeable)).to(
-            self._device
-        )
-        return there
 
 
 def _flushed(rounded: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from deniable.arrays import Floats, Vectors
-from deniable.gpu.devices import check_full_products, pytorch, usable_device
+from deniable.gpu.devices import check_full_products, on_device, pytorch, usable_device
 from deniable.progress import Report
 
 if TYPE_CHECKING:
@@ -50,19 +50,22 @@ class GpuSums:
         check_full_products("a channel")
         self._squared, self._outputs = squared, len(log_shares)
         with self._torch.inference_mode():
-            self._inputs, self._layers = self._there(inputs), [self._there(layer) for layer in layers]
-            there, self._offsets = self._there(weights.astype(np.float32)), list[Any]()
+            self._inputs, self._layers = (
+                on_device(inputs, self._device),
+                [on_device(layer, self._device) for layer in layers],
+            )
+            there, self._offsets = on_device(weights.astype(np.float32), self._device), list[Any]()
             done, total = 0, sum(map(len, own))
             for layer, distances in zip(self._layers, own, strict=True):
                 log_densities = self._log_densities(layer, distances, there)
                 offsets = log_shares[: len(distances)] - log_densities
-                self._offsets.append(self._there(offsets.astype(np.float32)))
+                self._offsets.append(on_device(offsets.astype(np.float32), self._device))
                 done += len(distances)
                 if report is not None:
                     report(done, total)
 
     def rows(self, part: slice, take: Callable[[int, Vectors], Taken]) -> Iterator[Taken]:
-        """Yield what ``take`` makes of blocks of rows; see ``PointSums``."""
+        """Yield what ``take`` makes of blocks of rows; see ``channel.point_sums``."""
         at_once = max(1, _PAIRS_AT_ONCE // self._outputs)
         for start in range(part.start, part.stop, at_once):
             with self._torch.inference_mode():
@@ -76,7 +79,7 @@ class GpuSums:
             yield take(start, block)
 
     def _log_densities(self, places: Tensor, own: Floats, weights: Tensor) -> Floats:
-        offsets = self._there(own.astype(np.float32))
+        offsets = on_device(own.astype(np.float32), self._device)
         sums = self._torch.zeros(len(places), dtype=self._torch.float64, device=self._device)
         at_once = max(1, _PAIRS_AT_ONCE // len(places))
         for start in range(0, len(self._inputs), at_once):
@@ -91,7 +94,3 @@ class GpuSums:
         if not self._squared:
             found.sqrt_()
         return found.neg_().add_(offsets).exp_()
-
-    def _there(self, numbers: np.ndarray[Any, Any]) -> Tensor:
-        there: Tensor = self._torch.from_numpy(np.ascontiguousarray(numbers)).to(self._device)
-        return there

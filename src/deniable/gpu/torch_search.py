@@ -14,13 +14,13 @@ covered, so a search refuses to run while PyTorch is allowed to use it. Used onl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.arrays import Ids, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.gpu.devices import check_full_products, pytorch, usable_device
+from deniable.gpu.devices import check_full_products, on_device, pytorch, usable_device
 from deniable.neighbours.blas import TILE, BlasNeighbours, float32_growth, nearest_in_parts, row_norms
 from deniable.parameters import checked_queries
 
@@ -51,10 +51,10 @@ class GpuNeighbours(BlasNeighbours):
         # infinity.
         half_squares = 0.5 * norms * norms
         half_squares[self._words :] = half_squares[embedding.shadowed] = np.inf
-        self._there = self._on_device(vectors)
-        self._minus_half_squares = self._on_device(-half_squares.astype(np.float32))
+        self._there = on_device(vectors, self._device)
+        self._minus_half_squares = on_device(-half_squares.astype(np.float32), self._device)
         # Word j·tiles + t belongs to tile t: the maximum over a tile then reads memory in order.
-        self._norms_there = self._on_device(norms.astype(np.float32))
+        self._norms_there = on_device(norms.astype(np.float32), self._device)
         self._tile_norms_there = self._norms_there.view(TILE, self._tiles).amax(dim=0)
         self._within_tile = self._torch.arange(TILE, device=self._device) * self._tiles
 
@@ -71,8 +71,8 @@ class GpuNeighbours(BlasNeighbours):
             return nearest_in_parts(queries, at_once, self._nearest_of_batch)
 
     def _nearest_of_batch(self, queries: Vectors) -> Ids:
-        torch, points, norms = self._torch, self._on_device(queries), row_norms(queries)
-        lengths = self._on_device(norms.astype(np.float32))
+        torch, points, norms = self._torch, on_device(queries, self._device), row_norms(queries)
+        lengths = on_device(norms.astype(np.float32), self._device)
         scores = torch.addmm(self._minus_half_squares, points, self._there.T)
         best = scores.view(len(queries), TILE, self._tiles).amax(dim=1)
         error = self._error(lengths[:, None], self._tile_norms_there)
@@ -101,9 +101,3 @@ class GpuNeighbours(BlasNeighbours):
             float32_growth(self._dimension) * word_norms * (query_norms + 0.5 * word_norms) + _SMALLEST_ERROR
         )
         return error
-
-    def _on_device(self, array: np.ndarray[Any, Any]) -> Tensor:
-        there: Tensor = self._torch.from_numpy(np.array(array, copy=not array.flags.writeable)).to(
-            self._device
-        )
-        return there
