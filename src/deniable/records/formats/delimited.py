@@ -17,26 +17,18 @@ from deniable.records.formats.columns import (
     title_at,
     untouched_columns,
 )
-from deniable.records.formats.layout import Layout
 from deniable.records.formats.lines import LONGEST_RECORD, Lines
-from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import Reader, Row
-from deniable.records.formats.source import Source
 
 
 class DelimitedReader(Reader):
     """Reads rows of cells. Empty lines stay empty lines, and the line ends of the first line are used for
     all."""
 
-    def __init__(
-        self, source: Source, layout: Layout, naming: Naming | None = None, *, looks: bool = False
-    ) -> None:
-        """Read the first row and find the columns.
-
-        :raises InvalidParameter: if a column is not there.
-        """
-        super().__init__(source, layout, naming, looks=looks)
-        self.lines = Lines(source, layout.encoding)
+    def begin(self) -> None:
+        """Read the first row and find the columns."""
+        layout, naming = self.layout, self.naming
+        self.lines = Lines(self.source, layout.encoding)
         # The limit is one for the whole process, so it is raised and never lowered; records are held to our
         # own.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_RECORD + 1))
@@ -50,7 +42,7 @@ class DelimitedReader(Reader):
         self._titles = [title_at(self._header, place) for place in range(self._width)]
         self._private: list[int] = []
         self._id: int | None = None
-        if first is not None and not looks:  # an empty file has no columns to look for
+        if first is not None and not self.looks:  # an empty file has no columns to look for
             self._private = self._find(layout.columns)
             self._id = None if naming is None or naming.column is None else self._find([naming.column])[0]
         dropped = {place for place, title in enumerate(self._titles) if title in layout.roles.drop}

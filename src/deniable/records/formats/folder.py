@@ -18,9 +18,7 @@ from typing import Any
 from deniable.atomic import open_regular, sync_folder
 from deniable.errors import RecordError
 from deniable.records.formats.columns import WHOLE_LINE
-from deniable.records.formats.layout import Layout
 from deniable.records.formats.lines import LONGEST_RECORD, Lines
-from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import Reader, Row
 from deniable.records.formats.source import FileSource, Identity, Source
 
@@ -109,16 +107,10 @@ class FolderReader(Reader):
     is_whole = True
     source: FolderSource
 
-    def __init__(
-        self, source: FolderSource, layout: Layout, naming: Naming | None = None, *, looks: bool = False
-    ) -> None:
-        """Prepare to read.
-
-        :raises RecordError: if there is no text file in the folder.
-        """
-        if not source.files and not looks:
-            raise RecordError(source.name, f"has no file in it that ends in {' or '.join(_ENDINGS)}")
-        super().__init__(source, layout, naming, looks=looks)
+    def begin(self) -> None:
+        """Prepare to read."""
+        if not self.source.files and not self.looks:
+            raise RecordError(self.source.name, f"has no file in it that ends in {' or '.join(_ENDINGS)}")
 
     def rows(self) -> Iterator[Row]:
         """Yield the files one by one."""

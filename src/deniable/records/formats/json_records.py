@@ -25,7 +25,6 @@ from deniable.records.formats.columns import (
     number_of,
     parse_path,
 )
-from deniable.records.formats.layout import Layout
 from deniable.records.formats.lines import LONGEST_RECORD, Lines
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import Reader, Row
@@ -73,19 +72,14 @@ class JsonReader(Reader):
     """Reads objects. An absent key stays absent, null stays null, empty lines stay empty lines; how an array
     was laid out does not stay."""
 
-    def __init__(
-        self, source: Source, layout: Layout, naming: Naming | None = None, *, looks: bool = False
-    ) -> None:
-        """Prepare to read.
-
-        :raises InvalidParameter: if no column is named.
-        """
-        if not layout.columns and not looks:
+    def begin(self) -> None:
+        """Prepare to read."""
+        layout, naming = self.layout, self.naming
+        if not layout.columns and not self.looks:
             raise InvalidParameter("columns", [], "say which keys hold private text (--column)")
         self._is_array = layout.format == "json"
-        super().__init__(source, layout, naming, looks=looks)
-        self.lines = (Elements if self._is_array else Lines)(source, layout.encoding)
-        self._paths = [] if looks else [parse_path(name) for name in layout.columns]
+        self.lines = (Elements if self._is_array else Lines)(self.source, layout.encoding)
+        self._paths = [] if self.looks else [parse_path(name) for name in layout.columns]
         self._unseen = self._paths
         self._dropped = [path for name in layout.roles.drop for path in _paths_to_drop(name)]
         self._keys: set[str] = set()

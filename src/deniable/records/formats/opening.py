@@ -7,15 +7,25 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib import import_module
 from pathlib import Path
 
 from deniable.errors import InvalidParameter, printable
-from deniable.records.formats.folder import FolderReader, FolderSource
+from deniable.records.formats.folder import FolderSource
 from deniable.records.formats.layout import FOLDER, SPREADSHEETS, WHOLE, Layout
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.reader import PlainReader, Reader
+from deniable.records.formats.reader import Reader
 from deniable.records.formats.source import FileSource, Source, StreamSource
 from deniable.release.privatizer import Privatizer
+
+_READERS = {
+    "text": "reader:PlainReader",
+    FOLDER: "folder:FolderReader",
+    **dict.fromkeys(("csv", "tsv"), "delimited:DelimitedReader"),
+    **dict.fromkeys(("json", "jsonl"), "json_records:JsonReader"),
+    **dict.fromkeys(SPREADSHEETS, "spreadsheet:SpreadsheetReader"),
+    "parquet": "parquet:ParquetReader",
+}
 
 
 @contextmanager
@@ -49,32 +59,16 @@ def open_reader(
     ``naming`` makes the reader name the records, for a keyed release. With ``looks`` it only gives fields.
 
     :raises InvalidParameter: if a column is not there, or a format that is written as a whole comes as a
-    stream.
+        stream.
     :raises RecordError: if the source is not of the format.
     """
-    if layout.format == FOLDER:
-        if not isinstance(source, FolderSource):
-            raise InvalidParameter("format", layout.format, "needs a folder of .txt files as input")
-        return FolderReader(source, layout, naming, looks=looks)
-    if layout.format in WHOLE:
-        if not isinstance(source, FileSource):
-            raise InvalidParameter("format", layout.format, "cannot be read from a stream; give a file")
-        if layout.format in SPREADSHEETS:
-            from deniable.records.formats.spreadsheet import SpreadsheetReader
-
-            return SpreadsheetReader(source, layout, naming, looks=looks)
-        from deniable.records.formats.parquet import ParquetReader
-
-        return ParquetReader(source, layout, naming, looks=looks)
-    if layout.format in ("csv", "tsv"):
-        from deniable.records.formats.delimited import DelimitedReader
-
-        return DelimitedReader(source, layout, naming, looks=looks)
-    if layout.format in ("jsonl", "json"):
-        from deniable.records.formats.json_records import JsonReader
-
-        return JsonReader(source, layout, naming, looks=looks)
-    return PlainReader(source, layout, naming, looks=looks)
+    if layout.format == FOLDER and not isinstance(source, FolderSource):
+        raise InvalidParameter("format", layout.format, "needs a folder of .txt files as input")
+    if layout.format in WHOLE and not isinstance(source, FileSource):
+        raise InvalidParameter("format", layout.format, "cannot be read from a stream; give a file")
+    module, name = _READERS[layout.format].split(":")
+    reader: type[Reader] = getattr(import_module(f"deniable.records.formats.{module}"), name)
+    return reader(source, layout, naming, looks=looks)
 
 
 def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | None:

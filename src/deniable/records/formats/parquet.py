@@ -35,9 +35,8 @@ from deniable.records.formats.columns import (
 )
 from deniable.records.formats.columns import Path as ColumnPath
 from deniable.records.formats.confined_parent import ParserFailed, parse_confined
-from deniable.records.formats.layout import Layout, Roles
+from deniable.records.formats.layout import Roles
 from deniable.records.formats.lines import LONGEST_RECORD
-from deniable.records.formats.naming import Naming
 from deniable.records.formats.parquet_partial import pack_stream, streams_to_parquet
 from deniable.records.formats.reader import Reader, Row
 from deniable.records.formats.source import FileSource
@@ -99,19 +98,13 @@ class ParquetReader(Reader):
     is_whole = True
     source: FileSource
 
-    def __init__(
-        self, source: FileSource, layout: Layout, naming: Naming | None = None, *, looks: bool = False
-    ) -> None:
-        """Open the file and find the columns.
-
-        :raises RecordError: if it is not a Parquet file.
-        :raises InvalidParameter: if a column is not there or does not hold text.
-        """
-        super().__init__(source, layout, naming, looks=looks)
-        self._file = ParquetRows(source)
+    def begin(self) -> None:
+        """Open the file and find the columns."""
+        layout = self.layout
+        self._file = ParquetRows(self.source)
         self.total = self._file.rows
         schema = self._file.schema
-        self._texts = [] if looks else find_text_columns(layout.columns, schema, source.name)
+        self._texts = [] if self.looks else find_text_columns(layout.columns, schema, self.source.name)
         self._private = {place: schema.field(place).name for place, _ in self._texts}
         private, dropped = set(self._private.values()), _places_to_drop(layout.roles, schema)
         self.schema: pa.Schema = _without_notes(schema, private, dropped=layout.roles.drop)
@@ -152,7 +145,10 @@ class ParquetReader(Reader):
                 record = {
                     name: values[row] for name, values in zip(self._private.values(), private, strict=True)
                 }
-                slots = [slot for _, path in self._texts for slot in _slots(record, path)]
+                slots: list[Slot] = []
+                for _, path in self._texts:
+                    plain = (Slot(record, path.name, path.name, path.name),)
+                    slots += nested_slots(record, path, under_null=True) if path.steps else plain
                 texts = tuple(self._text(slot, done + row + 1) for slot in slots)
                 for slot in slots:
                     slot.holder[slot.key] = None
@@ -325,12 +321,6 @@ def _as_type(values: list[Any], kind: pa.DataType) -> pa.Array:
     if not pa.types.is_dictionary(kind):
         return pa.array(values, type=kind)
     return pa.array(values, type=kind.value_type).dictionary_encode()
-
-
-def _slots(record: dict[str, Any], path: ColumnPath) -> Iterator[Slot]:
-    if path.steps:
-        return nested_slots(record, path, under_null=True)
-    return iter([Slot(record, path.name, path.name, path.name)])
 
 
 def find_text_columns(wanted: Sequence[str], schema: pa.Schema, source: str) -> list[tuple[int, ColumnPath]]:

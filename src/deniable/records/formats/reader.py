@@ -110,7 +110,15 @@ class Reader(ABC):
         self._per_batch = 20_000
         self._passing: Collection[str] | None = None
         self._judged = ""
+        self.begin()
         self._rows = self.rows()
+
+    def begin(self) -> None:  # noqa: B027 - plain text begins with its records
+        """Read what comes before the records, and find the columns.
+
+        :raises RecordError: if the source is not of the format.
+        :raises InvalidParameter: if a column or a sheet is not there, or does not hold text.
+        """
 
     @abstractmethod
     def rows(self) -> Iterator[Row]:

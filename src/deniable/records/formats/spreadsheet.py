@@ -36,9 +36,7 @@ from deniable.records.formats.columns import (
 )
 from deniable.records.formats.columns import Value as FieldValue
 from deniable.records.formats.confined_parent import parse_confined
-from deniable.records.formats.layout import Layout
 from deniable.records.formats.lines import LONGEST_RECORD
-from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import Reader, Row
 from deniable.records.formats.source import FileSource
 
@@ -112,18 +110,12 @@ class SpreadsheetReader(Reader):
     is_whole = True
     source: FileSource
 
-    def __init__(
-        self, source: FileSource, layout: Layout, naming: Naming | None = None, *, looks: bool = False
-    ) -> None:
-        """Open the spreadsheet, find its header and the columns.
-
-        :raises RecordError: if it is none, or holds what keeps copies of cells.
-        :raises InvalidParameter: if a sheet or a column is not there.
-        """
-        super().__init__(source, layout, naming, looks=looks)
-        about, pieces = read_workbook(source, layout.sheet)
+    def begin(self) -> None:
+        """Open the spreadsheet, find its header and the columns."""
+        layout, naming = self.layout, self.naming
+        about, pieces = read_workbook(self.source, layout.sheet)
         self._sheets, self._sheets_hidden = about["sheets"], about["hidden"]
-        self._place = _choose(self._sheets, layout.sheet, source.name)
+        self._place = _choose(self._sheets, layout.sheet, self.source.name)
         self.sheet = self._sheets[self._place]
         self.others = [name for place, name in enumerate(self._sheets) if place != self._place]
         _, known, begin = next(pieces)
@@ -139,9 +131,9 @@ class SpreadsheetReader(Reader):
         self._width = 0 if first is None else len(first.values)
         self._private: list[int] = []
         self._id: int | None = None
-        if not looks:
-            check_names(self._sheets, source.name)
-        if first is not None and not looks:
+        if not self.looks:
+            check_names(self._sheets, self.source.name)
+        if first is not None and not self.looks:
             self._private = self._find(layout.columns, first)
             self._id = (
                 None if naming is None or naming.column is None else self._find([naming.column], first)[0]
