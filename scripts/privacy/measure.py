@@ -30,9 +30,8 @@ from deniable.lab.baselines.scrambling import (
 )
 from deniable.lab.baselines.wordnet import WordNet
 from deniable.lab.membership.audit import choose_users, measure_texts, train_and_ask
-from deniable.lab.membership.auditor import judge_conditions
-from deniable.lab.membership.plan import ORIGINAL, LanguageModelSettings, make_plan
-from deniable.lab.membership.streams import encode_conditions
+from deniable.lab.membership.auditor import ORIGINAL, LanguageModelSettings, judge_conditions, make_plan
+from deniable.lab.membership.models import encode_conditions
 from deniable.neighbours import set_device
 from deniable.records.reading import read_labelled
 from deniable.words.cutter import words_of
@@ -84,7 +83,7 @@ def measure(embedding: Embedding, users: Users, conditions: Conditions, facts: F
     streams = encode_conditions({ORIGINAL: users, **conditions})
     counts = train_and_ask(plan, streams, settings, seed=SEED, report=None)
     return {
-        "data": asdict(measure_texts(users)),
+        "data": measure_texts(users),
         "embedding": {
             "name": embedding.name,
             "fingerprint": embedding.fingerprint,

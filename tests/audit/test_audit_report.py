@@ -29,9 +29,8 @@ from deniable.audit.results import AuditResult, EmbeddingSummary, finding, read_
 from deniable.audit.shares import Estimate, Share
 from deniable.errors import RecordError
 from deniable.lab.authorship import AuthorshipFinding, AuthorshipResult
-from deniable.lab.membership.audit import MembershipResult, ReleaseFacts, TextVolume
-from deniable.lab.membership.auditor import ScoreSummary
-from deniable.lab.membership.plan import LanguageModelSettings
+from deniable.lab.membership.audit import MembershipResult, ReleaseFacts
+from deniable.lab.membership.auditor import LanguageModelSettings, ScoreSummary
 from deniable.utility.classifiers import Scores
 
 
@@ -148,7 +147,7 @@ def membership(original: float = 0.95, epsilons: tuple[float, ...] = (2.0,)) -> 
         **head("membership"),
         acceptable=0.6,
         largest_acceptable_epsilon=2.0,
-        data=TextVolume(users=4, median_texts=2.0, median_words=9.0, words=40),
+        data={"users": 4, "median_texts": 2.0, "median_words": 9.0, "words": 40},
         plan={"in_each": 1, "targets": 1, "shadows": 1},
         settings=LanguageModelSettings(),
         questions={},

@@ -65,7 +65,7 @@ def test_membership_sees_no_change_where_a_release_changes_nothing() -> None:
     ]  # fmt: skip
     found = audit_membership(people(), embedding, epsilons=[HUGE], min_texts=2, shadows=1, epochs=1)
     assert found.facts["ε = 1e+06"].changed == 0.0
-    assert found.data.words == 4 * 6 * 12
+    assert found.data["words"] == 4 * 6 * 12
 
 
 def test_authorship_compares_released_texts_with_texts_cut_alike() -> None:

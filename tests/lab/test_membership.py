@@ -14,9 +14,15 @@ from deniable.audit.draws import Users
 from deniable.audit.results import read_result
 from deniable.errors import InvalidParameter, MissingExtra, UnusableAuditData
 from deniable.lab.membership.audit import audit_membership, choose_users
-from deniable.lab.membership.auditor import BINS, Findings, histograms
-from deniable.lab.membership.plan import ORIGINAL, LanguageModelSettings, make_plan
-from deniable.lab.membership.streams import (
+from deniable.lab.membership.auditor import (
+    BINS,
+    ORIGINAL,
+    Findings,
+    LanguageModelSettings,
+    histograms,
+    make_plan,
+)
+from deniable.lab.membership.models import (
     END,
     PADDING,
     TEXT_END,
@@ -158,7 +164,7 @@ def test_too_few_users_are_refused() -> None:
 
 def test_vocabularies_hold_the_most_frequent_words() -> None:
     codes = np.array([5, 5, 5, END, 7, 7, 9, END], dtype=np.int32)
-    vocabulary = Vocabulary(codes, size=5)
+    vocabulary = Vocabulary([codes], size=5)
     assert vocabulary.encode(np.array([5, 7, 9, END, 1000], dtype=np.int32)).tolist() == [
         3,
         4,
@@ -178,8 +184,8 @@ def test_sequences_predict_every_word_once() -> None:
 
 def test_words_have_one_code_in_all_conditions() -> None:
     streams = encode_conditions({"a": [[["x", "y"]], [["y"], ["z"]]], "b": [[["z"]], []]})
-    assert {name: each.of(0).tolist() for name, each in streams.items()} == {"a": [1, 2, END], "b": [3, END]}
-    assert streams["b"].of(1).tolist() == []
+    assert {name: each[0].tolist() for name, each in streams.items()} == {"a": [1, 2, END], "b": [3, END]}
+    assert streams["b"][1].tolist() == []
 
 
 def test_users_are_chosen_by_texts_that_hold_words(tmp_path: Path) -> None:
@@ -234,8 +240,8 @@ def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) ->
     )
     assert {name: about.epsilon for name, about in result.facts.items()} == {"ε = 0.1": 0.1, "ε = 1e+06": 1e6}
     assert result.facts["ε = 1e+06"].changed == 0.0
-    assert (result.plan["in_each"], result.data.users, result.settings.epochs) == (2, 8, 1)
-    assert seen[-1] == (100, 100)
+    assert (result.plan["in_each"], result.data["users"], result.settings.epochs) == (2, 8, 1)
+    assert seen[-1][0] == seen[-1][1]
     saved = tmp_path / "membership.json"
     saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
     assert read_result(saved) == result

@@ -7,4 +7,6 @@ lab``.
 
 from deniable.audit.results import AUDITS
 
-AUDITS.update(membership="deniable.lab.shown:MEMBERSHIP", authorship="deniable.lab.shown:AUTHORSHIP")
+AUDITS.update(
+    membership="deniable.lab.membership.audit:MEMBERSHIP", authorship="deniable.lab.authorship:AUTHORSHIP"
+)

@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from deniable.audit.draws import draw_texts
-from deniable.audit.results import AdvisedResult, head_of, largest_acceptable, sorted_epsilons
+from deniable.audit.results import (
+    AdvisedResult,
+    Audit,
+    Curves,
+    Table,
+    head_of,
+    largest_acceptable,
+    sorted_epsilons,
+)
 from deniable.audit.shares import Share, share_by_cluster
 from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.embeddings.embedding import Embedding
@@ -22,6 +30,7 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
 from deniable.records.reading import LabelledTexts
+from deniable.report.wording import Point, percent_fixed
 from deniable.utility.classifiers import SoftTfidf, sklearn
 from deniable.words.cutter import Cutter, Lookup
 
@@ -300,3 +309,70 @@ def draw_split(split: Split, mechanism: Mechanism, *, seed: int) -> Split:
     their own."""
     judged = draw_texts(mechanism, split.judged, seed=seed)
     return replace(split, learnt=draw_texts(mechanism, split.learnt, seed=seed + 1), judged=judged)
+
+
+def _authorship_sentence(result: AuthorshipResult) -> str:
+    ends = list(dict.fromkeys((result.released[0], result.released[-1]))) if result.released else []
+    found = [(each.epsilon, each.success, each.at_most) for each in result.released]
+    reached = " and ".join(
+        f"{percent_fixed(each.success)} at ε = {each.epsilon:g} (learnt from {each.best})" for each in ends
+    )
+    return (
+        f"Among {result.authors} authors the classifier names the right one for "
+        f"{percent_fixed(result.original.value)} of original texts; "
+        f"always naming the most frequent author is right for {percent_fixed(result.guess)}. "
+        + (f"Of released texts the best attacker names {reached}. " if reached else "")
+        + result.advice("of the texts")
+        + result.unsure(found, "with more authors it is surer, since the texts of an author count together.")
+    )
+
+
+def _authorship_table(result: AuthorshipResult) -> Table:
+    names = list(result.released[0].shares) if result.released else []
+    rows = [["original text", _with_interval(result.original), *["–"] * (len(names) - 1)]] if names else []
+    rows += [
+        [f"ε = {each.epsilon:g}", *(_with_interval(each.shares[name]) for name in names)]
+        for each in result.released
+    ]
+    caption = (
+        "How often the author of a text is named (95 % interval), by what was learnt from and how it was read"
+    )
+    return Table(caption, ["text", *names], rows)
+
+
+def _with_interval(share: Share) -> str:
+    return f"{percent_fixed(share.value)} ({100 * share.low:.1f} – {100 * share.high:.1f})"
+
+
+def _authorship_curves(result: AuthorshipResult) -> list[Curves]:
+    names = result.released[0].shares if result.released else ()
+    return [
+        Curves(
+            lines={
+                f"learnt from {name}": [
+                    Point(each.epsilon, each.shares[name].value) for each in result.released
+                ]
+                for name in names
+            },
+            y="authors named",
+            caption="How often the author of a released text is named.",
+            levels={"original text": result.original.value, "guessing blindly": result.guess},
+        )
+    ]
+
+
+AUTHORSHIP = Audit(
+    result=AuthorshipResult,
+    heading="Can the author be recognised",
+    tried=(
+        "A classifier of words and spelling learns from texts with known authors, original or released, and "
+        "names the author of "
+        "released texts that it has not seen. Where it says so, it also sees released text decoded: how "
+        "often each word is expected behind "
+        "the released ones."
+    ),
+    sentence=_authorship_sentence,
+    tables=lambda result: [_authorship_table(result)],
+    epsilons=lambda result: tuple(sorted({each.epsilon for each in result.released})),
+    curves=_authorship_curves,
+)

@@ -17,18 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentOptions:
-    """How much is trained, and where; the names are those of ``deniable.lab.tasks.reproduce``."""
+    """How much is trained, and where; the names are those of ``deniable.lab.tasks.reproduce``.
 
-    runs: Annotated[
-        int,
-        typer.Option(help="How many times to repeat everything, with fresh noise and another model seed."),
-    ] = 3
-    work: Annotated[Path, typer.Option(help="The folder for results.")] = Path("reproduced")
+    :param runs: How many times to repeat everything, with fresh noise and another model seed.
+    :param work: The folder for results.
+    :param texts: Use at most this many texts of each part: for a quick look.
+    :param epochs: Train for at most this many epochs.
+    """
+
+    runs: int = 3
+    work: Path = Path("reproduced")
     device: Annotated[str, typer.Option(help="Where to search and train: cpu, or cuda for a GPU.")] = "cpu"
-    texts: Annotated[
-        int | None, typer.Option(help="Use at most this many texts of each part: for a quick look.")
-    ] = None
-    epochs: Annotated[int | None, typer.Option(help="Train for at most this many epochs.")] = None
+    texts: int | None = None
+    epochs: int | None = None
     after_tan: Annotated[
         bool,
         typer.Option(
@@ -40,19 +41,16 @@ class ExperimentOptions:
 
 @with_groups
 def reproduce(
-    *,
     task: Annotated[
         Literal["imdb", "enron", "insuranceqa"], typer.Argument(help="The task: imdb, enron or insuranceqa.")
     ],
+    *,
     data: Annotated[
         Path, typer.Option(exists=True, help="The data set as it was downloaded: a folder or a file.")
     ],
     epsilon: Epsilons = None,
     mechanism: MechanismOptions,
-    at: Annotated[
-        Literal["train", "test", "both"],
-        typer.Option(help="Perturb at training time, at test time, or both, one after the other."),
-    ] = "both",
+    at: Literal["train", "test", "both"] = "both",
     experiment: ExperimentOptions,
     results_only: Annotated[
         bool, typer.Option("--results-only", help="Write no figure and no table; a later call can make them.")
@@ -62,6 +60,8 @@ def reproduce(
 
     Finished results are kept, and the same command goes on where it was interrupted. Without --epsilon, the
     values are those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
+
+    :param at: Perturb at training time, at test time, or both, one after the other.
     """
     from deniable.lab.tasks import reproduce as reproduce_task
 

@@ -1,37 +1,48 @@
-"""The membership audit on a user's own data, in one call."""
+"""The membership audit on a user's own data: language models are trained on original and on released text,
+and an auditor tells whose text was used."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.audit.draws import Users, draw_users
-from deniable.audit.results import AdvisedResult, head_of, largest_acceptable, sorted_epsilons
+from deniable.audit.results import (
+    AdvisedResult,
+    Audit,
+    Curves,
+    Table,
+    head_of,
+    largest_acceptable,
+    sorted_epsilons,
+)
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import MissingExtra, UnusableAuditData
 from deniable.lab.decoded import USUAL, Decoding, decode_users, learn_decoders
-from deniable.lab.membership.auditor import QUESTIONS, Findings, ScoreSummary, judge_conditions
-from deniable.lab.membership.plan import ORIGINAL, LanguageModelSettings, Plan, make_plan
-from deniable.lab.membership.streams import Streams, encode_conditions
+from deniable.lab.membership.auditor import (
+    ORIGINAL,
+    QUESTIONS,
+    Findings,
+    LanguageModelSettings,
+    Plan,
+    ScoreSummary,
+    judge_conditions,
+    make_plan,
+)
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
-from deniable.progress import Report
+from deniable.progress import Report, part_of
 from deniable.records.reading import LabelledTexts
+from deniable.report.wording import Point
 from deniable.utility.classifiers import sklearn
 from deniable.words.cutter import Cutter
 
-
-@dataclass(frozen=True, kw_only=True)
-class TextVolume:
-    """How much text there is: users, texts and words of a user in the middle, and all words."""
-
-    users: int
-    median_texts: float
-    median_words: float
-    words: int
+if TYPE_CHECKING:
+    from deniable.lab.membership.models import Streams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +58,9 @@ class ReleaseFacts:
 @dataclass(frozen=True, kw_only=True)
 class MembershipResult(AdvisedResult):
     """The result of ``audit_membership``. ``protocol`` is what the auditor reaches, by condition, question
-    and adversary."""
+    and adversary; ``data`` counts users, words, and the texts and words of a user in the middle."""
 
-    data: TextVolume
+    data: dict[str, int | float]
     plan: dict[str, int]
     settings: LanguageModelSettings
     questions: dict[str, str]
@@ -90,6 +101,8 @@ def audit_membership(
     :raises MissingExtra: if PyTorch or scikit-learn is not installed.
     """
     _require_libraries()
+    from deniable.lab.membership.models import encode_conditions
+
     mechanism = ChosenMechanism() if mechanism is None else mechanism
     acceptable = validated_share(acceptable, "acceptable")
     values = sorted_epsilons(epsilons)
@@ -152,16 +165,15 @@ def choose_users(
     return {names[i]: users[names[i]] for i in np.random.default_rng(seed).permutation(len(names))}
 
 
-def measure_texts(users: Users) -> TextVolume:
-    """Return how much text there is."""
-    texts = [len(user) for user in users]
+def measure_texts(users: Users) -> dict[str, int | float]:
+    """Return how much text there is: users, texts and words of a user in the middle, and all words."""
     words = [sum(len(text) for text in user) for user in users]
-    return TextVolume(
-        users=len(users),
-        median_texts=float(np.median(texts)),
-        median_words=float(np.median(words)),
-        words=sum(words),
-    )
+    return {
+        "users": len(users),
+        "median_texts": float(np.median([len(user) for user in users])),
+        "median_words": float(np.median(words)),
+        "words": sum(words),
+    }
 
 
 def _require_libraries() -> None:
@@ -195,14 +207,8 @@ def train_and_ask(
     groups = [jobs[start : start + at_once] for start in range(0, len(jobs), at_once)]
     counts: dict[str, NDArray[np.int32]] = {}
     for number, group in enumerate(groups):
-
-        def report_group(done: int, total: int, number: int = number) -> None:
-            if report is not None:
-                report(number * 100 + 100 * done // total, 100 * len(groups))
-
-        counts |= run_jobs(
-            group, conditions, settings, seed=seed + number, device=device, report=report_group
-        )
+        part = None if report is None else part_of(report, number, len(groups))
+        counts |= run_jobs(group, conditions, settings, seed=seed + number, device=device, report=part)
     return counts
 
 
@@ -215,13 +221,8 @@ def _stronger(facts: Mapping[str, ReleaseFacts], protocol: Findings) -> list[tup
 
 
 def _share_changed(users: Users, others: Users) -> float:
-    pairs = [
-        (one, other)
-        for texts, drawn in zip(users, others, strict=True)
-        for one, other in zip(texts, drawn, strict=True)
-    ]
-    same = sum(a == b for one, other in pairs for a, b in zip(one, other, strict=False))
-    return 1.0 - same / sum(len(one) for one, _ in pairs)
+    words, after = ([word for texts in some for text in texts for word in text] for some in (users, others))
+    return 1.0 - sum(a == b for a, b in zip(words, after, strict=True)) / len(words)
 
 
 def _success(found: Mapping[str, Mapping[str, ScoreSummary]]) -> float:
@@ -231,3 +232,85 @@ def _success(found: Mapping[str, Mapping[str, ScoreSummary]]) -> float:
         for question in ("original text", "released text")
         for adversary in found[question].values()
     )
+
+
+def _membership_sentence(result: MembershipResult) -> str:
+    original = result.protocol["original"]["original text"]["plain"].mean.auc
+    warning = (
+        ""
+        if original >= 0.9
+        else " The auditor is weak on this data (AUC below 0.9), so that failing on released text says "
+        "little."
+    )
+    return (
+        "On models trained on original text the auditor tells whose text was used with an AUC of "
+        f"{original:.2f}.{warning} "
+        f"{result.advice('AUC for every adversary')}"
+    )
+
+
+def _membership_table(result: MembershipResult) -> Table:
+    rows = []
+    for condition, questions in result.protocol.items():
+        for question, adversaries in questions.items():
+            for adversary, found in adversaries.items():
+                mean = found.mean
+                cells = [
+                    f"{score:.2f}"
+                    for score in (mean.precision, mean.recall, mean.accuracy, mean.auc, mean.auc_either_way)
+                ]
+                rows.append([condition, question, adversary, *cells])
+    columns = [
+        "condition",
+        "question",
+        "adversary",
+        "precision",
+        "recall",
+        "accuracy",
+        "AUC",
+        "max(AUC, 1 − AUC)",
+    ]
+    return Table("What the auditor reaches", columns, rows)
+
+
+def _membership_curves(result: MembershipResult) -> list[Curves]:
+    def line(question: str, adversary: str, *, decoded: bool = False) -> list[Point]:
+        conditions = sorted(
+            (facts.epsilon, name) for name, facts in result.facts.items() if facts.decoded is decoded
+        )
+        found = ((epsilon, result.protocol[name][question][adversary]) for epsilon, name in conditions)
+        return [Point(epsilon, each.mean.auc) for epsilon, each in found]
+
+    lines = {
+        f"{question}, {adversary}": line(question, adversary)
+        for question in ("original text", "released text")
+        for adversary in ("plain", "adaptive")
+    }
+    lines["original text, adaptive, decoded"] = line("original text", "adaptive", decoded=True)
+    return [
+        Curves(
+            lines={name: points for name, points in lines.items() if points},
+            y="AUC of the auditor",
+            caption="The auditor's AUC; 0.5 is chance. An AUC below 0.5 is as good as one above it to an "
+            "adversary who turns the answer around.",
+            levels={"chance": 0.5},
+            shares=False,
+        )
+    ]
+
+
+MEMBERSHIP = Audit(
+    result=MembershipResult,
+    heading="Can one tell whose text a model was trained on",
+    tried=(
+        "A language model is trained on the text of some users. An auditor, who trained models of its own on "
+        "other users, looks at how "
+        "highly the model ranks the words of a user, and says whether that user's text was used. The plain "
+        "auditor knows original text "
+        "only; the adaptive one releases its own text in the same way first."
+    ),
+    sentence=_membership_sentence,
+    tables=lambda result: [_membership_table(result)],
+    epsilons=lambda result: tuple(sorted({facts.epsilon for facts in result.facts.values()})),
+    curves=_membership_curves,
+)

@@ -14,12 +14,64 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from deniable.lab.membership.auditor import BINS, PROTOCOL_BINS, WIDTH
-from deniable.lab.membership.plan import Job, LanguageModelSettings
-from deniable.lab.membership.streams import PADDING, TEXT_END, UNKNOWN, Streams, Vocabulary, sequences
+from deniable.audit.draws import Users
+from deniable.lab.membership.auditor import BINS, PROTOCOL_BINS, WIDTH, Job, LanguageModelSettings
 from deniable.progress import Report
 
+Codes = NDArray[np.int32]
+Streams = Sequence[Codes]
+"""What each user wrote in one condition: word codes, with END after every text."""
+
+END = 0
+"""The code that ends every text; words have codes from 1."""
+
+PADDING, TEXT_END, UNKNOWN = 0, 1, 2
+_FIRST_WORD = 3
 _ROWS_AT_ONCE = {"cpu": 64, "cuda": 1024}
+
+
+def encode_conditions(conditions: Mapping[str, Users]) -> dict[str, Streams]:
+    """Return the words of all conditions as streams, with one code per word."""
+    codes: dict[str, int] = {}
+
+    def code(texts: list[list[str]]) -> Codes:
+        flat = [[*(codes.setdefault(word, len(codes) + 1) for word in words), END] for words in texts]
+        return np.array([each for text in flat for each in text], dtype=np.int32)
+
+    return {name: [code(texts) for texts in users] for name, users in conditions.items()}
+
+
+class Vocabulary:
+    """The words a model knows: the most frequent of the text it was trained on.
+
+    It maps word codes to a model's own numbers: padding, the end of a text, the unknown word, then words by
+    frequency.
+    """
+
+    def __init__(self, texts: Streams, *, size: int) -> None:
+        trained_on = np.concatenate(texts)
+        codes, counts = np.unique(trained_on[trained_on != END], return_counts=True)
+        kept = codes[np.lexsort((codes, -counts))][: size - _FIRST_WORD]
+        self._numbers = np.full(int(trained_on.max(initial=0)) + 1, UNKNOWN, dtype=np.int32)
+        self._numbers[kept] = np.arange(_FIRST_WORD, _FIRST_WORD + len(kept))
+        self._numbers[END] = TEXT_END
+
+    def encode(self, tokens: Codes) -> NDArray[np.int32]:
+        """Return the model's numbers of word codes."""
+        heard = tokens < len(self._numbers)
+        return np.where(heard, self._numbers[np.where(heard, tokens, 0)], UNKNOWN).astype(np.int32)
+
+
+def sequences(numbers: NDArray[np.int32], length: int) -> NDArray[np.int32]:
+    """Return one user's numbers cut into rows of ``length`` + 1: each row's words and, shifted by one, the
+    words to predict.
+
+    Rows overlap by one number, so that every word but the first is predicted once. The last row is padded.
+    """
+    rows = max(1, -(-(len(numbers) - 1) // length))
+    padded = np.full(rows * length + 1, PADDING, dtype=np.int32)
+    padded[: len(numbers)] = numbers
+    return np.lib.stride_tricks.sliding_window_view(padded, length + 1)[::length].copy()
 
 
 def run_jobs(
@@ -33,7 +85,8 @@ def run_jobs(
 ) -> dict[str, NDArray[np.int32]]:
     """Train the jobs' models side by side and return, by job, rank counts (conditions asked, users, bins)."""
     vocabularies = [
-        Vocabulary(conditions[job.trained_on].of_all(job.members), size=settings.vocabulary) for job in jobs
+        Vocabulary([conditions[job.trained_on][user] for user in job.members], size=settings.vocabulary)
+        for job in jobs
     ]
     texts = [
         np.concatenate(
@@ -63,7 +116,7 @@ def run_jobs(
 def _rows(
     streams: Streams, user: int, vocabulary: Vocabulary, settings: LanguageModelSettings
 ) -> NDArray[np.int32]:
-    return sequences(vocabulary.encode(streams.of(user)), settings.sequence)
+    return sequences(vocabulary.encode(streams[user]), settings.sequence)
 
 
 class LanguageModels:
