@@ -20,17 +20,13 @@ from deniable.calibration.choice import protect
 from deniable.cli.app import main
 from deniable.embeddings import store
 from deniable.release.note import quote_calibration
+from tests.calibration.small import calibrated, save_small
 from tests.support.commands import deniable
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    vectors = np.random.default_rng(0).standard_normal((120, 4))
-    vectors[7] = 40.0
-    store.save(Embedding([f"w{i}" for i in range(120)], vectors), "small")
-    return tmp_path
+def small(home: Path) -> Embedding:
+    return save_small(120)
 
 
 @dataclass(frozen=True)
@@ -58,13 +54,6 @@ def run(*arguments: str) -> Ended:
             code = end.code or 0
     out, err = (buffer.getvalue().decode() for buffer in buffers)
     return Ended(code, out, err)
-
-
-def calibrated(*arguments: str) -> dict[str, Any]:
-    made = run("calibrate", "--embedding", "small", "--effort", "100", "--json", *arguments)
-    assert made.returncode == 0, made.stderr
-    answer: dict[str, Any] = json.loads(made.stdout)
-    return answer
 
 
 def test_targets_give_the_largest_epsilon_the_worst_words_and_a_receipt_that_quotes_it() -> None:

@@ -7,35 +7,20 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from deniable import Embedding, InvalidParameter
+from deniable import InvalidParameter
 from deniable.cli.app import app
-from deniable.embeddings import store
+from tests.calibration.small import calibrated, save_small
 
 run = CliRunner()
 TARGET = ["--max-unchanged", "0.6", "--quantile", "0.9"]
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    vectors = np.random.default_rng(0).standard_normal((60, 4))
-    vectors[7] = 40.0
-    store.save(Embedding([f"w{i}" for i in range(60)], vectors), "small")
-    return tmp_path
-
-
-def calibrated(*arguments: str) -> dict[str, Any]:
-    made = run.invoke(
-        app, ["calibrate", "--embedding", "small", "--effort", "100", "--json", "--quiet", *arguments]
-    )
-    assert made.exit_code == 0, made.output
-    answer: dict[str, Any] = json.loads(made.stdout)
-    return answer
+def small(home: Path) -> None:
+    save_small(60)
 
 
 def released(*arguments: str) -> dict[str, Any]:

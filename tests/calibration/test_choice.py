@@ -23,12 +23,6 @@ from tests.channel.rays.test_rays import KINDS, hostile
 from tests.support.strategies import line_embedding, random_embedding
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-    return tmp_path
-
-
 def folders(home: Path) -> list[Path]:
     return [path.parent for path in (home / "calibrations").rglob("journal.txt")]
 

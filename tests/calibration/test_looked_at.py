@@ -23,8 +23,8 @@ from deniable.calibration.findings import findings
 from deniable.calibration.page import calibration_page
 from deniable.calibration.writing import make_note
 from deniable.cli.app import app
-from deniable.embeddings import store
 from deniable.release.note import read_note
+from tests.calibration.small import save_small
 from tests.report.html_check import outline
 
 WORDS, ALONE = 120, (4, 31, 64)
@@ -38,15 +38,9 @@ OF_ALL = re.compile(
 
 
 @pytest.fixture(autouse=True)
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Embedding:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    vectors = np.random.default_rng(0).standard_normal((WORDS, 4))
-    for far, place in enumerate(ALONE, 1):
-        vectors[place] = 100.0 * far
-    store.save(Embedding([f"w{i}" for i in range(WORDS)], vectors), "small")
+def small(home: Path) -> Embedding:
     Path("words.txt").write_text("".join(f"w{i}\n" for i in range(30) if i not in ALONE))
-    return Embedding.open("small")
+    return save_small(WORDS, alone=ALONE, far=100.0)
 
 
 def said(*arguments: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -16,11 +14,6 @@ from deniable.calibration.run import (
 )
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.noise.randomness import InsecureSeededRandomness, SecureRandomness
-
-
-@pytest.fixture(autouse=True)
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
 
 
 def test_the_average_is_that_of_real_draws(two_kinds: Embedding) -> None:

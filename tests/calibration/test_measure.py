@@ -111,12 +111,6 @@ MECHANISMS: dict[str, tuple[str, ChosenMechanism, ChosenMechanism, Expected]] = 
 TABULATED = [name for name, (method, *_) in MECHANISMS.items() if method != "rays"]
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-    return tmp_path
-
-
 @cache
 def expected_of(name: str, word: int, epsilon: float) -> Floats:
     return MECHANISMS[name][3](word, epsilon)

@@ -25,12 +25,6 @@ from deniable.noise.randomness import InsecureSeededRandomness
 from tests.support.strategies import random_embedding
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-    return tmp_path
-
-
 def stays_itself(mechanism: Mechanism, ids: Ids, *, rays: int) -> Floats:
     """Return how often the words that stand in for these become them, the way ``deniable explain`` finds
     it."""

@@ -6,40 +6,22 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from deniable import Embedding, InvalidParameter, Multivariate, RecordError
 from deniable.calibration import CalibrationResult, Files, Protection, Targets, calibrate
 from deniable.calibration.compare import compare_embeddings, compare_geometry
-from deniable.cli.app import app
-from deniable.embeddings import store
 from deniable.errors import EmbeddingExists, EmbeddingNotFound
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.release.note import read_note
+from tests.calibration.small import calibrated, save_small
 
 TARGETS = Targets(max_unchanged=0.6, quantile=0.9)
 
 
 @pytest.fixture(autouse=True)
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Embedding:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    vectors = np.random.default_rng(0).standard_normal((60, 4))
-    vectors[7] = 40.0
-    store.save(Embedding([f"w{i}" for i in range(60)], vectors), "small")
-    return Embedding.open("small")
-
-
-def printed(*arguments: str) -> dict[str, Any]:
-    """Return what the command prints as JSON."""
-    made = CliRunner().invoke(
-        app, ["calibrate", "--embedding", "small", "--effort", "40", "--json", "-q", *arguments]
-    )
-    assert made.exit_code == 0, made.output
-    answer: dict[str, Any] = json.loads(made.stdout)
-    return answer
+def small(home: Path) -> Embedding:
+    return save_small(60)
 
 
 def as_json(result: CalibrationResult) -> dict[str, Any]:
@@ -51,12 +33,12 @@ def as_json(result: CalibrationResult) -> dict[str, Any]:
 def test_a_call_returns_what_the_command_prints(name: str) -> None:
     mechanism = ChosenMechanism(name=name)
     with_targets = calibrate("small", mechanism=mechanism, targets=TARGETS, draws=40)
-    assert as_json(with_targets) == printed(
-        "--mechanism", name, "--max-unchanged", "0.6", "--quantile", "0.9"
+    assert as_json(with_targets) == calibrated(
+        "--mechanism", name, "--max-unchanged", "0.6", "--quantile", "0.9", effort=40
     )
     assert with_targets.epsilon == as_json(with_targets)["epsilon"]
     without = calibrate("small", mechanism=mechanism, epsilons=[1.0, 2.0], draws=40)
-    assert as_json(without) == printed("--mechanism", name, "-e", "1", "-e", "2")
+    assert as_json(without) == calibrated("--mechanism", name, "-e", "1", "-e", "2", effort=40)
     assert (without.epsilon, without.worst_words, without.exposed) == (None, (), ())
 
 

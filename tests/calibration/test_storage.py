@@ -41,8 +41,7 @@ by_rays.measure_by_rays(Embedding.open("small"), rays=50, report=report)
 
 
 @pytest.fixture(autouse=True)
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Embedding:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+def small(home: Path, monkeypatch: pytest.MonkeyPatch) -> Embedding:
     monkeypatch.setattr("deniable.calibration.by_rays._PAIRS_AT_ONCE", 1000)
     store.save(random_embedding(60, 4), "small")
     return Embedding.open("small")

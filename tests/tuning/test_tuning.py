@@ -10,13 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
 
 from deniable import Embedding, InvalidParameter
 from deniable.audit.named import Named, Way
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channels
-from deniable.cli.app import app
 from deniable.decoding.ngrams import count_bigrams
 from deniable.embeddings import store
 from deniable.embeddings.kinds import make_kinds
@@ -35,6 +33,7 @@ from deniable.tuning.texts import (
     take_texts,
 )
 from deniable.utility.accuracy import DecodingEffort
+from tests.support.commands import invoke
 from tests.support.made_purpose import made_embedding, public_texts
 
 EFFORT = DecodingEffort(support=250, directions=60)
@@ -43,10 +42,7 @@ SETTINGS = TuningSettings(
     attacker=0.15, dimensions=(0, 2, 4), strengths=(1.0, 3.0), runs=1, quick=EFFORT, thorough=EFFORT
 )
 ONE_SPACE = replace(SETTINGS, dimensions=(2,), strengths=(3.0,))
-FAST = [
-    *"--dimension 2 --strength 3 --runs 1 --words 250 --effort".split(),
-    *"60 --rays 50".split(),
-]
+FAST = "--dimension 2 --strength 3 --runs 1 --words 250 --effort 60 --rays 50"
 
 
 def write_public(folder: Path, count: int) -> Path:
@@ -138,9 +134,7 @@ def test_labels_that_nothing_tells_are_warned_of_before_the_work(
     assert warning.startswith(
         "the labels “author” of public.csv cannot be told from its words better than by chance"
     )
-    done = run(
-        "tune", few, *"--text text --label author --embedding made --as by-author --json".split(), *FAST
-    )
+    done = invoke("tune", few, "--text text --label author --embedding made --as by-author --json", FAST)
     assert f"deniable: warning: {warning}\n" in done.stderr
 
 
@@ -500,24 +494,14 @@ def test_an_attribute_that_cannot_be_learnt_is_said_to_be_so(few: Path) -> None:
     assert "was not measured: fewer than two values" in tuning_page(found, name="x").html()
 
 
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
 def test_the_command_installs_calibrates_and_writes_a_page(
     few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n".join(public_texts(200, seed=9).texts))
-    done = run(
-        "tune",
-        few,
-        *"--text text --label mood --also author --public".split(),
-        corpus,
-        *"--attacker 0.15 --embedding made --as moody".split(),
-        *FAST,
-    )
+    options = "--text text --label mood --also author --attacker 0.15 --embedding made --as moody --public"
+    done = invoke("tune", few, options, corpus, FAST)
     assert done.exit_code == 0, done.output
     assert "the labelled texts must be public" in done.stderr
     said = " ".join(done.stdout.split())
@@ -542,14 +526,7 @@ def test_the_command_installs_calibrates_and_writes_a_page(
     assert "88 public texts (drawn from 220 with the seed 0)" in noted.in_words()
     epsilon = page.partition("Released at ε = ")[2].partition(" ")[0]
     (tmp_path / "in.txt").write_text("wordaa wordbb\n")
-    released = run(
-        "privatize",
-        tmp_path / "in.txt",
-        "-o",
-        tmp_path / "out.txt",
-        *"--embedding moody --epsilon".split(),
-        epsilon,
-    )
+    released = invoke("privatize in.txt -o out.txt --embedding moody --epsilon", epsilon)
     assert released.exit_code == 0, released.output
     assert "calibration: at ε" in " ".join(released.output.split())
 
@@ -563,11 +540,8 @@ def test_interrupted_while_it_calibrates_the_command_says_how_to_go_on(
     monkeypatch.chdir(tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr("deniable.tuning.tuning.calibrate", stop)
-        given = [
-            *"--text text --label mood --embedding made --as moody --attacker 0.15 -m".split(),
-            "gaussian",
-        ]
-        done = run("tune", few, *given, *FAST)
+        options = "--text text --label mood --embedding made --as moody --attacker 0.15 -m gaussian"
+        done = invoke("tune", few, options, FAST)
     assert done.exit_code == 130
     command = "deniable calibrate --embedding moody --mechanism gaussian --epsilon "
     said = done.stderr.partition("warning: moody is installed, and not calibrated yet; to go on: deniable ")[
@@ -577,7 +551,7 @@ def test_interrupted_while_it_calibrates_the_command_says_how_to_go_on(
     assert "This was not measured" in page
     assert command in page
     assert said[:5] == command.split()[1:6]
-    again = run(*said[: said.index("--effort") + 2])
+    again = invoke(*said[: said.index("--effort") + 2])
     assert again.exit_code == 0, again.output
 
 
@@ -587,27 +561,18 @@ def test_the_command_refuses_before_the_work_and_leaves_nothing(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "old-tuning.html").write_text("a page")
     for more, says in (
-        (["--as", "made"], "is installed already"),
-        (["--as", "new", "--attacker", "2"], "from 0 to less than 1"),
-        (
-            ["--as", "new", "--target", "worst=0.5"],
-            "must be READING=VALUE with a reading of named, context, kinds",
-        ),
-        (
-            ["--as", "new", "--target", "kinds=0.3", "--attacker", "0.1"],
-            "says what --attacker says: give one of them",
-        ),
-        (["--as", "new", "--target", "context=0.3"], "the reading context needs a public text"),
-        (["--as", "new", "--report", str(tmp_path)], "is a folder"),
-        (
-            ["--as", "old"],
-            "old-tuning.html is there already, from another space; say with --report where to write the page",
-        ),
-        (["--as", "new", "--rays", "-1"], "--rays = -1: must be a whole number of at least 0"),
-        (["--as", "new", "--words", "0"], "--words = 0: must be a whole number of at least 1"),
-        (["--as", "new", "--mechanism", "magic"], "magic"),
+        ("--as made", "is installed already"),
+        ("--as new --attacker 2", "from 0 to less than 1"),
+        ("--as new --target worst=0.5", "must be READING=VALUE with a reading of named, context, kinds"),
+        ("--as new --target kinds=0.3 --attacker 0.1", "says what --attacker says"),
+        ("--as new --target context=0.3", "the reading context needs a public text"),
+        ("--as new --report .", "is a folder"),
+        ("--as old", "old-tuning.html is there already"),
+        ("--as new --rays -1", "--rays = -1: must be a whole number of at least 0"),
+        ("--as new --words 0", "--words = 0: must be a whole number of at least 1"),
+        ("--as new --mechanism magic", "magic"),
     ):
-        done = run("tune", public, "--text", "text", "--label", "mood", "--embedding", "made", *more)
+        done = invoke("tune", public, "--text text --label mood --embedding made", more)
         assert done.exit_code != 0
         assert says in " ".join((done.output + str(done.exception)).split())
     assert [facts.name for facts in store.installed()] == ["made"]
