@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from deniable.arrays import Floats
 from deniable.errors import TargetsNotMet
@@ -46,13 +46,9 @@ class Estimate:
         return table_html(columns, [numbers], caption=self.statement)
 
 
-class Measure(Protocol):
-    """A number that grows with ε."""
-
-    def __call__(self, epsilon: float, turn: int) -> Estimate:
-        """Return the number at one ε. Turn 0 may take few draws, always the same ones; every other turn takes
-        fresh ones."""
-        ...
+Measure = Callable[[float, int], Estimate]
+"""A number that grows with ε, at an ε and a turn. Turn 0 may take few draws, always the same ones; every
+other turn takes fresh ones."""
 
 
 def solve(measure: Measure, at_most: float, *, start: float, what: str) -> tuple[float, Estimate]:
