@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from deniable import Embedding, Multivariate
 from deniable.audit import InversionEffort, audit_inversion, read_result
@@ -16,7 +15,6 @@ from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, NEAREST_W
 from deniable.audit.inversion.wording import MAPPED_KINDS
 from deniable.audit.page import audit_page
 from deniable.audit.results import finding, tables
-from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.mechanisms import RandomizedResponse
@@ -31,6 +29,7 @@ from tests.audit.made_text import (
     prepare,
     shuffle,
 )
+from tests.support.commands import invoke
 from tests.support.strategies import random_embedding
 
 WORDS = 100
@@ -332,13 +331,12 @@ def test_the_command_attacks_text_and_prints_the_best_attacker(tmp_path: Path) -
     store.save(random_embedding(60, 3), "tiny", source="a test")
     drugs = tmp_path / "drugs.txt"
     drugs.write_text("w31\nw32\n", encoding="utf-8")
-    sizes = "--words-per-band 10 --effort 20 --places 200 --support 60".split()
-    arguments = ["audit", "inversion", "-e", "1.5", "--embedding", "tiny", "-q", *sizes]
-    run = CliRunner()
-    shown = run.invoke(app, [*arguments, "--public", str(public_file(tmp_path)), "--words", str(drugs)])
+    sizes = "--words-per-band 10 --effort 20 --places 200 --support 60"
+    arguments = f"audit inversion -e 1.5 --embedding tiny -q {sizes}"
+    shown = invoke(arguments, "--public", public_file(tmp_path), "--words", drugs)
     assert shown.exit_code == 0, shown.output
     assert "The best attacker we have names" in shown.output
     assert "in context" in shown.output
     assert "drugs" in shown.output
-    assert run.invoke(app, [*arguments, "--words", str(drugs)]).exit_code == 2
-    assert run.invoke(app, [*arguments, "--public", str(drugs), "--corpus", str(drugs)]).exit_code == 2
+    assert invoke(arguments, "--words", drugs).exit_code == 2
+    assert invoke(arguments, "--public", drugs, "--corpus", drugs).exit_code == 2

@@ -5,14 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.errors import DeniableError, InvalidParameter, MissingExtra, RecordError, UnusableAuditData
+from tests.support.commands import invoke
 from tests.support.strategies import random_embedding
-
-run = CliRunner()
 
 
 @pytest.fixture
@@ -37,8 +34,9 @@ def texts_file(folder: Path, *, users: int = 8, each: int = 5, column: str = "us
     return file
 
 
-def failure(*arguments: str) -> BaseException:
-    result = run.invoke(app, ["lab" if arguments[0] in ("membership", "authorship") else "audit", *arguments])
+def failure(*arguments: str | Path) -> BaseException:
+    of_lab = str(arguments[0]).startswith(("membership", "authorship"))
+    result = invoke("lab" if of_lab else "audit", *arguments)
     assert result.exit_code != 0
     assert result.exception is not None
     return result.exception
@@ -46,10 +44,7 @@ def failure(*arguments: str) -> BaseException:
 
 def test_bound_prints_and_saves_what_it_found(tiny: Path) -> None:
     saved = tiny / "bound.json"
-    result = run.invoke(
-        app,
-        [*"audit bound -e 2 --embedding tiny --draws 400 --own-draws 100 --save".split(), str(saved)],
-    )
+    result = invoke("audit bound -e 2 --embedding tiny --draws 400 --own-draws 100 --save", saved)
     assert result.exit_code == 0, result.output
     assert "Not refuted" in result.output
     assert "A pass is not a proof" in result.output
@@ -58,50 +53,36 @@ def test_bound_prints_and_saves_what_it_found(tiny: Path) -> None:
 
 def test_inversion_gives_json_and_a_report_of_several_results(tiny: Path) -> None:
     saved, page = tiny / "inversion.json", tiny / "page.html"
-    arguments = [
-        *"inversion -e 0.5 -e 1e6 --embedding tiny --words-per-band 20 --effort 13".split(),
-        "--save",
-        str(saved),
-        "--json",
-        "-q",
-    ]
-    result = run.invoke(app, ["audit", *arguments])
+    options = "-e 0.5 -e 1e6 --embedding tiny --words-per-band 20 --effort 13 --json -q --save"
+    result = invoke("audit inversion", options, saved)
     assert result.exit_code == 0, result.output
     answer = json.loads(result.stdout)
     assert answer["results"][1]["bayes"]["value"] == 1.0
     assert answer["largest_acceptable_epsilon"] in (0.5, None)
-    assert run.invoke(app, ["audit", "report", str(saved), "-o", str(page)]).exit_code == 0
+    assert invoke("audit report", saved, "-o", page).exit_code == 0
     assert "Can the words be guessed?" in page.read_text(encoding="utf-8")
 
 
 def test_authorship_reads_a_file_of_the_user(tiny: Path) -> None:
     file = texts_file(tiny, column="author")
-    result = run.invoke(
-        app, ["lab", "authorship", str(file), "-e", "1e6", "--embedding", "tiny", "--json", "-q"]
-    )
+    result = invoke("lab authorship", file, "-e 1e6 --embedding tiny --json -q")
     assert result.exit_code == 0, result.output
     answer = json.loads(result.stdout)
     assert answer["original"]["value"] == answer["released"][0]["learnt_from_original"]["value"] == 1.0
 
 
-@pytest.mark.parametrize(
-    "audit", [["authorship", "--author-column", "2"], ["membership", "--user-column", "2"]]
-)
-def test_how_to_read_the_file_can_be_said(tiny: Path, audit: list[str]) -> None:
+@pytest.mark.parametrize("audit", ["authorship --author-column 2", "membership --user-column 2"])
+def test_how_to_read_the_file_can_be_said(tiny: Path, audit: str) -> None:
     pytest.importorskip("torch")
     file = tiny / "a.data"
     file.write_bytes("the é;one\n".encode("latin-1"))
-    reading = ["--format", "csv", "--delimiter", ";", "--no-header", "--encoding", "latin-1"]
-    result = run.invoke(
-        app, ["lab", *audit, str(file), "-e", "1", "--embedding", "tiny", "-q", *reading, "--column", "1"]
-    )
+    reading = ["--format csv", "--delimiter ';'", "--no-header", "--encoding latin-1"]
+    common = "-e 1 --embedding tiny -q --column 1"
+    result = invoke(f"lab {audit}", file, common, *reading)
     assert isinstance(result.exception, UnusableAuditData), "read, and found to be too little"
-    for left_out in (slice(0, 2), slice(2, 4), slice(4, 5), slice(5, 7)):
-        less = list(reading)
-        del less[left_out]
-        result = run.invoke(
-            app, ["lab", *audit, str(file), "-e", "1", "--embedding", "tiny", "-q", *less, "--column", "1"]
-        )
+    for left_out in reading:
+        less = [each for each in reading if each != left_out]
+        result = invoke(f"lab {audit}", file, common, *less)
         assert isinstance(result.exception, InvalidParameter | RecordError)
 
 
@@ -109,12 +90,8 @@ def test_membership_reads_a_file_of_the_user(tiny: Path) -> None:
     torch = pytest.importorskip("torch")
     torch.set_num_threads(1)
     file = texts_file(tiny, each=3)
-    arguments = [
-        "membership",
-        str(file),
-        *"-e 1 --embedding tiny --min-texts 2 --shadows 1 --epochs 1 --json -q".split(),
-    ]
-    result = run.invoke(app, ["lab", *arguments])
+    options = "-e 1 --embedding tiny --min-texts 2 --shadows 1 --epochs 1 --json -q"
+    result = invoke("lab membership", file, options)
     assert result.exit_code == 0, result.output
     answer = json.loads(result.stdout)
     assert answer["plan"] == {"in_each": 2, "targets": 1, "shadows": 1}
@@ -124,31 +101,22 @@ def test_membership_reads_a_file_of_the_user(tiny: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
-        (["membership", "FILE", "-e", "1", "--user-column", "nobody"], InvalidParameter, "nobody"),
-        (["membership", "FILE", "-e", "1", "--min-texts", "50"], UnusableAuditData, "0 users"),
-        (["membership", "FILE", "-e", "0"], InvalidParameter, "epsilon"),
-        (
-            ["authorship", "FILE", "-e", "1", "--author-column", "user", "--min-texts", "50"],
-            UnusableAuditData,
-            "0 authors",
-        ),
-        (["authorship", "FILE", "-e", "1"], InvalidParameter, "author"),
-        (["inversion", "-e", "1", "--mechanism", "magic"], InvalidParameter, "magic"),
-        (["inversion", "-e", "1", "--acceptable", "7"], InvalidParameter, "acceptable"),
-        (["bound", "-e", "1", "--save", "/nowhere/at/all.json"], RecordError, "not there"),
-        (["report", "FILE", "-o", "OUT"], RecordError, "not the result of an audit"),
+        ("membership FILE -e 1 --user-column nobody", InvalidParameter, "nobody"),
+        ("membership FILE -e 1 --min-texts 50", UnusableAuditData, "0 users"),
+        ("membership FILE -e 0", InvalidParameter, "epsilon"),
+        ("authorship FILE -e 1 --author-column user --min-texts 50", UnusableAuditData, "0 authors"),
+        ("authorship FILE -e 1", InvalidParameter, "author"),
+        ("inversion -e 1 --mechanism magic", InvalidParameter, "magic"),
+        ("inversion -e 1 --acceptable 7", InvalidParameter, "acceptable"),
+        ("bound -e 1 --save /nowhere/at/all.json", RecordError, "not there"),
+        ("report FILE -o OUT", RecordError, "not the result of an audit"),
     ],
 )
 def test_bad_data_and_bad_options_get_one_clear_message(
-    arguments: list[str], error: type[DeniableError], says: str, tiny: Path
+    arguments: str, error: type[DeniableError], says: str, tiny: Path
 ) -> None:
-    file = texts_file(tiny)
-    given = [
-        str(file) if part == "FILE" else str(tiny / "out.html") if part == "OUT" else part
-        for part in arguments
-    ]
-    named = [] if arguments[0] == "report" else ["--embedding", "tiny"]
-    caught = failure(*given, *named)
+    given = arguments.replace("FILE", str(texts_file(tiny))).replace("OUT", str(tiny / "out.html"))
+    caught = failure(given, "" if given.startswith("report") else "--embedding tiny")
     assert isinstance(caught, error), caught
     assert says in str(caught)
     assert "\n" not in str(caught)
@@ -156,9 +124,9 @@ def test_bad_data_and_bad_options_get_one_clear_message(
 
 def test_a_missing_library_is_named(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "sklearn.svm", None)
-    caught = failure("authorship", str(texts_file(tiny, column="author")), "-e", "1", "--embedding", "tiny")
+    caught = failure("authorship", texts_file(tiny, column="author"), "-e 1 --embedding tiny")
     assert isinstance(caught, MissingExtra)
     assert "[utility]" in str(caught)  # scikit-learn is all it needs
-    caught = failure("membership", str(texts_file(tiny, column="user")), "-e", "1", "--embedding", "tiny")
+    caught = failure("membership", texts_file(tiny, column="user"), "-e 1 --embedding tiny")
     assert isinstance(caught, MissingExtra)
     assert "[lab]" in str(caught)
