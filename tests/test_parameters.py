@@ -29,15 +29,7 @@ def test_any_finite_positive_number_is_an_epsilon(value: Any) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [
-        np.full(3, np.inf),
-        np.array([1, -1, 1.0]),
-        np.zeros(3),
-        np.ones(2),
-        np.ones((3, 1)),
-        5.0,
-        ["a", "b", "c"],
-    ],
+    [np.full(3, np.inf), np.array([1, -1, 1.0]), np.zeros(3), np.ones(2), np.ones((3, 1)), 5.0, [*"abc"]],
 )
 def test_one_bad_epsilon_per_word_is_refused_before_any_noise(value: Any) -> None:
     with pytest.raises(InvalidParameter, match="epsilon"):
