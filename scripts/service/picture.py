@@ -41,9 +41,7 @@ def main() -> None:
                 size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 600}
                 opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
                 opened.get(f"http://127.0.0.1:{listening.getsockname()[1]}/")
-                while "of" not in opened.execute_script(
-                    "return document.getElementById('fact-attacker').textContent"
-                ):
+                while not opened.execute_script("return document.querySelector('#candidates li')"):
                     time.sleep(0.1)
                 opened.save_screenshot(str(FIGURES / name))
         server.should_exit = True

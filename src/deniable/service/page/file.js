@@ -86,8 +86,8 @@ export function fileSection(stateOf, choice) {
     const select = element("select", { "aria-label": `What becomes of ${title}`, "data-name": name }, ...roles.map(([key, text]) => element("option", { value: key }, text)));
     select.value = role;
     select.addEventListener("change", () => preview());
-    return element("tr", {}, element("th", { scope: "row" }, title), element("td", {}, values),
-      element("td", { class: suspicious ? "look" : "" }, says), element("td", {}, select));
+    return element("tr", {}, element("th", { scope: "row" }, title), element("td", {}, select),
+      element("td", { class: suspicious ? "look" : "" }, says), element("td", {}, values));
   }
 
   // What becomes of every column and sheet, as [role, name] pairs in the order of the file.
