@@ -4,13 +4,11 @@ beside it."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from statistics import fmean
 from typing import Any
 
 from deniable.lab.tasks.catalogue import TASKS
 from deniable.report.curves import curves
 from deniable.report.figure import save
-from deniable.report.wording import percent_fixed
 from deniable.utility.summary import lines_of
 from scripts.pages import EXPERIMENTS, FIGURES, csv_text, read_json, table
 from scripts.utility.results import AFTER_TAN, RESULTS, Experiment, experiments_of
@@ -28,7 +26,7 @@ COLUMNS = (
     "lowest",
     "highest",
 )
-COMPARED = (11.65, 14.56, 17.47, 23.3, 34.95, 52.42)
+SHOWN = (5.82, 11.65, 14.56, 17.47, 23.3, 34.95, 52.42)
 Unchanged = dict[str, dict[float, float]]
 """The average N_w by embedding and ε."""
 
@@ -36,7 +34,7 @@ Unchanged = dict[str, dict[float, float]]
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
     experiments, unchanged = experiments_of(read_json(RESULTS)), read_unchanged()
-    return {"scores": scores(experiments, unchanged), "compared": compared(experiments, unchanged)}
+    return {"scores": scores(experiments, unchanged)}
 
 
 def data() -> dict[str, str]:
@@ -78,7 +76,7 @@ def scores(experiments: list[Experiment], unchanged: Unchanged) -> str:
         ["guessing or BM25", "", *(f"{baselines[task]['scores'][TASKS[task].score]:.3f}" for task in tasks)]
     ]
     lines.append(["nothing", "", *cells("nowhere", None)])
-    shown = [unchanged[experiments[0].embedding["fingerprint"]][epsilon] for epsilon in (5.82, *COMPARED)]
+    shown = [unchanged[experiments[0].embedding["fingerprint"]][epsilon] for epsilon in SHOWN]
     for at, title in (("train", "training text"), ("test", "test text")):
         lines += [[title, f"{share:.3f}", *cells(at, share)] for share in shown]
     heads = [f"{task}, {TASKS[task].score}" for task in tasks]
@@ -117,20 +115,3 @@ def read_unchanged() -> Unchanged:
             strict=True,
         )
     }
-
-
-def compared(experiments: list[Experiment], unchanged: Unchanged) -> str:
-    """Return the share of the unperturbed score that is lost in 300 dimensions, at ε of the paper."""
-    large = [each for each in experiments if each.embedding["dimension"] == 300]
-    rows = []
-    for epsilon in COMPARED:
-        row = [f"{epsilon:g}", f"{unchanged[large[0].embedding['fingerprint']][epsilon]:.3f}"]
-        for experiment in large:
-            score = TASKS[experiment.task].score
-            clean = next(point for point in experiment.points if point.epsilon is None).mean(score)
-            for at in ("train", "test"):
-                losses = experiment.losses(at, score).get(epsilon)
-                row.append(percent_fixed(fmean(losses) / clean) if losses else "not run")
-        rows.append(row)
-    titles = [f"{each.task} at {at} time" for each in large for at in ("training", "test")]
-    return table(["ε", "average N_w", *titles], rows, align="r")

@@ -41,16 +41,6 @@ class Experiment:
         """The points of its curve."""
         return points_of(TaskOutcome.from_dict(outcome) for outcome in self.outcomes)
 
-    def losses(self, at: str, score: str) -> dict[float, list[float]]:
-        """Return by ε what each run lost against the unperturbed model of the same run (the same seed), where
-        there is one."""
-        clean = {o["run"]: o["scores"][score] for o in self.outcomes if o["at"] == "nowhere"}
-        losses: dict[float, list[float]] = defaultdict(list)
-        for o in self.outcomes:
-            if o["at"] == at and o["run"] in clean:
-                losses[o["epsilon"]].append(clean[o["run"]] - o["scores"][score])
-        return dict(sorted(losses.items()))
-
 
 def gather(folders: Iterable[Path]) -> tuple[list[Outcome], list[Outcome], int]:
     """Return the results of our recipes in several folders, those of training after Tan et al.,

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("torch")
 
 from scripts.pages import read_json
-from scripts.utility.results import RESULTS, Experiment, experiments_of, gather
+from scripts.utility.results import RESULTS, experiments_of, gather
 
 from deniable.lab.tasks.catalogue import training_settings
 
@@ -54,18 +54,3 @@ def test_results_of_different_data_are_not_put_together() -> None:
     first, second = some_results(2)
     with pytest.raises(ValueError, match="different ways"):
         experiments_of([first, {**second, "data": "other"}])
-
-
-def test_losses_are_those_of_the_same_run() -> None:
-    measured = (
-        ("nowhere", None, 1, 0.9),
-        ("nowhere", None, 2, 0.8),
-        ("train", 5.0, 2, 0.7),
-        ("train", 5.0, 3, 0.1),
-    )
-    outcomes = [
-        {"at": at, "epsilon": epsilon, "run": run, "scores": {"accuracy": accuracy}}
-        for at, epsilon, run, accuracy in measured
-    ]
-    experiment = Experiment(task="imdb", embedding={"dimension": 3}, outcomes=outcomes)
-    assert experiment.losses("train", "accuracy") == {5.0: [pytest.approx(0.1)]}
