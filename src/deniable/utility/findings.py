@@ -28,7 +28,8 @@ RECEIVED = "both"
 CHOSEN = "chosen"
 """The name of the points of the reading that each run chose."""
 
-_PLACES = (RECEIVED, "train", "test")
+SHOWN_PLACES = (RECEIVED, "train", "test")
+"""The places of perturbation in the order in which they are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,7 +209,7 @@ class Findings:
     def in_order(self) -> list[Point]:
         """The points as they are shown: unperturbed, then the place that the answer speaks of, then the
         others."""
-        return [self.clean, *(point for place in _PLACES for point in self.at(place))]
+        return [self.clean, *(point for place in SHOWN_PLACES for point in self.at(place))]
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the columns and the rows of the table of all points."""
@@ -244,7 +245,7 @@ class Findings:
         def epsilon_of(best: Point | None) -> float | None:
             return None if best is None else best.epsilon
 
-        acceptable = {place: epsilon_of(self.smallest_acceptable(place)) for place in _PLACES}
+        acceptable = {place: epsilon_of(self.smallest_acceptable(place)) for place in SHOWN_PLACES}
         readings = {AS_RELEASED: self.at(RECEIVED)}
         decoding = None
         if self.decoding is not None:

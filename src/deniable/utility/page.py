@@ -12,7 +12,7 @@ from deniable.report.markup import code, phrase
 from deniable.report.page import Page
 from deniable.report.wording import percent
 from deniable.utility.accuracy import DECODED
-from deniable.utility.findings import SCORE, Findings
+from deniable.utility.findings import SCORE, SHOWN_PLACES, Findings
 from deniable.utility.summary import lines_of
 
 
@@ -23,7 +23,8 @@ def _curves(found: Findings) -> dict[str, Any]:
         "always the most frequent class": found.majority[SCORE],
     }
     lines = dict(lines_of(found.in_order, SCORE))
-    lines |= lines_of(found.points.get(DECODED, ()), SCORE, read=", decoded")
+    decoded = [point for place in SHOWN_PLACES for point in found.at(place, DECODED)]
+    lines |= lines_of(decoded, SCORE, read=", decoded")
     return {"lines": lines, "x": "ε", "y": SCORE, "levels": levels}
 
 
@@ -80,12 +81,25 @@ def utility_page(found: Findings) -> Page:
         page.add_text(f"Released text is read as it stands here: {about.not_decoded}.")
     page.add_section("All numbers")
     page.add_table(
-        *found.cells(),
-        caption="Mean scores, with the lowest and the highest run. Words changed: of your texts; unknown "
-        "words always change.",
+        *_narrow(*found.cells()),
+        caption="Mean scores (lowest–highest run). Words changed: of your texts; unknown words always "
+        "change.",
     )
     _add_method(page, found)
     return page
+
+
+def _narrow(columns: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Return the table without the number of runs, which is said below, and the range of secondary scores:
+    a page is narrower than a terminal."""
+    shown = [place for place, name in enumerate(columns) if name != "runs"]
+
+    def cell(name: str, value: str) -> str:
+        return value.partition(" (")[0] if name.startswith("macro F1") else value.replace(" to ", "–")
+
+    return [columns[place] for place in shown], [
+        [cell(columns[place], cells[place]) for place in shown] for cells in rows
+    ]
 
 
 def _facts(found: Findings) -> list[tuple[str, str]]:
