@@ -16,6 +16,14 @@ from deniable.records.reading import read_texts, rewrite_file
 from tests.support.keeping import keep_all as privatize_file
 
 VISIT = pa.struct({"note": pa.string(), "day": pa.timestamp("ns", tz="UTC"), "price": pa.decimal128(8, 2)})
+BESIDE = {
+    "date": pa.array([2**31 - 1, None], pa.int32()).cast(pa.date32()),  # in no calendar of Python
+    "stamp": pa.array([2**62 + 1, -1], pa.int64()).cast(pa.timestamp("ns")),
+    "time": pa.array([1, 2], pa.int64()).cast(pa.time64("ns")),
+    "lasts": pa.array([3, -(2**62)], pa.int64()).cast(pa.duration("ns")),
+    "extended": pa.ExtensionArray.from_storage(pa.uuid(), pa.array([bytes(16), None], pa.binary(16))),
+    "map": pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int64())),
+}
 ROWS: list[dict[str, Any]] = [
     {"visit": {"note": "the, quick", "day": 1}, "visits": [{"note": "fox!"}, None, {"note": None}], "notes": ["a,", None]},  # noqa: E501
     {"visit": None, "visits": [], "notes": []},
@@ -180,6 +188,19 @@ def test_a_record_budget_is_never_spent_on_the_name_and_on_the_path(
     ):
         privatize_file(private, tmp_path / "in.parquet", tmp_path / "out.parquet", columns=["a.b"])
     assert not (tmp_path / "out.parquet").exists()
+
+
+def test_values_of_every_kind_beside_a_nested_text_stay_what_they_are(
+    private: Privatizer, tmp_path: Path
+) -> None:
+    def table(text: str) -> pa.Table:
+        struct = pa.StructArray.from_arrays([pa.array([text, None]), *BESIDE.values()], ["note", *BESIDE])
+        listed = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), struct)
+        return pa.table({"v": struct, "l": listed})
+
+    pq.write_table(table("fox."), tmp_path / "in.parquet")
+    privatize_file(private, tmp_path / "in.parquet", tmp_path / "out.parquet", columns=["v.note", "l[].note"])
+    assert pq.read_table(tmp_path / "out.parquet").equals(table("fox"))
 
 
 @pytest.mark.parametrize("required", [False, True])

@@ -171,7 +171,10 @@ class ParquetReader(Reader):
                     slot.holder[slot.key] = next(texts)
             for place, name in self._private.items():
                 values = [record[name] for _, _, record, _ in rows]
-                arrays[place] = _as_type(values, self.schema.field(place).type)
+                try:
+                    arrays[place] = _as_type(values, self.schema.field(place).type)
+                except (*_NOT_IN_PYTHON, TypeError):
+                    self._refuse_beside(name)
             kept = [arrays[place] for place in self._kept]
             batches.append(pa.RecordBatch.from_arrays(kept, schema=self._written))
         return pa.Table.from_batches(batches, schema=self._written)
@@ -250,12 +253,13 @@ class ParquetReader(Reader):
         try:
             if is_text(plain):
                 self._check_lengths(column, done)
+            else:
+                column = column.cast(_plain_type(column.type))
             values: list[Any] = column.to_pylist()
         except (UnicodeDecodeError, pa.ArrowInvalid):
             self._refuse_bytes("a text", column, done)
         except _NOT_IN_PYTHON:
-            problem = "has values beside nested texts that Python cannot read; leave them out of it"
-            raise RecordError(self.name, problem) from None
+            self._refuse_beside("a column")
         return values
 
     def _check_lengths(self, column: pa.Array, done: int) -> None:
@@ -280,6 +284,12 @@ class ParquetReader(Reader):
         if text is not None and len(text) > LONGEST_RECORD:
             self._refuse_long(record)
         return text
+
+    def _refuse_beside(self, column: str) -> NoReturn:
+        problem = (
+            f"{printable(column)} has values beside its texts that Python cannot hold; leave them out of it"
+        )
+        raise RecordError(self.name, problem) from None
 
     def _refuse_long(self, record: int) -> NoReturn:
         problem = f"a text is longer than {LONGEST_RECORD:,} characters; split it"
@@ -317,9 +327,24 @@ def _value(scalar: pa.Scalar) -> Any:
         return Leaf.OTHER
 
 
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type without extensions, and with whole numbers in place of dates and times: Python does not
+    have all of these."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return _plain_type(kind.storage_type)
+    if pa.types.is_temporal(kind) and kind.bit_width in (32, 64):
+        return pa.int32() if kind.bit_width == 32 else pa.int64()
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_plain_type(field.type)) for field in kind])
+    if _is_list(kind):
+        make = pa.large_list if pa.types.is_large_list(kind) else pa.list_
+        return make(kind.value_field.with_type(_plain_type(kind.value_type)))
+    return kind
+
+
 def _as_type(values: list[Any], kind: pa.DataType) -> pa.Array:
     if not pa.types.is_dictionary(kind):
-        return pa.array(values, type=kind)
+        return pa.array(values, type=_plain_type(kind)).cast(kind)
     return pa.array(values, type=kind.value_type).dictionary_encode()
 
 
