@@ -141,6 +141,10 @@ def test_nothing_is_written_in_a_received_folder_or_through_its_links(here: Path
     codes["tune"] = run(
         "tune", "labelled.csv", "--embedding", str(linked), "--label", "kind", "--text", "text", *search
     )
+    taking = ("--embedding", str(linked), "--text", "text", "--epsilon", "1")
+    decided = "--keep kind --no-input --accept-changes --allow-names -o decided".split()
+    codes["release"] = run("release", "labelled.csv", *taking, *decided)
+    codes["utility"] = run("utility", "labelled.csv", *taking, "--label", "kind")
     assert [name for name, code in codes.items() if code] == []
     assert contents(linked) == inside
     assert contents(here / "outside") == outside
