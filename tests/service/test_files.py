@@ -13,8 +13,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -25,7 +27,7 @@ from deniable.noise.key_file import write_new_key
 from deniable.records.journal import Partial
 from deniable.service import files, jobs
 from deniable.service.settings import Jobs, Limits
-from tests.service.running import ROWS, Client, allowed, as_csv, make_settings, running, wait_until
+from tests.service.running import OCTETS, ROWS, Client, allowed, as_csv, make_settings, running, wait_until
 
 
 def as_parquet() -> bytes:
@@ -279,3 +281,79 @@ def test_a_keyed_file_gives_the_same_words_again(tmp_path: Path) -> None:
         made = [opened.send(record_id="id", wait=600).body for _ in range(2)]
         assert made[0] == made[1]
         assert len(read("rows.csv", made[0])) == 50
+
+
+def checked(client: Client, name: str, content: bytes, **query: str) -> Any:
+    return client.ask("POST", "/check?" + urlencode({"name": name, **query}), content, OCTETS)
+
+
+PEOPLE = "patient;comment;e-mail\n" + "Jürgen Müller;he was very ill and went home;a@example.org\n" * 9
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+def test_a_check_finds_the_encoding_the_mark_and_what_needs_a_role(
+    client: Client, encoding: str, mark: str
+) -> None:
+    reply = checked(client, "people.csv", PEOPLE.replace(";", mark).encode(encoding))
+    assert reply.status == 200, reply.body
+    told = reply.json()
+    assert (told["encoding"], told["delimiter"], told["records"], told["complete"]) == (
+        encoding,
+        mark,
+        9,
+        True,
+    )
+    assert [(one["name"], one["text"], one["why"] is None) for one in told["columns"]] == [
+        ("patient", False, False),
+        ("comment", True, False),
+        ("e-mail", False, False),
+    ]
+    assert told["columns"][0]["values"] == ["Jürgen Müller"] * 9
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("rows.jsonl", as_jsonl()), ("rows.parquet", as_parquet()), ("rows.csv.gz", gzip.compress(as_csv()))],
+)
+def test_every_format_is_checked(client: Client, name: str, content: bytes) -> None:
+    told = checked(client, name, content).json()
+    assert [one["name"] for one in told["columns"]] == ["id", "text", "note"]
+    assert all(len(one["values"]) == 10 for one in told["columns"])
+
+
+def test_a_check_says_which_other_sheets_there_are(client: Client) -> None:
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    book.active.append(["text"])
+    book.active.append(["my doctor said that I am ill"])
+    book.create_sheet("staff").append(["Anna Smith"])
+    book.save(out)
+    assert checked(client, "book.xlsx", out.getvalue()).json()["sheets"] == ["staff"]
+
+
+def test_a_check_leaves_nothing_and_is_refused_in_words(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, limits=Limits(file_bytes=1_000))) as opened:
+        for name, content, status in (
+            ("a.csv", PEOPLE.encode(), 200),
+            ("a.csv", b"x" * 2_000, 413),
+            ("a.csv", b"a\n\x00\xff\xfe\x81", 422),
+            ("a.xlsx", b"zorblattsecret", 422),
+            ("a.json", b"[" * 900, 422),
+            ("a.doc", b"", 422),
+            ("../a.csv", b"", 422),
+        ):
+            reply = checked(opened, name, content)
+            assert reply.status == status, (name, reply.body)
+            assert "zorblatt" not in reply.body.decode()
+            assert str(tmp_path) not in reply.body.decode()
+        assert checked(opened, "a.csv", b"a,b\n", encoding="base64").status == 422
+        assert checked(opened, "a.csv", b"a,b\n", column="a").status == 422, "it takes no roles"
+        assert list((tmp_path / "jobs").iterdir()) == []
+
+
+def test_what_a_check_finds_suspicious_is_not_released_without_a_role(client: Client) -> None:
+    query: dict[str, Any] = {"name": "people.csv", "column": "comment", "delimiter": ";", "wait": 600}
+    refused = client.upload(PEOPLE.encode(), **query)
+    assert (refused.status, "patient" in refused.error, "e-mail" in refused.error) == (422, True, True)
+    released = client.upload(PEOPLE.encode(), **query, drop="patient", keep="e-mail")
+    assert (released.status, b"M\xc3\xbcller" in released.body) == (200, False)
