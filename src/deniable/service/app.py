@@ -49,7 +49,7 @@ from deniable.service.settings import Settings
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _FILE = "application/octet-stream"
 _PAGES = {"index.html": "/", "docs.html": "/docs"}
-_CARD = dict[str, Any]
+_OBJECT = dict[str, Any]
 
 
 class Service:
@@ -93,131 +93,40 @@ class Service:
     def _endpoints(self) -> list[Endpoint]:
         releases, files, facts = Releases(self.rules, self.batcher), Files(self.rules, self.store), self.facts
         file, lines, text = Content(bytes, (_FILE,)), Content(str, (NDJSON,)), Content(str, ("text/plain",))
-        received = Content(bytes, (_FILE,), also=("text/csv",))
-
-        def json(kind: Any) -> Content:
-            return Content(kind)
-
+        sent = Content(bytes, (_FILE,), also=("text/csv",))
         return [
+            Endpoint("POST /privatize", releases.privatize, {200: PrivatizeReply}, PrivatizeRequest),
+            Endpoint("POST /privatize/stream", releases.stream, {200: lines}, lines, query=Choice),
+            Endpoint("POST /check", files.check, {200: CheckReply}, sent, query=FileQuery),
+            Endpoint("POST /files", files.upload, {200: file, 202: JobReply}, sent, query=UploadQuery),
+            Endpoint("GET /jobs/{id}", files.job, {200: JobReply}),
+            Endpoint("DELETE /jobs/{id}", files.delete, {204: None, 202: JobReply}),
+            Endpoint("GET /jobs/{id}/output", files.output, {200: file}),
+            Endpoint("GET /jobs/{id}/card", files.card, {200: _OBJECT}),
+            Endpoint("GET /jobs/{id}/receipt", files.receipt, {200: _OBJECT}),
+            Endpoint("GET /explain/{word}", facts.explain_named, {200: ExplainReply}, query=Choice),
+            Endpoint("POST /explain", facts.explain, {200: ExplainReply}, ExplainRequest),
+            Endpoint("POST /words", facts.words, {200: WordsReply}, TextRequest),
+            Endpoint("POST /decode", facts.decode, {200: DecodeReply}, TextRequest),
+            Endpoint("GET /allowed", facts.allowed, {200: AllowedReply}),
+            Endpoint("GET /embeddings", facts.embeddings, {200: list[EmbeddingReply]}),
+            Endpoint("GET /mechanisms", facts.mechanisms, {200: list[MechanismReply]}),
             Endpoint(
-                "POST /privatize",
-                releases.privatize,
-                "Release one text or a list of texts.",
-                {200: json(PrivatizeReply)},
-                body=json(PrivatizeRequest),
+                "GET /calibration/{embedding}", facts.calibration, {200: _OBJECT}, query=CalibrationQuery
             ),
-            Endpoint(
-                "POST /privatize/stream",
-                releases.stream,
-                "Release lines as they come: a StreamLine each, in and out, in order. An error is the last.",
-                {200: lines},
-                body=lines,
-                query=Choice,
-            ),
-            Endpoint(
-                "POST /check",
-                files.check,
-                "Look into a file before it is released; it is deleted at once.",
-                {200: json(CheckReply)},
-                body=received,
-                query=FileQuery,
-            ),
-            Endpoint(
-                "POST /files",
-                files.upload,
-                "Release a file. Columns that look private need a role. The reply names a job, or is the "
-                "released file if `wait` seconds are enough.",
-                {200: file, 202: json(JobReply)},
-                body=received,
-                query=UploadQuery,
-            ),
-            Endpoint("GET /jobs/{id}", files.job, "The state of a job.", {200: json(JobReply)}),
-            Endpoint(
-                "DELETE /jobs/{id}",
-                files.delete,
-                "Delete a job and all that belongs to it; 202 says that it will be at the next checkpoint.",
-                {204: None, 202: json(JobReply)},
-            ),
-            Endpoint("GET /jobs/{id}/output", files.output, "The released file.", {200: file}),
-            Endpoint(
-                "GET /jobs/{id}/card", files.card, "Its card, to be handed over with it.", {200: json(_CARD)}
-            ),
-            Endpoint(
-                "GET /jobs/{id}/receipt",
-                files.receipt,
-                "Its receipt: counts of private text, to be kept.",
-                {200: json(_CARD)},
-            ),
-            Endpoint(
-                "GET /explain/{word}",
-                facts.explain_named,
-                "What a word becomes.",
-                {200: json(ExplainReply)},
-                query=Choice,
-            ),
-            Endpoint(
-                "POST /explain",
-                facts.explain,
-                "What a word in no address becomes.",
-                {200: json(ExplainReply)},
-                body=json(ExplainRequest),
-            ),
-            Endpoint(
-                "POST /words",
-                facts.words,
-                "How often each word of a text is released unchanged, at any ε.",
-                {200: json(WordsReply)},
-                body=json(TextRequest),
-            ),
-            Endpoint(
-                "POST /decode",
-                facts.decode,
-                "Which words could have stood behind the words of a released text.",
-                {200: json(DecodeReply)},
-                body=json(TextRequest),
-            ),
-            Endpoint("GET /allowed", facts.allowed, "What the operator allows.", {200: json(AllowedReply)}),
-            Endpoint(
-                "GET /embeddings", facts.embeddings, "The embeddings.", {200: json(list[EmbeddingReply])}
-            ),
-            Endpoint(
-                "GET /mechanisms",
-                facts.mechanisms,
-                "The mechanisms and their options.",
-                {200: json(list[MechanismReply])},
-            ),
-            Endpoint(
-                "GET /calibration/{embedding}",
-                facts.calibration,
-                "How often words stay unchanged, by ε, over all words of an embedding.",
-                {200: json(_CARD)},
-                query=CalibrationQuery,
-            ),
-            Endpoint(
-                "GET /card",
-                facts.card,
-                "The card of releases with these settings.",
-                {200: json(_CARD)},
-                query=Choice,
-            ),
-            Endpoint(
-                "GET /health", _healthy, "Whether the process answers.", {200: json(StatusReply)}, token=False
-            ),
-            Endpoint(
-                "GET /ready",
-                _healthy,
-                "Whether text can be released: the embeddings are open.",
-                {200: json(StatusReply)},
-                token=False,
-            ),
-            Endpoint("GET /metrics", self._show_metrics, "Numbers for Prometheus.", {200: text}),
-            Endpoint("GET /openapi.json", self._describe, "This description.", {200: json(_CARD)}),
+            Endpoint("GET /card", facts.card, {200: _OBJECT}, query=Choice),
+            Endpoint("GET /health", _healthy, {200: StatusReply}, token=False),
+            Endpoint("GET /ready", _healthy, {200: StatusReply}, token=False),
+            Endpoint("GET /metrics", self._show_metrics, {200: text}),
+            Endpoint("GET /openapi.json", self._describe, {200: _OBJECT}),
         ]
 
     async def _show_metrics(self, _: Request) -> Response:
+        """Return numbers for Prometheus."""
         return Response(self.metrics.text(), media_type=self.metrics.content_type)
 
     async def _describe(self, _: Request) -> Response:
+        """Return this description."""
         return json_reply(describe(self.endpoints, token=self.settings.server.token_file is not None))
 
 
@@ -235,14 +144,14 @@ def _typed(endpoint: Endpoint) -> Handler:
     """
 
     async def serve(request: Request) -> Response:
-        if endpoint.body is not None:
+        if (body := endpoint.received) is not None:
             kind, _, parameters = request.headers.get("content-type", "").partition(";")
             charset = parameters.strip().lower().removeprefix("charset=").strip('"')
-            if kind.strip().lower() not in (*endpoint.body.types, *endpoint.body.also) or charset not in (
+            if kind.strip().lower() not in (*body.types, *body.also) or charset not in (
                 "",
                 "utf-8",
             ):
-                raise Refused(415, f"the content type must be {' or '.join(endpoint.body.types)}")
+                raise Refused(415, f"the content type must be {' or '.join(body.types)}")
             if request.headers.get("content-encoding", "identity") != "identity":
                 problem = "the body must not be compressed on its way; a compressed file says so in its name"
                 raise Refused(415, problem)
@@ -252,6 +161,7 @@ def _typed(endpoint: Endpoint) -> Handler:
 
 
 async def _healthy(_: Request) -> Response:
+    """Say that the process answers, with its embeddings open."""
     return json_reply(StatusReply())
 
 

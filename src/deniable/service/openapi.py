@@ -51,15 +51,27 @@ class Content:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One thing that can be asked for, by its method and path, with a reply for each status of success."""
+    """One thing that can be asked for, by its method and path, with a reply for each status of success.
+
+    A reply and the body are types of JSON, or a ``Content``; a reply of None has no body.
+    """
 
     name: str
     serve: Handler
-    summary: str
-    replies: Mapping[int, Content | None]
-    body: Content | None = None
+    replies: Mapping[int, Any]
+    body: Any = None
     query: type[msgspec.Struct] | None = None
     token: bool = True
+
+    @property
+    def received(self) -> Content | None:
+        """The body of a request."""
+        return _content(self.body)
+
+    @property
+    def summary(self) -> str:
+        """What it does, as its handler says."""
+        return " ".join(str(self.serve.__doc__).split())
 
     @property
     def method(self) -> str:
@@ -80,14 +92,14 @@ class Endpoint:
         return "_".join([self.method.lower(), *words]) + by
 
 
+def _content(kind: Any) -> Content | None:
+    return kind if kind is None or isinstance(kind, Content) else Content(kind)
+
+
 def describe(endpoints: list[Endpoint], *, token: bool) -> dict[str, Any]:
     """Return the description; ``token`` says whether the service asks for one."""
-    contents = [
-        each
-        for endpoint in endpoints
-        for each in (endpoint.body, *endpoint.replies.values())
-        if each is not None
-    ]
+    bodies = [kind for endpoint in endpoints for kind in (endpoint.body, *endpoint.replies.values())]
+    contents = [content for kind in bodies if (content := _content(kind)) is not None]
     queries = [endpoint.query for endpoint in endpoints if endpoint.query is not None]
     kinds: list[Any] = [each.kind for each in contents if each.kind is not bytes]
     kinds = list({str(kind): kind for kind in (*kinds, *queries, ErrorReply, StreamLine)}.values())
@@ -107,23 +119,24 @@ def describe(endpoints: list[Endpoint], *, token: bool) -> dict[str, Any]:
     }
     paths: dict[str, Any] = {}
     for each in endpoints:
-        wrong = [*_ALWAYS, *(_WITH_BODY if each.body is not None else ())]
+        body = each.received
+        wrong = [*_ALWAYS, *(_WITH_BODY if body is not None else ())]
         wrong += ["422"] if each.query is not None or "{" in each.path else []
         wrong += ["401"] if token and each.token else []
         wrong += ["404"] if "{" in each.path else []
         wrong += ["409"] if each.path.startswith("/jobs/{id}/") else []
-        wrong += ["429"] if bytes in (each.body and each.body.kind,) else []
+        wrong += ["429"] if body is not None and body.kind is bytes else []
         operation: dict[str, Any] = {
             "operationId": each.operation,
             "summary": each.summary,
             "parameters": [*_in_path(each.path), *_in_query(each.query, parts)],
-            "responses": {str(status): answered(content) for status, content in each.replies.items()}
+            "responses": {str(status): answered(_content(kind)) for status, kind in each.replies.items()}
             | {status: refused[status] for status in sorted(set(wrong))},
         }
         if token:
             operation["security"] = [{"token": []}] if each.token else []
-        if each.body is not None:
-            operation["requestBody"] = {"required": True, "content": described(each.body)}
+        if body is not None:
+            operation["requestBody"] = {"required": True, "content": described(body)}
         paths.setdefault(each.path, {})[each.method.lower()] = operation
     for query in queries:  # they are parameters, and no messages
         parts.pop(query.__name__, None)

@@ -115,7 +115,10 @@ class Releases:
         return json_reply(reply)
 
     async def stream(self, request: Request) -> Response:
-        """Release lines as they arrive. What is not read by the client is not read from it either."""
+        """Release lines, a StreamLine each, in order as they arrive; an error is the last.
+
+        What is not read by the client is not read from it either.
+        """
         choice = read_query(request, Choice)
         prepared = await self._rules.ready(choice)
         return _BothWays(self.lines(request, prepared), media_type=NDJSON)
