@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from deniable.lab.comparison import ComparisonResult, read_comparison
 from deniable.lab.comparison.page import levels_of, lines_of, risk_label
 from deniable.lab.comparison.results import Row
-from deniable.lab.comparison.words import columns_of, met_and_missed, received, target_name
+from deniable.lab.comparison.words import columns_of, met_and_missed, received
 from deniable.report.curves import curves
 from deniable.report.figure import png
 from scripts.pages import EXPERIMENTS, csv_text, table
@@ -79,13 +79,14 @@ def by_mechanism(results: dict[str, ComparisonResult], reading: str, cell: Calla
 
 
 def at_equal_attackers(result: ComparisonResult) -> str:
-    """Return the rows of every target of a result, each under the name of its target."""
+    """Return the rows of every target of a result, without their ε."""
     lines = [
-        [target_name(target), *cells]
+        [f"{target.reading} = {target.value:g}", *cells[:2], *cells[3:]]
         for target in result.targets
         for cells in met_and_missed(result, target)[0]
     ]
-    return table(columns_of(result), lines)
+    columns = columns_of(result)
+    return table([*columns[:3], *columns[4:]], lines)
 
 
 def rows(results: dict[str, ComparisonResult]) -> Iterator[list[object]]:

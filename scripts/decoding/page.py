@@ -100,7 +100,7 @@ def tables() -> dict[str, str]:
     shown = [[*row.names, *accuracies(row)[3:]] for row in larger]
     return {
         "accuracy": table([*NAMES, *ACCURACY[3:]], shown, align="llr"),
-        "context": in_context(larger),
+        "context": in_context([row for row in larger if row not in middle]),
         "sides": table([*NAMES[:2], *PLACES, *FREQUENCIES], sides, align="llr"),
     }
 
