@@ -53,11 +53,15 @@ def judged() -> Findings:
     torch = pytest.importorskip("torch")
     torch.set_num_threads(1)
     from deniable.lab.membership.auditor import judge_conditions
-    from deniable.lab.membership.models import run_jobs
+    from deniable.lab.membership.models import run_job
 
     conditions = encode_conditions({ORIGINAL: made_users(32), "chance": made_users(32, seed=1, own=False)})
     plan = make_plan(32, targets=2, shadows=3, seed=0)
-    counts = run_jobs(plan.jobs(list(conditions)), conditions, TINY, seed=0, device=torch.device("cpu"))
+    cpu = torch.device("cpu")
+    counts = {
+        job.name: run_job(job, conditions, TINY, seed=number, device=cpu)
+        for number, job in enumerate(plan.jobs(list(conditions)))
+    }
     return judge_conditions(plan, list(conditions), counts)
 
 
@@ -79,62 +83,20 @@ def test_the_setting_of_the_paper_turns_the_sign_where_members_are_asked_by_nois
     assert found.auc < judged[ORIGINAL]["original text"]["plain"].mean.auc
 
 
-def test_models_side_by_side_do_not_touch_each_other() -> None:
-    torch = pytest.importorskip("torch")
-    from deniable.lab.membership.models import LanguageModels
-
-    models = LanguageModels(3, TINY, seed=0, device=torch.device("cpu"))
-    rows = torch.randint(3, 160, (3, 4, 9))
-    models.losses(rows)[1].backward()  # type: ignore[no-untyped-call, unused-ignore]
-    for weight in models.weights:
-        assert weight.grad is not None
-        touched = weight.grad.flatten(1).abs().sum(1) > 0
-        assert touched.tolist() == [False, True, False]
-
-
-def test_one_of_several_models_scores_as_it_does_among_them() -> None:
-    torch = pytest.importorskip("torch")
-    from deniable.lab.membership.models import LanguageModels
-
-    models = LanguageModels(2, TINY, seed=0, device=torch.device("cpu"))
-    words = torch.randint(3, 160, (2, 4, 8))
-    together = models.logits(words, training=False)
-    alone = models.one(1).logits(words[1:], training=False)
-    assert torch.allclose(together[1], alone[0], atol=1e-5)
-
-
-def test_the_lstm_is_that_of_pytorch() -> None:
-    torch = pytest.importorskip("torch")
-    from deniable.lab.membership.models import LanguageModels
-
-    models = LanguageModels(1, TINY, seed=0, device=torch.device("cpu"))
-    theirs = torch.nn.LSTM(TINY.embedding, TINY.hidden, batch_first=True)
-    with torch.no_grad():
-        theirs.weight_ih_l0.copy_(models.inwards[0].T)
-        theirs.weight_hh_l0.copy_(models.recurrent[0].T)
-        theirs.bias_ih_l0.copy_(models.bias[0, 0])
-        theirs.bias_hh_l0.zero_()
-        words = torch.randint(3, 160, (1, 4, 8))
-        states, _ = theirs(models.embedding[0][words[0]])
-        expected = states.reshape(-1, TINY.hidden) @ models.outwards[0] + models.offset[0]
-        assert torch.allclose(models.logits(words, training=False)[0], expected, atol=1e-5)
-
-
 def test_ranks_of_words_are_counted_per_user() -> None:
     torch = pytest.importorskip("torch")
-    from deniable.lab.membership.models import LanguageModels, rank_counts
+    from deniable.lab.membership.models import LanguageModel, rank_counts
 
-    models = LanguageModels(1, TINY, seed=0, device=torch.device("cpu"))
+    model = LanguageModel(TINY)
     with torch.no_grad():
-        models.outwards.zero_()
-        models.offset[0, 0] = torch.arange(
-            160, 0, -1
-        )  # the next word is always likeliest to be number 0, then 1, …
+        model.outwards.weight.zero_()
+        # The next word is always likeliest to be number 0, then 1, …
+        model.outwards.bias.copy_(torch.arange(160, 0, -1))
     users = [
         np.array([[5, 3, 4, TEXT_END, UNKNOWN, PADDING, PADDING, PADDING, PADDING]], dtype=np.int32),
         np.array([[3, 60] + [0] * 7], dtype=np.int32),
     ]
-    counts = rank_counts(models.one(0), users)
+    counts = rank_counts(model, users)
     assert np.flatnonzero(counts[0]).tolist() == [3, 4, BINS - 1]
     assert np.flatnonzero(counts[1]).tolist() == [50]
     assert histograms(counts).shape == (2, 100)

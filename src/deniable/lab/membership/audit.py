@@ -35,7 +35,7 @@ from deniable.lab.membership.auditor import (
 )
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
-from deniable.progress import Report, part_of
+from deniable.progress import Report
 from deniable.records.reading import LabelledTexts
 from deniable.report.wording import Point
 from deniable.utility.classifiers import sklearn
@@ -184,10 +184,6 @@ def _require_libraries() -> None:
         raise MissingExtra("the membership audit", "lab") from None
 
 
-_MODELS_AT_ONCE = {"cpu": 12, "cuda": 48}
-"""How many language models are trained side by side: a card that trains few is idle most of the time."""
-
-
 def train_and_ask(
     plan: Plan,
     conditions: Mapping[str, Streams],
@@ -196,19 +192,23 @@ def train_and_ask(
     seed: int,
     report: Report | None,
 ) -> dict[str, NDArray[np.int32]]:
-    """Return the rank counts of all jobs; a few models at a time are trained side by side."""
+    """Return the rank counts of all jobs; ``report`` hears of epochs."""
     import torch
 
-    from deniable.lab.membership.models import run_jobs
+    from deniable.lab.membership.models import run_job
 
     jobs = plan.jobs(list(conditions))
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    at_once = _MODELS_AT_ONCE[device.type]
-    groups = [jobs[start : start + at_once] for start in range(0, len(jobs), at_once)]
     counts: dict[str, NDArray[np.int32]] = {}
-    for number, group in enumerate(groups):
-        part = None if report is None else part_of(report, number, len(groups))
-        counts |= run_jobs(group, conditions, settings, seed=seed + number, device=device, report=part)
+    for number, job in enumerate(jobs):
+
+        def after_epoch(epoch: int, number: int = number) -> None:
+            if report is not None:
+                report(number * settings.epochs + epoch, len(jobs) * settings.epochs)
+
+        counts[job.name] = run_job(
+            job, conditions, settings, seed=seed + number, device=device, after_epoch=after_epoch
+        )
     return counts
 
 
