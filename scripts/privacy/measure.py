@@ -22,13 +22,13 @@ from deniable import Embedding, Multivariate
 from deniable.audit.draws import Users, draw_users
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.choice import protect
-from deniable.lab.baselines.scrambling import (
+from deniable.lab.baselines import (
     Collection,
     IncognitoLike,
     VersatileSemantic,
     VersatileStatistical,
+    WordNet,
 )
-from deniable.lab.baselines.wordnet import WordNet
 from deniable.lab.membership.audit import choose_users, measure_texts, train_and_ask
 from deniable.lab.membership.auditor import ORIGINAL, LanguageModelSettings, judge_conditions, make_plan
 from deniable.lab.membership.models import encode_conditions

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.lab.tasks.catalogue import TASKS
-from deniable.lab.tasks.reproduction import baseline_of
+from deniable.lab.tasks.reproduction import TASKS, baseline_of
 from deniable.lab.tasks.task import Task
 from deniable.utility.classifiers import Classifier, class_scores
 from deniable.words.cutter import words_of

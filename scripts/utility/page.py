@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from deniable.lab.tasks.catalogue import TASKS
+from deniable.lab.tasks.reproduction import TASKS
 from deniable.report.curves import curves
 from deniable.report.figure import save
 from deniable.utility.summary import lines_of

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from deniable.lab.tasks.catalogue import TASKS, training_settings
 from deniable.lab.tasks.outcomes import TaskOutcome
+from deniable.lab.tasks.reproduction import TASKS, training_settings
 from deniable.utility.summary import Point, points_of
 from scripts.pages import EXPERIMENTS, read_json
 

@@ -10,9 +10,16 @@ import pytest
 
 from deniable import Embedding
 from deniable.audit.results import finding, largest_acceptable, read_result
-from deniable.audit.shares import share_of
+from deniable.audit.shares import Share, share_of
 from deniable.errors import UnusableAuditData
-from deniable.lab.authorship import Split, audit_authorship, name_authors, split_by_author
+from deniable.lab.authorship import (
+    AuthorClassifier,
+    AuthorshipFinding,
+    Split,
+    audit_authorship,
+    name_authors_at,
+    split_by_author,
+)
 from deniable.records.reading import LabelledTexts
 
 TOPICS = {
@@ -30,6 +37,15 @@ def made_texts(each: int = 12) -> LabelledTexts:
             people.append(person)
             texts.append(" ".join(rng.choice(words.split(), 5)))
     return LabelledTexts(source="letters.csv", people=people, texts=texts)
+
+
+def name_authors(
+    original: Split, releases: list[tuple[float, Split]]
+) -> tuple[Share, list[AuthorshipFinding]]:
+    """Return how often the author is named on original text, and on each release of it."""
+    informed = AuthorClassifier(original.learnt, original.learnt_authors)
+    found = [name_authors_at(epsilon, informed, released) for epsilon, released in releases]
+    return informed.share_named(original), found
 
 
 def changed(split: Split, change: Callable[[str], str]) -> Split:

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from deniable.errors import InvalidParameter
-from deniable.lab.baselines.scrambling import (
+from deniable.lab.baselines import (
     KEPT,
     Collection,
     IncognitoLike,
     VersatileSemantic,
     VersatileStatistical,
+    WordNet,
 )
-from deniable.lab.baselines.wordnet import WordNet
 
 pytest.importorskip("bm25s")
 

@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 from scripts.pages import read_json
 from scripts.utility.results import RESULTS, experiments_of, gather
 
-from deniable.lab.tasks.catalogue import training_settings
+from deniable.lab.tasks.reproduction import training_settings
 
 
 def some_results(count: int) -> list[dict[str, Any]]:

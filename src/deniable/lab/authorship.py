@@ -4,7 +4,7 @@ of released text."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -193,16 +193,6 @@ def audit_authorship(
         original=informed.share_named(original),
         released=tuple(released),
     )
-
-
-def name_authors(
-    original: Split, releases: Iterable[tuple[float, Split]]
-) -> tuple[Share, tuple[AuthorshipFinding, ...]]:
-    """Return how often the author is named on original text, which is cut as a release cuts it, and on each
-    release of it by its ε."""
-    informed = AuthorClassifier(original.learnt, original.learnt_authors)
-    findings = tuple(name_authors_at(epsilon, informed, released) for epsilon, released in releases)
-    return informed.share_named(original), findings
 
 
 def name_authors_at(epsilon: float, informed: AuthorClassifier, released: Split) -> AuthorshipFinding:

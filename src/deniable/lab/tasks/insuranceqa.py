@@ -54,11 +54,13 @@ def load_insuranceqa(path: Path, *, counts: dict[str, int] | None = None) -> Tas
         records = json_lines(_require(path, "v2_answers.jsonl"), "label", "text")
         task = _task({record["label"]: record["text"] for record in records}, _questions_in_json(path))
     elif _find(path, "answers.label.token_idx"):
-        spelling, published = _Spelling(_require(path, "vocabulary")), V1_COUNTS
-        task = _task(_answers(path, "answers.label.token_idx", spelling), _questions_of_v1(path, spelling))
+        vocabulary, published = _vocabulary(path), V1_COUNTS
+        task = _task(
+            _answers(path, "answers.label.token_idx", vocabulary), _questions_of_v1(path, vocabulary)
+        )
     elif _find(path, name := "InsuranceQA.label2answer.raw.encoded"):
-        spelling = _Spelling(_require(path, "vocabulary"))
-        task = _task(_answers(path, name, spelling), _questions_of_v2(path, spelling))
+        vocabulary = _vocabulary(path)
+        task = _task(_answers(path, name, vocabulary), _questions_of_v2(path, vocabulary))
     else:
         problem = (
             "no answers: neither answers.label.token_idx (V1), InsuranceQA.label2answer.* nor v2_*.jsonl"
@@ -104,17 +106,17 @@ def _questions_in_json(folder: Path) -> Iterator[_Question]:
         yield _Question(split, file, line, record["question"], record["answers"], pools)
 
 
-def _questions_of_v1(folder: Path, spelling: _Spelling) -> Iterator[_Question]:
+def _questions_of_v1(folder: Path, vocabulary: Mapping[str, str]) -> Iterator[_Question]:
     """Yield the questions of V1; the two test sets are taken together."""
     for name, split in _V1_FILES.items():
         file = _require(folder, name)
         for line, row in _rows(file, 2 if split == "train" else 3):
             words, right, pool = (*row, "") if split == "train" else (row[1], row[0], row[2])
             pools = {} if split == "train" else {500: pool.split()}
-            yield _Question(split, file, line, spelling.spell(words, file, line), right.split(), pools)
+            yield _Question(split, file, line, _spell(vocabulary, words, file, line), right.split(), pools)
 
 
-def _questions_of_v2(folder: Path, spelling: _Spelling) -> Iterator[_Question]:
+def _questions_of_v2(folder: Path, vocabulary: Mapping[str, str]) -> Iterator[_Question]:
     """Yield the questions of V2 with pools of 100 and 500."""
     for published, split in _SPLITS.items():
         sizes = (100,) if split == "train" else (100, 500)
@@ -128,27 +130,26 @@ def _questions_of_v2(folder: Path, spelling: _Spelling) -> Iterator[_Question]:
             raise TaskDataError(folder, problem)
         for (line, (_, words, right, _)), *same in zip(rows[0], *rows, strict=True):
             pools = {size: row[3].split() for size, (_, row) in zip(sizes, same, strict=True)}
-            text = spelling.spell(words, files[0], line)
+            text = _spell(vocabulary, words, files[0], line)
             yield _Question(split, files[0], line, text, right.split(), {} if split == "train" else pools)
 
 
-class _Spelling:
-    """The vocabulary: words by their numbers."""
-
-    def __init__(self, vocabulary: Path) -> None:
-        self._words = dict(row for _, row in _rows(vocabulary, 2))
-
-    def spell(self, numbers: str, file: Path, line: int) -> str:
-        """Return words for numbers, which stand in this line of a file."""
-        try:
-            return " ".join(self._words[number] for number in numbers.split())
-        except KeyError as error:
-            raise TaskDataError(file, f"the vocabulary has no word {error}", line=line) from None
+def _vocabulary(folder: Path) -> dict[str, str]:
+    """Return the words by their numbers."""
+    return {number: word for _, (number, word) in _rows(_require(folder, "vocabulary"), 2)}
 
 
-def _answers(folder: Path, name: str, spelling: _Spelling) -> dict[str, str]:
+def _spell(words: Mapping[str, str], numbers: str, file: Path, line: int) -> str:
+    """Return words of the vocabulary for numbers, which stand in this line of a file."""
+    try:
+        return " ".join(words[number] for number in numbers.split())
+    except KeyError as error:
+        raise TaskDataError(file, f"the vocabulary has no word {error}", line=line) from None
+
+
+def _answers(folder: Path, name: str, vocabulary: Mapping[str, str]) -> dict[str, str]:
     file = _require(folder, name)
-    return {label: spelling.spell(words, file, line) for line, (label, words) in _rows(file, 2)}
+    return {label: _spell(vocabulary, words, file, line) for line, (label, words) in _rows(file, 2)}
 
 
 def _rows(file: Path, fields: int) -> Iterator[tuple[int, list[str]]]:

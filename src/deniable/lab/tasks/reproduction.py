@@ -1,5 +1,5 @@
-"""The paper's tasks as one call: perturb, train, evaluate, and go on where an earlier call was
-interrupted."""
+"""The paper's three tasks by name, and each as one call: perturb, train, evaluate, and go on where an earlier
+call was interrupted."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from deniable.atomic import put
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MissingExtra, TaskDataError
-from deniable.lab.tasks.catalogue import TASKS, training_settings
+from deniable.lab.tasks.enron import load_enron
+from deniable.lab.tasks.imdb import load_imdb
+from deniable.lab.tasks.insuranceqa import load_insuranceqa
 from deniable.lab.tasks.outcomes import Place, TaskOutcome, settings_of
 from deniable.lab.tasks.task import Task
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -26,7 +28,42 @@ from deniable.utility.classifiers import ranking_scores
 from deniable.utility.summary import Outcome, Point, lines_of, markdown, points_of, table_of
 from deniable.words.cutter import words_of
 
+if TYPE_CHECKING:
+    from deniable.lab.neural.classifier import ClassifierSettings
+    from deniable.lab.neural.ranker import RankerSettings
+
 _PLACES: dict[str, tuple[Place, ...]] = {"train": ("train",), "test": ("test",), "both": ("train", "test")}
+
+
+class PaperTask(NamedTuple):
+    """One task: its reader, the score that its curve shows, and what that score is called in words."""
+
+    load: Callable[[Path], Task]
+    score: str
+    score_in_words: str
+    title: str
+
+
+TASKS = {
+    "imdb": PaperTask(load_imdb, "accuracy", "accuracy", "IMDb: is a review positive?"),
+    "enron": PaperTask(load_enron, "accuracy", "accuracy", "Enron: which of ten authors wrote it?"),
+    "insuranceqa": PaperTask(
+        load_insuranceqa, "MRR@100", "mean reciprocal rank", "InsuranceQA: which answer fits?"
+    ),
+}
+
+
+def training_settings(name: str, *, after_tan: bool = False) -> ClassifierSettings | RankerSettings:
+    """Return how the model of a task is trained; with ``after_tan``, for insuranceqa, after Tan et al., whom
+    the paper replicates."""
+    from deniable.lab.neural.classifier import ClassifierSettings
+    from deniable.lab.neural.ranker import AFTER_TAN, RankerSettings
+
+    if name == "insuranceqa":
+        return AFTER_TAN if after_tan else RankerSettings()
+    if name == "enron":
+        return ClassifierSettings(batch=64, longest=300, epochs=30, patience=4)
+    return ClassifierSettings()
 
 
 @dataclass(frozen=True, kw_only=True)
