@@ -96,88 +96,65 @@ def findings(text: str = "word") -> TuningFindings:
 
 
 def page(text: str = "word") -> str:
-    return tuning_page(
-        findings(text), name="tuned", isolated=Isolated(count=2, words=50_000, shown=(text, text))
-    ).html()
+    isolated = Isolated(count=2, words=50_000, shown=(text, text))
+    return tuning_page(findings(text), name="tuned", isolated=isolated).html()
 
 
-def test_names_and_words_are_only_shown() -> None:
+def said_with(**change: object) -> str:
+    """Return the text of the page of other findings."""
+    return outline(tuning_page(replace(findings(), **change), name="tuned").html()).text  # type: ignore[arg-type]
+
+
+def test_the_page_is_well_formed_loads_nothing_and_only_shows_names_and_words() -> None:
     plain, hostile = outline(page()), outline(page(HOSTILE))
-    assert hostile.tags == plain.tags
-    assert hostile.attributes == plain.attributes
+    assert (hostile.tags, hostile.attributes) == (plain.tags, plain.attributes)
     assert "{{ 7 * 7 }}" in hostile.text
-
-
-def test_the_page_is_well_formed_and_loads_nothing() -> None:
-    found = outline(page())
-    assert found.problems == []
-    assert found.outside == []
-    assert found.tags.count("svg") == 1
-    assert any("chosen space: from" in label for label in found.labels)
+    assert (plain.problems, plain.outside, plain.tags.count("svg")) == ([], [], 1)
+    assert any("chosen space: from" in label for label in plain.labels)
 
 
 def test_what_survives_by_design_is_said_before_all_else_and_what_is_worse_is_said_too() -> None:
     text = outline(page()).text
-    places = [
-        text.index(heading)
-        for heading in ("What survives by design", "What else survives", "What an attacker names")
-    ]
+    parts = ("What survives by design", "70.0 % (decoded)", "What else survives", "What an attacker names")
+    places = [text.index(part) for part in parts]
     assert places == sorted(places)
-    assert "shows more of the kinds of words than the one without the map" in text
-    assert "Context did not help here" in text
+    for said in ("shows more of the kinds of words", "Context did not help here", "--protect nearest"):
+        assert said in text
     assert "was not measured: there is nothing to learn" in text
-    assert "70.0 % (decoded)" in text
-    assert "--protect nearest" in text
 
 
 def test_what_is_wrong_with_the_labels_is_said_on_the_page_and_in_json() -> None:
     said = "the labels of a.csv cannot be told"
-    found = replace(findings(), warnings=(said,))
-    assert "The labels of a.csv cannot be told" in outline(tuning_page(found, name="tuned").html()).text
+    assert "The labels of a.csv cannot be told" in said_with(warnings=(said,))
     assert "cannot be told" not in outline(page()).text
+    found = replace(findings(), warnings=(said,))
     assert (found.to_dict()["warnings"], findings().to_dict()["warnings"]) == ([said], [])
 
 
 def test_the_page_leads_with_the_attacker_who_names_most() -> None:
     stronger = AttackFinding(alone=named(0.07, 0.3), in_context=named(0.093, 0.28))
-    text = outline(tuning_page(replace(findings(), shaped=stronger), name="tuned").html()).text
+    text = said_with(shaped=stronger)
     assert "An attacker who reads in context names 9.3 % of the words" in text
+    assert "in the better of the two ways" in text
     assert "An attacker who looks at single words names 9 % of the words" in outline(page()).text
     assert (stronger.words, stronger.kinds) == (0.093, 0.3)
-    assert "in the better of the two ways" in text
 
 
 def test_the_page_says_on_which_attacker_spaces_were_matched() -> None:
-    words, kinds = (
-        tuning_page(replace(findings(), reading=reading), name="tuned") for reading in ("named", "kinds")
-    )
-    of_words, of_kinds = outline(words.html()), outline(kinds.html())
-    assert "named at most 10 % of the words, looking at each word by itself" in of_words.text
-    assert "ε was matched on kinds" not in of_words.text
-    assert (
-        "ε was matched on kinds: of the kinds of less frequent words an attacker names 31 %; one who sees "
-        "nothing, 12 %" in of_kinds.text
-    )
-    assert (
-        "named at most 10 % of the kinds of less frequent words, in the better of the two ways"
-        in of_kinds.text
-    )
-    assert "At an attacker who names 10 % of the kinds of less frequent words" in of_kinds.text
-    assert "at an attacker who names as many kinds of less frequent words" in of_kinds.text
-    assert any(
-        "% of the kinds of less frequent words that an attacker names" in label for label in of_kinds.labels
-    )
-    assert "shows more of the kinds of words than the one without the map" not in of_kinds.text, (
-        "it was brought to equal kinds"
-    )
+    of_words, of_kinds = said_with(reading="named"), said_with(reading="kinds")
+    assert "named at most 10 % of the words, looking at each word by itself" in of_words
+    assert "ε was matched on kinds" not in of_words
+    for said in (
+        "of the kinds of less frequent words an attacker names 31 %; one who sees nothing, 12 %",
+        "named at most 10 % of the kinds of less frequent words, in the better of the two ways",
+        "At an attacker who names 10 % of the kinds of less frequent words",
+    ):
+        assert said in of_kinds
+    assert "shows more of the kinds of words" not in of_kinds, "it was brought to equal kinds"
+    labels = outline(tuning_page(replace(findings(), reading="kinds"), name="tuned").html()).labels
+    assert any("% of the kinds of less frequent words that an attacker names" in label for label in labels)
     more_words = AttackFinding(alone=named(0.15, 0.2), in_context=None)
-    shown = outline(
-        tuning_page(replace(findings(), reading="kinds", shaped=more_words), name="tuned").html()
-    ).text
-    assert (
-        "At an equal share of kinds named, this space shows more of the words than the one without the map."
-        in shown
-    )
+    assert "this space shows more of the words" in said_with(reading="kinds", shaped=more_words)
 
 
 @pytest.mark.parametrize(
@@ -190,49 +167,30 @@ def test_the_page_says_on_which_attacker_spaces_were_matched() -> None:
             "Context did not help",
         ),
         ({"blind": replace(BLIND, judged_kinds=0)}, "–", "of the kinds of less frequent words are named"),
+        ({}, "This was not measured. To know them before the release: deniable calibrate", "--protect"),
     ],
 )
 def test_what_was_not_measured_is_said_to_be_so(change: dict[str, object], says: str, not_said: str) -> None:
-    text = outline(tuning_page(replace(findings(), **change), name="tuned").html()).text  # type: ignore[arg-type]
+    text = said_with(**change)
     assert says in text
     assert not_said not in text
 
 
 def test_the_commands_release_and_protect_with_the_mechanism_that_epsilon_was_matched_for() -> None:
     release = "privatize FILE --column TEXT --embedding tuned{} --epsilon 2.54 --never-release names -o OUT"
-    assert release.format("") in outline(tuning_page(findings(), name="tuned").html()).text
+    protect = "calibrate --embedding tuned --epsilon 2.54 --max-unchanged 0.5 --protect nearest --as tuned-"
+    assert release.format("") in said_with()
     text = outline(page()).text
-    assert (
-        "calibrate --embedding tuned --epsilon 2.54 --max-unchanged 0.5 --protect nearest --as "
-        "tuned-protected" in text
-    )
-    places = [
-        text.index(each)
-        for each in ("Words that hardly change", "--protect", release.format("-protected"), "The trade-off")
-    ]
+    parts = ("Words that hardly change", protect, release.format("-protected"), "The trade-off")
+    places = [text.index(each) for each in parts]
     assert places == sorted(places), "the command comes after the words that it protects"
-    found = replace(
-        findings(),
-        mechanism=ChosenMechanism(name="santext-plus", options={"p": 0.3, "sensitive": ["wordaa"]}),
-    )
-    text = outline(
-        tuning_page(found, name="tuned", isolated=Isolated(count=2, words=50_000, shown=("word",))).html()
-    ).text
+    other = ChosenMechanism(name="santext-plus", options={"p": 0.3, "sensitive": ["wordaa"]})
+    found, isolated = replace(findings(), mechanism=other), Isolated(count=2, words=50_000, shown=("word",))
+    text = outline(tuning_page(found, name="tuned", isolated=isolated).html()).text
     for command in (
         "privatize FILE --column TEXT --embedding tuned-protected",
         "calibrate --embedding tuned",
     ):
         assert f"{command} --mechanism santext-plus -O p=0.3 -O sensitive=… --epsilon 2.54" in text
-    assert "Mechanism: santext-plus (" in text
-    assert (found.to_dict()["mechanism"], found.to_dict()["mechanism_options"]) == (
-        "santext-plus",
-        {"p": 0.3, "sensitive": "…"},
-    )
-
-
-def test_a_page_without_a_calibration_says_that_words_were_not_looked_at() -> None:
-    text = outline(tuning_page(findings(), name="tuned").html()).text
-    assert (
-        "This was not measured. To know them before the release: deniable calibrate --embedding tuned "
-        "--epsilon 2.54" in text
-    )
+    shown = found.to_dict()
+    assert (shown["mechanism"], shown["mechanism_options"]) == ("santext-plus", {"p": 0.3, "sensitive": "…"})
