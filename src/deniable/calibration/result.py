@@ -130,7 +130,8 @@ def headline(calibration: Calibration, choice: Choice) -> str:
         capacity = f"on average no chance to guess a word rises by more than {targets.max_capacity:g} times"
         wish = f"{wish}; {capacity}" if wishes else capacity
     if not choice.meets_targets:
-        return f"At ε = {choice.epsilon:g} the target is missed. Asked for: {wish}. {failing} do not."
+        these = f" {failing} do not." if len(choice.failing) else ""
+        return f"At ε = {choice.epsilon:g} the target is missed. Asked for: {wish}.{these}"
     exceptions = f" The exceptions, {failing}, are named below." if len(choice.failing) else ""
     return f"At ε = {choice.epsilon:g} the target is met: {wish}.{exceptions}"
 
