@@ -40,6 +40,11 @@ class Share:
         """Whether the interval is so wide that too few were tried to say how often something is right."""
         return self.high - self.low > _SAYS_LITTLE
 
+    @property
+    def interval(self) -> str:
+        """The interval, in per cent, for tables."""
+        return f"{100.0 * self.low:.1f} – {100.0 * self.high:.1f}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:

@@ -93,7 +93,7 @@ def _add_attacks(page: Page, decision: Decision) -> None:
         [
             each.reader,
             _in_words(each.share),
-            _interval(each.share),
+            each.share.interval,
             percent(each.blind),
             f"{each.share.tries:,}",
         ]
@@ -110,7 +110,7 @@ def _add_attacks(page: Page, decision: Decision) -> None:
             ]
         )
     page.add_table(
-        ["reader", "right", "95 % interval", "guessing", "tries"],
+        ["reader", "right", "95 % interval, in %", "guessing", "tries"],
         rows,
         caption="How often each reader is right. The last row is for a reader who holds the original texts.",
     )
@@ -258,7 +258,3 @@ def _in_words(share: Share | None) -> str:
     if share is None:
         return "none in the text"
     return "too few words to say" if share.says_little else percent(share.value)
-
-
-def _interval(share: Share) -> str:
-    return f"{percent(share.low)} to {percent(share.high)}"

@@ -331,7 +331,7 @@ def _authorship_table(result: AuthorshipResult) -> Table:
 
 
 def _with_interval(share: Share) -> str:
-    return f"{percent_fixed(share.value)} ({100 * share.low:.1f} – {100 * share.high:.1f})"
+    return f"{percent_fixed(share.value)} ({share.interval})"
 
 
 def _authorship_curves(result: AuthorshipResult) -> list[Curves]:

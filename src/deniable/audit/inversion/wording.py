@@ -270,8 +270,7 @@ def _drawn_tables(result: InversionResult) -> list[Table]:
 def _cells(found: Success | None) -> list[str]:
     if found is None:
         return ["–"] * 3
-    first = found.first
-    return [_value(first), f"{100 * first.low:.1f} – {100 * first.high:.1f}", _value(found.within_ten)]
+    return [_value(found.first), found.first.interval, _value(found.within_ten)]
 
 
 def _value(share: Share | None) -> str:
