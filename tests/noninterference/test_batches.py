@@ -17,7 +17,7 @@ from deniable.errors import RecordError
 from deniable.records import privatize_file, privatize_stream
 from deniable.records.formats import parquet_partial as arrow_partial
 from deniable.records.formats.opening import open_source
-from deniable.records.formats.parquet import ParquetRows
+from deniable.records.formats.parquet import read_parquet
 from deniable.records.formats.reader import Batch, Reader
 from deniable.records.formats.source import FileSource
 from tests.noninterference.releasing_both import Sink, check, layout_for, make_private
@@ -67,7 +67,7 @@ def test_without_a_key_the_layout_is_a_function_of_what_is_released(
         packed = arrow_partial.pack_stream([batch], file.schema_arrow)
         (tmp_path / "packed").write_bytes(packed)
         with closing(FileSource(target)) as made:
-            compression = ParquetRows(made).compression
+            compression = read_parquet(made)[0]["compression"]
         arrow_partial.streams_to_parquet(
             tmp_path / "packed", [len(packed)], compression, again, private=["text"]
         )

@@ -247,7 +247,7 @@ def test_all_columns_come_through_as_arrow_reads_them(
     for most_bytes in (1 << 12, 8 << 20):
         monkeypatch.setattr(parquet_rows, "BYTES_AT_ONCE", most_bytes)
         with closing(FileSource(path)) as source:
-            parts = list(parquet_rows.ParquetRows(source).batches())
+            parts = list(parquet_rows.read_parquet(source)[2])
         read = pa.Table.from_batches(parts, schema=parts[0].schema)
         assert read.schema.equals(pq.read_schema(path))
         assert read.to_pylist() == rows

@@ -52,38 +52,30 @@ _PANDAS = b"pandas"
 _NOT_IN_PYTHON = (ArithmeticError, LookupError, ValueError, pa.ArrowException)
 
 
-class ParquetRows:
-    """A Parquet file that is read front to back: its schema, its number of rows, and how columns are
-    compressed."""
+def read_parquet(source: FileSource) -> tuple[dict[str, Any], pa.Schema, Iterator[pa.RecordBatch]]:
+    """Return the number of ``rows`` of a file and the ``compression`` of its columns, its schema, and its rows
+    in batches, front to back.
 
-    def __init__(self, source: FileSource) -> None:
-        """Open the file.
+    :raises RecordError: if it is not a Parquet file; while rows are read, if it is damaged, or decodes to far
+        more than its size.
+    """
 
-        :raises RecordError: if it is not a Parquet file.
-        """
-        self._source = source
-        self._pieces = self._parse(0, _ROWS_AT_ONCE)
-        about = json.loads(next(self._pieces))
-        self.rows: int = about["rows"]
-        self.compression: dict[str, str] | str = about["compression"]
-        self.schema: pa.Schema = ipc.read_schema(pa.py_buffer(next(self._pieces)))
+    def parse(skip: int, most_rows: int) -> Iterator[bytes]:
+        limits = {"most_rows": most_rows, "most_bytes": BYTES_AT_ONCE}
+        return parse_confined(source, _PARSER, _ADVICE, skip=skip, **limits)
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in batches, once.
-
-        :raises RecordError: if the file is damaged, or decodes to far more than its size.
-        """
+    def batches() -> Iterator[pa.RecordBatch]:
         done = 0
         try:
-            for batch in map(_batch_from, self._pieces):
+            for batch in map(_batch_from, pieces):
                 done += len(batch)
                 yield batch
         except ParserFailed:  # long values that stand once in the file may be those of very many rows
-            yield from map(_batch_from, islice(self._parse(done, _FEW_ROWS_AT_ONCE), 2, None))
+            yield from map(_batch_from, islice(parse(done, _FEW_ROWS_AT_ONCE), 2, None))
 
-    def _parse(self, skip: int, most_rows: int) -> Iterator[bytes]:
-        limits = {"most_rows": most_rows, "most_bytes": BYTES_AT_ONCE}
-        return parse_confined(self._source, _PARSER, _ADVICE, skip=skip, **limits)
+    pieces = parse(0, _ROWS_AT_ONCE)
+    about = json.loads(next(pieces))
+    return about, ipc.read_schema(pa.py_buffer(next(pieces))), batches()
 
 
 def _batch_from(piece: bytes) -> pa.RecordBatch:
@@ -101,9 +93,8 @@ class ParquetReader(Reader):
     def begin(self) -> None:
         """Open the file and find the columns."""
         layout = self.layout
-        self._file = ParquetRows(self.source)
-        self.total = self._file.rows
-        schema = self._file.schema
+        about, schema, self._batches = read_parquet(self.source)
+        self.total, self._compression = about["rows"], about["compression"]
         self._texts = [] if self.looks else find_text_columns(layout.columns, schema, self.source.name)
         self._private = {place: schema.field(place).name for place, _ in self._texts}
         private, dropped = set(self._private.values()), _places_to_drop(layout.roles, schema)
@@ -135,7 +126,7 @@ class ParquetReader(Reader):
         :raises RecordError: if the file is damaged, or a text is too long or not valid UTF-8.
         """
         done = 0
-        for batch in self._file.batches():
+        for batch in self._batches:
             weight = batch.nbytes // max(1, len(batch))
             private = [self._texts_of(batch.column(place), done) for place in self._private]
             ids = repeat(None) if self._id is None else self._ids(batch.column(self._id), done)
@@ -192,7 +183,7 @@ class ParquetReader(Reader):
         """
         private = [self._private[place] for place, path in self._texts if not path.steps]
         try:
-            streams_to_parquet(partial, ends, self._file.compression, finished, private=private)
+            streams_to_parquet(partial, ends, self._compression, finished, private=private)
         except _NOT_IN_PYTHON:  # the library's own words could quote a value
             problem = "holds columns that cannot be written as Parquet again; leave them out of it"
             raise RecordError(self.name, problem) from None
