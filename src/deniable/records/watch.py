@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -55,16 +55,8 @@ State = tuple[int, int]
 
 
 @dataclass
-class _Failure:
-    state: State
-    reason: str | None = None
-    pause: float = 0.0
-    due: float = 0.0
-
-
-class Failures:
-    """The files that failed and were not released since. A file that changed is a new one: it is due, and its
-    reason is news.
+class Failure:
+    """A file that could not be released: in which state it was, why, and when it may be read again.
 
     What is in the way of a file may go away without any change of the file, so it is tried again and again:
     after a second at first, then after twice as long each time, up to a minute, or up to ten times as long as
@@ -72,45 +64,16 @@ class Failures:
     in the long run.
     """
 
-    def __init__(self) -> None:
-        self._failures: dict[str, _Failure] = {}
+    state: State
+    reason: str | None = None
+    pause: float = 0.0
+    due: float = 0.0
 
-    def __len__(self) -> int:
-        """Return how many files failed and were not released since."""
-        return len(self._failures)
-
-    def is_due(self, name: str, state: State) -> bool:
-        """Return whether the file may be read now."""
-        failure = self._failures.get(name)
-        return failure is None or failure.state != state or monotonic() >= failure.due
-
-    def is_news(self, name: str, state: State, reason: str) -> bool:
-        """Enter why the file failed, and return whether the last failure was another one."""
-        failure = self._entry_of(name, state)
-        before, failure.reason = failure.reason, reason
-        return before != reason
-
-    def postpone(self, name: str, state: State, *, took: float) -> None:
+    def postpone(self, took: float) -> None:
         """Let the file rest after an attempt that read it and ``took`` this many seconds."""
-        failure = self._entry_of(name, state)
         first = min(max(took, _SHORTEST_SECONDS), _LONGEST_SECONDS)
-        failure.pause = min(max(2 * failure.pause, first), max(_TIMES_ITS_COST * took, _LONGEST_SECONDS))
-        failure.due = monotonic() + failure.pause
-
-    def forget(self, name: str) -> None:
-        """Take the file out: it is released, or nothing is to be done about it."""
-        self._failures.pop(name, None)
-
-    def forget_all_but(self, names: Collection[str]) -> None:
-        """Take out the files that are not there any more."""
-        for name in self._failures.keys() - set(names):
-            del self._failures[name]
-
-    def _entry_of(self, name: str, state: State) -> _Failure:
-        failure = self._failures.get(name)
-        if failure is None or failure.state != state:
-            failure = self._failures[name] = _Failure(state)
-        return failure
+        self.pause = min(max(2 * self.pause, first), max(_TIMES_ITS_COST * took, _LONGEST_SECONDS))
+        self.due = monotonic() + self.pause
 
 
 class Watch:
@@ -159,7 +122,7 @@ class Watch:
         self._ledger = Ledger(out / LEDGER_NAME)
         self._seen: dict[str, tuple[State, float]] = {}
         self._without_format: set[str] = set()
-        self._failures = Failures()
+        self._failures: dict[str, Failure] = {}
 
     @property
     def failed(self) -> int:
@@ -192,7 +155,7 @@ class Watch:
         entry = self._ledger.find(path.name)
         left_out = entry is not None and entry.same_as is not None and self._same_content == "release"
         if entry is not None and entry.released and entry.same_file(about) and not left_out:
-            self._failures.forget(path.name)
+            self._failures.pop(path.name, None)
             return False
         if not self._settled(path.name, about):
             return False
@@ -202,32 +165,35 @@ class Watch:
                 self._warn(f"skipped {printable(path.name)}: its name does not say a format")
             return False
         state = (about.st_size, about.st_mtime_ns)
+        failure = self._failures.get(path.name)
+        if failure is None or failure.state != state:  # a file that changed is a new one
+            failure = Failure(state)
         try:
             self._check_nothing_in_the_way(path.name, entry)
-        except (
-            RecordError,
-            OSError,
-        ) as error:  # found without reading the file, so it is asked at every look and never postponed
-            return self._fail(path.name, state, error)
-        if not self._failures.is_due(path.name, state):
+        except (RecordError, OSError) as error:
+            # Found without reading the file, so it is asked at every look and never postponed.
+            return self._fail(path.name, failure, error)
+        if monotonic() < failure.due:
             return False
         begun = time.monotonic()
         try:
             released = self._take_up(path, about, entry)
         except (DeniableError, OSError) as error:
-            self._failures.postpone(path.name, state, took=time.monotonic() - begun)
-            return self._fail(path.name, state, error)
-        self._failures.forget(path.name)
+            failure.postpone(time.monotonic() - begun)
+            return self._fail(path.name, failure, error)
+        self._failures.pop(path.name, None)
         return released
 
-    def _fail(self, name: str, state: State, error: Exception) -> bool:
-        if self._failures.is_news(name, state, str(error)):
+    def _fail(self, name: str, failure: Failure, error: Exception) -> bool:
+        self._failures[name] = failure
+        if failure.reason != str(error):
+            failure.reason = str(error)
             self._warn(f"failed {printable(name)}: {error}")
         return False
 
     def _forget_all_but(self, names: set[str]) -> None:
         """Keep nothing in mind about files that are gone."""
-        self._failures.forget_all_but(names)
+        self._failures = {name: failure for name, failure in self._failures.items() if name in names}
         self._without_format &= names
         self._seen = {name: seen for name, seen in self._seen.items() if name in names}
 

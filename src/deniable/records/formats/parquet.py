@@ -53,8 +53,8 @@ _NOT_IN_PYTHON = (ArithmeticError, LookupError, ValueError, pa.ArrowException)
 
 
 def read_parquet(source: FileSource) -> tuple[dict[str, Any], pa.Schema, Iterator[pa.RecordBatch]]:
-    """Return the number of ``rows`` of a file and the ``compression`` of its columns, its schema, and its rows
-    in batches, front to back.
+    """Return the number of ``rows`` of a file with the ``compression`` of its columns, its schema, and its
+    rows in batches, front to back.
 
     :raises RecordError: if it is not a Parquet file; while rows are read, if it is damaged, or decodes to far
         more than its size.
