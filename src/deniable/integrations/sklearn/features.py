@@ -22,7 +22,7 @@ from deniable.channel.making import DIRECTIONS
 from deniable.decoding.channel_decoder import LEAST_COUNT
 from deniable.decoding.decoder import Decoder
 from deniable.decoding.priors import SUPPORT
-from deniable.integrations.sklearn.columns import tag_as_taking_texts, texts_of
+from deniable.integrations.sklearn.privatizer import tag_as_taking_texts, texts_of
 from deniable.parameters import validated_share
 from deniable.release.card import GivenCard, card_from
 from deniable.words.released import texts_in
