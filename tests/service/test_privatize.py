@@ -428,7 +428,7 @@ def test_an_unknown_word_ends_a_stream_after_all_lines_before_it(client: Client,
 def test_an_id_that_comes_again_much_later_is_said_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deniable.noise.encoding._HELD", 4)
+    monkeypatch.setattr("deniable.noise.encoding.HELD", 4)
     write_new_key(tmp_path / "key")
     lines = [json.dumps({"text": None, "id": number % 1_100}).encode() for number in range(1_105)]
     with running(make_settings(tmp_path, release=allowed(key_file=str(tmp_path / "key")))) as opened:

@@ -168,8 +168,8 @@ def test_records_without_an_id_or_with_one_twice_are_refused(
 def test_an_id_that_comes_again_much_later_publishes_nothing_however_often_it_is_tried(
     keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
-    monkeypatch.setattr(deniable.noise.encoding, "_HELD", 16)
-    monkeypatch.setattr(deniable.noise.encoding, "_RUN", 100)
+    monkeypatch.setattr(deniable.noise.encoding, "HELD", 16)
+    monkeypatch.setattr(deniable.noise.encoding, "RUN", 100)
     monkeypatch.setattr(deniable.records.formats.reader, "_RECORDS_AT_ONCE", 50)
     monkeypatch.setattr("deniable.records.job.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     rows = [{"id": str(i), "text": "fox"} for i in range(700)]
