@@ -20,6 +20,8 @@ from deniable.lab.authorship import (
     name_authors_at,
     split_by_author,
 )
+from deniable.measures.catalogue import Setting, measure
+from deniable.measures.texts import cut_texts
 from deniable.records.reading import LabelledTexts
 
 TOPICS = {
@@ -127,6 +129,23 @@ def test_with_many_authors_an_epsilon_is_advised() -> None:
     assert result.largest_acceptable_epsilon == 1e-6
     assert result.released[1].success == 1.0
     assert "surer" not in finding(result)
+
+
+def test_how_often_authors_are_named_is_a_measure_of_the_catalogue() -> None:
+    words = sorted({word for topic in TOPICS.values() for word in topic.split()})
+    embedding = Embedding(words, np.random.default_rng(1).standard_normal((len(words), 3)), name="topics")
+    data = made_texts(40)
+    texts = cut_texts(data.texts, embedding, labels=data.people)
+    nothing, everything = (
+        measure("author", Setting(embedding=embedding, epsilon=e), texts) for e in (1e-6, 1e6)
+    )
+    assert everything.value == 1.0
+    assert nothing.blind == pytest.approx(1 / 3)
+    assert nothing.low <= 1 / 3 <= nothing.high < everything.value
+    with pytest.raises(UnusableAuditData):
+        measure(
+            "author", Setting(embedding=embedding, epsilon=1.0), replace(texts, labels=["me"] * len(texts))
+        )
 
 
 def test_every_author_is_learnt_and_judged_and_no_text_is_both() -> None:

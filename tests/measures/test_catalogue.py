@@ -70,7 +70,7 @@ def test_labels_are_told_from_decoded_text_too() -> None:
 
 def test_what_cannot_be_measured_is_refused() -> None:
     texts = labelled()
-    with pytest.raises(InvalidParameter, match="must be one of: accuracy, bayes-bound"):
+    with pytest.raises(InvalidParameter, match="must be one of: accuracy"):
         measure("nothing", SETTING, texts)
     with pytest.raises(InvalidParameter, match="public"):
         measure(ShareNamed(way="context"), SETTING, texts)

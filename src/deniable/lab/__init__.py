@@ -6,7 +6,9 @@ lab``.
 """
 
 from deniable.audit.results import AUDITS
+from deniable.measures.catalogue import MEASURES
 
 AUDITS.update(
     membership="deniable.lab.membership.audit:MEMBERSHIP", authorship="deniable.lab.authorship:AUTHORSHIP"
 )
+MEASURES["author"] = "deniable.lab.authorship:ShareOfAuthors"

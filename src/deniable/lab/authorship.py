@@ -26,6 +26,9 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
 from deniable.lab.decoded import USUAL, Decoding, learn_decoders
+from deniable.measures.catalogue import Setting
+from deniable.measures.estimate import Estimate
+from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
@@ -299,6 +302,30 @@ def draw_split(split: Split, mechanism: Mechanism, *, seed: int) -> Split:
     their own."""
     judged = draw_texts(mechanism, split.judged, seed=seed)
     return replace(split, learnt=draw_texts(mechanism, split.learnt, seed=seed + 1), judged=judged)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareOfAuthors:
+    """The measure: the share of texts whose author, which is their label, is named by the best of two
+    classifiers of style: one learns from original text, one from released text."""
+
+    def __call__(self, setting: Setting, texts: Texts, *, seed: int = 0) -> Estimate:
+        """Return the share in one release of the texts, of which a quarter is judged.
+
+        :raises UnusableAuditData: if there are not two authors with two texts.
+        """
+        written = [" ".join(words) for words in texts.words]
+        data = LabelledTexts(source="texts", people=[str(label) for label in texts.labels], texts=written)
+        split = cut_split(split_by_author(data, fewest=2, seed=seed), setting.embedding)
+        informed = AuthorClassifier(split.learnt, split.learnt_authors)
+        finding = name_authors_at(setting.epsilon, informed, draw_split(split, setting.made, seed=seed))
+        return Estimate(
+            value=finding.success,
+            low=finding.shares[finding.best].low,
+            high=finding.at_most,
+            blind=split.guess,
+            statement="authors named by classifiers of words and spelling",
+        )
 
 
 def _authorship_sentence(result: AuthorshipResult) -> str:
