@@ -89,12 +89,11 @@ class _ErrorInFile(DeniableError):
     """
 
     begins: str = ""
+    advice: str = ""
 
-    def __init__(
-        self, source: str | Path, problem: str, *, line: int | None = None, advice: str = ""
-    ) -> None:
+    def __init__(self, source: str | Path, problem: str, *, line: int | None = None) -> None:
         where = str(source) if line is None else f"{source}, line {line:,}"
-        super().__init__(f"{self.begins}{where}: {problem}{advice}")
+        super().__init__(f"{self.begins}{where}: {problem}{self.advice}")
         self.source = str(source)
         self.line = line
         self.problem = problem
@@ -189,30 +188,20 @@ class MalformedEmbedding(_ErrorInFile, EmbeddingError, ValueError):
 class DamagedCalibration(_ErrorInFile):
     """The files of a stored calibration are not what was written."""
 
-    def __init__(self, source: str | Path, problem: str) -> None:
-        super().__init__(
-            source,
-            problem,
-            advice="; the stored calibration is damaged: remove its folder and calibrate again",
-        )
+    advice = "; the stored calibration is damaged: remove its folder and calibrate again"
 
 
 class DamagedChannel(_ErrorInFile):
     """The files of a stored channel are not what was written."""
 
-    def __init__(self, source: str | Path, problem: str) -> None:
-        super().__init__(
-            source, problem, advice="; the stored channel is damaged: remove its folder, and it is made again"
-        )
+    advice = "; the stored channel is damaged: remove its folder, and it is made again"
 
 
 class DamagedDecoder(_ErrorInFile, ValueError):
     """The file of a learnt decoder is missing, or not what was written."""
 
     begins = "decoder "
-
-    def __init__(self, source: str | Path, problem: str) -> None:
-        super().__init__(source, problem, advice="; learn it again from the release, and save it")
+    advice = "; learn it again from the release, and save it"
 
 
 class CalibrationInProgress(DeniableError):

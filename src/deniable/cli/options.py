@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -302,13 +302,6 @@ class FileOptions:
         }
 
 
-class MechanismArguments(TypedDict):
-    """Which mechanism over which embedding, or the name of one, as functions take it."""
-
-    embedding: Embedding | str
-    mechanism: ChosenMechanism
-
-
 @dataclass(frozen=True, kw_only=True)
 class MechanismOptions:
     """Which mechanism, over which embedding."""
@@ -343,7 +336,7 @@ class MechanismOptions:
         """
         return open_without(self.embedding, None)
 
-    def arguments(self) -> MechanismArguments:
+    def arguments(self) -> dict[str, Any]:
         """Return the name of the embedding and the mechanism, by the names that functions which open both
         have for them.
 
@@ -375,7 +368,7 @@ class VocabularyOptions(MechanismOptions):
         """
         return open_without(self.embedding, self.read_listed())
 
-    def arguments(self) -> MechanismArguments:
+    def arguments(self) -> dict[str, Any]:
         """Return the embedding without the words that never come out, and the mechanism.
 
         :raises InvalidParameter: as ``open`` and ``parse_options`` do.

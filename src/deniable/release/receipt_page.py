@@ -20,6 +20,7 @@ from deniable.errors import MalformedCard, MalformedReceipt
 from deniable.interfaces import NOTHING_EXPOSED
 from deniable.release.card import ENDING as CARD
 from deniable.release.card import Card
+from deniable.release.note import Spread
 from deniable.release.receipt import ADDED_UP, ENDING, LONGEST_RECEIPT
 from deniable.report.page import Page
 from deniable.report.wording import percent, words
@@ -115,19 +116,11 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     released_again: Count = 0
 
 
-class Stays(msgspec.Struct, frozen=True, kw_only=True):
-    """How often words stay themselves: the median word, what 95 % of the words keep to, the worst word."""
-
-    median: float
-    most: float = msgspec.field(name="95%")
-    worst: float
-
-
 class Calibrated(msgspec.Struct, frozen=True, kw_only=True):
     """What a calibration says of the words at this ε."""
 
     at_epsilon: float
-    unchanged: Stays
+    unchanged: Spread
     words: Count
     capacity: dict[str, float] | None = None
 
