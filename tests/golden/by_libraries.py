@@ -62,12 +62,9 @@ def _by_datasets(home: Path, key_file: Path) -> Any:
 
     ids, texts = _columns()
     data = Dataset.from_dict({"id": ids, "text": texts})
-    settings: dict[str, Any] = {
-        "epsilon": 3.0,
-        "embedding": home / "embeddings" / "plain",
-        "key_file": key_file,
-    }
-    return list(privatize(data, "text", record_id="id", load_from_cache_file=False, **settings)["text"])
+    settings: dict[str, Any] = {"epsilon": 3.0, "embedding": home / "embeddings" / "plain"}
+    roles: dict[str, Any] = {"record_id": "id", "keep": ["id"], "key_file": key_file}
+    return list(privatize(data, "text", load_from_cache_file=False, **roles, **settings)["text"])
 
 
 def _by_sklearn(home: Path) -> Any:

@@ -4,7 +4,9 @@ compression, engine and policy."""
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -41,72 +43,62 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
-@settings(
-    max_examples=3,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pair=pairs(), policy=st.sampled_from(sorted(POLICIES)), engine=st.sampled_from(ENGINES))
 def test_releases_of_the_same_shape_are_the_same(output: str, pair: Pair, policy: str, engine: str) -> None:
     check(pair, output, POLICIES[policy], engine)
 
 
+Side = TypeVar("Side")
+
+
+def seen_alike(sides: Sequence[Side], release: Callable[[Side, Path, Path], object]) -> dict[str, Any]:
+    """Release each side from one place, and return what is seen of it, which must be the same for all."""
+    seen = []
+    for side in sides:
+        with one_place() as place:
+            out = place / "out"
+            out.mkdir()
+            release(side, place, out)
+            seen.append(all_that_is_seen(out))
+    same = all(each == seen[0] for each in seen)
+    assert same
+    return seen[0]
+
+
 @pytest.mark.parametrize("output", ["csv.gz", "jsonl.zst", "parquet", "xlsx", "ods"])
 @pytest.mark.parametrize("consistent", [False, True])
-@settings(
-    max_examples=3,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pair=pairs())
 def test_several_columns_and_consistent_replacement_are_the_same(
     output: str, consistent: bool, pair: Pair
 ) -> None:
-    seen = []
-    for texts in (pair.left, pair.right):
-        with one_place() as place:
-            source, out = Path(place, f"in.{output}"), Path(place, "out")
-            out.mkdir()
-            write_input(source, texts, pair.notes)
-            private = Privatizer(
-                Multivariate(embedding(), epsilon=2.0), randomness=Keyed(KEY, consistent=consistent)
-            )
-            privatize_file(
-                private,
-                source,
-                out / released_name(f"out.{output}"),
-                columns=["text", "note"],
-                record_id="id",
-            )
-            seen.append(all_that_is_seen(out))
-    same = seen[0] == seen[1]
-    assert same
+    def release(texts: list[str | None], place: Path, out: Path) -> None:
+        source, target = place / f"in.{output}", out / released_name(f"out.{output}")
+        write_input(source, texts, pair.notes)
+        noise = Keyed(KEY, consistent=consistent)
+        private = Privatizer(Multivariate(embedding(), epsilon=2.0), randomness=noise)
+        privatize_file(private, source, target, columns=["text", "note"], record_id="id")
+
+    seen_alike([pair.left, pair.right], release)
 
 
-@settings(
-    max_examples=3,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pair=pairs(), policy=st.sampled_from(sorted(POLICIES)))
 def test_folders_of_the_same_shape_are_the_same_whatever_their_files_are_called(
     pair: Pair, policy: str
 ) -> None:
-    seen = []
-    for side, texts in enumerate((pair.left, pair.right)):
-        with one_place() as place:
-            source, out = Path(place, "in"), Path(place, "out")
-            source.mkdir()
-            out.mkdir()
-            for number, text in enumerate(texts):
-                (source / f"{number:03}{'kowalczyk' * side}.txt").write_text(text or "")
-            privatize_file(
-                make_private(POLICIES[policy], "one process"), source, out / "released", format="folder"
-            )
-            seen.append(all_that_is_seen(out))
-    same = seen[0] == seen[1]
-    assert same
-    assert "released/0001.txt" in seen[0]
+    def release(side: tuple[str, list[str | None]], place: Path, out: Path) -> None:
+        called, texts = side
+        source = place / "in"
+        source.mkdir()
+        for number, text in enumerate(texts):
+            (source / f"{number:03}{called}.txt").write_text(text or "")
+        privatize_file(
+            make_private(POLICIES[policy], "one process"), source, out / "released", format="folder"
+        )
+
+    assert "released/0001.txt" in seen_alike([("", pair.left), ("kowalczyk", pair.right)], release)
 
 
 def write_nested(path: Path, pair: Pair, texts: list[str | None]) -> Path:
@@ -132,35 +124,21 @@ def write_nested(path: Path, pair: Pair, texts: list[str | None]) -> Path:
 
 
 @pytest.mark.parametrize("output", ["jsonl", "json", "parquet"])
-@settings(
-    max_examples=3,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pair=pairs(), policy=st.sampled_from(sorted(set(POLICIES) - {"record epsilon", "all at once"})))
 def test_texts_inside_objects_and_lists_are_the_same(output: str, pair: Pair, policy: str) -> None:
-    seen = []
-    for texts in (pair.left, pair.right):
-        with one_place() as place:
-            out = Path(place, "out")
-            out.mkdir()
-            source = write_nested(Path(place, f"in.{output}"), pair, texts)
-            private = make_private(POLICIES[policy], "one process")
-            privatize_file(
-                private, source, out / f"out.{output}", columns=["v.t", "l[].t", "s[]"], record_id="id"
-            )
-            seen.append(all_that_is_seen(out))
-    same = seen[0] == seen[1]
-    assert same
+    def release(texts: list[str | None], place: Path, out: Path) -> None:
+        source, private = place / f"in.{output}", make_private(POLICIES[policy], "one process")
+        write_nested(source, pair, texts)
+        columns = ["v.t", "l[].t", "s[]"]
+        privatize_file(private, source, out / source.name, columns=columns, record_id="id")
+
+    seen_alike([pair.left, pair.right], release)
 
 
 @pytest.mark.parametrize("output", ["csv", "parquet"])
 @pytest.mark.parametrize("engine", ["one process", "watch", "stream"])
-@settings(
-    max_examples=2,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pair=pairs())
 def test_releases_on_a_mapped_space_are_the_same(
     output: str, engine: str, monkeypatch: pytest.MonkeyPatch, pair: Pair
@@ -191,11 +169,7 @@ def test_listed_words_cannot_be_told_from_unknown_ones(output: str, engine: str,
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("output", OUTPUTS)
-@settings(
-    max_examples=3,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pair=pairs(most=60))
 def test_releases_of_the_same_shape_are_the_same_whatever_is_chosen(
     output: str, engine: str, policy: str, pair: Pair
@@ -240,29 +214,15 @@ def test_a_word_of_a_megabyte_does_not_show(
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 def test_line_breaks_and_blanks_inside_a_text_do_not_show(header: bool, ends: str) -> None:
     """With no header the first line of the file may end inside a private cell."""
-    seen = []
-    for text in (
-        "one zqx",
-        '"one\nzqx"',
-        '"one\r\nzqx"',
-        '"one\rzqx"',
-        '"  one \t zqx "',
-        '"one\n\n\nzqx\n"',
-    ):
-        with one_place() as place:
-            source, out = place / "in.csv", place / "out"
-            out.mkdir()
-            rows = [*(["id,text"] if header else []), f"1,{text}", "2,two"]
-            source.write_bytes("".join(row + ends for row in rows).encode())
-            columns, named = (["text"], "id") if header else (["2"], "1")
-            privatize_file(
-                make_private({}, "one process"),
-                source,
-                out / "out.csv",
-                columns=columns,
-                record_id=named,
-                header=header,
-            )
-            seen.append(all_that_is_seen(out))
-    assert seen[0]["out.csv"][1].count(ends.encode()) == len(rows)
-    assert all(each == seen[0] for each in seen)
+    private = make_private({}, "one process")
+    columns, named = (["text"], "id") if header else (["2"], "1")
+
+    def release(text: str, place: Path, out: Path) -> None:
+        rows = [*(["id,text"] if header else []), f"1,{text}", "2,two"]
+        (place / "in.csv").write_bytes("".join(row + ends for row in rows).encode())
+        files = place / "in.csv", out / "out.csv"
+        privatize_file(private, *files, columns=columns, record_id=named, header=header)
+
+    cells = ["one\nzqx", "one\r\nzqx", "one\rzqx", "  one \t zqx ", "one\n\n\nzqx\n"]
+    seen = seen_alike(["one zqx", *(f'"{cell}"' for cell in cells)], release)
+    assert seen["out.csv"][1].count(ends.encode()) == 2 + header

@@ -149,11 +149,7 @@ def served(
         yield client
 
 
-@settings(
-    max_examples=4,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pair=pairs(), policy=st.sampled_from(sorted(HTTP_POLICIES)))
 def test_replies_over_http_are_the_same_for_texts_of_the_same_shape(
     served: Client, pair: Pair, policy: str
