@@ -1,4 +1,4 @@
-"""``deniable calibrate``: choose ε by looking at words, all of them unless told otherwise."""
+"""``deniable calibrate``: choose ε by looking at words, by default at all of them."""
 
 from __future__ import annotations
 

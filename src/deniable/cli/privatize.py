@@ -112,7 +112,7 @@ def privatize(
     :param file: The file to privatize. Without it, or with -, standard input is read.
     :param engine local|spark: What does the work. Spark also takes folders of files.
     :param master: With --engine spark: the master, such as spark://host:7077 or yarn.
-    :param insecure_seed: For tests only: whoever knows the seed can undo the noise.
+    :param insecure_seed: For tests only: anybody who knows the seed can undo the noise.
     """
     source, output = _path(file), out.path
     if out.resume and (output is None or source is None or insecure_seed is not None):

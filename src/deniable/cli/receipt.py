@@ -34,7 +34,7 @@ def receipt(
     proved, what is not promised.
 
     Without --output it prints what is proved in numbers. The page holds what the receipt holds, so it stays
-    with whoever holds the private text.
+    with the person who holds the private text.
 
     :param file RECEIPT: The receipt of a release: OUTPUT.receipt.json.
     :param output -o: Where to write the page (HTML).

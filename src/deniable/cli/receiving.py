@@ -142,7 +142,7 @@ def decode(
     """Estimate the words behind released text, from its card alone.
 
     It is an estimate, not the original: at a private ε most single words are wrong, and sums over many texts
-    are right. It costs no privacy: whoever has the release can do it.
+    are right. It costs no privacy: anybody who has the release can do it.
 
     :param released: Released text, in any format that `deniable privatize` writes; may be compressed.
     :param output -o: Where to write the decoded text; with --top, a CSV file of candidates.

@@ -75,7 +75,7 @@ def shape(
     :param label: The column that holds the label; given once, or once for each file.
     :param labels: What labels are. auto: numbers if they are not whole, or more than 20 different ones;
         else classes.
-    :param dimension: How many principal axes stand beside the directions of the purpose. With 0, nothing but
+    :param dimension: How many principal axes are added to the directions of the purpose. With 0, nothing but
         the purpose survives.
     :param strength: How far the purpose spreads words, in spreads of the first principal axis.
     """
