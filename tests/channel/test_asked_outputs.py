@@ -16,7 +16,6 @@ from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
 from deniable.channel.points import draws_for_outputs, draws_of_inputs
 from deniable.decoding.channel_decoder import ChannelDecoder
-from deniable.embeddings.places import work_folder
 from deniable.errors import InvalidParameter
 from tests.support.strategies import random_embedding
 
@@ -90,8 +89,8 @@ def test_seldom_outputs_get_points_around_the_words_near_them(monkeypatch: pytes
 
 def test_it_stays_off_the_disk_and_many_outputs_get_the_whole_channel() -> None:
     assert make_channel(EMBEDDING, epsilon=EPSILON, outputs=ASKED).asked is not None
-    assert not work_folder(EMBEDDING, "channels").exists() or not list(
-        work_folder(EMBEDDING, "channels").iterdir()
+    assert not EMBEDDING.work_folder("channels").exists() or not list(
+        EMBEDDING.work_folder("channels").iterdir()
     )
     many = make_channel(
         EMBEDDING, epsilon=EPSILON, outputs=np.arange(WORDS // 2 + 1), directions=20, keep=False

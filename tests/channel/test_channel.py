@@ -17,7 +17,6 @@ from deniable.channel.channel import LEFT_OUT, Channel
 from deniable.channel.making import make_channel, make_channels
 from deniable.channel.outputs import output_distribution
 from deniable.channel.store import JOURNAL
-from deniable.embeddings.places import work_folder
 from deniable.errors import DamagedChannel
 from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.support.strategies import random_embedding
@@ -209,7 +208,7 @@ def test_a_finished_channel_is_read_and_not_made_again(monkeypatch: pytest.Monke
 
 
 def only_folder(embedding: Embedding) -> Path:
-    (folder,) = work_folder(embedding, "channels").iterdir()
+    (folder,) = embedding.work_folder("channels").iterdir()
     return folder
 
 

@@ -20,7 +20,6 @@ from deniable.channel.making import make_channel, make_channels
 from deniable.channel.point_sums import ProcessorSums
 from deniable.channel.points import Layer, SharedPoints, draw_points, draws_each, draws_of_inputs
 from deniable.channel.rows import shares_points
-from deniable.embeddings.places import work_folder
 from deniable.mechanisms.base import NearestWord, radial_noise
 from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.channel.test_channel import dense
@@ -406,7 +405,7 @@ def test_an_interrupted_channel_goes_on_to_the_same_bytes_and_reports_rise(
     for first, second in zip(whole, continued, strict=True):
         assert first.chances.tobytes() == second.chances.tobytes()
         assert first.outputs.tobytes() == second.outputs.tobytes()
-    kept = [(folder / "settings.json").read_text() for folder in work_folder(EMBEDDING, "channels").iterdir()]
+    kept = [(folder / "settings.json").read_text() for folder in EMBEDDING.work_folder("channels").iterdir()]
     assert len(kept) == 2
     assert all(
         '"method": "points"' in each

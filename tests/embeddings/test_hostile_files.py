@@ -18,7 +18,7 @@ import pytest
 
 from deniable.arrays import Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.readers import UnpackLimit, binary, text
+from deniable.embeddings.readers import binary, packing, text
 from deniable.embeddings.store import add
 from deniable.embeddings.subwords import LONGEST_RUN, Subwords
 from deniable.errors import MalformedEmbedding
@@ -193,7 +193,7 @@ def test_a_packed_file_may_grow_a_hundredfold_and_no_further(
 ) -> None:
     line = b"b" + b" 1" * 500 + b"\n"
     content = pack(line.replace(b"b", b"a") + line * ((70 << 20) // len(line)))
-    assert len(content) * UnpackLimit().ratio < 70 << 20
+    assert len(content) * packing.MOST_GROWN < 70 << 20
     assert "past the limit for packed files" in refused(content, duplicates="first").problem
 
 

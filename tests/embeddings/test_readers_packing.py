@@ -12,14 +12,13 @@ import pyarrow as pa
 import pytest
 
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.readers import UnpackLimit
+from deniable.embeddings.readers import packing as packed_files
 from deniable.embeddings.store import add
 from deniable.errors import MalformedEmbedding
 
 Refused = Callable[..., MalformedEmbedding]
 
 TEXT = b"".join(b"w%d 0.%d -1.5\n" % (i, i) for i in range(500))
-SMALL = UnpackLimit(total=1 << 20)
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
@@ -58,24 +57,31 @@ def test_cut_off_packed_files_are_refused(refused: Refused, packing: str) -> Non
     assert "damaged or cut off" in refused(packed[:-2]).problem
 
 
+@pytest.fixture
+def limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("MOST_UNPACKED", 1 << 20), ("MOST_GROWN", 10), ("GROWN_FROM", 100)):
+        monkeypatch.setattr(packed_files, name, value)
+
+
+@pytest.mark.usefixtures("limit")
 @pytest.mark.parametrize("packing", PACKERS)
 def test_a_bomb_is_refused_at_the_limit(refused: Refused, packing: str) -> None:
-    error = refused(PACKERS[packing](b"w 0.5\n" + b"0" * (8 << 20)), limit=SMALL)
+    error = refused(PACKERS[packing](b"w 0.5\n" + b"0" * (8 << 20)))
     assert "past the limit for packed files" in error.problem
 
 
+@pytest.mark.usefixtures("limit")
 def test_the_ratio_counts_only_past_its_start() -> None:
-    limit = UnpackLimit(total=1000, ratio=10, ratio_from=100)
-    assert not limit.exceeded(100, 1)
-    assert limit.exceeded(101, 1)
-    assert not limit.exceeded(500, 50)
-    assert limit.exceeded(1001, 1000)
+    far = packed_files.has_grown_too_far
+    assert [far(100, 1), far(101, 1), far(500, 50), far(501, 50)] == [False, True, False, True]
+    assert [far(1 << 20, 1 << 20), far((1 << 20) + 1, 1 << 20)] == [False, True]
 
 
+@pytest.mark.usefixtures("limit")
 def test_a_plain_file_knows_no_limit(tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
-    path.write_bytes(TEXT)
-    add(path, "plain", limit=UnpackLimit(total=10))
+    path.write_bytes(TEXT * 200)
+    add(path, "plain", duplicates="first")
 
 
 @pytest.mark.parametrize(

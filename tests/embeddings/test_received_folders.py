@@ -18,7 +18,6 @@ from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.writing import make_note
 from deniable.cli.app import main
 from deniable.embeddings import store
-from deniable.embeddings.places import work_folder
 from deniable.errors import DamagedCalibration, MalformedEmbedding
 from deniable.release.note import FILE_NAME, quote_calibration
 from deniable.release.release import resolve_release
@@ -107,7 +106,7 @@ def contents(folder: Path) -> dict[str, object]:
 def linked(here: Path) -> Path:
     """A received folder with a link at every name that the product writes beside an embedding of the store,
     to files that are not its."""
-    source = work_folder(Embedding.open("small"), "")
+    source = Embedding.open("small").work_folder("")
     before = contents(source)
     codes = run_everything("small", here / "first")
     assert [name for name, code in codes.items() if code] == []
@@ -166,7 +165,7 @@ def test_nothing_is_written_through_links_of_a_folder_that_was_copied_into_the_s
 @pytest.mark.parametrize("kind", ["channels", "calibrations"])
 def test_nothing_is_made_in_a_folder_that_a_link_leads_to(here: Path, kind: str) -> None:
     (here / "outside").mkdir()
-    work_folder(Embedding.open("small"), kind).symlink_to(here / "outside")
+    Embedding.open("small").work_folder(kind).symlink_to(here / "outside")
     assert {"channels": "decode", "calibrations": "calibrate"}[kind] in {
         name for name, code in run_everything("small", here / "first").items() if code
     }
@@ -176,7 +175,7 @@ def test_nothing_is_made_in_a_folder_that_a_link_leads_to(here: Path, kind: str)
 @pytest.fixture
 def received(here: Path) -> Path:
     """A received folder without links."""
-    shutil.copytree(work_folder(Embedding.open("small"), ""), here / "received")
+    shutil.copytree(Embedding.open("small").work_folder(""), here / "received")
     return here / "received"
 
 
@@ -220,7 +219,7 @@ def test_a_forged_worst_word_is_found_where_all_other_numbers_are_true(here: Pat
     vectors = np.random.default_rng(0).standard_normal((300, 4))
     vectors[7] = 60.0
     store.save(Embedding([f"w{i}" for i in range(300)], vectors), "isolated")
-    shutil.copytree(work_folder(Embedding.open("isolated"), ""), here / "received")
+    shutil.copytree(Embedding.open("isolated").work_folder(""), here / "received")
     embedding = Embedding.open(here / "received")
     note = make_note(measure_by_rays(embedding, rays=1000, keep=False), [1.0]).to_dict()
     row = note["table"][0]

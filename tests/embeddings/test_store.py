@@ -59,7 +59,7 @@ def test_add_notes_everything_that_opening_must_not_compute(file: Path) -> None:
     )
     assert {"fingerprint", "cased", "shadowed"} <= set(vars(embedding))
     assert entries() == ["small"]
-    assert sorted(path.name for path in Path(info.folder).iterdir()) == sorted(
+    assert sorted(path.name for path in Path(str(info.folder)).iterdir()) == sorted(
         ["meta.json", "words.txt", "vectors.npy", "unknown.npy", "shadowed.npy"]
     )
 
@@ -227,9 +227,9 @@ def test_what_is_not_there_is_not_found(file: Path, tmp_path: Path) -> None:
 
 def test_a_folder_opens_by_its_path_and_through_embedding_open(file: Path) -> None:
     info = store.add(file, "byname")
-    for place in (info.folder, Path(info.folder), "byname"):
+    for place in (str(info.folder), Path(str(info.folder)), "byname"):
         assert Embedding.open(place).fingerprint == info.fingerprint
-    assert Embedding.open("byname").folder == Path(info.folder)
+    assert Embedding.open("byname").folder == Path(str(info.folder))
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_a_folder_opens_by_its_path_and_through_embedding_open(file: Path) -> No
 def test_damage_is_said_on_opening_and_can_be_removed(
     file: Path, damaged: str, content: bytes | None
 ) -> None:
-    path = Path(store.add(file, "damaged").folder) / damaged
+    path = Path(str(store.add(file, "damaged").folder)) / damaged
     path.unlink() if content is None else path.write_bytes(content)
     with pytest.raises(MalformedEmbedding, match="add it again"):
         Embedding.open("damaged")
@@ -263,7 +263,7 @@ def test_damage_is_said_on_opening_and_can_be_removed(
 
 
 def test_arrays_that_do_not_fit_the_description_are_refused(file: Path) -> None:
-    folder = Path(store.add(file, "x").folder)
+    folder = Path(str(store.add(file, "x").folder))
     original = (folder / "vectors.npy").read_bytes()
     for wrong in (
         np.zeros((3, 3), "<f4"),
@@ -280,7 +280,7 @@ def test_arrays_that_do_not_fit_the_description_are_refused(file: Path) -> None:
 
 
 def test_a_later_format_says_to_upgrade(file: Path) -> None:
-    path = Path(store.add(file, "x").folder) / "meta.json"
+    path = Path(str(store.add(file, "x").folder)) / "meta.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"format_version": stored.FORMAT_VERSION + 1}))
     with pytest.raises(MalformedEmbedding, match="upgrade deniable"):
         Embedding.open("x")
@@ -288,7 +288,7 @@ def test_a_later_format_says_to_upgrade(file: Path) -> None:
 
 @pytest.mark.parametrize("ids", [[-1], [3], [2, 1], [1, 1]])
 def test_shadowed_words_that_cannot_be_are_refused_on_opening(file: Path, ids: list[int]) -> None:
-    folder = Path(store.add(file, "x").folder)
+    folder = Path(str(store.add(file, "x").folder))
     np.save(folder / "shadowed.npy", np.array(ids, dtype="<i8"))
     _change_meta(folder, shadowed=len(ids))
     with pytest.raises(
@@ -299,7 +299,7 @@ def test_shadowed_words_that_cannot_be_are_refused_on_opening(file: Path, ids: l
 
 def test_verify_finds_a_changed_value_and_changed_notes_about_the_content(file: Path) -> None:
     info = store.add(file, "x")
-    folder, vectors = Path(info.folder), (Path(info.folder) / "vectors.npy").read_bytes()
+    folder, vectors = Path(str(info.folder)), (Path(str(info.folder)) / "vectors.npy").read_bytes()
     assert store.verify("x") == info.fingerprint
     (folder / "vectors.npy").write_bytes(vectors[:-1] + b"\x41")
     with pytest.raises(MalformedEmbedding, match="was changed"):
@@ -359,7 +359,7 @@ def test_the_real_files_are_read(file_name: str, words: int, dimension: int, for
 
 def test_facts_leave_out_what_their_kind_of_embedding_does_not_have(file: Path) -> None:
     added = store.add(file, "small")
-    (Path(store.add(file, "broken").folder) / "meta.json").write_text("{")
+    (Path(str(store.add(file, "broken").folder)) / "meta.json").write_text("{")
     default, broken, small = store.describe_all()
     assert (default.name, broken.name, small) == ("default", "broken", added)
     assert set(default.to_dict()) == set(added.to_dict()) - {

@@ -34,7 +34,7 @@ from tests.support.made_purpose import made_embedding, public_texts
 def shaped() -> Path:
     """The folder of a shaped embedding; what it was made from is installed as made."""
     store.save(made_embedding(), "made", licence="CC0")
-    return Path(install_shaped("made", "shaped", [public_texts()], dimension=4).folder)
+    return Path(str(install_shaped("made", "shaped", [public_texts()], dimension=4).folder))
 
 
 def test_a_map_is_read_as_it_was_stored(shaped: Path) -> None:

@@ -49,7 +49,6 @@ from deniable.arrays import Floats, Ids
 from deniable.channel.distribution import ETA
 from deniable.channel.store import Columns, ColumnStore, folder_name
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.places import work_folder
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.base import Method
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -138,7 +137,7 @@ def measured_arrays(
             for name, kind in SUPPORT.items()
         }
     store = ColumnStore(
-        work_folder(embedding, "calibrations") / folder_name(settings) if keep else None,
+        embedding.work_folder("calibrations") / folder_name(settings) if keep else None,
         settings,
         columns,
         len(embedding) if ids is None else len(ids),

@@ -14,7 +14,6 @@ from deniable.channel.channel import LEFT_OUT, Channel
 from deniable.channel.rows import MOST_OUTPUTS, RowMaker, shares_points
 from deniable.channel.store import ChannelStore
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.places import work_folder
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -95,7 +94,7 @@ def make_channels(
             directions=directions,
         )
         with ExitStack() as opened:
-            root = work_folder(embedding, "channels") if keep and maker.asked is None else None
+            root = embedding.work_folder("channels") if keep and maker.asked is None else None
             stores = [
                 ChannelStore(
                     root,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -81,76 +81,40 @@ def keep_rows(embedding: Embedding, ids: Ids) -> Embedding:
     return smaller
 
 
-class ChosenWords(NamedTuple):
-    """Which words of an embedding stay, and how many of the words that were named it does not have."""
+def restrict(
+    embedding: Embedding,
+    *,
+    keep: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    first: int | None = None,
+    common_with: Embedding | None = None,
+) -> Embedding:
+    """Return a smaller embedding: with the words in ``keep`` that are not in ``exclude`` and that
+    ``common_with`` has too, of these the ``first``. At least one of them has to be given.
 
-    ids: Ids
-    absent_from_keep: int
-    absent_from_exclude: int
-
-
-class Restriction(TypedDict, total=False):
-    """Which words to keep: those in ``keep``, not in ``exclude``; of these the ``first``. At least one of
-    them has to be given."""
-
-    keep: Iterable[str] | None
-    exclude: Iterable[str] | None
-    first: int | None
-
-
-def choose_words(
-    embedding: Embedding, *, common_with: Embedding | None = None, **which: Unpack[Restriction]
-) -> ChosenWords:
-    """Return which words stay: those of the restriction that ``common_with`` knows too, which is a
-    restriction of its own.
-
-    Words stay in the order of ``embedding``, and are compared exactly as they are spelled.
+    Words stay in the order of ``embedding``, and are compared exactly as they are spelled; those that it does
+    not have are passed over. ⊥ keeps its vector, even where that was the mean of all words: the words taken
+    out are unknown from now on, and the mean of the wider vocabulary stands for them better than the mean of
+    what is left. A word that was unknown before is treated just as before. (Any public vector keeps the
+    guarantee; it is part of the fingerprint.)
 
     :raises InvalidParameter: if nothing is asked for, or ``first`` is not a whole number above 0.
     :raises MalformedEmbedding: if no word is left.
     """
-    keep, exclude, first = which.get("keep"), which.get("exclude"), which.get("first")
     if keep is None and exclude is None and first is None and common_with is None:
-        raise InvalidParameter(
-            "restriction",
-            None,
-            "say what to keep, exclude, or share with another embedding, or how many words",
-        )
+        problem = "say what to keep, exclude, or share with another embedding, or how many words"
+        raise InvalidParameter("restriction", None, problem)
     first = None if first is None else validated_count(first, "first")
-    kept, absent_from_keep = _known_ids(embedding, keep)
-    excluded, absent_from_exclude = _known_ids(embedding, exclude)
-    stays = np.ones(len(embedding), dtype=bool) if keep is None else np.zeros(len(embedding), dtype=bool)
-    stays[kept] = True
-    stays[excluded] = False
+    stays = np.full(len(embedding) + 1, keep is None)
+    stays[embedding.ids(keep or ())] = True
+    stays[embedding.ids(exclude or ())] = False
+    stays = stays[:-1]
     if common_with is not None:
         stays &= common_with.ids(embedding.words) != common_with.unknown_id
     ids = np.flatnonzero(stays)[:first]
     if not ids.size:
         raise MalformedEmbedding(embedding.name, "no word is left after this restriction")
-    return ChosenWords(ids=ids, absent_from_keep=absent_from_keep, absent_from_exclude=absent_from_exclude)
-
-
-def restrict(
-    embedding: Embedding, *, common_with: Embedding | None = None, **which: Unpack[Restriction]
-) -> Embedding:
-    """Return a smaller embedding, with the words that ``choose_words`` chooses. Words it does not have are
-    passed over.
-
-    ⊥ keeps its vector, even where that was the mean of all words: the words taken out are unknown from now
-    on, and the mean of the wider vocabulary stands for them better than the mean of what is left. A word that
-    was unknown before is treated just as before. (Any public vector keeps the guarantee; it is part of the
-    fingerprint.)
-
-    :raises InvalidParameter: if nothing is asked for, or ``first`` is not a whole number above 0.
-    :raises MalformedEmbedding: if no word is left.
-    """
-    return keep_rows(embedding, choose_words(embedding, common_with=common_with, **which).ids)
-
-
-def _known_ids(embedding: Embedding, words: Iterable[str] | None) -> tuple[Ids, int]:
-    ids = embedding.ids(set(words or ()))
-    known = ids[ids != embedding.unknown_id]
-    return known, len(ids) - len(known)
+    return keep_rows(embedding, ids)
 
 
 def map_embedding(embedding: Embedding, linear_map: LinearMap, *, name: str | None = None) -> Embedding:

@@ -199,6 +199,13 @@ class Embedding:
 
         return self.folder is not None and is_received(self.folder)
 
+    def work_folder(self, kind: str) -> Path:
+        """Return where to keep what is computed for it: beside it in the user's store, else in the user's
+        cache folder."""
+        from deniable.embeddings.places import work_folder
+
+        return work_folder(self.folder, self.fingerprint, kind)
+
     @property
     def unknown_id(self) -> int:
         """The id that stands for ⊥ as an input."""

@@ -13,7 +13,7 @@ import re
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -28,23 +28,13 @@ DEFAULT = "default"
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
 
 
-class DefaultSource(msgspec.Struct, frozen=True, kw_only=True):
-    """The public file that the default was made from."""
-
-    file: str
-    sha256: str
-    url: str
-    licence: str
-    cite: str
-
-
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``provenance.json`` states about the default: source, size, fingerprint, what was left out and
-    why."""
+    """What ``provenance.json`` states about the default: the public file that it was made from, size,
+    fingerprint, what was left out and why."""
 
     name: str
     title: str
-    source: DefaultSource
+    source: dict[str, str]
     words: int
     dimension: int
     left_out: dict[str, int]
@@ -151,20 +141,6 @@ def validated_name(name: str) -> str:
     return name
 
 
-class Placed(Protocol):
-    """What tells where an embedding lies, and which one it is."""
-
-    @property
-    def folder(self) -> Path | None:
-        """The folder of a stored embedding."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """The name of the content."""
-        ...
-
-
 def is_received(folder: Path) -> bool:
     """Return whether the folder of an embedding lies outside the user's store.
 
@@ -174,13 +150,13 @@ def is_received(folder: Path) -> bool:
     return folder.resolve().parent != store_folder().resolve()
 
 
-def work_folder(embedding: Placed, kind: str) -> Path:
+def work_folder(folder: Path | None, fingerprint: str, kind: str) -> Path:
     """Return where to keep what is computed for an embedding: beside one in the user's store, else in the
     user's cache folder."""
-    if embedding.folder is not None and not is_received(embedding.folder):
-        return embedding.folder / kind
+    if folder is not None and not is_received(folder):
+        return folder / kind
     home = os.environ.get("DENIABLE_HOME")
-    return (Path(home) if home else platformdirs.user_cache_path("deniable")) / kind / embedding.fingerprint
+    return (Path(home) if home else platformdirs.user_cache_path("deniable")) / kind / fingerprint
 
 
 def read_default() -> Content:

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
 
 import msgspec
 import numpy as np
 
 from deniable.embeddings.content import is_cased, shadowed_rows, spelled_as_stored
-from deniable.embeddings.derived import Restriction, choose_words, is_mapped_from, keep_rows
+from deniable.embeddings.derived import is_mapped_from, restrict
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.linear_map import MapOrigin
 from deniable.embeddings.places import (
@@ -32,13 +32,9 @@ from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.parameters import validated_count
 from deniable.progress import Report
 
-if TYPE_CHECKING:
-    from deniable.embeddings.readers import UnpackLimit
-
 __all__ = [
     "DEFAULT",
     "EmbeddingFacts",
-    "InstalledFacts",
     "add",
     "describe",
     "describe_all",
@@ -93,8 +89,8 @@ class EmbeddingFacts:
     map_digest: str | None = None
     map_scales: tuple[float, ...] | None = None
     problem: str | None = None
-    size: int | None
-    folder: str | None
+    size: int | None = None
+    folder: str | None = None
     verified: bool | None = None
     map_verified: bool | None = None
     unprintable: int | None = None
@@ -112,14 +108,6 @@ class EmbeddingFacts:
             for key, value in dataclasses.asdict(self).items()
             if value is not None or key in always
         }
-
-
-@dataclass(frozen=True, kw_only=True)
-class InstalledFacts(EmbeddingFacts):
-    """What is known about an embedding in the store, which has a size and a folder."""
-
-    size: int
-    folder: str
 
 
 def describe(name: str = DEFAULT, *, verified: bool = False) -> EmbeddingFacts:
@@ -144,13 +132,13 @@ def describe_all() -> list[EmbeddingFacts]:
     return [_default_facts(), *installed()]
 
 
-def installed() -> list[InstalledFacts]:
+def installed() -> list[EmbeddingFacts]:
     """Return the embeddings in the store by name, damaged ones included; the default, being no folder there,
     is not."""
     return [info(name) for name in known_names() if name != DEFAULT]
 
 
-def info(name: str) -> InstalledFacts:
+def info(name: str) -> EmbeddingFacts:
     """Return what is known about an installed embedding without opening it.
 
     :raises EmbeddingNotFound: if nothing is installed under that name.
@@ -161,7 +149,7 @@ def info(name: str) -> InstalledFacts:
         meta = read_meta(folder)
         mapped = read_map(folder, meta.dimension, meta.map_digest) if meta.mapped else None
     except MalformedEmbedding as error:
-        return InstalledFacts(name=name, problem=error.problem, size=size, folder=str(folder))
+        return EmbeddingFacts(name=name, problem=error.problem, size=size, folder=str(folder))
     noted = msgspec.structs.asdict(meta)
     del noted["format_version"], noted["mapped"]
     if mapped is not None:
@@ -172,7 +160,7 @@ def info(name: str) -> InstalledFacts:
         }
     for key in ("unprintable", "unprintable_words", "cutting"):
         noted[key] = noted[key] or None
-    return InstalledFacts(**noted | {"name": name}, size=size, folder=str(folder))
+    return EmbeddingFacts(**noted | {"name": name}, size=size, folder=str(folder))
 
 
 def _default_facts() -> EmbeddingFacts:
@@ -183,10 +171,8 @@ def _default_facts() -> EmbeddingFacts:
         **stated,
         shadowed=len(known.shadowed),
         source=known.title,
-        source_sha256=known.source.sha256,
-        licence=known.source.licence,
-        size=None,
-        folder=None,
+        source_sha256=known.source["sha256"],
+        licence=known.source["licence"],
     )
 
 
@@ -198,9 +184,8 @@ def add(
     first: int | None = None,
     duplicates: str = "refuse",
     licence: str | None = None,
-    limit: UnpackLimit | None = None,
     report: Report | None = None,
-) -> InstalledFacts:
+) -> EmbeddingFacts:
     """Read an embedding file in any known format, check it and install it under a name. A failure leaves
     nothing behind.
 
@@ -223,7 +208,7 @@ def add(
         raise InvalidParameter("duplicates", duplicates, f"must be one of {', '.join(DUPLICATES)}")
     drop_repeats = duplicates == "first"
     with stage_folder(target) as folder:
-        with open_embedding_file(path, format=format, limit=limit, report=report, work=folder) as raw:
+        with open_embedding_file(path, format=format, report=report, work=folder) as raw:
             taken = take_in(raw, folder / VECTORS, source=path, first=first, drop_repeats=drop_repeats)
             if raw.write_subwords is not None:
                 raw.write_subwords(folder)
@@ -254,7 +239,7 @@ def licence_of(fingerprint: str, name: str) -> str | None:
 
 def save(
     embedding: Embedding, name: str, *, source: str | None = None, licence: str | None = None
-) -> InstalledFacts:
+) -> EmbeddingFacts:
     """Install an embedding that is in memory under a name; ``source`` says where it comes from, in words.
 
     :raises EmbeddingExists: if the name is taken.
@@ -284,9 +269,16 @@ def save(
 
 
 def install_restricted(
-    name: str, new_name: str, *, common_with: str | None = None, **which: Unpack[Restriction]
-) -> InstalledFacts:
-    """Install a part of an embedding under a new name; ``common_with`` is the name of another embedding.
+    name: str,
+    new_name: str,
+    *,
+    keep: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    first: int | None = None,
+    common_with: str | None = None,
+) -> EmbeddingFacts:
+    """Install a part of an embedding, as ``restrict`` makes it, under a new name; ``common_with`` is the name
+    of another one.
 
     :raises EmbeddingExists: if the new name is taken.
     :raises EmbeddingNotFound: if there is no embedding of one of the other names.
@@ -297,13 +289,12 @@ def install_restricted(
     free_place(new_name)
     embedding = Embedding.open(name)
     other = None if common_with is None else Embedding.open(common_with)
-    chosen = choose_words(embedding, common_with=other, **which)
+    keep, exclude = (None if words is None else set(words) for words in (keep, exclude))
+    smaller = restrict(embedding, keep=keep, exclude=exclude, first=first, common_with=other)
     source = f"restricted from {name} ({embedding.fingerprint})"
-    licence = licence_of(embedding.fingerprint, name)
-    saved = save(keep_rows(embedding, chosen.ids), new_name, source=source, licence=licence)
-    return dataclasses.replace(
-        saved, absent_from_keep=chosen.absent_from_keep, absent_from_exclude=chosen.absent_from_exclude
-    )
+    saved = save(smaller, new_name, source=source, licence=licence_of(embedding.fingerprint, name))
+    absent, unlisted = (sum(word not in embedding for word in words or ()) for words in (keep, exclude))
+    return dataclasses.replace(saved, absent_from_keep=absent, absent_from_exclude=unlisted)
 
 
 def remove(name: str) -> None:

@@ -132,7 +132,7 @@ def train_embedding(
 
 def install_trained(
     corpus: Path, name: str, training: Training, *, report: Report | None = None
-) -> store.InstalledFacts:
+) -> store.EmbeddingFacts:
     """Train an embedding on a text file and install it under a name, with a note of the text and the
     settings.
 

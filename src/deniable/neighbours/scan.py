@@ -33,7 +33,6 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.places import work_folder
 from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.neighbours import _native
 from deniable.neighbours.threads import threads
@@ -154,7 +153,7 @@ def open_index(embedding: Embedding, vectors: Vectors) -> Bytes:
         path = embedding.folder / FILE_NAME
         found = _read(path, embedding, vectors, size)
         if found is None and embedding.is_received:
-            path = work_folder(embedding, "indexes") / FILE_NAME
+            path = embedding.work_folder("indexes") / FILE_NAME
             found = _read(path, embedding, vectors, size)
         if found is not None:
             return found

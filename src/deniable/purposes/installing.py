@@ -14,7 +14,7 @@ from deniable.purposes.public_texts import PublicTexts
 from deniable.purposes.shaping import STRENGTH, shape, validated_strength
 
 
-def install_reduced(name: str, new_name: str, *, dimension: int = 16) -> store.InstalledFacts:
+def install_reduced(name: str, new_name: str, *, dimension: int = 16) -> store.EmbeddingFacts:
     """Install an embedding on its first principal axes under a new name.
 
     :raises EmbeddingExists: if the new name is taken.
@@ -33,7 +33,7 @@ def install_shaped(
     dimension: int = 16,
     strength: float = STRENGTH,
     report: Report | None = None,
-) -> store.InstalledFacts:
+) -> store.EmbeddingFacts:
     """Install an embedding shaped by public labelled texts under a new name; ``report`` hears how many of the
     texts were cut.
 
@@ -62,7 +62,7 @@ def check_installable(name: str, new_name: str, *, dimension: int, strength: flo
     check_mappable(Embedding.open(name))
 
 
-def save_mapped(mapped: Embedding, name: str) -> store.InstalledFacts:
+def save_mapped(mapped: Embedding, name: str) -> store.EmbeddingFacts:
     """Store a mapped embedding under a name.
 
     :raises EmbeddingExists: if the name is taken.

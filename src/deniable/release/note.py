@@ -268,9 +268,7 @@ def note_path(mechanism: Mechanism) -> Path | None:
         return beside
     if beside is None and _is_plain(mechanism):
         return None
-    from deniable.embeddings.places import work_folder  # platformdirs is loaded when it is needed
-
-    return work_folder(embedding, "calibrations") / _file_name(mechanism)
+    return embedding.work_folder("calibrations") / _file_name(mechanism)
 
 
 def read_note(mechanism: Mechanism) -> Note | None:

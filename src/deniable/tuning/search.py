@@ -28,7 +28,6 @@ from deniable.channel.draws import Draws
 from deniable.channel.making import make_channels
 from deniable.embeddings.derived import check_mappable, map_embedding
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.places import work_folder
 from deniable.errors import DeniableError, TargetsNotMet
 from deniable.interfaces import Mechanism
 from deniable.measures.estimate import halve
@@ -225,7 +224,7 @@ class Search:
         if kind is None or issubclass(kind, DeniableError):
             for space in self._known:
                 if space.dimension is not None:  # nobody else has channels of mapped spaces
-                    shutil.rmtree(work_folder(space.embedding, "channels"), ignore_errors=True)
+                    shutil.rmtree(space.embedding.work_folder("channels"), ignore_errors=True)
 
     def look(self, space: Space, *, report: Report | None = None) -> Trial:
         """Return how a space does at the target.

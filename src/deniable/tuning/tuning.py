@@ -19,7 +19,7 @@ from deniable.channel.channel import Channel
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.kinds import Kinds, make_kinds, most_frequent_words
-from deniable.embeddings.store import InstalledFacts
+from deniable.embeddings.store import EmbeddingFacts
 from deniable.errors import InvalidParameter
 from deniable.measures.texts import Texts, join_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -378,7 +378,7 @@ def _parts(report: Report | None, count: int) -> Iterator[Report]:
         yield tell
 
 
-def install_tuned(found: TuningFindings, name: str) -> InstalledFacts:
+def install_tuned(found: TuningFindings, name: str) -> EmbeddingFacts:
     """Install the space that was chosen under a name.
 
     :raises EmbeddingExists: if the name is taken.

@@ -1,21 +1,38 @@
-"""Readers of the public embedding formats: one file each, all giving blocks of words and vectors."""
+"""Readers of the public embedding formats: one file each, all giving blocks of words and vectors.
+
+Which format a file has is told by its content.
+"""
 
 from __future__ import annotations
 
+import codecs
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from deniable.embeddings.readers.detection import FORMATS, detect_format
-from deniable.embeddings.readers.packing import UnpackLimit, open_unpacked, unpacked_copy
-from deniable.embeddings.readers.raw import Block, RawEmbedding
-from deniable.errors import InvalidParameter
+from deniable.embeddings.readers.packing import open_unpacked, packing_of_bytes, unpacked_copy
+from deniable.embeddings.readers.raw import RawEmbedding
+from deniable.embeddings.readers.text import are_numbers, is_number, read_text
+from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.progress import Report
 
-__all__ = ["FORMATS", "Block", "RawEmbedding", "UnpackLimit", "open_embedding_file"]
+FORMATS = (
+    "glove",
+    "word2vec-text",
+    "fasttext-text",
+    "word2vec-binary",
+    "fasttext-binary",
+    "npz",
+    "safetensors",
+)
 
+_HEAD_BYTES = 1 << 20
+_FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
+_HEADER_LINE = re.compile(rb"(?:\xef\xbb\xbf)?([0-9]{1,18}) ([0-9]{1,9}) *\r?\n")
+_KNOWN = "known are GloVe text, word2vec and fastText text and binary, .npz and .safetensors"
 _MISLEADING = (".gz", ".bz2", ".xz", ".zst", ".zip")
 """gensim unpacks by the name of a file; one that is called packed but is not must get another name first."""
 
@@ -25,7 +42,6 @@ def open_embedding_file(
     path: Path,
     *,
     format: str | None = None,  # noqa: A002 - the word users know
-    limit: UnpackLimit | None = None,
     report: Report | None = None,
     work: Path | None = None,
 ) -> Iterator[RawEmbedding]:
@@ -43,23 +59,20 @@ def open_embedding_file(
         raise InvalidParameter("file", str(path), "is not a file" if path.exists() else "does not exist")
     if format is not None and format not in FORMATS:
         raise InvalidParameter("format", format, f"must be one of {', '.join(FORMATS)}")
-    limit = limit or UnpackLimit()
-    chosen = format or detect_format(path, limit=limit)
+    chosen = format or detect_format(path)
     with ExitStack() as stack:
         if chosen in ("glove", "word2vec-text", "fasttext-text"):
-            from deniable.embeddings.readers.text import read_text
-
-            stream = stack.enter_context(open_unpacked(path, limit=limit, report=report))
+            stream = stack.enter_context(open_unpacked(path, report=report))
             yield read_text(stream, source=path, header=chosen != "glove")
             return
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=work)))
-        content = unpacked_copy(path, folder, limit=limit, report=report)
+        content = unpacked_copy(path, folder, report=report)
         if content == path and chosen == "fasttext-binary" and path.suffix.lower() in _MISLEADING:
             content = Path(shutil.copyfile(path, folder / "content"))
         if chosen == "npz":
             from deniable.embeddings.readers.npz import read_npz
 
-            yield stack.enter_context(read_npz(content, source=path, limit=limit))
+            yield stack.enter_context(read_npz(content, source=path))
         elif chosen == "safetensors":
             from deniable.embeddings.readers.safetensors_file import read_safetensors
 
@@ -72,3 +85,59 @@ def open_embedding_file(
             from deniable.embeddings.readers.binary import read_fasttext_binary
 
             yield read_fasttext_binary(content, source=path)
+
+
+def detect_format(path: Path) -> str:
+    """Return the name of the format, one of ``FORMATS``.
+
+    :raises MalformedEmbedding: if the file is empty, packed twice, or in no known format.
+    """
+    with open_unpacked(path) as stream:
+        head = stream.read(_HEAD_BYTES)
+    if not head:
+        raise MalformedEmbedding(path, "the file is empty")
+    packing = packing_of_bytes(head)
+    if packing == "zip":  # only an .npz file shows itself as a zip archive here
+        return "npz"
+    if packing is not None:
+        raise MalformedEmbedding(
+            path, f"the file is packed twice ({packing} inside); unpack it once and add the result"
+        )
+    if head.startswith(_FASTTEXT_MAGIC):
+        return "fasttext-binary"
+    if head[8:9] == b"{" and 2 <= int.from_bytes(head[:8], "little") < 100_000_000:
+        return "safetensors"
+    header = _HEADER_LINE.match(head)
+    if header is not None:
+        body = head[header.end() :]
+        if _is_binary(body, dimension=int(header[2])):
+            return "word2vec-binary"
+        if _looks_headed(body, dimension=int(header[2])):
+            return "word2vec-text"
+    if head.startswith(b"\x80") and head[1:2] in b"\x02\x03\x04\x05":
+        raise MalformedEmbedding(
+            path,
+            "this looks like a Python pickle, which can run code and is never read; save it as .npz or text",
+        )
+    if b"\x00" in head:
+        raise MalformedEmbedding(path, f"binary data in no known format; {_KNOWN}")
+    return "glove"
+
+
+def _is_binary(body: bytes, *, dimension: int) -> bool:
+    """Return whether the words are followed by raw floats rather than by decimal numbers."""
+    line, ended, _ = body.partition(b"\n")
+    fields = line.rstrip(b" \r").split(b" ")
+    if ended and len(fields) > dimension > 0 and are_numbers(b" ".join(fields[-dimension:])):
+        return False
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(body)
+    except UnicodeDecodeError:
+        return True
+    return any(character < " " and character not in "\t\r\n" for character in text)
+
+
+def _looks_headed(body: bytes, *, dimension: int) -> bool:
+    """Return False for a one-dimensional GloVe text whose first word and value are whole numbers."""
+    fields = body.partition(b"\n")[0].strip().split(b" ")
+    return dimension == 1 or len(fields) != 2 or not is_number(fields[1])

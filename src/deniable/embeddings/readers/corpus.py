@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from deniable.embeddings.readers.packing import UnpackLimit, open_unpacked
+from deniable.embeddings.readers.packing import open_unpacked
 from deniable.progress import Report
 from deniable.words.cutter import words_of
 
@@ -52,7 +52,7 @@ class Corpus:
 
     def _lines(self) -> Iterator[str]:
         rest = b""
-        with open_unpacked(self.path, limit=UnpackLimit(), report=self._report_pass) as stream:
+        with open_unpacked(self.path, report=self._report_pass) as stream:
             while block := stream.read(_BYTES_AT_ONCE):
                 *lines, rest = (rest + block).split(b"\n")
                 yield from (line.decode("utf-8", "replace") for line in lines)

@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 
 from deniable.embeddings.npy import LONGEST_HEADER, read_header
-from deniable.embeddings.readers.packing import DAMAGE, UnpackLimit
+from deniable.embeddings.readers.packing import DAMAGE, has_grown_too_far
 from deniable.embeddings.readers.raw import Block, RawEmbedding, as_float32, blocks_of_table
 from deniable.errors import MalformedEmbedding
 
@@ -34,7 +34,7 @@ _RESAVE = "save it again: np.savez(FILE, words=np.array(words), vectors=vectors)
 
 
 @contextmanager
-def read_npz(path: Path, *, source: Path, limit: UnpackLimit) -> Iterator[RawEmbedding]:
+def read_npz(path: Path, *, source: Path) -> Iterator[RawEmbedding]:
     """Give the embedding of an .npz file, read block by block as it is consumed.
 
     :raises MalformedEmbedding: if the arrays cannot be told, do not match, hold Python objects or unpack too
@@ -44,7 +44,7 @@ def read_npz(path: Path, *, source: Path, limit: UnpackLimit) -> Iterator[RawEmb
         with zipfile.ZipFile(path) as archive:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
             unpacked = sum(info.file_size for info in members.values())
-            if limit.exceeded(unpacked, path.stat().st_size):
+            if has_grown_too_far(unpacked, path.stat().st_size):
                 raise MalformedEmbedding(
                     source, f"its arrays claim {unpacked:,} bytes, past the limit for packed files"
                 )

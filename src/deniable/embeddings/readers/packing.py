@@ -8,16 +8,12 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import IO, BinaryIO, Protocol, cast
+from typing import IO, BinaryIO, cast
 
-from deniable.compression import BYTES_TO_TELL, compression_of, decompress
+from deniable.compression import compression_of, decompress
 from deniable.errors import MalformedEmbedding
 from deniable.progress import Report
-
-GIB = 1 << 30
 
 # zipfile states few of the errors that a damaged archive leads to: names that are no text, numbers that fit
 # nowhere, passwords.
@@ -38,73 +34,54 @@ DAMAGE = (
 """What the libraries raise when a packed file is damaged."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class UnpackLimit:
-    """How far a packed file may grow before it is refused as a bomb.
-
-    ``total`` bytes in any case; and once past ``ratio_from`` bytes, not more than ``ratio`` times the packed
-    size. Vectors shrink to a third or a half when packed, never to a hundredth.
-    """
-
-    total: int = 64 * GIB
-    ratio: int = 100
-    ratio_from: int = 64 << 20
-
-    def exceeded(self, unpacked: int, packed: int) -> bool:
-        """Return whether a file of ``packed`` bytes has grown too far."""
-        return unpacked > self.total or (unpacked > self.ratio_from and unpacked > self.ratio * packed)
+MOST_UNPACKED, MOST_GROWN, GROWN_FROM = 64 << 30, 100, 64 << 20
+"""How far a packed file may grow before it is refused as a bomb: bytes in any case, and once past
+``GROWN_FROM`` bytes so many times its packed size. Vectors shrink to a third or a half when packed, never to
+a hundredth."""
 
 
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes: ...
+def has_grown_too_far(unpacked: int, packed: int) -> bool:
+    """Return whether a file of ``packed`` bytes has grown too far."""
+    return unpacked > min(MOST_UNPACKED, max(GROWN_FROM, MOST_GROWN * packed))
 
 
-@dataclass
 class UnpackedStream:
-    """Bytes of a file after unpacking, counted against the limit, with progress reported in bytes of the file
-    itself.
+    """Bytes of a file after unpacking, as far as it may grow; progress is reported in bytes of the file
+    itself."""
 
-    ``raw`` is the file as it lies at ``path``, ``stream`` what unpacks it.
-    """
-
-    stream: _Readable
-    raw: IO[bytes]
-    path: Path
-    packing: str | None
-    limit: UnpackLimit
-    report: Report | None
-    unpacked: int = 0
-
-    @cached_property
-    def size(self) -> int:
-        """The size of the file itself."""
-        return self.path.stat().st_size
+    def __init__(
+        self, stream: IO[bytes], raw: IO[bytes], path: Path, packing: str | None, report: Report | None
+    ) -> None:
+        """Hold the file as it lies at ``path`` (``raw``) and what unpacks it."""
+        self._stream, self._raw, self._path, self._packing = stream, raw, path, packing
+        self._report, self._size, self._unpacked = report, path.stat().st_size, 0
 
     def read(self, size: int) -> bytes:
         """Return up to ``size`` bytes; nothing at the end.
 
         :raises MalformedEmbedding: if the packed file is damaged, cut off, or grows past the limit.
         """
-        if self.packing is None:
-            data = self.stream.read(size)
-        else:
-            try:
-                data = self.stream.read(size)
-            except DAMAGE as error:
-                raise MalformedEmbedding(
-                    self.path, f"the {self.packing} file is damaged or cut off ({error}); get it again"
-                ) from error
-            self.unpacked += len(data)
-            if self.limit.exceeded(self.unpacked, self.size):
-                raise MalformedEmbedding(
-                    self.path,
-                    f"{self.size:,} bytes unpack to more than {self.unpacked - len(data):,}, past the limit "
-                    "for packed files; "
-                    "if you trust the file, unpack it yourself and add the result",
-                )
-        if self.report is not None:
-            self.report(min(self.raw.tell(), self.size), self.size)
+        try:
+            data = self._stream.read(size)
+        except DAMAGE as error:
+            if self._packing is None:
+                raise
+            raise _damaged(self._path, self._packing, error) from error
+        if self._packing is not None and has_grown_too_far(self._unpacked + len(data), self._size):
+            problem = (
+                f"{self._size:,} bytes unpack to more than {self._unpacked:,}, past the limit for packed "
+                "files; if you trust the file, unpack it yourself and add the result"
+            )
+            raise MalformedEmbedding(self._path, problem)
+        self._unpacked += len(data)
+        if self._report is not None:
+            self._report(min(self._raw.tell(), self._size), self._size)
         return data
+
+
+def _damaged(path: Path, packing: str, error: BaseException) -> MalformedEmbedding:
+    problem = f"the {packing} file is damaged or cut off ({error}); get it again"
+    return MalformedEmbedding(path, problem)
 
 
 def packing_of(path: Path) -> str | None:
@@ -113,36 +90,28 @@ def packing_of(path: Path) -> str | None:
     An .npz file is a zip archive too, but of arrays: it counts as not packed.
     """
     with path.open("rb") as file:
-        start = file.read(BYTES_TO_TELL)
+        start = file.read(30 + 512)
     packing = packing_of_bytes(start)
-    if packing == "zip" and _is_npz(path):
-        return None
-    return packing
+    return None if packing == "zip" and _is_npz(path, start) else packing
 
 
 def packing_of_bytes(start: bytes) -> str | None:
     """Return the packing that content beginning with these (at least ten) bytes has, or None."""
-    if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return "zip"
-    return compression_of(start)
+    return "zip" if start.startswith((b"PK\x03\x04", b"PK\x05\x06")) else compression_of(start)
 
 
-def _is_npz(path: Path) -> bool:
+def _is_npz(path: Path, start: bytes) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
     except DAMAGE:
         # The central directory of a cut-off archive is gone; its first entry still says what it was.
-        with path.open("rb") as file:
-            start = file.read(30 + 512)
         return b".npy" in start[30 : 30 + int.from_bytes(start[26:28], "little")]
     return bool(names) and all(name.endswith(".npy") for name in names)
 
 
 @contextmanager
-def open_unpacked(
-    path: Path, *, limit: UnpackLimit, report: Report | None = None
-) -> Iterator[UnpackedStream]:
+def open_unpacked(path: Path, *, report: Report | None = None) -> Iterator[UnpackedStream]:
     """Open a file for reading, unpacking it on the way if it is packed.
 
     :raises MalformedEmbedding: if it is a zip archive that does not hold exactly one readable file.
@@ -150,11 +119,11 @@ def open_unpacked(
     packing = packing_of(path)
     with ExitStack() as stack:
         raw = stack.enter_context(path.open("rb"))
-        stream = (
-            _only_member(path, raw, stack) if packing == "zip" else decompress(cast(BinaryIO, raw), packing)
-        )
-        stack.enter_context(stream)
-        yield UnpackedStream(stream, raw, path, packing=packing, limit=limit, report=report)
+        if packing == "zip":
+            stream = _only_member(path, raw, stack)
+        else:
+            stream = decompress(cast(BinaryIO, raw), packing)
+        yield UnpackedStream(stack.enter_context(stream), raw, path, packing, report)
 
 
 def _only_member(path: Path, raw: IO[bytes], stack: ExitStack) -> IO[bytes]:
@@ -166,33 +135,26 @@ def _only_member(path: Path, raw: IO[bytes], stack: ExitStack) -> IO[bytes]:
             for info in archive.infolist()
             if not info.is_dir() and not info.filename.startswith("__MACOSX/")
         ]
-        if len(members) != 1:
-            names = ", ".join(info.filename[:80] for info in members[:8]) + (
-                ", …" if len(members) > 8 else ""
-            )
-            raise MalformedEmbedding(
-                path,
-                f"the zip file holds {len(members)} files ({names or 'nothing'}); unpack it and add one of "
-                "them",
-            )
-        if members[0].flag_bits & 0x1:
-            raise MalformedEmbedding(path, "the zip file is encrypted; unpack it and add the file inside")
-        return archive.open(members[0])
-    except MalformedEmbedding:
-        raise
+        if len(members) == 1 and not members[0].flag_bits & 0x1:
+            return archive.open(members[0])
     except DAMAGE as error:
-        raise MalformedEmbedding(
-            path, f"the zip file is damaged or cut off ({error}); get it again"
-        ) from error
+        raise _damaged(path, "zip", error) from error
+    if len(members) == 1:
+        raise MalformedEmbedding(path, "the zip file is encrypted; unpack it and add the file inside")
+    names = ", ".join(info.filename[:80] for info in members[:8]) or "nothing"
+    listed = f"{names}, …" if len(members) > 8 else names
+    raise MalformedEmbedding(
+        path, f"the zip file holds {len(members)} files ({listed}); unpack it and add one of them"
+    )
 
 
-def unpacked_copy(path: Path, folder: Path, *, limit: UnpackLimit, report: Report | None = None) -> Path:
+def unpacked_copy(path: Path, folder: Path, *, report: Report | None = None) -> Path:
     """Return a path to the content: the file itself if it is not packed, else an unpacked copy in
     ``folder``."""
     if packing_of(path) is None:
         return path
     copy = folder / "unpacked"
-    with open_unpacked(path, limit=limit, report=report) as stream, copy.open("wb") as out:
+    with open_unpacked(path, report=report) as stream, copy.open("wb") as out:
         while data := stream.read(1 << 22):
             out.write(data)
     return copy
