@@ -3,7 +3,9 @@ way is refuted."""
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from scipy.special import betainc, gammainc
 
 from deniable import (
+    Embedding,
     Gaussian,
     InvalidParameter,
     Mahalanobis,
@@ -109,6 +112,23 @@ def test_one_word_is_the_single_curve_and_several_are_the_convolution() -> None:
     assert three.slack < 1e-11
 
 
+REFERENCE = json.loads((Path(__file__).parent / "dp_accounting.json").read_text())
+
+
+@pytest.mark.parametrize("given", REFERENCE, ids=lambda given: "-".join(map(str, given.values())))
+def test_it_agrees_with_the_library_dp_accounting(given: dict[str, Any]) -> None:
+    size, exponent, words, delta = (given[name] for name in ("size", "exponent", "words", "delta"))
+    if given["noise"] == "gaussian":
+        found = normal_epsilon(exponent * math.sqrt(words), delta)
+    elif given["noise"] == "radial":
+        found = radial_loss(size, exponent).composed(words).epsilon(delta)
+    else:
+        embedding = small(words=size)
+        loss = loss_of(RandomizedResponse(embedding, epsilon=exponent), exponent)
+        found = loss.composed(words).epsilon(delta)
+    assert 0.999 * given["epsilon"] - 1e-3 <= found <= 1.015 * given["epsilon"] + 1e-3
+
+
 def test_a_longer_distance_never_spends_less() -> None:
     spent = [radial_loss(17, a).composed(5).epsilon(1e-6) for a in (1.0, 2.0, 4.0, 8.0)]
     assert spent == sorted(spent)
@@ -159,7 +179,8 @@ def test_two_coins_dominate_what_has_their_pure_bound() -> None:
 
 
 def test_the_table_has_both_distances_and_never_exceeds_the_pure_bound() -> None:
-    embedding = small(words=40, dimension=6)
+    plain = small(words=40, dimension=6)
+    embedding = Embedding(plain.words, plain.vectors, unknown=9.0 * plain.vectors[3])
     for mechanism in (
         Multivariate(embedding, epsilon=3.0),
         Vickrey(embedding, epsilon=3.0),
@@ -175,7 +196,7 @@ def test_the_table_has_both_distances_and_never_exceeds_the_pure_bound() -> None
             else:
                 assert row.epsilon is not None
                 assert 0.0 < row.epsilon <= row.pure
-        pairs = [mechanism.log_bound(i, j) for i in range(40) for j in range(i)]
+        pairs = [mechanism.log_bound(i, j) for i in range(41) for j in range(i)]  # ⊥ is one of them
         assert exponents(mechanism)["largest"] >= max(pairs)
         assert min(pairs) <= exponents(mechanism)["median"] <= max(pairs)
     with pytest.raises(InvalidParameter, match="delta"):

@@ -9,22 +9,23 @@ import numpy as np
 import pytest
 
 from deniable import (
-    TEM,
     Embedding,
     Gaussian,
     Mahalanobis,
     Multivariate,
-    RandomizedResponse,
-    RankSmoothing,
     Vickrey,
 )
 from deniable.arrays import Floats
 from deniable.calibration import Targets, calibrate
 from deniable.calibration.choice import protect
+from deniable.channel.draws import Draws
+from deniable.embeddings.derived import leave_out
 from deniable.interfaces import Mechanism
 from deniable.measures.capacity import capacity, sum_of_unchanged
 from deniable.measures.estimate import Estimate
+from deniable.mechanisms.base import exact_sums
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.words.never_release import NeverRelease
 from tests.measures.test_bayes_bound import density, small
 
 GRID = 2e-3  # how far sums on the grid are off
@@ -136,20 +137,93 @@ def test_policies_around_the_mechanism_count(unknown: str) -> None:
     assert capacity(mechanism, unknown="subwords") is None
 
 
-@pytest.mark.parametrize("kind", [TEM, RandomizedResponse])
-def test_exact_sums_give_the_exact_capacity_of_all_rows(kind: Any) -> None:
-    mechanism = kind(small(), epsilon=2.0)
+def test_an_unknown_word_far_from_all_others_is_counted() -> None:
+    mechanism = Multivariate(
+        Embedding(small().words, small().vectors, unknown=5.0 * small().vectors[0]), epsilon=1.0
+    )
+    rows = channel(mechanism)
+    known, whole = summed(mechanism, rows, unknown="error"), summed(mechanism, rows)
+    assert known is not None
+    assert whole is not None
+    assert known.value < true_capacity(rows) - 10 * GRID  # Σ N_w alone undershoots
+    assert true_capacity(rows) <= min(whole.value, by_points(mechanism).high) + GRID
+
+
+def test_words_that_are_never_released_go_in_as_the_unknown_word() -> None:
+    whole = small()
+    held_back = leave_out(whole, NeverRelease.of(["w2", "w7"]))
+    mechanism = Multivariate(held_back, epsilon=2.0)
+    rows = channel(mechanism)
+    found = summed(mechanism, rows)
+    assert found is not None
+    assert true_capacity(rows) <= min(found.value, by_points(mechanism).high) + GRID
+    # The sum over the whole vocabulary is that of another release.
+    others = channel(Multivariate(whole, epsilon=2.0))
+    assert abs(np.trace(others) - true_capacity(rows)) > 10 * GRID
+
+
+EXACT: list[tuple[str, dict[str, Any]]] = [
+    ("tem", {}),
+    ("santext", {}),
+    ("santext-plus", {"sensitive": ["w1", "w5"]}),
+    ("custext", {"k": 4}),
+    ("line", {}),
+    ("randomized-response", {}),
+]
+
+
+def rows_of(name: str, options: dict[str, Any], embedding: Embedding, epsilon: float) -> tuple[Any, Floats]:
+    mechanism = ChosenMechanism(name=name, options=options)(embedding, epsilon=epsilon)
+    sums = exact_sums(mechanism)
+    assert sums is not None
     rows = np.zeros((13, 12))
-    for word, (outputs, chances) in enumerate(mechanism.probabilities(np.arange(13))):
-        rows[word, outputs] = chances
+    for word, (outputs, chances) in enumerate(sums.distributions(np.arange(13), np.array([epsilon]))):
+        rows[word, outputs] = chances[0]
+    return mechanism, rows
+
+
+@pytest.mark.parametrize(("name", "options"), EXACT)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_exact_sums_give_the_exact_capacity_of_all_rows(
+    name: str, options: dict[str, Any], seed: int
+) -> None:
+    vectors = small(seed=seed).vectors.copy()
+    vectors[[3, 9]] = vectors[1]  # words that share a vector
+    mechanism, rows = rows_of(name, options, Embedding([f"w{i}" for i in range(12)], vectors), 2.0)
     found = capacity(mechanism)
     assert found is not None
     assert found.value == found.high == pytest.approx(true_capacity(rows))
+    assert summed(mechanism, rows) is None  # never from N_w, though the two often agree
 
 
-def test_what_is_made_of_the_noisy_point_has_no_more_than_the_noise() -> None:
-    plain = by_points(Multivariate(small(), epsilon=2.0))
-    assert by_points(RankSmoothing(Multivariate(small(), epsilon=2.0))) == plain
+def test_the_sum_of_unchanged_shares_undershoots_where_another_word_is_likelier() -> None:
+    vectors = np.random.default_rng(1).normal(size=(12, 2))
+    vectors[[3, 9]] = vectors[1]
+    embedding = Embedding([f"w{i}" for i in range(12)], vectors)
+    mechanism, rows = rows_of("custext", {"k": 4}, embedding, 3.0)
+    found = capacity(mechanism)
+    assert found is not None
+    assert np.trace(rows[:12]) < found.value - 0.01
+
+
+@pytest.mark.parametrize("kind", ["vickrey", "rank-smoothing"])
+def test_what_is_made_of_the_noisy_point_has_no_more_than_the_noise(kind: str) -> None:
+    plain = Multivariate(small(), epsilon=2.0)
+    made = ChosenMechanism(name=kind)(small(), epsilon=2.0)
+    assert by_points(made) == by_points(plain)
+    draws = 20_000
+    drawn = Draws(made, seed=3).of_each(np.repeat(np.arange(13), draws)).reshape(13, draws)
+    rows = np.array([np.bincount(each, minlength=12) / draws for each in drawn])
+    assert np.trace(rows[:12]) < true_capacity(rows) - 0.02 < by_points(made).high
+    assert summed(made, rows) is None  # its own Σ N_w undershoots
+
+
+def test_the_capacity_rises_with_epsilon_and_budgets_count_at_the_largest() -> None:
+    found = [by_points(Multivariate(small(), epsilon=epsilon)).value for epsilon in (0.5, 1.0, 2.0, 4.0)]
+    assert found == sorted(found)
+    # Records of one and of eight words, with a budget of 2 each: the capacity at the budget of the median
+    # record would not hold for the other.
+    assert true_capacity(channel(Multivariate(small(), epsilon=2.0))) > 1.5 * found[0]
 
 
 def test_a_sample_is_scaled_up_with_the_error_of_the_mean() -> None:

@@ -120,6 +120,7 @@ def test_the_policies_stand_on_the_card(tmp_path: Path) -> None:
     )
     assert (card.unknown, card.policy.punctuation, card.policy.case) == ("redact", "keep", "keep")
     assert card.keep_words == (kept,), "as the vocabulary spells it; what it does not hold is not published"
+    assert EMBEDDING.words[card.kept_ids(EMBEDDING).item()] == kept
     assert (card.embedding.words, card.embedding.dimension, card.embedding.protected_words) == (30, 3, 0)
 
 

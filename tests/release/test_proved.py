@@ -55,6 +55,24 @@ def test_kept_and_redacted_words_count(space: Embedding) -> None:
     assert kept.value > plain.value + 1.0
 
 
+def test_a_budget_counts_at_the_largest_epsilon_that_a_word_can_get(space: Embedding) -> None:
+    mechanism, small = Multivariate(space, epsilon=4.0), Multivariate(space, epsilon=1.5)
+    budget, tight, plain, least = (
+        numbers_of_release(*released(private, ["w1 w2 w3", "w4"]))
+        for private in (
+            Privatizer(mechanism, record_epsilon=9.0),  # a record of one word gets the 4 of a word
+            Privatizer(mechanism, record_epsilon=1.5),
+            Privatizer(mechanism),
+            Privatizer(small),
+        )
+    )
+    assert budget == plain
+    assert tight == least
+    assert plain.capacity is not None
+    assert least.capacity is not None
+    assert least.capacity.high < plain.capacity.low  # not at the ε of another record
+
+
 def test_nothing_is_said_of_draws_that_are_shared_and_of_the_card_of_another_release(
     space: Embedding,
 ) -> None:

@@ -146,7 +146,11 @@ def release_file(
         limit=limit,
         verdict=verdict,
         rehearsal=rehearsal,
-        numbers=proved_numbers(private.mechanism, unknown=release.unknown),
+        numbers=proved_numbers(
+            private.mechanism,
+            unknown=release.unknown,
+            kept=private.card.kept_ids(private.mechanism.embedding),
+        ),
         use=use,
         not_measured=not_measured,
         created=datetime.now(UTC).isoformat(timespec="seconds"),

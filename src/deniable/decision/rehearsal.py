@@ -150,8 +150,7 @@ def rehearse(
     whole = cut_texts(list(texts), embedding)
     if not len(whole.ids):
         raise UnusableAuditData("the texts", "hold no word, so there is nothing to release")
-    kept = np.unique(embedding.ids(sorted(private.policy.keep_words))).astype(np.int64)
-    kept = kept[kept != embedding.unknown_id]
+    kept = private.card.kept_ids(embedding)
     counts = np.bincount(whole.ids, minlength=len(embedding) + 1).astype(np.float64)
     nameable = np.where(np.arange(len(counts)) == embedding.unknown_id, 0.0, counts)  # nobody names ⊥
     if not nameable.any():

@@ -20,7 +20,6 @@ from deniable.errors import InvalidParameter, NotThisRelease
 from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.release.card import Card
-from deniable.words.cutter import Lookup
 from deniable.words.released import ReleasedCounts
 
 _MOST_STRANGE = 0.02
@@ -59,7 +58,7 @@ def open_channel(
         np.concatenate(
             [
                 most_frequent(embedding, context, support),
-                kept_words(card, embedding),
+                card.kept_ids(embedding),
                 np.array(unknown, dtype=np.int64),
             ]
         )
@@ -107,14 +106,8 @@ def open_channel_of_inputs(
         directions=directions,
         report=report,
     )
-    kept = kept_words(card, embedding)
+    kept = card.kept_ids(embedding)
     return channel.keeping(kept) if len(kept) else channel
-
-
-def kept_words(card: Card, embedding: Embedding) -> Ids:
-    """Return the ids of the words that were released as they are."""
-    ids = Lookup(embedding).ids(list(card.keep_words))
-    return np.array([i for i in ids if i != embedding.unknown_id], dtype=np.int64)
 
 
 def check_words(embedding: Embedding, counts: ReleasedCounts) -> None:

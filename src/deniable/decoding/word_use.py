@@ -19,7 +19,6 @@ from deniable.decoding.channel_decoder import UNKNOWN
 from deniable.decoding.decoder import Decoder
 from deniable.decoding.files import DecodingOptions, split_options
 from deniable.decoding.frequencies import MOST_WORDS, Frequencies, FrequencyEstimator
-from deniable.decoding.received import kept_words
 from deniable.errors import InvalidParameter
 from deniable.progress import Report
 from deniable.records.reading import read_grouped, read_texts
@@ -212,7 +211,7 @@ def rehearse(decoder: Decoder, shares: Floats, *, words: int) -> Floats:
     random = np.random.Generator(np.random.PCG64(_REHEARSAL))
     ids = np.repeat(channel.inputs, random.multinomial(number, shares / shares.sum()))
     mechanism = decoder.card.make_mechanism(channel.embedding)
-    kept = np.isin(ids, kept_words(decoder.card, channel.embedding))
+    kept = np.isin(ids, decoder.card.kept_ids(channel.embedding))
     released = np.concatenate([ids[kept], Draws(mechanism, seed=_REHEARSAL).of_each(ids[~kept])])
     counts: Floats = np.bincount(released, minlength=len(channel.embedding)).astype(np.float64)
     return counts

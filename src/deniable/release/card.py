@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import msgspec
+import numpy as np
 
+from deniable.arrays import Ids
 from deniable.atomic import read_plain_file, whole_file
 from deniable.embeddings.derived import leave_out
 from deniable.embeddings.embedding import Embedding
@@ -229,6 +231,11 @@ class Card(
     def keep_words(self) -> tuple[str, ...]:
         """The words of the vocabulary that were released as they are."""
         return self.policy.keep_words
+
+    def kept_ids(self, embedding: Embedding) -> Ids:
+        """Return the ids of the words that were released as they are."""
+        ids = embedding.ids(self.keep_words)
+        return np.unique(ids[ids != embedding.unknown_id])
 
     def for_columns(self, columns: Sequence[str]) -> Self:
         """Return the card of a release of these columns."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from deniable.arrays import Ids
@@ -24,7 +25,6 @@ from deniable.mechanisms.base import method_of
 from deniable.release.card import Card
 from deniable.release.policies import UnknownPolicy
 from deniable.report.wording import percent, percent_up, words
-from deniable.words.cutter import Lookup
 
 DRAWS = 4_000
 """Fewer than measures take by themselves: the upper ends are a little higher, and a page takes seconds."""
@@ -141,16 +141,15 @@ def proved_numbers(
 
 
 def numbers_of_card(card: Card, *, words_of_a_text: int = 0, delta: float = DELTA) -> ProvedNumbers:
-    """Return the numbers of a release by its card, for texts of that many words too.
+    """Return the numbers of a release by its card, for texts of that many words too, at the largest ε that a
+    word can have got.
 
     :raises MalformedCard: if the card names no mechanism, or its embedding is not here.
     :raises InvalidParameter: if δ is not between 0 and 1.
     """
     embedding = card.open_embedding()
-    kept = np.array(
-        [i for i in Lookup(embedding).ids(list(card.keep_words)) if i != embedding.unknown_id], dtype=np.int64
-    )
-    mechanism = card.make_mechanism(embedding)
+    largest = msgspec.structs.replace(card, epsilon=card.epsilon_of_a_word(1))  # F rises with ε
+    mechanism = largest.make_mechanism(embedding)
     if card.consistent:
         return ProvedNumbers(
             capacity=None,
@@ -160,7 +159,11 @@ def numbers_of_card(card: Card, *, words_of_a_text: int = 0, delta: float = DELT
             "none are given.",
         )
     return proved_numbers(
-        mechanism, unknown=card.unknown, kept=kept, words_of_a_text=words_of_a_text, delta=delta
+        mechanism,
+        unknown=card.unknown,
+        kept=card.kept_ids(embedding),
+        words_of_a_text=words_of_a_text,
+        delta=delta,
     )
 
 

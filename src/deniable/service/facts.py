@@ -245,10 +245,7 @@ def _factor(prepared: Prepared) -> float | None:
     quote = quote_calibration(mechanism)
     if quote is None:
         return None
-    kept = sum(
-        i != mechanism.embedding.unknown_id
-        for i in Lookup(mechanism.embedding).ids(sorted(release.keep_words))
-    )
+    kept = len(prepared.private.card.keep_words)
     quote = quote.with_policies(unknown=release.unknown, kept=kept, consistent=release.consistent)
     return None if quote.capacity is None else quote.capacity.at_most
 
