@@ -96,6 +96,16 @@ def check_regular(path: Path, advice: str) -> None:
         raise RecordError(path, f"is not a regular file; {advice}")
 
 
+def check_new(*paths: Path, force: bool = False) -> None:
+    """Do nothing if no file of these names is there, or what is there may be replaced (``force``).
+
+    :raises RecordError: otherwise.
+    """
+    for path in paths:
+        if path.exists() and not force:
+            raise RecordError(path, "exists already; replace it with force=True")
+
+
 def check_apart(source: str, *paths: Path) -> None:
     """Do nothing if the files that are written are neither the input nor one another.
 

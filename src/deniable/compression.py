@@ -7,14 +7,18 @@ import io
 import lzma
 import os
 import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from deniable.atomic import open_regular
+from deniable.errors import RecordError
 
 BYTES_TO_TELL = 10
 """How many first bytes tell the compression; fewer are enough if the file has no more, or its first line ends
 there."""
+
+BYTES_AT_ONCE = 1 << 18
 
 DAMAGE = (EOFError, MemoryError, OSError, ValueError, lzma.LZMAError, zlib.error)
 """What the libraries raise when compressed data is damaged."""
@@ -47,6 +51,32 @@ def has_grown_too_far(decompressed: int, compressed: int) -> bool:
     """Return whether data has grown beyond what records do: a few bytes of bzip2, xz or Zstandard can stand
     for terabytes."""
     return decompressed > max(_MOST_GROWN, _MOST_RATIO * compressed)
+
+
+def read_chunks(
+    stream: BinaryIO, kind: str | None, name: str | Path, *, compressed: Callable[[], int]
+) -> Iterator[bytes]:
+    """Yield the bytes of a stream as they come; ``kind`` is how they were compressed.
+
+    ``compressed`` says how many bytes there are before decompression, or how many have arrived.
+
+    :raises RecordError: if compressed data is damaged or cut short, or grows out of all proportion.
+    """
+    read, grown = cast(io.BufferedReader, stream).read1, 0
+    while True:
+        try:
+            chunk = read(BYTES_AT_ONCE)
+        except DAMAGE as error:
+            if kind is None:
+                raise
+            raise RecordError(name, f"the {kind} data is damaged or cut short") from error
+        grown += len(chunk)
+        if kind is not None and has_grown_too_far(grown, compressed()):
+            growth = f"{compressed():,} bytes of {kind} decompress to more than {grown - len(chunk):,}"
+            raise RecordError(name, f"{growth}; if you trust the file, decompress it first")
+        if not chunk:
+            return
+        yield chunk
 
 
 def decompress(stream: BinaryIO, kind: str | None) -> BinaryIO:

@@ -17,7 +17,7 @@ from deniable.errors import MalformedEmbedding
         (["a"], np.zeros((1, 0)), "no dimensions"),
         (["a", "b"], [[1.0, 2.0]], "2 words but 1 vectors"),
         (["a"], [1.0], "1 axes"),
-        (["a", "a"], [[1.0], [2.0]], "word 2 repeats word 1"),
+        (["a", "a"], [[1.0], [2.0]], "word 2: the word 'a' stands on word 1 already"),
         (["a", ""], [[1.0], [2.0]], "word 2: the word is empty"),
         (["a", 7], [[1.0], [2.0]], "word 2: the word is not a string"),
         (["a\nb"], [[1.0]], "line break"),

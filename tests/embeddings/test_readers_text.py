@@ -183,7 +183,7 @@ def test_one_dimensional_glove_text_of_numbers_has_no_header(tmp_path: Path) -> 
         (b"a 1 2 3\nb 1 1e39 3\nc 1 2 3\n", 2, "'1e39' is not a finite"),
         (b"a 1 2 3\n 1 2 3\nc 1 2 3\n", 2, "the word is empty"),
         (b"a 1 2 3\n\nc 1 2 3\n", 2, "the line is empty"),
-        (b"a 1 2 3\nb 1 2 3\na 4 5 6\n", 3, "'a' stands on line 1 already; --duplicates first"),
+        (b"a 1 2 3\nb 1 2 3\na 4 5 6\n", 3, "'a' stands on line 1 already; leave one of them out"),
         (b"a 1 2 3\nb 1 2 3\nc 1 2", 3, "cut off"),
         (b"a 1 2 3\nb\xff 1 2 3\nc 1 2 3\n", 2, "'b\\\\xff' is not UTF-8"),
         (b"a 1 2 3\nb\rb 1 2 3\nc 1 2 3\n", 2, "line break"),

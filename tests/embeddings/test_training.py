@@ -7,7 +7,7 @@ import bz2
 import gzip
 import lzma
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +18,8 @@ from typer.testing import CliRunner
 from deniable.cli.embeddings.installed import train
 from deniable.embeddings import store
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.readers.corpus import LONGEST_DOCUMENT, Corpus
-from deniable.embeddings.training import GuardedCorpus, Training, train_embedding
-from deniable.errors import EmbeddingExists, InvalidParameter, MalformedEmbedding, MissingExtra
+from deniable.embeddings.training import LONGEST_DOCUMENT, Corpus, Training, train_embedding
+from deniable.errors import EmbeddingExists, InvalidParameter, MalformedEmbedding, MissingExtra, RecordError
 
 pytest.importorskip("gensim")
 
@@ -134,21 +133,20 @@ def test_a_line_without_end_loses_no_words(tmp_path: Path) -> None:
     assert sum(map(len, Corpus(path))) == 600_000
 
 
-def test_an_error_while_training_is_kept_for_the_caller() -> None:
-    def broken() -> Iterator[list[str]]:
-        yield ["one"]
-        raise OSError("the disk is gone")
-
-    guarded = GuardedCorpus(broken())  # type: ignore[arg-type]
-    assert list(guarded) == [["one"]]
-    assert isinstance(guarded.failure, OSError)
-    assert list(guarded) == []
+def test_an_error_ends_a_pass_and_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "public.txt"
+    path.write_bytes(b"one\n\xff\n")
+    documents = Corpus(path)
+    assert [list(documents), list(documents)] == [[["one"]], []]
+    with pytest.raises(RecordError):
+        documents.check()
 
 
-def test_a_damaged_file_is_refused_rather_than_hanging(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [gzip.compress(TEXT.encode())[:-20], TEXT.encode("utf-16")])
+def test_a_file_that_cannot_be_read_is_refused_rather_than_hanging(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "cut.txt.gz"
-    path.write_bytes(gzip.compress(TEXT.encode())[:-20])
-    with pytest.raises(MalformedEmbedding, match="damaged"):
+    path.write_bytes(content)
+    with pytest.raises(RecordError):
         train_embedding(path, SMALL)
 
 

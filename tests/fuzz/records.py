@@ -178,11 +178,9 @@ def read_labelled_texts(folder: Path, _source: random.Random) -> None:
 
 
 def read_public(folder: Path, _source: random.Random) -> None:
-    from deniable.embeddings.readers.corpus import Corpus
     from deniable.words.public_text import read_lines, read_word_list
 
     path = next(path for path in folder.iterdir() if path.name.startswith("in."))
-    sum(len(words) for words in Corpus(path, cut=str.split))
     sum(len(line) for line in read_lines(path))
     if path.name == "in.txt":
         read_word_list(path)

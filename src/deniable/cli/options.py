@@ -292,14 +292,7 @@ class FileOptions:
 
     def reading(self) -> ReadingOptions:
         """Return the options by the names that functions which read records have for them."""
-        cell = self.cells
-        return {
-            "format": self.format,
-            "delimiter": cell.delimiter,
-            "header": cell.header,
-            "encoding": cell.encoding,
-            "sheet": cell.sheet,
-        }
+        return {"format": self.format, **vars(self.cells)}  # type: ignore[typeddict-item]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -216,16 +216,13 @@ def _to_file(
 def _to_standard_output(
     private: Privatizer, source: Path | None, layout: Layout, out: OutputOptions, _: WorkOptions
 ) -> Receipt:
-    from deniable.atomic import check_apart, check_regular, write_whole
-    from deniable.errors import RecordError
+    from deniable.atomic import check_apart, check_new, check_regular, write_whole
     from deniable.records.files import privatize_stream
     from deniable.records.formats.opening import open_source
 
     _say_what_is_relaxed(private, layout)  # with an output, the receipt beside it says it
     noted = {what: path for what, path in (("receipt", out.receipt), ("card", out.card)) if path is not None}
-    for path in noted.values():
-        if path.exists() and not out.force:
-            raise RecordError(path, "exists already; replace it with --force")
+    check_new(*noted.values(), force=out.force)
     with open_source(source) as records, _standard_output() as sink:
         for what, path in noted.items():
             check_regular(path, f"name another file for the {what}")

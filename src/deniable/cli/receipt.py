@@ -85,15 +85,14 @@ def check_page(page: Path, source: str, *written: Path | None, force: bool) -> N
 
     :raises RecordError: otherwise.
     """
-    from deniable.atomic import check_apart, check_place
+    from deniable.atomic import check_apart, check_new, check_place
     from deniable.errors import RecordError
 
     check_place(page)
     check_apart(source, page)
     if any(other is not None and other.resolve() == page.resolve() for other in written):
         raise RecordError(page, "would be written twice; name another file")
-    if page.exists() and not force:
-        raise RecordError(page, "exists already; replace it with --force")
+    check_new(page, force=force)
 
 
 def write_page(page: Path, receipt: Receipt | None, noted: Path) -> None:

@@ -201,15 +201,14 @@ def frequencies(
     :param most: How many words to estimate; never more than the release holds.
     :param output -o: Where to write all words with their intervals (CSV).
     """
-    from deniable.atomic import check_place
+    from deniable.atomic import check_new, check_place
     from deniable.decoding.word_use import measure_word_use
-    from deniable.errors import InvalidParameter, RecordError
+    from deniable.errors import InvalidParameter
 
     for path in (output, report):
         if path is not None:
             check_place(path)
-            if path.exists() and not force:
-                raise RecordError(path, "exists already; replace it with --force")
+            check_new(path, force=force)
     card = receiving.open_card(released)
     chosen = receiving.choose_column(card, released, reading)
     with progress("making the channel", unit="words", quiet=quiet) as channel_report:

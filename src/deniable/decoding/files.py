@@ -9,10 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TypedDict, Unpack, cast
 
-from deniable.atomic import check_apart, check_place, whole_file
+from deniable.atomic import check_apart, check_new, check_place, whole_file
 from deniable.decoding.decoder import Decoder
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import RecordError
 from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.records.reading import ReadingOptions, check_rewritten, read_texts, rewrite_file
@@ -75,8 +74,7 @@ def decode_file(
         top = validated_count(top, "top")
         check_place(goal)
         check_apart(str(source), goal)
-        if goal.exists() and not force:
-            raise RecordError(goal, "exists already; replace it with force=True")
+        check_new(goal, force=force)
     texts = read_texts(source, column=column, **reading)
     decoder = Decoder.learn(card, texts, report=channel_report, **learning)
     if top is not None:

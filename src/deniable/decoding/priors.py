@@ -12,10 +12,10 @@ from deniable.atomic import read_plain_file
 from deniable.channel.channel import Channel
 from deniable.decoding.ngrams import Bigrams
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.readers.corpus import Corpus
 from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
 from deniable.words.cutter import Cutter
 from deniable.words.frequency import FROM_RANKS, UNKNOWN_SHARE, as_shares, shares_of_all
+from deniable.words.public_text import read_documents
 
 SUPPORT = 20_000
 """How many words of the embedding may have gone in, unless told otherwise: the most frequent ones, which
@@ -67,11 +67,12 @@ def most_frequent(embedding: Embedding, context: Bigrams | None, support: int) -
 def from_corpus(embedding: Embedding, path: Path) -> Floats:
     """Return the words' shares in a text file, one document a line; unknown words are left out.
 
+    :raises RecordError: as ``read_documents`` does.
     :raises UnusableAuditData: if the file holds no known word.
     """
-    counts: Counter[str] = Counter()
-    for words in Corpus(path, cut=Cutter(embedding).words):
-        counts.update(words)
+    counts, cutter = Counter[str](), Cutter(embedding)
+    for text in read_documents(path):
+        counts.update(cutter.words(text))
     return _known(embedding, counts, path)
 
 

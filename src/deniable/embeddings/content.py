@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Required, TypedDict
 import numpy as np
 
 from deniable.arrays import Ids, Vectors
+from deniable.errors import MalformedEmbedding
 from deniable.parameters import LONGEST_VECTOR, first_unusable
 
 if TYPE_CHECKING:
@@ -149,6 +150,103 @@ def bad_vector(words: Sequence[str], vectors: Vectors) -> tuple[int, str] | None
     if np.isfinite(vectors[place]).all():
         return place, f"the vector of {word!r} is longer than {LONGEST_VECTOR:g}: not a usable word vector"
     return place, f"the vector of {word!r} has a value that is not a finite number"
+
+
+class Intake:
+    """The words of an embedding and their vectors, checked as they come.
+
+    ``words`` are those that stay, ``repeated`` counts the repeats, and ``unprintable`` are the words left out
+    because they hold spaces, control characters or marks of direction. Words that stand for the unknown word
+    are taken out. ``rows`` counts all of them; in a file with lines they begin at ``first_line``.
+    """
+
+    def __init__(
+        self,
+        source: str | Path,
+        *,
+        first_line: int | None = None,
+        first: int | None = None,
+        drop_repeats: bool = False,
+    ) -> None:
+        self._source, self._first_line, self._first, self._drop_repeats = (
+            source,
+            first_line,
+            first,
+            drop_repeats,
+        )
+        self._seen: dict[str, int] = {}
+        self._unknown: dict[str, Vectors] = {}
+        self.words: list[str] = []
+        self.unprintable: list[str] = []
+        self.rows = self.repeated = 0
+
+    @property
+    def unknown(self) -> Vectors | None:
+        """The embedding's own vector of the unknown word: that of the first of ``UNKNOWN_TOKENS`` it has."""
+        return next((self._unknown[token] for token in UNKNOWN_TOKENS if token in self._unknown), None)
+
+    @property
+    def full(self) -> bool:
+        """Whether as many words as were asked for are there."""
+        return self._first is not None and len(self.words) >= self._first
+
+    def check(self, words: Sequence[str], vectors: Vectors) -> list[int]:
+        """Return which rows of a block are to be kept, having noted their words.
+
+        :raises MalformedEmbedding: if a word is empty, holds a line break or is repeated (unless
+            ``drop_repeats``), or a vector is not finite or absurdly long.
+        """
+        if (problem := table_problem(len(words), vectors.shape)) is not None:
+            raise MalformedEmbedding(self._source, problem)
+        if (bad := bad_word(words) or bad_vector(words, vectors)) is not None:
+            raise self._refused(bad[1], self.rows + bad[0])
+        kept: list[int] = []
+        unprintable = set(unprintable_words(words))
+        for offset, word in enumerate(words):
+            if self.full:
+                break
+            row = self.rows + offset
+            if self._seen.setdefault(word, row) != row:
+                if not self._drop_repeats:
+                    advice = "leave one of them out (--duplicates first keeps the first)"
+                    place = f"{self._place(self._seen[word])} already; {advice}"
+                    raise self._refused(f"the word {word[:50]!r} stands on {place}", row)
+                self.repeated += 1
+            elif word in UNKNOWN_TOKENS:
+                self._unknown[word] = vectors[offset].copy()
+            elif offset in unprintable:
+                self.unprintable.append(word)
+            elif word not in MARKERS:
+                self.words.append(word)
+                kept.append(offset)
+        self.rows += len(words)
+        return kept
+
+    def check_total(self) -> None:
+        """Check that there was a word at all.
+
+        :raises MalformedEmbedding: if there was none.
+        """
+        if not self.words:
+            none = "there are no words in it"
+            if self._unknown:
+                none = "its only word is the unknown word"
+            elif self.unprintable:
+                none = "all of its words hold spaces or control characters"
+            raise MalformedEmbedding(self._source, none)
+
+    def line(self, row: int) -> int | None:
+        """Return the line of a row, if the format has lines."""
+        return None if self._first_line is None else self._first_line + row
+
+    def _place(self, row: int) -> str:
+        line = self.line(row)
+        return f"word {row + 1:,}" if line is None else f"line {line:,}"
+
+    def _refused(self, problem: str, row: int) -> MalformedEmbedding:
+        line = self.line(row)
+        where = f"{self._place(row)}: " if line is None else ""
+        return MalformedEmbedding(self._source, where + problem, line=line)
 
 
 def is_cased(words: Sequence[str]) -> bool:

@@ -14,19 +14,15 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Ids, Vectors
 from deniable.embeddings.content import (
-    MARKERS,
-    UNKNOWN_TOKENS,
+    Intake,
     Noted,
     bad_vector,
-    bad_word,
     computed_fingerprint,
     content_fingerprint,
     is_cased,
     mean_vector,
     shadowed_rows,
     spelled_as_stored,
-    table_problem,
-    unprintable_words,
 )
 from deniable.errors import MalformedEmbedding
 from deniable.parameters import LONGEST_VECTOR, first_unusable
@@ -64,7 +60,18 @@ class Embedding:
             there is nothing at all.
         """
         matrix = _copy(vectors)
-        words, matrix, own_unknown = check_embedding(list(words), matrix, name)
+        intake = Intake(name)
+        kept = intake.check(list(words), matrix)
+        if intake.unprintable:
+            shown = ", ".join(repr(word[:50]) for word in intake.unprintable[:5])
+            more = ", …" if len(intake.unprintable) > 5 else ""
+            problem = "of its words hold spaces, control characters or marks of direction"
+            problem = f"{len(intake.unprintable):,} {problem} ({shown}{more}); leave them out"
+            raise MalformedEmbedding(name, problem)
+        intake.check_total()
+        if len(kept) < len(matrix):
+            matrix = matrix[kept]
+        own_unknown = intake.unknown
         origin = "given"
         if unknown is None:
             origin = "mean" if own_unknown is None else "own"
@@ -79,7 +86,7 @@ class Embedding:
                 f"{LONGEST_VECTOR:g}"
             )
             raise MalformedEmbedding(name, problem)
-        self._hold(words, matrix, unknown_vector, name)
+        self._hold(intake.words, matrix, unknown_vector, name)
         self.unknown_origin = origin
 
     @classmethod
@@ -359,48 +366,6 @@ class LeftOut:
             f"{self.count:,} of the {len(self.source):,} words of the vocabulary, by a public list of "
             f"{words(len(self.listed))}{lists}"
         )
-
-
-def check_embedding(
-    words: list[str], vectors: Vectors, source: str | Path
-) -> tuple[list[str], Vectors, Vectors | None]:
-    """Return words, contiguous vectors and the vector of the embedding's own unknown token, which is taken
-    out.
-
-    :raises MalformedEmbedding: if this is not an embedding; see ``Embedding``.
-    """
-    if (problem := table_problem(len(words), vectors.shape)) is not None:
-        raise MalformedEmbedding(source, problem)
-    if (bad := bad_word(words) or bad_vector(words, vectors)) is not None:
-        raise MalformedEmbedding(source, f"word {bad[0] + 1:,}: {bad[1]}")
-    if unprintable := unprintable_words(words):
-        shown = ", ".join(repr(words[place][:50]) for place in unprintable[:5]) + (
-            ", …" if len(unprintable) > 5 else ""
-        )
-        problem = (
-            f"{len(unprintable):,} of its words hold spaces, control characters or marks of direction "
-            f"({shown}); leave them out"
-        )
-        raise MalformedEmbedding(source, problem)
-    first: dict[str, int] = {}
-    for i, word in enumerate(words):
-        if first.setdefault(word, i) != i:
-            raise MalformedEmbedding(
-                source, f"word {i + 1:,} repeats word {first[word] + 1:,} ({word[:50]!r})"
-            )
-    taken_out = {first[token] for token in (*UNKNOWN_TOKENS, *MARKERS) if token in first}
-    if not taken_out:
-        return words, np.ascontiguousarray(vectors), None
-    if len(taken_out) == len(words):
-        raise MalformedEmbedding(source, "its only word is the unknown word")
-    own = next((first[token] for token in UNKNOWN_TOKENS if token in first), None)
-    keep = np.array([i not in taken_out for i in range(len(words))])
-    own_vector = None if own is None else vectors[own].copy()
-    return (
-        [word for i, word in enumerate(words) if i not in taken_out],
-        np.ascontiguousarray(vectors[keep]),
-        own_vector,
-    )
 
 
 def _copy(values: ArrayLike) -> Vectors:

@@ -18,10 +18,11 @@ from deniable.embeddings import store
 from deniable.embeddings.content import UNPRINTABLE
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.readers.binary import subwords_of
-from deniable.embeddings.readers.corpus import Corpus
 from deniable.errors import InvalidParameter, MalformedEmbedding, MissingExtra
 from deniable.parameters import validated_count
 from deniable.progress import Report
+from deniable.words.cutter import words_of
+from deniable.words.public_text import read_documents
 
 WARNING = (
     "the training text must be public: its words and their company become the embedding. "
@@ -31,6 +32,10 @@ WARNING = (
 BUCKETS = 200_000
 """Rows of subword vectors. fastText's own 2,000,000 suit corpora of billions of words, and weigh 800 MB at
 100 dimensions."""
+
+
+LONGEST_DOCUMENT = 10_000
+"""Words after which a document is cut in two: gensim reads no further than this."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,22 +68,38 @@ class Training:
         )
 
 
-class GuardedCorpus:
-    """A corpus for gensim's reading thread: an error ends the pass and is kept, since raising there would
-    hang the training."""
+class Corpus:
+    """The documents of a file, as lists of words, for gensim: each pass reads it again and reports its bytes
+    after those of earlier ones.
 
-    def __init__(self, corpus: Corpus) -> None:
-        """Wrap a corpus."""
-        self._corpus = corpus
+    An error ends the pass and is kept as ``failure``: in gensim's reading thread it would hang the training.
+    """
+
+    def __init__(self, path: Path, *, passes: int = 1, report: Report | None = None) -> None:
+        """Hold the path; ``passes`` is how many times it will be read, for the total that is reported."""
+        self._path, self._passes, self._done, self._report = path, passes, 0, report
         self.failure: Exception | None = None
 
     def __iter__(self) -> Iterator[list[str]]:
-        """Yield what the corpus yields, up to its first error."""
-        if self.failure is None:
-            try:
-                yield from self._corpus
-            except Exception as error:
-                self.failure = error
+        """Yield the words of each document, in pieces of at most ``LONGEST_DOCUMENT``."""
+
+        def report(read: int, size: int) -> None:
+            if self._report is not None:
+                self._report(self._done * size + read, self._passes * size)
+
+        try:
+            for text in read_documents(self._path, report=report) if self.failure is None else ():
+                words = words_of(text)
+                for start in range(0, len(words), LONGEST_DOCUMENT):
+                    yield words[start : start + LONGEST_DOCUMENT]
+        except Exception as error:
+            self.failure = error
+        self._done += 1
+
+    def check(self) -> None:
+        """Raise what ended a pass, if anything did."""
+        if self.failure is not None:
+            raise self.failure
 
 
 def train_embedding(
@@ -91,7 +112,8 @@ def train_embedding(
 
     :raises MissingExtra: if gensim is not installed.
     :raises InvalidParameter: if there is no such file.
-    :raises MalformedEmbedding: if no word is frequent enough, or the file is packed and damaged.
+    :raises RecordError: if the file cannot be read, is damaged, or is not UTF-8.
+    :raises MalformedEmbedding: if no word is frequent enough.
     """
     if not corpus.is_file():
         raise InvalidParameter("corpus", str(corpus), "there is no such file")
@@ -102,6 +124,7 @@ def train_embedding(
     for words in documents:
         counts.update(words)
         pieces += 1
+    documents.check()
     # Ties go by spelling, so that the choice does not hang on the order of a dictionary.
     frequent = sorted(
         # An address is a word whatever stands in it; one that holds a control character is not taken in.
@@ -120,10 +143,8 @@ def train_embedding(
     model.build_vocab_from_freq(
         {word: counts[word] for word in frequent[: training.first]}, corpus_count=pieces
     )
-    guarded = GuardedCorpus(documents)
-    model.train(guarded, total_examples=pieces, epochs=training.epochs)
-    if guarded.failure is not None:
-        raise guarded.failure
+    model.train(documents, total_examples=pieces, epochs=training.epochs)
+    documents.check()
     embedding = Embedding(model.wv.index_to_key, model.wv.vectors, name=name)
     if training.subwords:
         embedding.subwords = subwords_of(model.wv)
@@ -139,7 +160,8 @@ def install_trained(
     :raises EmbeddingExists: if the name is taken; like all but the last, before the training begins.
     :raises InvalidParameter: if the name is not allowed, or there is no such file.
     :raises MissingExtra: if gensim is not installed.
-    :raises MalformedEmbedding: if no word is frequent enough, or the file is packed and damaged.
+    :raises RecordError: if the file cannot be read, is damaged, or is not UTF-8.
+    :raises MalformedEmbedding: if no word is frequent enough.
     """
     store.free_place(name)
     embedding = train_embedding(corpus, training, name=name, report=report)

@@ -23,6 +23,7 @@ from typing import Any
 from deniable.atomic import (
     beside,
     check_apart,
+    check_new,
     check_place,
     check_regular,
     discard_drafts,
@@ -179,7 +180,7 @@ class Job:
                 way_out = "its journal is gone; " if resume else "continue it with resume=True, or "
                 problem = f"is there from an earlier run; {way_out}start over with force=True"
                 raise ResumeError(self.partial_path, problem)
-            _refuse_existing(self.target, self.receipt_path, self.card_path)
+            check_new(self.target, self.receipt_path, self.card_path)
         if self.layout.format == FOLDER and self.target.exists():
             problem = "exists already, and a folder is not replaced; remove it or name another"
             raise RecordError(self.target, problem)
@@ -191,8 +192,7 @@ class Job:
     def _continue(self, journal: Journal) -> Partial | None:
         if journal.complete and not self.partial_path.exists() and self.target.exists():
             return None
-        if not (journal.replaces or self.force):
-            _refuse_existing(self.target)
+        check_new(self.target, force=journal.replaces or self.force)
         if journal.sealed:
             return None
         partial = Partial.reopen(self.partial_path, length=journal.length, crc=journal.crc)
@@ -312,12 +312,6 @@ class Job:
             if finished.is_dir():  # which takes the place of no file
                 remove(self.partial_path)
             finished.replace(self.partial_path)
-
-
-def _refuse_existing(*paths: Path) -> None:
-    for path in paths:
-        if path.exists():
-            raise RecordError(path, "exists already; replace it with force=True")
 
 
 def _check_target(target: Path, layout: Layout, *, through_links: bool) -> Path:

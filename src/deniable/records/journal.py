@@ -137,17 +137,17 @@ class Journal(LockedLines):
 
         :raises ResumeError: if another process holds the lock, or this is no journal of ours.
         """
+        self._forget()
+        busy = "another process is writing this output"
+        super().__init__(path, "journal", busy=busy, wait=_SECONDS_UNTIL_WORKERS_NOTICE, error=ResumeError)
+
+    def _forget(self) -> None:
         self.job: dict[str, Any] | None = None
-        self.replaces = False
-        self.complete = False
-        self.sealed = False
-        self.records = 0
-        self.crc = 0
+        self.replaces = self.complete = self.sealed = False
+        self.records = self.crc = 0
         self.ends: list[int] = []
         self.tally = Tally()
         self.generators: list[str] = []
-        busy = "another process is writing this output"
-        super().__init__(path, "journal", busy=busy, wait=_SECONDS_UNTIL_WORKERS_NOTICE, error=ResumeError)
 
     @property
     def length(self) -> int:
@@ -157,10 +157,8 @@ class Journal(LockedLines):
     def begin(self, job: Mapping[str, Any], *, replaces: bool) -> None:
         """Make this the journal of a job; ``replaces`` says whether it may replace an output that exists."""
         self.cut(0)
-        self.job, self.replaces = dict(job), replaces
-        self.complete = self.sealed = False
-        self.records, self.crc, self.ends, self.tally, self.generators = 0, 0, [], Tally(), []
-        self._add({"journal": _VERSION, "replaces": replaces, "job": self.job})
+        self._forget()
+        self._add({"journal": _VERSION, "replaces": replaces, "job": dict(job)})
 
     def checkpoint(
         self,
@@ -179,26 +177,18 @@ class Journal(LockedLines):
         continued on another device. ``complete`` says in the same breath that every record is done: what an
         output ends with must not be written twice.
         """
-        # Noted first: an interrupt while the disk is waited for must not make the job forget what is on
-        # record.
-        self.ends.append(length)
         done: dict[str, Any] = {"records": records, "length": length, "crc": crc, "tally": tally.to_dict()}
         if generator is not None and tally.words and generator not in self.generators:
             done["generator"] = generator
-            self.generators.append(generator)
         self._add({**done, "complete": True} if complete else done)
-        self.records, self.crc, self.complete = records, crc, complete
-        self.tally.add(tally)
 
     def finish(self) -> None:
         """Record that every record is done."""
         self._add({"complete": True})
-        self.complete = True
 
     def seal(self) -> None:
         """Record that the finished file is made and takes the place of the partial one."""
         self._add({"sealed": True})
-        self.sealed = True
 
     def remove(self) -> None:
         """Delete the journal while its lock is held, then let go of it."""
@@ -207,6 +197,9 @@ class Journal(LockedLines):
         self.close()
 
     def _add(self, entry: Mapping[str, Any]) -> None:
+        # Noted first: an interrupt while the disk is waited for must not make the job forget what is on
+        # record.
+        self._take_in(entry)
         text = json.dumps(entry).encode()
         self.append(b"%08x %s\n" % (zlib.crc32(text), text))
 
@@ -247,11 +240,9 @@ class Journal(LockedLines):
             self.tally.add(Tally.from_dict(entry["tally"]))
             if "generator" in entry:
                 self.generators.append(str(entry["generator"]))
-            self.complete = "complete" in entry
-        elif "complete" in entry:
-            self.complete = True
-        elif "sealed" in entry:
-            self.sealed = True
+            self.complete = False
+        self.complete |= "complete" in entry
+        self.sealed |= "sealed" in entry
 
 
 class Partial:

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any, TypedDict, Unpack
 
-from deniable.atomic import check_apart, check_place, whole_file
+from deniable.atomic import check_apart, check_new, check_place, whole_file
 from deniable.compression import compress, compression_for
 from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
 from deniable.noise.encoding import RecordId
@@ -236,8 +236,7 @@ def check_rewritten(
     check_place(target)
     check_apart(str(path), target)
     _layout(path, column, reading).check_output_name(target)
-    if target.exists() and not force:
-        raise RecordError(target, "exists already; replace it with force=True")
+    check_new(target, force=force)
 
 
 def _layout(path: Path, column: str | None, reading: ReadingOptions) -> Layout:
@@ -260,11 +259,13 @@ def _write_whole(file: IO[bytes], reader: Reader, pieces: Iterator[Any], target:
     with TemporaryDirectory(dir=target.parent, prefix=".deniable-") as folder:
         partial, finished, ends = Path(folder, "partial"), Path(folder, "finished"), list[int]()
         with partial.open("wb") as kept:
+            waiting: list[Any] = [reader.head()]
             for piece in pieces:
-                kept.write(reader.pack([piece]))
+                kept.write(reader.pack([*waiting, piece]))
+                waiting = []
                 ends.append(kept.tell())
             if not ends:  # a file without records has its columns all the same
-                ends.append(kept.write(reader.pack([])))
+                ends.append(kept.write(reader.pack(waiting)))
         reader.finish(partial, ends, finished)
         with finished.open("rb") as written:
             shutil.copyfileobj(written, file)

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from deniable.atomic import read_plain_file
-from deniable.compression import BYTES_TO_TELL, DAMAGE, ENDINGS, compression_of, decompress, has_grown_too_far
+from deniable.compression import BYTES_TO_TELL, ENDINGS, compression_of, decompress, read_chunks
 from deniable.errors import InvalidParameter, RecordError
 from deniable.progress import Report
 
 NOT_PLAIN_TEXT = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".xlsx", ".ods")
 """Endings of files whose lines hold more than text, such as names of columns and ids."""
 
-_BYTES_AT_ONCE = 1 << 20
 _LONGEST_LINE = 1 << 24
 _LONGEST_LIST = 1 << 27
 
@@ -45,15 +44,8 @@ def read_lines(path: Path, *, report: Report | None = None) -> Iterator[str]:
         with path.open("rb") as raw:
             kind = compression_of(raw.read(BYTES_TO_TELL))
             raw.seek(0)
-            stream, size, rest, number = decompress(raw, kind), path.stat().st_size, b"", 0
-            grown = 0
-            while block := stream.read(_BYTES_AT_ONCE):
-                grown += len(block)
-                if kind is not None and has_grown_too_far(grown, size):
-                    raise RecordError(
-                        path,
-                        f"{size:,} bytes decompress to more than {grown - len(block):,}; decompress it first",
-                    )
+            size, rest, number = path.stat().st_size, b"", 0
+            for block in read_chunks(decompress(raw, kind), kind, path, compressed=lambda: size):
                 *lines, rest = (rest + block).split(b"\n")
                 for line in lines:
                     number += 1
@@ -65,13 +57,8 @@ def read_lines(path: Path, *, report: Report | None = None) -> Iterator[str]:
                     report(raw.tell(), size)
             if rest:
                 yield _decoded(rest, path, number + 1)
-    except RecordError:
-        raise
-    except DAMAGE as error:
-        problem = (
-            error.strerror if isinstance(error, OSError) and error.strerror else f"cannot be read ({error})"
-        )
-        raise RecordError(path, problem or "cannot be read") from error
+    except OSError as error:
+        raise RecordError(path, error.strerror or f"cannot be read ({error})") from error
 
 
 def _decoded(line: bytes, path: Path, number: int) -> str:

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from deniable import InvalidParameter, Keyed, Multivariate, Privatizer
+from deniable import InvalidParameter, Keyed, Multivariate, Privatizer, compression
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import RecordError
 from deniable.records import privatize_file, privatize_stream
-from deniable.records.formats import source as sources
 from deniable.records.formats.columns import EVERY, parse_path
 from deniable.records.formats.layout import Roles, make_layout
 from deniable.records.formats.opening import open_source
@@ -236,7 +235,7 @@ def test_what_is_spent_on_lists_is_counted_by_record(embedding: Embedding, tmp_p
 def test_an_array_is_read_a_piece_at_a_time_and_written_a_line_a_record(
     private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indent: int | None, chunk: int
 ) -> None:
-    monkeypatch.setattr(sources, "BYTES_AT_ONCE", chunk)
+    monkeypatch.setattr(compression, "BYTES_AT_ONCE", chunk)
     monkeypatch.setattr("deniable.records.formats.reader._RECORDS_AT_ONCE", 3)
     records = [{"t": f"word{i}", "x": ['}"]\\', {"[": "é\n\u2028"}], "n": i} for i in range(8)]
     source = written(tmp_path / "in.json", records, indent=indent)

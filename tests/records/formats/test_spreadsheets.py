@@ -524,25 +524,3 @@ def test_a_cell_that_excel_would_cut_off_is_refused(embedding: Embedding, tmp_pa
         assert "row 2: a cell of a spreadsheet holds no more than 32,767 characters" in refused(
             private, tmp_path / "in.xlsx"
         )
-
-
-@pytest.mark.parametrize("change", [-1, 1])
-def test_nothing_is_written_unless_exactly_the_released_rows_are_used(
-    private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: int
-) -> None:
-    from deniable.records.formats import spreadsheet as reader
-
-    def other_rows(source: FileSource, sheet: str | None, *, every: bool = False) -> Any:
-        """Read other rows when the workbook is written, as if the file had been changed."""
-        return read_workbook(changed if every else source, sheet, every=every)
-
-    source = made(tmp_path / "in.xlsx", [["text"], *[["fox"]] * 5], others=False)
-    monkeypatch.setattr(reader, "read_workbook", other_rows)
-    changed = FileSource(made(tmp_path / "changed.xlsx", [["text"], *[["fox"]] * (5 + change)]))
-    with (
-        closing(changed),
-        pytest.raises(RecordError, match="its rows are not those that were released; nothing is written"),
-    ):
-        privatize_file(private, source, tmp_path / "out.xlsx", columns=["text"])
-    assert not (tmp_path / "out.xlsx").exists()
-    assert not list(tmp_path.glob("out.xlsx.finishing*"))

@@ -171,7 +171,7 @@ def train(
 ) -> None:
     """Train an embedding on a public text and install it. Never train on the text that is to be protected.
 
-    :param corpus: A public text file, one document per line; may be packed (gz, bz2, xz, zst, zip).
+    :param corpus: A public text file, one document per line; may be packed (gz, bz2, xz, zst).
     :param name: The name to install the embedding under.
     :param dimension: How many coordinates a vector has.
     :param window: How many words to each side count as the context of a word.

@@ -33,14 +33,6 @@ class RawEmbedding:
     first_line: int | None = None
     write_subwords: Callable[[Path], None] | None = None
 
-    def place(self, row: int) -> str:
-        """Return where the word of a row stands, in words."""
-        return f"word {row + 1:,}" if self.first_line is None else f"line {self.first_line + row:,}"
-
-    def line(self, row: int) -> int | None:
-        """Return the line of a row, if the format has lines."""
-        return None if self.first_line is None else self.first_line + row
-
 
 def blocks_of_table(
     file: IO[bytes], words: list[str], dtype: np.dtype[Any], dimension: int, source: Path

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deniable.atomic import beside, check_place, check_regular, write_whole
+from deniable.atomic import beside, check_new, check_place, check_regular, write_whole
 from deniable.errors import InvalidParameter, RecordError
 from deniable.integrations.spark.frames import check_unique, kept_columns, make_task, receipt_of_task
 from deniable.integrations.spark.reading import read_files
@@ -89,8 +88,8 @@ def privatize_files(
         if record_id is not None and not release.consistent:
             check_unique(records.select(record_id), record_id)
         places, tally = records.count(task)
-        card, receipt = release.make().card.for_columns(task.columns), receipt_of_task(task, kept, tally)
-        receipt = replace(receipt, public=(*receipt.public, *roles.left_out()))
+        card = release.make().card.for_columns(task.columns)
+        receipt = receipt_of_task(task, kept, roles, tally)
         # First the receipt: what is out must not be left without one because it cannot be written in the end.
         before = noted.read_text(encoding="utf-8") if noted.exists() else None
         write_whole(noted, receipt.to_json())
@@ -151,9 +150,7 @@ def _check_target(source: str, target: str, noted: Path, *, force: bool) -> None
     if not elsewhere:
         check_regular(beside(Path(target), CARD), "the card goes there; name another output")
         written = [Path(target), noted, beside(Path(target), CARD)]
-    for path in written:
-        if not force and path.exists():
-            raise RecordError(path, "exists already; replace it with force=True")
+    check_new(*written, force=force)
 
 
 def _write_card(card: Card, target: str, spark: SparkSession) -> None:

@@ -135,8 +135,7 @@ def receipt(
         raise InvalidParameter("frame", "a stream", problem)
     named = [record_id] if record_id is not None and task.release.consistent else []
     counted = frame.select(*map(quoted, [*columns, *named])).mapInArrow(task.count, f"{TALLY} string")
-    made = receipt_of_task(task, kept, collect_tally(counted))
-    return replace(made, public=(*made.public, *roles.left_out()))
+    return receipt_of_task(task, kept, roles, collect_tally(counted))
 
 
 def kept_columns(present: Sequence[str], roles: Roles, source: str) -> list[str]:
@@ -155,14 +154,14 @@ def kept_columns(present: Sequence[str], roles: Roles, source: str) -> list[str]
     return [name for name in present if name not in roles.drop]
 
 
-def receipt_of_task(task: Task, names: Sequence[str], tally: Tally) -> Receipt:
+def receipt_of_task(task: Task, names: Sequence[str], roles: Roles, tally: Tally) -> Receipt:
     """Return the receipt of a task for the records counted in the tally; ``names`` are those of all columns
-    of its records."""
+    of its records that are not left out."""
     receipt = task.release.make().receipt_for(tally)
     untouched = untouched_columns(names, [names.index(name) for name in task.columns])
-    public = () if untouched is None else (f"released exactly as it is: {untouched}",)
+    public = [] if untouched is None else [f"released exactly as it is: {untouched}"]
     relaxations = tuple(relaxations_of(receipt.relaxations, task.columns))
-    return replace(receipt, public=(*receipt.public, *public), relaxations=relaxations)
+    return replace(receipt, public=(*receipt.public, *public, *roles.left_out()), relaxations=relaxations)
 
 
 def check_unique(frame: DataFrame, record_id: str) -> None:

@@ -9,16 +9,15 @@ import io
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Self, cast
 
 from deniable.atomic import open_regular
-from deniable.compression import BYTES_TO_TELL, DAMAGE, compression_of, decompress, has_grown_too_far
+from deniable.compression import BYTES_AT_ONCE, BYTES_TO_TELL, compression_of, decompress, read_chunks
 from deniable.errors import RecordError
 from deniable.records.formats.confined_child import SharedFile
 
-BYTES_AT_ONCE = 1 << 18
 _CHUNKS_AHEAD = 16
 _CHANGED = "changed while it was read; release it again when it has stopped changing"
 _SWAPPED = "is not the file any more that the folder was seen to hold; links and pipes are not followed"
@@ -117,7 +116,7 @@ class FileSource(Source):
         :raises RecordError: if compressed data is damaged or cut short.
         """
         kind = compression_of(self._bytes.peek(BYTES_TO_TELL))
-        return _read_chunks(decompress(self._bytes, kind), kind, self.name, compressed=lambda: self.size)
+        return read_chunks(decompress(self._bytes, kind), kind, self.name, compressed=lambda: self.size)
 
     def position(self) -> int:
         """Return how many bytes of the file were read so far."""
@@ -245,7 +244,7 @@ class StreamSource(Source):
         if kind is not None:
             replayed = _Replayed(start, self._descriptor)
             stream = decompress(cast(BinaryIO, io.BufferedReader(replayed, BYTES_AT_ONCE)), kind)
-            yield from _read_chunks(stream, kind, self.name, compressed=lambda: replayed.count)
+            yield from read_chunks(stream, kind, self.name, compressed=lambda: replayed.count)
             return
         while start:
             yield start
@@ -269,30 +268,3 @@ class _Replayed(io.RawIOBase):
         self.count += len(data)
         buffer[: len(data)] = data
         return len(data)
-
-
-def _read_chunks(
-    stream: BinaryIO, kind: str | None, name: str, *, compressed: Callable[[], int]
-) -> Iterator[bytes]:
-    """Yield the bytes of a stream as they come; ``kind`` is how they were compressed.
-
-    ``compressed`` says how many bytes there are before decompression, or how many have arrived.
-
-    :raises RecordError: if compressed data is damaged or cut short, or grows out of all proportion.
-    """
-    read = cast(io.BufferedReader, stream).read1
-    grown = 0
-    while True:
-        try:
-            chunk = read(BYTES_AT_ONCE)
-        except DAMAGE as error:
-            if kind is None:
-                raise
-            raise RecordError(name, f"the {kind} data is damaged or cut short") from error
-        grown += len(chunk)
-        if kind is not None and has_grown_too_far(grown, compressed()):
-            growth = f"{compressed():,} bytes of {kind} decompress to more than {grown - len(chunk):,}"
-            raise RecordError(name, f"{growth}; if you trust the file, decompress it first")
-        if not chunk:
-            return
-        yield chunk

@@ -60,7 +60,7 @@ _PARSER = Path(__file__).with_name("spreadsheet_parser.py")
 _NAMES_SHOWN = 20
 _TIMES = {each.__name__: each.fromisoformat for each in (datetime.datetime, datetime.date, datetime.time)}
 _LEFT_OUT = "left out: formulas and their results, errors, and all that is not the value of a cell"
-_CHANGED = "its rows are not those that were released; nothing is written. Was the file changed meanwhile?"
+_EARLIER = "was begun by an earlier version of deniable; start over with force=True"
 _TOO_LONG = f"a cell of a spreadsheet holds no more than {LONGEST_CELL:,} characters; save it as CSV first"
 
 
@@ -103,8 +103,8 @@ def read_workbook(
 
 
 class SpreadsheetReader(Reader):
-    """Reads the rows of one sheet. What it writes are the released texts alone; they are put into a new
-    workbook at the end."""
+    """Reads the rows of one sheet. What it writes are rows of JSON, which are put into a new workbook at the
+    end."""
 
     unit = "rows"
     is_whole = True
@@ -127,7 +127,7 @@ class SpreadsheetReader(Reader):
         self._titles = None
         if first is not None and layout.header:
             self._titles = [text_of(value) or "" for value in first.values]
-        self._header = first.number if self._titles is not None and first is not None else None
+        self._header = first if self._titles is not None else None
         self._width = 0 if first is None else len(first.values)
         self._private: list[int] = []
         self._id: int | None = None
@@ -155,7 +155,7 @@ class SpreadsheetReader(Reader):
     def rows(self) -> Iterator[Row]:
         """Yield the rows one by one.
 
-        :raises RecordError: if a formula makes a private text, or a text or a cell is too long.
+        :raises RecordError: if a formula makes a private text, or a text is too long.
         """
         for record, row in enumerate(self._sheet_rows, 1):
             self._at = row.number
@@ -164,76 +164,76 @@ class SpreadsheetReader(Reader):
             weight = sum(map(len, texts))
             if weight > LONGEST_RECORD:
                 self._refuse(row.number, f"a text is longer than {LONGEST_RECORD:,} characters; split it")
-            if not self.looks:
-                self._check_cells(row)
-            payload = (row.number, len(texts))
             columns = [self.layout.columns[self._private.index(place)] for place in places]
-            yield Row(payload, texts, weight, self._names(row, columns, record), self._fields(row), columns)
+            names = self._names(row, columns, record)
+            for place in places:
+                row.values[place] = None
+            yield Row((row, places), texts, weight, names, self._fields(row), columns)
+
+    def head(self) -> bytes:
+        """Return the row that names the columns."""
+        return b"" if self._header is None else self._line(self._header, {})
 
     def write(self, payloads: list[Any], released: list[str | None]) -> bytes:
-        """Return released texts as bytes: one list a row."""
-        texts, lines = iter(released), []
-        for number, count in payloads:
-            own = list(islice(texts, count))
-            if any(utf16_length(text or "") > LONGEST_CELL for text in own):
-                self._refuse(number, _TOO_LONG)
-            lines.append(json.dumps(own).encode() + b"\n")
-        return b"".join(lines)
+        """Return rows with the released texts in their cells: one a line."""
+        texts = iter(released)
+        return b"".join(
+            self._line(row, dict(zip(places, islice(texts, len(places)), strict=True)))
+            for row, places in payloads
+        )
 
     def finish(self, partial: Path, ends: list[int], finished: Path) -> None:
-        """Write a workbook with the released texts of a partial file, which ends at the last of ``ends``.
+        """Write a workbook with the rows of a partial file, which ends at the last of ``ends``, and with the
+        sheets that are kept.
 
-        :raises RecordError: if the spreadsheet cannot be read any more, or its rows are not exactly those
-            that were released.
+        :raises RecordError: if the spreadsheet cannot be read any more, or a cell is too long.
         """
         descriptor = open_regular(finished, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         try:
             with os.fdopen(descriptor, "w+b") as sink, os.fdopen(open_regular(partial), "rb") as file:
-                self._write_workbook(_lists(file, ends[-1]), sink, beside(finished, ".parts"))
+                self._write_workbook(file, ends[-1], sink, beside(finished, ".parts"))
         except Exception:
-            # A workbook with the wrong texts, or half of one, is of no use to anybody.
-            finished.unlink(missing_ok=True)
+            finished.unlink(missing_ok=True)  # half of a workbook is of no use to anybody
             raise
 
-    def _write_workbook(self, lists: Iterator[list[str]], sink: BinaryIO, parts: Path) -> None:
-        about, pieces = read_workbook(self.source, self.layout.sheet, every=True)
+    def _write_workbook(self, file: BinaryIO, length: int, sink: BinaryIO, parts: Path) -> None:
+        sheets: Iterable[Piece] = [(self._place, None, [])]
+        if self.others:
+            _, sheets = read_workbook(self.source, self.layout.sheet, every=True)
         with new_workbook(sink, parts) as add_sheet:
             writers: dict[int, Any] = {}
-            for place, _, rows in pieces:
-                name = about["sheets"][place]
-                write = writers[place] = writers.get(place) or add_sheet(name)
+            for place, _, rows in sheets:
+                name = self._sheets[place]
+                if place not in writers:
+                    writers[place] = add_sheet(name)
+                if place == self._place:
+                    while file.tell() < length:
+                        number, *cells = json.loads(file.readline()) or [None]
+                        if not isinstance(number, int):
+                            raise RecordError(self.name, _EARLIER)
+                        for column, value in cells:
+                            writers[place](number, column, _value(value))
+                    continue
                 for row in rows:
-                    for column, value in sorted(self._released(row, lists, place == self._place).items()):
-                        if isinstance(value, str) and utf16_length(value) > LONGEST_CELL:
-                            self._refuse(row.number, _TOO_LONG, name)
-                        write(row.number, column, value)
-            if next(lists, None) is not None:
-                raise RecordError(self.name, f"sheet {printable(self.sheet)}: {_CHANGED}")
+                    for column, value in self._cells(row, {}, name):
+                        writers[place](row.number, column, value)
 
-    def _released(self, row: SheetRow, lists: Iterator[list[str]], is_private: bool) -> dict[int, Any]:
-        """Return the values of a row as they are written, with released texts in the private sheet."""
-        values: dict[int, Any] = {
-            place: each for place, each in enumerate(row.values) if place not in row.formulas
-        }
-        if not is_private:
-            return values
-        if row.number != self._header:
-            private, texts = self._places(row), next(lists, None)
-            if texts is None or len(texts) != len(private):
-                self._refuse(row.number, _CHANGED)
-            values |= dict(zip(private, texts, strict=True))
-        return self._without_dropped(values)
+    def _line(self, row: SheetRow, texts: Mapping[int, str | None]) -> bytes:
+        """Return a row as it is written, with texts at some of its places; columns to the right of those that
+        are left out move up."""
+        dropped, cells = self.layout.roles.drop, dict(self._cells(row, texts, self.sheet))
+        kept = [place for place in range(len(row.values)) if title_at(self._titles, place) not in dropped]
+        moved = [(column, cells[place]) for column, place in enumerate(kept) if place in cells]
+        return json.dumps((row.number, *moved), default=_sent).encode() + b"\n"
 
-    def _without_dropped(self, values: dict[int, Any]) -> dict[int, Any]:
-        """Return the values of a row without those of columns that are left out; columns to their right move
-        up."""
-        dropped = self.layout.roles.drop
-        kept = [
-            place
-            for place in range(max(values, default=-1) + 1)
-            if title_at(self._titles, place) not in dropped
-        ]
-        return {place: values[column] for place, column in enumerate(kept) if column in values}
+    def _cells(self, row: SheetRow, texts: Mapping[int, Any], sheet: str) -> Iterator[tuple[int, Value]]:
+        """Yield the places of a row with their values; what a formula makes is left empty."""
+        for place, value in enumerate(row.values):
+            if place not in row.formulas:
+                cell = texts.get(place, value)
+                if isinstance(cell, str) and utf16_length(cell) > LONGEST_CELL:
+                    self._refuse(row.number, _TOO_LONG, sheet)
+                yield place, cell
 
     def _fields(self, row: SheetRow) -> Iterator[Field]:
         for place, value in enumerate(row.values):
@@ -243,11 +243,6 @@ class SpreadsheetReader(Reader):
                 cell = Leaf.FORMULA
             if cell is not None:
                 yield path, Leaf.NAMED if path in self.layout.roles.named else cell
-
-    def _check_cells(self, row: SheetRow) -> None:
-        for place, value in enumerate(row.values):
-            if place not in self._private and isinstance(value, str) and utf16_length(value) > LONGEST_CELL:
-                self._refuse(row.number, _TOO_LONG)
 
     def _places(self, row: SheetRow) -> list[int]:
         """Return which of a row's cells hold private text, in the order of the columns as they were named.
@@ -307,6 +302,13 @@ def _value(sent: Any) -> Value:
     return datetime.timedelta(seconds=value) if kind == "timedelta" else _TIMES[kind](value)
 
 
+def _sent(value: Any) -> list[Any]:
+    """Return a date or a time as JSON has it: ``_value`` reads it."""
+    if isinstance(value, datetime.timedelta):
+        return ["timedelta", value.total_seconds()]
+    return [type(value).__name__, value.isoformat()]
+
+
 def _choose(names: Sequence[str], wanted: str | None, source: str) -> int:
     """Return the place of the sheet of that name, or of the first one if none is named."""
     if wanted is None:
@@ -317,12 +319,6 @@ def _choose(names: Sequence[str], wanted: str | None, source: str) -> int:
         problem = f"{printable(source)} has the sheets {there}; name one of them"
         raise InvalidParameter("sheet", wanted, problem)
     return names.index(wanted)
-
-
-def _lists(file: BinaryIO, length: int) -> Iterator[list[str]]:
-    """Yield the released texts of each row."""
-    while file.tell() < length:
-        yield json.loads(file.readline())
 
 
 def text_of(value: Value) -> str | None:
