@@ -80,7 +80,7 @@ class RecordLeftOut(Keyed):
 
 class ContextLeftOut(Keyed):
     def _records(self, mechanism: Mechanism) -> object:
-        return hashlib.blake2b(key=self._derive(b"records"), digest_size=16)
+        return hashlib.blake2b(key=self.derive(b"records"), digest_size=16)
 
 
 def pairs(keyed: Keyed, what: str, count: int = 5_000) -> tuple[Floats, Floats]:

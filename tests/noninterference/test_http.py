@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from deniable.arrays import Floats, Ids
 from deniable.mechanisms.grid import Grid
 from deniable.mechanisms.softmax import Softmax
 from deniable.noise.key_file import write_new_key
+from deniable.release.conversation import Conversations
 from deniable.service.batching import Batcher
 from deniable.service.job_folder import JobFolder, State, StateFile
 from deniable.service.jobs import JobStore
@@ -27,8 +29,10 @@ from deniable.service.releases import Releases
 from deniable.service.rules import Prepared, Rules
 from deniable.service.settings import Allowed as ServiceAllowed
 from deniable.service.settings import Limits as ServiceLimits
+from deniable.service.settings import Prompts
 from tests.noninterference.releasing_both import LISTED_OR_UNKNOWN
 from tests.service.running import OCTETS, Client, Reply, make_settings, running
+from tests.service.upstream import serving_model
 from tests.support.private_pairs import (
     NEVER_RELEASED,
     POLICIES,
@@ -74,6 +78,8 @@ def answers_over_http(client: Client, texts: list[str | None], policy: dict[str,
     assert [column["name"] for column in check.json()["columns"]] == ["id", "text"]
     check = Reply(check.status, without(check.headers, {"content-length"}), b"")
     job = file.headers["location"]
+    messages = [{"role": "user", "content": text or ""} for text in texts]
+    said = [message["content"] for message in messages]
     seen: list[Any] = [
         check,
         whole,
@@ -83,7 +89,10 @@ def answers_over_http(client: Client, texts: list[str | None], policy: dict[str,
         client.get(job),
         client.get(f"{job}/card"),
         client.ask("DELETE", job),
+        client.post("/guardrail", input_type="request", texts=said, structured_messages=messages),
+        client.post("/v1/chat/completions", model="m", messages=messages),
     ]
+    assert (seen[-2].json()["action"], seen[-1].status) == ("GUARDRAIL_INTERVENED", 200)
     private = {"date", "etag", "last-modified", "location"}  # when it was, and a random name
     kept: list[Any] = [
         each if isinstance(each, list) else {**vars(each), "headers": without(each.headers, private)}
@@ -143,10 +152,11 @@ def served(
     release = ServiceAllowed(
         epsilon=2.0, key_file=str(tmp_path / "key"), client_keep_words=True, never_release=never
     )
-    with running(
-        make_settings(tmp_path, release=release, limits=ServiceLimits(request_bytes=1 << 26))
-    ) as client:
-        yield client
+    given = make_settings(tmp_path, release=release, limits=ServiceLimits(request_bytes=1 << 26))
+    with serving_model() as model:
+        model.answer = json.dumps  # so that a reply shows what was sent
+        with running(msgspec.structs.replace(given, prompts=Prompts(upstream=model.address))) as client:
+            yield client
 
 
 @settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -201,6 +211,7 @@ def take_and_count_searches(self: Batcher, queue: Any) -> Any:
 
 
 HTTP_MUTANTS: dict[str, tuple[Any, str, Any]] = {
+    "prompts that are told by their spelling": (Conversations, "words", lambda _, text: text.encode()),
     "how many searches were made": (Batcher, "take", take_and_count_searches),
     "lines that are sent as they arrived": (Releases, "lines", lines_as_they_arrived),
     "the size of the input of a job that is done": (JobStore, "end", end_with_the_size),

@@ -7,13 +7,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from deniable.release.fields import FIELDS
 from deniable.service.app import Service
 from deniable.service.messages import Choice
+from deniable.service.settings import Prompts
 from tests.service.running import JSON, NDJSON, OCTETS, Client, Reply, make_settings, running
 from tests.service.running import settings_with_token as with_token
+from tests.service.upstream import serving_model
 
 TYPES: dict[str, Any] = {
     "string": str,
@@ -73,8 +76,10 @@ def problems(value: Any, schema: dict[str, Any], parts: dict[str, Any], place: s
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with running(make_settings(tmp_path_factory.mktemp("service"))) as opened:
-        yield opened
+    with serving_model() as model:
+        given = make_settings(tmp_path_factory.mktemp("service"))
+        with running(msgspec.structs.replace(given, prompts=Prompts(upstream=model.address))) as opened:
+            yield opened
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +116,13 @@ def replies(client: Client) -> Iterator[tuple[str, str, Reply]]:
     for path in ("/privatize", "/words", "/decode"):
         for body in (b'{"text": "my doctor xqzzy"}', b"{", b'{"text": "a", "epsilon": 99}'):
             yield ask(f"POST {path}", "", body, JSON)
+    for path in ("/guardrail", "/guardrail/beta/litellm_basic_guardrail_api"):
+        for body in (b'{"input_type": "request", "texts": ["a"]}', b'{"input_type": "response"}', b"{}"):
+            yield ask(f"POST {path}", "", body, JSON)
+        yield ask(f"POST {path}", "", b'{"input_type": "request", "images": ["a"]}', JSON)
+    chat = b'{"model": "m", "messages": [{"role": "user", "content": "a"}], "stream": %b}'
+    for body in (chat % b"false", chat % b"true", b"{", b"{}"):
+        yield ask("POST /v1/chat/completions", "", body, JSON)
     yield ask("POST /privatize", "", b'{"texts": ["a", null], "words": true}', JSON)
     yield ask("POST /privatize/stream", "", b'{"text": "a"}\n{"text": null}\n', NDJSON)
     yield ask("POST /explain", "", b'{"word": "doctor"}', JSON)

@@ -12,7 +12,7 @@ from deniable.cli.options import with_groups
 from deniable.cli.terminal import say
 from deniable.errors import DeniableError, MissingExtra
 
-_LIBRARIES = ("httptools", "prometheus_client", "starlette", "uvicorn")
+_LIBRARIES = ("httptools", "httpx2", "prometheus_client", "starlette", "uvicorn")
 
 
 @with_groups

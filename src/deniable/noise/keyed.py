@@ -228,7 +228,7 @@ class Keyed:
             *([] if (rules := rules_for(mechanism.embedding)) == RULES else [f"rules for words {rules}"]),
         ]
         return hashlib.blake2b(
-            encode_parts(context), key=self._derive(b"records"), digest_size=16, person=b"deniable-record"
+            encode_parts(context), key=self.derive(b"records"), digest_size=16, person=b"deniable-record"
         )
 
     def _cipher(self, purpose: bytes) -> CipherContext:
@@ -236,9 +236,10 @@ class Keyed:
 
         # One block at a time is all that is asked of the cipher: blocks that never repeat go in, random ones
         # come out.
-        return Cipher(algorithms.AES(self._derive(purpose)), modes.ECB()).encryptor()  # noqa: S305
+        return Cipher(algorithms.AES(self.derive(purpose)), modes.ECB()).encryptor()  # noqa: S305
 
-    def _derive(self, purpose: bytes) -> bytes:
+    def derive(self, purpose: bytes) -> bytes:
+        """Return a key for another purpose, from which this one cannot be found."""
         return hashlib.blake2b(
             purpose, key=self._key, digest_size=KEY_BYTES, person=b"deniable-derive"
         ).digest()

@@ -149,7 +149,9 @@ class Release(TextPolicy):
             key=None if key is None else key.fingerprint,
         )
 
-    def make(self, *, embedding: Embedding | None = None, randomness: Randomness | None = None) -> Privatizer:
+    def make(
+        self, *, embedding: Embedding | None = None, randomness: Randomness | Keyed | None = None
+    ) -> Privatizer:
         """Return a new privatizer.
 
         ``embedding`` is the release's own, where it is open already, with the words of ``never_release`` or

@@ -20,9 +20,11 @@ from deniable.service.guard import Guard
 from deniable.service.jobs import JobStore
 from deniable.service.messages import (
     CalibrationQuery,
+    ChatRequest,
     Choice,
     ExplainRequest,
     FileQuery,
+    GuardrailRequest,
     PrivatizeRequest,
     Refused,
     TextRequest,
@@ -30,6 +32,7 @@ from deniable.service.messages import (
 )
 from deniable.service.metrics import Metrics
 from deniable.service.openapi import Content, Endpoint, Handler, describe
+from deniable.service.prompts import Prompts
 from deniable.service.releases import NDJSON, Releases, json_reply
 from deniable.service.replies import (
     AllowedReply,
@@ -37,6 +40,7 @@ from deniable.service.replies import (
     DecodeReply,
     EmbeddingReply,
     ExplainReply,
+    GuardrailReply,
     JobReply,
     MechanismReply,
     PrivatizeReply,
@@ -50,6 +54,7 @@ _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _FILE = "application/octet-stream"
 _PAGES = {"index.html": "/", "docs.html": "/docs"}
 _OBJECT = dict[str, Any]
+_LITELLM = "/beta/litellm_basic_guardrail_api"  # what it adds to the address that it is given
 
 
 class Service:
@@ -65,6 +70,8 @@ class Service:
         self.batcher = Batcher(together=together, shared=self.metrics.shared.inc)
         self.store = JobStore(self.rules)
         self.facts = Facts(self.rules)
+        self.releases = Releases(self.rules, self.batcher)
+        self.prompts = Prompts(self.rules, self.releases)
         self.endpoints = self._endpoints()
 
     def app(self) -> ASGIApp:
@@ -87,12 +94,15 @@ class Service:
             yield
         finally:
             self.facts.stop()
+            await self.prompts.upstream.stop()
             await self.batcher.stop()
             self.store.stop()
 
     def _endpoints(self) -> list[Endpoint]:
-        releases, files, facts = Releases(self.rules, self.batcher), Files(self.rules, self.store), self.facts
+        releases, files, facts = self.releases, Files(self.rules, self.store), self.facts
+        guard, chat = self.prompts.guardrail, self.prompts.chat
         file, lines, text = Content(bytes, (_FILE,)), Content(str, (NDJSON,)), Content(str, ("text/plain",))
+        answer = Content(_OBJECT, ("application/json", "text/event-stream"))
         sent = Content(bytes, (_FILE,), also=("text/csv",))
         return [
             Endpoint("POST /privatize", releases.privatize, {200: PrivatizeReply}, PrivatizeRequest),
@@ -104,6 +114,9 @@ class Service:
             Endpoint("GET /jobs/{id}/output", files.output, {200: file}),
             Endpoint("GET /jobs/{id}/card", files.card, {200: _OBJECT}),
             Endpoint("GET /jobs/{id}/receipt", files.receipt, {200: _OBJECT}),
+            Endpoint("POST /guardrail", guard, {200: GuardrailReply}, GuardrailRequest),
+            Endpoint(f"POST /guardrail{_LITELLM}", guard, {200: GuardrailReply}, GuardrailRequest),
+            Endpoint("POST /v1/chat/completions", chat, {200: answer}, ChatRequest),
             Endpoint("GET /explain/{word}", facts.explain_named, {200: ExplainReply}, query=Choice),
             Endpoint("POST /explain", facts.explain, {200: ExplainReply}, ExplainRequest),
             Endpoint("POST /words", facts.words, {200: WordsReply}, TextRequest),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import traceback
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -98,6 +98,32 @@ class ExplainRequest(Choice):
     top: Annotated[int, Meta(ge=1, le=50)] = 12
 
 
+class GuardrailRequest(msgspec.Struct, kw_only=True):
+    """What LiteLLM sends to a generic guardrail. Names of fields and the form are LiteLLM's."""
+
+    input_type: Literal["request", "response"]
+    texts: list[str] | None = None
+    structured_messages: list[dict[str, Any]] | None = None
+    images: list[Any] | None = None
+    tools: list[Any] | None = None
+    tool_calls: list[Any] | None = None
+    litellm_call_id: str | None = None
+    request_data: dict[str, Any] | None = None
+    request_headers: dict[str, Any] | None = None
+
+
+class ChatRequest(msgspec.Struct, kw_only=True):
+    """A chat as the API of OpenAI has it. Fields that are not named here and hold no text are sent on.
+
+    ``user`` tells conversations apart, as does the header ``X-Deniable-Conversation``; neither is sent on.
+    """
+
+    model: Annotated[str, Meta(pattern=r"^[\w./:@+-]{1,200}$")]
+    messages: Annotated[list[dict[str, Any]], Meta(min_length=1)]
+    stream: bool | None = None
+    user: str | None = None
+
+
 class CalibrationQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What was calibrated, beside the embedding."""
 
@@ -140,6 +166,7 @@ def resolve(*kinds: type) -> None:
 
 
 resolve(PrivatizeRequest, StreamLine, TextRequest, ExplainRequest, CalibrationQuery, UploadQuery, FileQuery)
+resolve(GuardrailRequest, ChatRequest)
 
 
 class Refused(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +30,8 @@ _REFUSED = {
     "413": "The body is too large.",
     "415": "The body is of another type.",
     "422": "Something that was asked for is not allowed, or the file cannot be read.",
-    "429": "There are too many jobs.",
+    "429": "There are too many jobs, or too many requests for the upstream API.",
+    "502": "The upstream API gave no answer.",
     "503": "The service is busy; Retry-After says when to try again.",
     "default": "Something went wrong.",
 }
@@ -86,7 +88,9 @@ class Endpoint:
     @property
     def operation(self) -> str:
         """Its name in generated clients: ``get_jobs_output``."""
-        words = [part for part in self.path.replace(".", "_").split("/") if part and part[0] != "{"]
+        words = [
+            part for part in self.path.replace(".", "_").split("/") if re.fullmatch(r"(?!v\d+$)[^{].*", part)
+        ]
         last = self.path.rpartition("/")[2]
         by = "" if not last.startswith("{") else f"_by_{last[1:-1]}"
         return "_".join([self.method.lower(), *words]) + by
@@ -125,7 +129,8 @@ def describe(endpoints: list[Endpoint], *, token: bool) -> dict[str, Any]:
         wrong += ["401"] if token and each.token else []
         wrong += ["404"] if "{" in each.path else []
         wrong += ["409"] if each.path.startswith("/jobs/{id}/") else []
-        wrong += ["429"] if body is not None and body.kind is bytes else []
+        wrong += ["429"] if body is not None and (body.kind is bytes or "chat" in each.path) else []
+        wrong += ["502"] if "chat" in each.path else []
         operation: dict[str, Any] = {
             "operationId": each.operation,
             "summary": each.summary,

@@ -7,6 +7,7 @@ import asyncio
 import math
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -19,6 +20,7 @@ from deniable.errors import InvalidParameter, TargetsNotMet
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
 from deniable.noise import Keyed
+from deniable.release.conversation import Conversations
 from deniable.release.policies import POLICIES
 from deniable.release.privatizer import Privatizer
 from deniable.release.release import Release
@@ -81,8 +83,19 @@ class Rules:
         self._kept_words = settings.kept_words()
         self._prepared: OrderedDict[Release, Prepared] = OrderedDict()
         self._lock = Lock()
+        self._fresh_key = Keyed.new()  # before workers are forked: all of them have it
         self._key = Keyed.from_file(self._release.key_file).fingerprint if self._release.key_file else None
         self.prepare(self.release(Choice()))
+
+    @cached_property
+    def prompts(self) -> tuple[Prepared, Conversations]:
+        """What releases prompts, each message once in its conversation: by the operator's settings, and with
+        the operator's key or with one that ends with the service."""
+        release = self.release(Choice())
+        key = None if self.keyed else self._fresh_key
+        made = release.make(embedding=self.embedding_of(release), randomness=key)
+        prepared = Prepared(release, made)
+        return prepared, Conversations(prepared.private)
 
     @property
     def keyed(self) -> bool:

@@ -10,7 +10,8 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 import platformdirs
@@ -111,6 +112,24 @@ class Jobs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     keep_minutes: Minutes = 60.0
 
 
+class Prompts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What becomes of messages to a language model.
+
+    ``upstream`` is the address of an OpenAI-compatible API, such as "https://api.example/v1", and
+    ``upstream_key_file`` holds its key; an answer may take ``upstream_seconds``. ``other_content`` says what
+    becomes of all that is not the text of a message: images, files, tool calls, unknown fields. Messages of
+    ``plain_roles`` are released as they are, but for identifiers. ``identifiers`` says how names, numbers and
+    addresses are found that get reversible stand-ins; without it they are drawn like all other words.
+    """
+
+    upstream: str | None = None
+    upstream_key_file: str | None = None
+    upstream_seconds: Seconds = 300.0
+    other_content: Literal["refuse", "pass"] = "refuse"
+    plain_roles: tuple[Literal["system", "developer", "assistant", "tool"], ...] = ()
+    identifiers: Literal["shape", "presidio"] | None = None
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings of a service."""
 
@@ -118,6 +137,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     release: Allowed = Allowed()
     limits: Limits = Limits()
     jobs: Jobs = Jobs()
+    prompts: Prompts = Prompts()
 
     @property
     def jobs_folder(self) -> Path:
@@ -148,25 +168,38 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         :raises InvalidParameter: if its file cannot be read, is open to others, or holds no long line of
             printable ASCII.
         """
-        if self.server.token_file is None:
-            return None
-        path = Path(self.server.token_file)
-        try:
-            with path.open("rb") as file:
-                about = os.fstat(file.fileno())
-                content = file.read(_LONGEST_TOKEN_FILE)
-        except OSError as error:
-            raise InvalidParameter("token_file", str(path), f"cannot be read: {error.strerror}") from None
-        problem = ""
-        if open_to_others(about):
-            problem = f"others than its owner have access to it (mode {about.st_mode & 0o777:04o}): chmod 600"
-        lines = content.split()
-        if len(lines) != 1 or len(lines[0]) < _SHORTEST_TOKEN or not re.fullmatch(rb"[!-~]+", lines[0]):
-            line = f"one line of at least {_SHORTEST_TOKEN} letters, digits and signs"
-            problem = problem or f"must hold {line}; make one: openssl rand -hex 32"
-        if problem:
-            raise InvalidParameter("token_file", str(path), problem)
-        return lines[0].decode("ascii")
+        return _read_secret("token_file", self.server.token_file, shortest=_SHORTEST_TOKEN)
+
+    def upstream_key(self) -> str | None:
+        """Return the key of the API that prompts go to; None if it needs none.
+
+        :raises InvalidParameter: if its file cannot be read, is open to others, or holds no line of printable
+            ASCII.
+        """
+        return _read_secret("upstream_key_file", self.prompts.upstream_key_file, shortest=1)
+
+
+def _read_secret(name: str, file: str | None, *, shortest: int) -> str | None:
+    if file is None:
+        return None
+    path = Path(file)
+    try:
+        with path.open("rb") as opened:
+            about = os.fstat(opened.fileno())
+            content = opened.read(_LONGEST_TOKEN_FILE)
+    except OSError as error:
+        raise InvalidParameter(name, str(path), f"cannot be read: {error.strerror}") from None
+    problem = ""
+    if open_to_others(about):
+        problem = f"others than its owner have access to it (mode {about.st_mode & 0o777:04o}): chmod 600"
+    lines = content.split()
+    if len(lines) != 1 or len(lines[0]) < shortest or not re.fullmatch(rb"[!-~]+", lines[0]):
+        line = f"one line of at least {shortest} letters, digits and signs"
+        advice = "; make one: openssl rand -hex 32" if name == "token_file" else ""
+        problem = problem or f"must hold {line}{advice}"
+    if problem:
+        raise InvalidParameter(name, str(path), problem)
+    return lines[0].decode("ascii")
 
 
 def _unreadable(path: Path, problem: str) -> InvalidParameter:
@@ -232,6 +265,7 @@ def check_settings(settings: Settings) -> None:
         problem = "can be reached from other machines, so it needs a token: name its file as token_file"
         raise InvalidParameter("server.host", server.host, problem)
     settings.token()
+    _check_prompts(settings)
     fixed = {name: getattr(release, name) for name in POLICIES} | {"keep_words": settings.kept_words()}
     for mechanism in release.mechanisms:
         Release(
@@ -244,6 +278,25 @@ def check_settings(settings: Settings) -> None:
             never_release=settings.never_released(),
             **{name: value for name, value in fixed.items() if value is not None},
         )
+
+
+def _check_prompts(settings: Settings) -> None:
+    prompts = settings.prompts
+    settings.upstream_key()
+    if prompts.upstream is not None:
+        address = urlsplit(prompts.upstream)
+        if address.scheme not in ("https", "http") or not address.hostname or address.username:
+            problem = "must be an address such as https://api.example/v1, without a name or password"
+            raise InvalidParameter("prompts.upstream", prompts.upstream, problem)
+        inside = Server(host=address.hostname).on_loopback
+        if prompts.upstream_key_file is not None and address.scheme == "http" and not inside:
+            raise InvalidParameter("prompts.upstream", prompts.upstream, "gets a key, so it must be https")
+    if prompts.identifiers is not None and settings.release.record_epsilon is not None:
+        problem = "does not go with record_epsilon: each piece between identifiers would spend it"
+        raise InvalidParameter("prompts.identifiers", prompts.identifiers, problem)
+    if prompts.identifiers is not None and settings.server.workers > 1:
+        problem = "needs workers = 1: the process that gets an answer must know the stand-ins in it"
+        raise InvalidParameter("prompts.identifiers", prompts.identifiers, problem)
 
 
 def _in_words(problem: str) -> str:
@@ -266,4 +319,5 @@ def _with_whole_paths(settings: Settings, folder: Path) -> Settings:
         server=whole(settings.server, "token_file", "certificate", "private_key"),
         release=msgspec.structs.replace(release, never_release=tuple(lists)),
         jobs=whole(settings.jobs, "folder"),
+        prompts=whole(settings.prompts, "upstream_key_file"),
     )
