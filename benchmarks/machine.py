@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,17 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
     began, spent = time.perf_counter(), processor_seconds()
     work()
     return time.perf_counter() - began, processor_seconds() - spent
+
+
+def product_seconds() -> float:
+    """Return the processor seconds of one fixed matrix product, which stands for the machine: the median of
+    five."""
+    matrix, spent = np.random.default_rng(0).standard_normal((2_000, 2_000)).astype(np.float32), []
+    for _ in range(5):
+        began = time.process_time()
+        matrix @ matrix
+        spent.append(time.process_time() - began)
+    return median(spent)
 
 
 def in_turns(

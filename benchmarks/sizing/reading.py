@@ -24,19 +24,9 @@ from pathlib import Path
 import numpy as np
 from scripts.pages import DATA, ROOT, options_of, read_json, write_json
 
-from benchmarks.machine import busy, machine, timed
+from benchmarks.machine import busy, machine, product_seconds, timed
 from deniable import Embedding
 
-_PRODUCT = """
-import numpy as np, time
-matrix = np.random.default_rng(0).standard_normal((2_000, 2_000)).astype(np.float32)
-taken = []
-for _ in range(5):
-    began = time.process_time()
-    matrix @ matrix
-    taken.append(time.process_time() - began)
-print(sorted(taken)[2])
-"""
 THREADS, WORDS_PER_TEXT, TOPIC = 2, 12, 0.3
 PARTS = {
     "decode of 243 released words": "decode released.csv --column review --output decoded.csv -q",
@@ -56,7 +46,7 @@ def main() -> None:
     parser = options_of(__doc__)
     parser.add_argument("--python", default=sys.executable, help="the interpreter of another checkout")
     options = parser.parse_args()
-    product = float(_run(options.python, ["-c", _PRODUCT]))
+    product = product_seconds()
     result = {"setting": f"{THREADS} threads of {machine()}", **busy(), "product": product, "rows": []}
     with tempfile.TemporaryDirectory(prefix="deniable-") as name:
         folder = Path(name)
@@ -79,7 +69,7 @@ def main() -> None:
             }
             result["rows"].append({"part": part, **costs})
             print(result["rows"][-1], flush=True)
-    result["product_after"] = float(_run(options.python, ["-c", _PRODUCT]))
+    result["product_after"] = product_seconds()
     if options.python == sys.executable:
         growth = {name: read_json(DATA / "reading.json")[name] for name in ("draw", "pair")}
         write_json(DATA / "reading.json", {**result, **growth})

@@ -122,24 +122,26 @@ class SoftTfidf:
     """Weights words by how rare they are, and brings every text to length 1.
 
     A text in which a word is expected 0.1 times counts as a tenth of a text that holds it. For whole counts
-    these are the usual weights.
+    these are the usual weights. Words that none of the learnt texts holds teach nothing, and are left out.
     """
 
     weights: Floats
+    seen: Ids
 
     def fit(self, counts: Any) -> Self:
         """Learn how rare each word is from a sparse matrix of counts, one row a text."""
+        self.seen = np.unique(counts.indices)
         held = counts.copy()
         held.data = np.minimum(held.data, 1.0)
         self.weights = np.log((1.0 + counts.shape[0]) / (1.0 + np.asarray(held.sum(axis=0)).ravel())) + 1.0
         return self
 
     def transform(self, counts: Any) -> Any:
-        """Return the weighted counts, sparse."""
+        """Return the weighted counts of the words that were seen, sparse."""
         weighted = counts.astype(np.float64).multiply(self.weights[None, :]).tocsr()
         lengths = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
         weighted.data /= np.repeat(np.maximum(lengths, 1e-300), np.diff(weighted.indptr))
-        return weighted
+        return weighted[:, self.seen]
 
 
 class Classifier:
@@ -172,7 +174,9 @@ class Classifier:
         else:
             weights = sklearn("preprocessing", "a classifier").StandardScaler()
         self._weights = weights.fit(texts)
-        with warnings.catch_warnings():
+        # Threads of the matrix library wait for one another longer than such small sums take.
+        limits = importlib.import_module("threadpoolctl").threadpool_limits(limits=1, user_api="blas")
+        with warnings.catch_warnings(), limits:
             warnings.simplefilter("ignore")  # a fit that stopped early is a slightly worse classifier
             self._regression.fit(self._weights.transform(texts), labels)
         return self
