@@ -23,8 +23,8 @@ from deniable import Embedding
 from deniable.audit.inversion.drawn_words import InversionEffort
 from deniable.audit.inversion.text_attack import TextAttack
 from deniable.audit.results import head_of
-from deniable.lab.inversion.language_model import LanguageModelAttack
-from deniable.lab.inversion.learnt import LearntAttack
+from deniable.lab.inversion.language_model import language_model_attack
+from deniable.lab.inversion.learnt import learnt_attack
 from deniable.lab.inversion.local_model import open_language_model
 from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.words.public_text import read_lines
@@ -169,9 +169,9 @@ def prepare(setting: Setting, data: Path, embedding: Embedding) -> tuple[TextAtt
     """
     own = data / f"{setting.data}.jsonl.xz"
     public = data / "imdb_50k.jsonl.xz" if setting.data == "sst2" else own
-    further: list[Any] = [LearntAttack(shadow_words=SHADOW_WORDS)]
+    further: list[Any] = [learnt_attack(SHADOW_WORDS)]
     if setting.language_model is not None:
-        further.append(LanguageModelAttack(model=open_language_model(setting.language_model)))
+        further.append(language_model_attack(open_language_model(setting.language_model)))
     with tempfile.TemporaryDirectory(prefix="deniable-") as folder:
         attack = TextAttack.prepare(
             embedding,

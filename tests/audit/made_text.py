@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from deniable import Embedding, Multivariate
 from deniable.arrays import Floats, Ids
-from deniable.audit.inversion.attackers import Attacker, Blind, InContext, WordByWord
+from deniable.audit.inversion.attackers import Attacker, blind, in_context, word_by_word
 from deniable.audit.inversion.results import AttackerFinding
 from deniable.audit.inversion.text import AttackedText, make_attacked_text
 from deniable.audit.inversion.text_attack import judge, make_truth, release_text
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
+from deniable.decoding.context import ContextDecoder
 from deniable.decoding.ngrams import Bigrams, count_bigrams
 from deniable.decoding.priors import first_shares
 from deniable.interfaces import Mechanism, Randomness
@@ -93,21 +95,22 @@ class Attack:
         return judge(attacker, release_text(mechanism, self.text, seed=seed), truth)
 
     @property
-    def blind(self) -> Blind:
-        return Blind(self.channel, first_shares(self.channel, self.model))
+    def blind(self) -> Attacker:
+        return blind(self.channel, first_shares(self.channel, self.model))
 
     @property
-    def alone(self) -> WordByWord:
-        return WordByWord(self.channel, first_shares(self.channel, self.model))
+    def alone(self) -> Attacker:
+        return word_by_word(self.channel, first_shares(self.channel, self.model))
 
     @property
-    def in_context(self) -> InContext:
+    def in_context(self) -> Attacker:
         return self.in_context_of(100)
 
-    def in_context_of(self, candidates: int) -> InContext:
-        return InContext(
-            self.channel, first_shares(self.channel, self.model), self.model, candidates=candidates
-        )
+    def in_context_of(self, candidates: int) -> Attacker:
+        return in_context(self.decoder(candidates=candidates))
+
+    def decoder(self, **options: Any) -> ContextDecoder:
+        return ContextDecoder(self.channel, self.model, first_shares(self.channel, self.model), **options)
 
 
 def prepare(

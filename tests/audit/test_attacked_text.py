@@ -10,7 +10,7 @@ import pytest
 
 from deniable import Embedding
 from deniable.audit import InversionEffort
-from deniable.audit.inversion.attackers import Attacker, Known
+from deniable.audit.inversion.attackers import FurtherAttacker
 from deniable.audit.inversion.text import (
     GROUPS,
     Shadow,
@@ -112,16 +112,6 @@ def test_a_sample_for_the_shadow_does_not_grow_and_counts_what_it_lets_go() -> N
     assert everything.counts.tolist() == [4.0 if i == 7 else 2.0 for i in range(100)] + [0.0]
 
 
-class Learns:
-    """An attacker that learns from much text."""
-
-    shadow_words = 1_000
-    chooses_by = None
-
-    def attacker(self, known: Known) -> Attacker:
-        return known.alone
-
-
 def test_too_short_a_public_text_leaves_nothing_to_learn_from(tmp_path: Path) -> None:
     path = tmp_path / "public.txt"
     path.write_text("w1 w2 w3\n", encoding="utf-8")
@@ -132,8 +122,9 @@ def test_too_short_a_public_text_leaves_nothing_to_learn_from(tmp_path: Path) ->
     own = tmp_path / "own.txt"
     own.write_text("w4 w5\n", encoding="utf-8")
     assert TextAttack.prepare(random_embedding(30, 2), path, own, effort=SMALL, seed=0).public.shadow is None
+    learns = FurtherAttacker(attacker=lambda known: known.alone, shadow_words=1_000)
     with pytest.raises(UnusableAuditData, match="too short for an attacker who learns"):
-        TextAttack.prepare(random_embedding(30, 2), path, own, effort=SMALL, seed=0, further=[Learns()])
+        TextAttack.prepare(random_embedding(30, 2), path, own, effort=SMALL, seed=0, further=[learns])
 
 
 def test_what_is_held_back_is_not_read_where_it_stands_again(tmp_path: Path) -> None:

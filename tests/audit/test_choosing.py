@@ -14,15 +14,16 @@ import pytest
 
 from deniable import Multivariate
 from deniable.arrays import Ids
-from deniable.audit.inversion.attackers import InContext
+from deniable.audit.inversion.attackers import Attacker, choose_trust
+from deniable.audit.inversion.attackers import in_context as read_in_context
 from deniable.audit.inversion.drawn_words import InversionEffort
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, LANGUAGE_MODEL, NEAREST_WORD
 from deniable.audit.inversion.text import Shadow
 from deniable.audit.inversion.text_attack import TextAttack, release_text
 from deniable.channel import rows
 from deniable.decoding.priors import first_shares
-from deniable.lab.inversion.language_model import ByLanguageModel, LanguageModelAttack, Weights
-from deniable.lab.inversion.learnt import LearntAttack
+from deniable.lab.inversion.language_model import ByLanguageModel, Weights, language_model_attack
+from deniable.lab.inversion.learnt import learnt_attack
 from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.audit.made_text import Attack, follow_at_a_distance, follow_one_another, prepare, shuffle
 from tests.lab.made_model import WORDS, MadeModel
@@ -36,8 +37,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
 
 
-def in_context(attack: Attack, trust: float) -> InContext:
-    return InContext(attack.channel, first_shares(attack.channel, attack.model), attack.model, trust=trust)
+def in_context(attack: Attack, trust: float) -> Attacker:
+    return read_in_context(attack.decoder(trust=trust))
 
 
 def by_model(attack: Attack, weights: Weights | None = None) -> ByLanguageModel:
@@ -49,8 +50,8 @@ def by_model(attack: Attack, weights: Weights | None = None) -> ByLanguageModel:
 
 def chosen_trust(attack: Attack, documents: list[Ids]) -> float:
     shadow = Shadow(documents=documents, bigrams=attack.model)
-    return in_context(attack, 1.0).choose_trust(
-        shadow.release(Multivariate(attack.embedding, epsilon=EPSILON), seed=8, words=1_000)
+    return choose_trust(
+        attack.decoder(), shadow.release(Multivariate(attack.embedding, epsilon=EPSILON), seed=8, words=1_000)
     )
 
 
@@ -96,7 +97,7 @@ def test_a_model_counts_where_it_knows_how_texts_go_on_and_not_where_it_is_wrong
     weights = by_model(attack).choose_weights(shadow)
     assert weights.search >= 0.5
     context, better = (
-        attack.judge(mechanism, each) for each in (attack.in_context, by_model(attack, weights))
+        attack.judge(mechanism, each) for each in (attack.in_context, by_model(attack, weights).attacker)
     )
     assert better.word.first.low > context.word.first.high
     public, attacked, documents = (shuffle(each, seed=9) for each in ordered)
@@ -105,7 +106,11 @@ def test_a_model_counts_where_it_knows_how_texts_go_on_and_not_where_it_is_wrong
     weights = by_model(attack).choose_weights(shadow)
     context, same, trusting = (
         attack.judge(mechanism, each)
-        for each in (attack.in_context, by_model(attack, weights), by_model(attack, Weights(0.8, 0.95)))
+        for each in (
+            attack.in_context,
+            by_model(attack, weights).attacker,
+            by_model(attack, Weights(0.8, 0.95)).attacker,
+        )
     )
     assert weights.search == 0.0
     assert same.word.first == context.word.first
@@ -125,7 +130,7 @@ def test_the_audit_chooses_so_and_no_attacker_falls_behind_the_one_before_it(
     embedding, chosen = random_embedding(WORDS, 3), ChosenMechanism(name="multivariate")
     effort = InversionEffort(places=600, support=WORDS, directions=200)
     attack = TextAttack.prepare(
-        embedding, paths[0], paths[1], effort=effort, seed=0, further=[LanguageModelAttack(model=MadeModel())]
+        embedding, paths[0], paths[1], effort=effort, seed=0, further=[language_model_attack(MadeModel())]
     )
     made = chosen(embedding, epsilon=EPSILON)
     found = attack.attack(made, attack.channel(made, chosen, seed=0), seed=0)
@@ -154,7 +159,7 @@ def test_the_channel_of_attackers_who_do_not_learn_has_the_released_words_alone(
     made = chosen(embedding, epsilon=20.0)
     for learnt in (False, True):
         effort = InversionEffort(places=5, support=WORDS, directions=20)
-        further = [LearntAttack(shadow_words=500)] if learnt else []
+        further = [learnt_attack(500)] if learnt else []
         attack = TextAttack.prepare(embedding, paths[0], paths[1], effort=effort, seed=3, further=further)
         channel = attack.channel(made, chosen, seed=3)
         assert (channel.asked is None) == learnt

@@ -15,10 +15,11 @@ from tests.support.strategies import random_embedding
 
 from deniable import Multivariate
 from deniable.audit import InversionEffort, audit_inversion
+from deniable.audit.inversion.attackers import Attacker
 from deniable.audit.inversion.results import LANGUAGE_MODEL
 from deniable.decoding.priors import first_shares
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.lab.inversion.language_model import ByLanguageModel, LanguageModelAttack
+from deniable.lab.inversion.language_model import ByLanguageModel, language_model_attack
 from deniable.lab.inversion.local_model import open_language_model
 from deniable.mechanisms import RandomizedResponse
 
@@ -30,11 +31,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
 
 
-def attacker(attack: Attack, model: MadeModel) -> ByLanguageModel:
+def attacker(attack: Attack, model: MadeModel) -> Attacker:
     prior = first_shares(attack.channel, attack.model)
     return ByLanguageModel(
         attack.in_context, attack.alone, attack.channel, prior, attack.model, model, beams=40
-    )
+    ).attacker
 
 
 @pytest.fixture(scope="module")
@@ -96,13 +97,13 @@ def test_the_audit_tries_a_model_when_it_is_given_one(tmp_path: Path) -> None:
         epsilons=[1.5],
         public=public,
         text=own,
-        further=[LanguageModelAttack(model=MadeModel())],
+        further=[language_model_attack(MadeModel())],
         effort=effort,
     )
     assert found.results[0].attackers[-1].name == LANGUAGE_MODEL
     with pytest.raises(InvalidParameter, match="further"):
         audit_inversion(
-            random_embedding(WORDS, 3), epsilons=[1.5], further=[LanguageModelAttack(model=MadeModel())]
+            random_embedding(WORDS, 3), epsilons=[1.5], further=[language_model_attack(MadeModel())]
         )
 
 

@@ -23,10 +23,12 @@ from tests.support.strategies import random_embedding
 
 from deniable import Multivariate
 from deniable.audit import InversionEffort, audit_inversion
+from deniable.audit.inversion.attackers import Attacker
 from deniable.audit.inversion.results import IN_CONTEXT, LEARNT
 from deniable.channel.draws import Draws
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.lab.inversion.learnt import LearntAttack
+from deniable.lab.inversion import learnt as learning
+from deniable.lab.inversion.learnt import learn_from_shadow, learnt_attack
 from deniable.mechanisms import RandomizedResponse
 
 WORDS = 60
@@ -56,10 +58,8 @@ def distant() -> Attack:
 
 
 def test_what_bigrams_cannot_see_is_learnt(distant: Attack) -> None:
-    from deniable.lab.inversion.learnt import Learnt
-
     mechanism = Multivariate(distant.embedding, epsilon=2.0)
-    learnt = Learnt(
+    learnt = learn_from_shadow(
         distant.in_context_of(30),
         mechanism,
         follow_at_a_distance(WORDS, 300, 20, seed=5),
@@ -78,25 +78,21 @@ def test_what_bigrams_cannot_see_is_learnt(distant: Attack) -> None:
 
 
 def test_nothing_is_learnt_from_words_in_any_order() -> None:
-    from deniable.lab.inversion.learnt import Learnt
-
     documents = [shuffle(follow_at_a_distance(WORDS, 300, 20, seed=seed), seed=seed + 9) for seed in (1, 5)]
     attacked = shuffle(follow_at_a_distance(WORDS, 60, 20, seed=2), seed=3)
     attack = prepare(random_embedding(WORDS, 3), documents[0], attacked, epsilon=2.0)
     mechanism = Multivariate(attack.embedding, epsilon=2.0)
-    learnt = Learnt(attack.alone, mechanism, documents[1][:250], seed=4, settings=quick())
+    learnt = learn_from_shadow(attack.alone, mechanism, documents[1][:250], seed=4, settings=quick())
     alone, best = (attack.judge(mechanism, each) for each in (attack.alone, learnt))
     assert abs(best.word.first.value - alone.word.first.value) < 0.03
 
 
 def test_nothing_is_learnt_where_nothing_is_released() -> None:
-    from deniable.lab.inversion.learnt import Learnt
-
     public = follow_at_a_distance(WORDS, 300, 20, seed=1)
     embedding, attacked = random_embedding(WORDS, 3), follow_at_a_distance(WORDS, 60, 20, seed=2)
     attack = prepare(embedding, public, attacked, epsilon=1e-9, mechanism="randomized-response")
     mechanism = RandomizedResponse(embedding, epsilon=1e-9)
-    learnt = Learnt(
+    learnt = learn_from_shadow(
         attack.alone, mechanism, follow_at_a_distance(WORDS, 250, 20, seed=5), seed=4, settings=quick()
     )
     blind, best = (attack.judge(mechanism, each) for each in (attack.blind, learnt))
@@ -104,8 +100,6 @@ def test_nothing_is_learnt_where_nothing_is_released() -> None:
 
 
 def test_noise_that_is_shared_between_neighbours_is_learnt() -> None:
-    from deniable.lab.inversion.learnt import Learnt
-
     embedding = opposites(300, 3)
     attack = prepare(
         embedding, opposite_pairs(300, 300, 20, seed=1), opposite_pairs(300, 80, 20, seed=2), epsilon=3.0
@@ -113,7 +107,7 @@ def test_noise_that_is_shared_between_neighbours_is_learnt() -> None:
     reached = {}
     for kind in (Multivariate, SharedNoise):
         mechanism = kind(embedding, epsilon=3.0)
-        learnt = Learnt(
+        learnt = learn_from_shadow(
             attack.in_context_of(40),
             mechanism,
             opposite_pairs(300, 200, 20, seed=5),
@@ -135,7 +129,6 @@ def test_what_it_learns_from_is_as_new_to_its_bigrams_as_what_it_attacks(
     """Every document repeats four words of its own: bigrams that have read it name them again, and in others
     they are of no use."""
     from deniable.audit.inversion.text import Shadow, ShadowSample
-    from deniable.lab.inversion import learnt
 
     finish = ShadowSample.finish
 
@@ -156,22 +149,19 @@ def test_what_it_learns_from_is_as_new_to_its_bigrams_as_what_it_attacks(
         encoding="utf-8",
     )
 
-    class Watched(learnt.Learnt):
-        def __init__(self, base: Any, mechanism: Any, shadow: Any, *, learning: Any, seed: int) -> None:
-            released = [Draws(mechanism, seed=1).of_each(ids) for ids in shadow]
-            truth = np.concatenate(shadow)
-            named.extend(
-                float((each.read(released).words[:, 0] == truth).mean()) for each in (base, learning)
-            )
-            super().__init__(base, mechanism, shadow, learning=learning, seed=seed)
+    def watched(base: Any, mechanism: Any, shadow: Any, *, learning: Any, seed: int) -> Attacker:
+        released = [Draws(mechanism, seed=1).of_each(ids) for ids in shadow]
+        truth = np.concatenate(shadow)
+        named.extend(float((each.read(released).words[:, 0] == truth).mean()) for each in (base, learning))
+        return learn_from_shadow(base, mechanism, shadow, learning=learning, seed=seed)
 
-    monkeypatch.setattr(learnt, "Learnt", Watched)
+    monkeypatch.setattr(learning, "learn_from_shadow", watched)
     effort = InversionEffort.of(10, points=16, draws=10, places=200, support=300, directions=60)
     found = audit_inversion(
         random_embedding(300, 3),
         epsilons=[3.0],
         public=public,
-        further=[LearntAttack(shadow_words=600)],
+        further=[learnt_attack(600)],
         effort=effort,
     )
     attacked = found.results[0].attacker(IN_CONTEXT)
@@ -212,14 +202,14 @@ def test_the_audit_tries_it_when_asked_to(tmp_path: Path, monkeypatch: pytest.Mo
         random_embedding(WORDS, 3),
         epsilons=[1.5],
         public=public,
-        further=[LearntAttack(shadow_words=500)],
+        further=[learnt_attack(500)],
         effort=effort,
     )
     last = found.results[0].attackers[-1]
     assert last.name == LEARNT
     assert "Released public text" in last.knows
     with pytest.raises(InvalidParameter, match="further"):
-        audit_inversion(random_embedding(WORDS, 3), epsilons=[1.5], further=[LearntAttack()])
+        audit_inversion(random_embedding(WORDS, 3), epsilons=[1.5], further=[learnt_attack()])
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtra, match="lab"):
-        LearntAttack()
+        learnt_attack()

@@ -9,9 +9,8 @@ the bigrams it tries there have not read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -19,8 +18,7 @@ from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, NEAREST_WORD
 from deniable.audit.inversion.text import PublicText, ReleasedShadow
 from deniable.channel.channel import Channel
-from deniable.decoding.context import CANDIDATES, ContextDecoder
-from deniable.decoding.ngrams import Bigrams
+from deniable.decoding.context import ContextDecoder
 from deniable.decoding.posterior import make_posterior
 from deniable.decoding.reading import Reading, read_as_released, read_blindly
 from deniable.interfaces import Mechanism
@@ -31,101 +29,77 @@ TRUSTS = (1.0, 0.75, 0.5, 0.25, 0.0)
 _CANDIDATES_TO_SAY = 100
 
 
-class Attacker(Protocol):
-    """Reads a release: texts as ids of released words. ``knows`` says in a sentence what it knows beside
-    them."""
+@dataclass(frozen=True, kw_only=True)
+class Attacker:
+    """Reads a release. ``knows`` says in a sentence what it knows beside the release.
+
+    ``read`` takes texts as ids of released words, and returns what the attacker thinks stood at each place,
+    one text after the other.
+    """
 
     name: str
     knows: str
-
-    def read(self, released: Sequence[Ids]) -> Reading:
-        """Return what it thinks stood at each place of the texts, one after the other."""
-        ...
+    read: Callable[[Sequence[Ids]], Reading]
 
 
-class Blind:
-    """Sees nothing of the release."""
-
-    name = BLIND
-    knows = "How frequent words are in the public text, and nothing of the release."
-
-    def __init__(self, channel: Channel, prior: Floats) -> None:
-        self._shares = np.zeros(len(channel.embedding) + 1)
-        self._shares[channel.inputs] = prior
-
-    def read(self, released: Sequence[Ids]) -> Reading:
-        """Return the most frequent words, at every place."""
-        return read_blindly(self._shares, sum(map(len, released)), candidates=_CANDIDATES_TO_SAY)
-
-
-class AsReleased(Blind):
-    """Takes the released word as it stands. Where others know the words or the channel poorly, this one names
-    more than they do."""
-
-    name = NEAREST_WORD
-    knows = (
-        "How frequent words are in the public text, and the release. Takes each released word as it stands."
+def blind(channel: Channel, prior: Floats) -> Attacker:
+    """Return the attacker who sees nothing of the release: it says the most frequent words at every place."""
+    shares = _shares_of_all(channel, prior)
+    return Attacker(
+        name=BLIND,
+        knows="How frequent words are in the public text, and nothing of the release.",
+        read=lambda released: read_blindly(shares, sum(map(len, released)), candidates=_CANDIDATES_TO_SAY),
     )
 
-    def read(self, released: Sequence[Ids]) -> Reading:
-        """Return each released word, and after it the most frequent words."""
-        return read_as_released(self._shares, _joined(released), candidates=_CANDIDATES_TO_SAY)
 
+def as_released(channel: Channel, prior: Floats) -> Attacker:
+    """Return the attacker who takes each released word for the true one, and after it says the most frequent
+    words.
 
-class WordByWord:
-    """Bayes' rule, argmax π(x)·P(y | x): nobody who sees one word and knows no more than the frequencies and
-    the mechanism does better."""
-
-    name = ALONE
-    knows = (
-        "The mechanism, ε, the embedding, and how frequent words are in the public text. Reads each "
-        "word by itself."
+    Where others know the words or the channel poorly, this one names more than they do.
+    """
+    shares = _shares_of_all(channel, prior)
+    return Attacker(
+        name=NEAREST_WORD,
+        knows="How frequent words are in the public text, and the release. Takes each released word as it "
+        "stands.",
+        read=lambda released: read_as_released(shares, _joined(released), candidates=_CANDIDATES_TO_SAY),
     )
 
-    def __init__(self, channel: Channel, prior: Floats) -> None:
-        self._posterior = make_posterior(channel, prior)
 
-    def read(self, released: Sequence[Ids]) -> Reading:
-        """Return the likeliest words behind each released word."""
-        return self._posterior.read(_joined(released))
+def word_by_word(channel: Channel, prior: Floats) -> Attacker:
+    """Return the attacker by Bayes' rule, argmax π(x)·P(y | x): nobody who sees one word and knows no more
+    than the frequencies and the mechanism does better."""
+    posterior = make_posterior(channel, prior)
+    return Attacker(
+        name=ALONE,
+        knows="The mechanism, ε, the embedding, and how frequent words are in the public text. Reads each "
+        "word by itself.",
+        read=lambda released: posterior.read(_joined(released)),
+    )
 
 
-class InContext:
-    """Reads each word beside its neighbours: forward–backward over a chain of words, by bigrams of public
-    text."""
+def in_context(decoder: ContextDecoder) -> Attacker:
+    """Return the attacker who reads each word beside its neighbours: forward–backward over a chain of words,
+    by bigrams of public text."""
+    tried = ", ".join(f"{trust:g}" for trust in TRUSTS)
+    return Attacker(
+        name=IN_CONTEXT,
+        knows="All of that, and which words follow one another in the public text (bigrams). Reads each word "
+        f"in its text. Trusts the bigrams by {decoder.trust:g}, the best of {tried} on public text that it "
+        "released itself.",
+        read=decoder.read,
+    )
 
-    name = IN_CONTEXT
 
-    def __init__(
-        self,
-        channel: Channel,
-        prior: Floats,
-        bigrams: Bigrams,
-        *,
-        candidates: int = CANDIDATES,
-        trust: float = 1.0,
-    ) -> None:
-        self._decoder = ContextDecoder(channel, bigrams, prior, candidates=candidates, trust=trust)
-        self.knows = (
-            "All of that, and which words follow one another in the public text (bigrams). Reads each word "
-            "in its text. Trusts the bigrams "
-            f"by {trust:g}, the best of {', '.join(f'{each:g}' for each in TRUSTS)} on public text that it "
-            "released itself."
-        )
-
-    def read(self, released: Sequence[Ids]) -> Reading:
-        """Return the likeliest words at each place, given all released words of its text."""
-        return self._decoder.read(released)
-
-    def choose_trust(self, shadow: ReleasedShadow) -> float:
-        """Return how much the bigrams are best trusted: as the true words of the shadow are likeliest. From
-        then on they are."""
-        tried = {}
-        for trust in TRUSTS:
-            self._decoder.trust = trust
-            tried[trust] = self.read(shadow.released).mean_log_chance(shadow.truth)
-        self._decoder.trust = max(tried, key=lambda trust: tried[trust])
-        return self._decoder.trust
+def choose_trust(decoder: ContextDecoder, shadow: ReleasedShadow) -> float:
+    """Return how much the bigrams are best trusted: as the true words of the shadow are likeliest. From then
+    on they are."""
+    tried = {}
+    for decoder.trust in TRUSTS:
+        tried[decoder.trust] = decoder.read(shadow.released).mean_log_chance(shadow.truth)
+    decoder.trust = max(tried, key=lambda trust: tried[trust])
+    return decoder.trust
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -140,29 +114,26 @@ class Known:
     channel: Channel
     prior: Floats
     public: PublicText
-    alone: WordByWord
-    in_context: InContext
-    learning: InContext | None
+    alone: Attacker
+    in_context: Attacker
+    learning: Attacker | None
     seed: int
 
 
-class FurtherAttacker(Protocol):
-    """Makes an attacker, such as those of ``deniable.lab``, and says how many words of public text it
-    releases itself: to learn from, and to choose its settings by."""
+@dataclass(frozen=True, kw_only=True)
+class FurtherAttacker:
+    """Makes an attacker, such as those of ``deniable.lab``. It releases ``shadow_words`` words of public text
+    itself to learn from, and ``chooses_by`` words to choose its settings by; None if it needs none."""
 
-    @property
-    def shadow_words(self) -> int | None:
-        """How many words it learns from; None if it needs none."""
-        ...
+    attacker: Callable[[Known], Attacker]
+    shadow_words: int | None = None
+    chooses_by: int | None = None
 
-    @property
-    def chooses_by(self) -> int | None:
-        """How many words it chooses its settings by; None if it needs none."""
-        ...
 
-    def attacker(self, known: Known) -> Attacker:
-        """Return the attacker who knows this."""
-        ...
+def _shares_of_all(channel: Channel, prior: Floats) -> Floats:
+    shares = np.zeros(len(channel.embedding) + 1)
+    shares[channel.inputs] = prior
+    return shares
 
 
 def _joined(released: Sequence[Ids]) -> Ids:

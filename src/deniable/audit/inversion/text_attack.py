@@ -17,13 +17,14 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.attackers import (
-    AsReleased,
     Attacker,
-    Blind,
     FurtherAttacker,
-    InContext,
     Known,
-    WordByWord,
+    as_released,
+    blind,
+    choose_trust,
+    in_context,
+    word_by_word,
 )
 from deniable.audit.inversion.drawn_words import InversionEffort, proved_bound
 from deniable.audit.inversion.results import (
@@ -50,6 +51,7 @@ from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
 from deniable.decoding import priors
+from deniable.decoding.context import ContextDecoder
 from deniable.decoding.reading import NOT_AMONG_THEM, Reading
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.kinds import Kinds, make_kinds
@@ -258,26 +260,27 @@ class TextAttack:
     def _attackers(self, mechanism: Mechanism, channel: Channel, seed: int) -> Iterator[Attacker]:
         """Yield each attacker when it is its turn: their tables are large."""
         prior = priors.first_shares(channel, self.public.bigrams)
-        yield Blind(channel, prior)
-        yield AsReleased(channel, prior)
-        alone = WordByWord(channel, prior)
+        yield blind(channel, prior)
+        yield as_released(channel, prior)
+        alone = word_by_word(channel, prior)
         yield alone
         # Text of its own from draws of its own: what an attacker is judged by it has not seen. While it
         # learns, its bigrams have not seen the shadow either, as they have not seen the text that is
         # attacked.
         shadow, trust, learning = self.public.shadow, 1.0, None
         if shadow is not None:
-            learning = InContext(channel, priors.first_shares(channel, shadow.bigrams), shadow.bigrams)
-            trust = learning.choose_trust(shadow.release(mechanism, seed=2 * seed, words=_WORDS_TO_CHOOSE_BY))
-        in_context = InContext(channel, prior, self.public.bigrams, trust=trust)
-        yield in_context
+            decoder = ContextDecoder(channel, shadow.bigrams, priors.first_shares(channel, shadow.bigrams))
+            trust = choose_trust(decoder, shadow.release(mechanism, seed=2 * seed, words=_WORDS_TO_CHOOSE_BY))
+            learning = in_context(decoder)
+        by_bigrams = in_context(ContextDecoder(channel, self.public.bigrams, prior, trust=trust))
+        yield by_bigrams
         known = Known(
             mechanism=mechanism,
             channel=channel,
             prior=prior,
             public=self.public,
             alone=alone,
-            in_context=in_context,
+            in_context=by_bigrams,
             learning=learning,
             seed=2 * seed,
         )

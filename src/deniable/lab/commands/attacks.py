@@ -55,14 +55,14 @@ def inversion(
         )
     further: list[FurtherAttacker] = []
     if learnt:
-        from deniable.lab.inversion.learnt import LearntAttack
+        from deniable.lab.inversion.learnt import learnt_attack
 
-        further.append(LearntAttack(shadow_words=shadow_words))
+        further.append(learnt_attack(shadow_words))
     if language_model is not None:
-        from deniable.lab.inversion.language_model import LanguageModelAttack
+        from deniable.lab.inversion.language_model import language_model_attack
         from deniable.lab.inversion.local_model import open_language_model
 
-        further.append(LanguageModelAttack(model=open_language_model(language_model)))
+        further.append(language_model_attack(open_language_model(language_model)))
     run_inversion(epsilon, mechanism, files, None, None, acceptable, effort, audit, further=further)
 
 

@@ -16,13 +16,12 @@ for many words at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.inversion.attackers import Attacker, Known, WordByWord
+from deniable.audit.inversion.attackers import Attacker, FurtherAttacker, Known, word_by_word
 from deniable.audit.inversion.results import LANGUAGE_MODEL
 from deniable.audit.inversion.text import ReleasedShadow
 from deniable.channel.channel import Channel
@@ -94,34 +93,33 @@ class _Next(NamedTuple):
     by_pairs: Floats
 
 
-@dataclass(frozen=True, kw_only=True)
-class LanguageModelAttack:
-    """The attacker with a language model, for ``audit_inversion(further=…)``."""
+def language_model_attack(model: LanguageModel) -> FurtherAttacker:
+    """Return the attacker with a language model, for ``audit_inversion(further=…)``. Its weights are chosen
+    on the shadow of the public text if there is one."""
 
-    model: LanguageModel
-    shadow_words: None = None
-    chooses_by: int = _WORDS_TO_CHOOSE_BY
-
-    def attacker(self, known: Known) -> ByLanguageModel:
-        """Return the attacker, with weights chosen on the shadow of the public text if there is one."""
+    def attacker(known: Known) -> Attacker:
         shadow, weights = known.public.shadow, None
         if shadow is not None and known.learning is not None:
             prior = first_shares(known.channel, shadow.bigrams)
-            alone = WordByWord(known.channel, prior)
-            trying = ByLanguageModel(known.learning, alone, known.channel, prior, shadow.bigrams, self.model)
-            weights = trying.choose_weights(
-                shadow.release(known.mechanism, seed=known.seed, words=self.chooses_by)
-            )
-        bigrams = known.public.bigrams
+            alone = word_by_word(known.channel, prior)
+            trying = ByLanguageModel(known.learning, alone, known.channel, prior, shadow.bigrams, model)
+            released = shadow.release(known.mechanism, seed=known.seed, words=_WORDS_TO_CHOOSE_BY)
+            weights = trying.choose_weights(released)
         return ByLanguageModel(
-            known.in_context, known.alone, known.channel, known.prior, bigrams, self.model, weights=weights
-        )
+            known.in_context,
+            known.alone,
+            known.channel,
+            known.prior,
+            known.public.bigrams,
+            model,
+            weights=weights,
+        ).attacker
+
+    return FurtherAttacker(attacker=attacker, chooses_by=_WORDS_TO_CHOOSE_BY)
 
 
 class ByLanguageModel:
     """Reads each word after all that was read before it."""
-
-    name = LANGUAGE_MODEL
 
     def __init__(
         self,
@@ -139,15 +137,19 @@ class ByLanguageModel:
         context."""
         self._base, self._alone, self._bigrams, self._model, self._beams = base, alone, bigrams, model, beams
         self._weights = Weights() if weights is None else weights
-        self.knows = (
-            f"All of that, and what the language model {model.name} expects after the words read so far. It "
-            "counts "
-            f"{self._weights.model:g} beside the bigrams, and the search {self._weights.search:g} beside the "
-            "attacker in context."
-        )
         self._shares = np.zeros(len(channel.embedding) + 1)
         self._shares[channel.inputs] = prior
         self._spelled: list[str | None] = [*channel.embedding.words, None]
+
+    @property
+    def attacker(self) -> Attacker:
+        """The attacker with these weights."""
+        knows = (
+            f"All of that, and what the language model {self._model.name} expects after the words read so "
+            f"far. It counts {self._weights.model:g} beside the bigrams, and the search "
+            f"{self._weights.search:g} beside the attacker in context."
+        )
+        return Attacker(name=LANGUAGE_MODEL, knows=knows, read=self.read)
 
     def read(self, released: Sequence[Ids]) -> Reading:
         """Return the candidates of the other attacker, ranked by the sequences that hold them."""

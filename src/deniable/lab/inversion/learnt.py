@@ -12,20 +12,19 @@ away.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.inversion.attackers import Attacker, Known
+from deniable.audit.inversion.attackers import Attacker, FurtherAttacker, Known
 from deniable.audit.inversion.results import LEARNT
 from deniable.channel.draws import Draws
 from deniable.decoding.reading import Reading
+from deniable.embeddings.embedding import Embedding
 from deniable.errors import MissingExtra
 from deniable.interfaces import Mechanism
 from deniable.parameters import validated_count
-from deniable.progress import Report
 
 if TYPE_CHECKING:
     from deniable.lab.neural.candidate_ranker import RankedText, RankerSettings
@@ -33,26 +32,25 @@ if TYPE_CHECKING:
 CANDIDATES = 10
 
 
-@dataclass(frozen=True, kw_only=True)
-class LearntAttack:
-    """The learnt attacker, for ``audit_inversion(further=…)``; it releases about ``shadow_words`` words of
-    public text itself."""
+_KNOWS = (
+    "All of that. Released public text with the same mechanism and ε, and learnt from it which of the ten "
+    "best candidates of the attacker before it stood behind a word."
+)
 
-    shadow_words: int = 40_000
-    chooses_by: None = None
 
-    def __post_init__(self) -> None:
-        """Check the number, and that PyTorch is here.
+def learnt_attack(shadow_words: int = 40_000) -> FurtherAttacker:
+    """Return the learnt attacker, for ``audit_inversion(further=…)``; it releases about ``shadow_words``
+    words of public text itself.
 
-        :raises MissingExtra: if it is not installed.
-        """
-        validated_count(self.shadow_words, "shadow_words")
-        require_torch()
+    :raises InvalidParameter: if the number is not a whole number of at least 1.
+    :raises MissingExtra: if PyTorch is not installed.
+    """
+    validated_count(shadow_words, "shadow_words")
+    require_torch()
 
-    def attacker(self, known: Known) -> Learnt:
-        """Return the attacker, who learns from the shadow of the public text."""
+    def attacker(known: Known) -> Attacker:
         assert known.public.shadow is not None  # noqa: S101 - it asks for one
-        return Learnt(
+        return learn_from_shadow(
             known.in_context,
             known.mechanism,
             known.public.shadow.documents,
@@ -60,119 +58,95 @@ class LearntAttack:
             seed=known.seed,
         )
 
+    return FurtherAttacker(attacker=attacker, shadow_words=shadow_words)
 
-class Learnt:
-    """Ranks the best candidates of another attacker, by what it learnt from text that it released itself."""
 
-    name = LEARNT
-    knows = (
-        "All of that. Released public text with the same mechanism and ε, and learnt from it which of the "
-        "ten best candidates of the "
-        "attacker before it stood behind a word."
+def learn_from_shadow(
+    base: Attacker,
+    mechanism: Mechanism,
+    shadow: Sequence[Ids],
+    *,
+    seed: int,
+    learning: Attacker | None = None,
+    settings: RankerSettings | None = None,
+) -> Attacker:
+    """Return the attacker who ranks the ten best candidates of ``base`` by what it learnt from documents of
+    public text that it released itself.
+
+    Give ``learning``, who names candidates in the documents to learn from, if ``base`` has read these.
+
+    :raises MissingExtra: if PyTorch is not installed.
+    """
+    require_torch()
+    import torch
+
+    from deniable.lab.neural.candidate_ranker import RankerSettings, rank, train_ranker
+    from deniable.lab.neural.encoder import vectors_for_models
+
+    embedding = mechanism.embedding
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    documents = [document for document in shadow if len(document)]
+    released = np.split(
+        Draws(mechanism, seed=seed).of_each(np.concatenate(documents)),
+        np.cumsum([len(each) for each in documents])[:-1],
     )
+    texts = _texts(embedding, (learning or base).read(released), released, documents)
+    vectors = vectors_for_models(embedding)
+    model = train_ranker(texts, vectors, settings or RankerSettings(), seed=seed, device=device)
 
-    def __init__(
-        self,
-        base: Attacker,
-        mechanism: Mechanism,
-        shadow: Sequence[Ids],
-        *,
-        seed: int,
-        learning: Attacker | None = None,
-        settings: RankerSettings | None = None,
-        report: Report | None = None,
-    ) -> None:
-        """Release documents of public text and learn from them. ``base`` names the candidates.
+    def read(released: Sequence[Ids]) -> Reading:
+        found = base.read(released)
+        ranked = [rank(model, text, device=device) for text in _texts(embedding, found, released, None)]
+        none = np.zeros((0, min(CANDIDATES, found.words.shape[1])))
+        return reranked(found, np.concatenate([*ranked, none]))
 
-        Give ``learning``, who names them in the documents to learn from, if ``base`` has read these.
+    return Attacker(name=LEARNT, knows=_KNOWS, read=read)
 
-        :raises MissingExtra: if PyTorch is not installed.
-        """
-        require_torch()
-        import torch
 
-        from deniable.lab.neural.candidate_ranker import RankerSettings, train_ranker
-        from deniable.lab.neural.encoder import vectors_for_models
+def _texts(
+    embedding: Embedding, reading: Reading, released: Sequence[Ids], truth: Sequence[Ids] | None
+) -> list[RankedText]:
+    from deniable.lab.neural.candidate_ranker import RankedText
 
-        self._base, self._embedding = base, mechanism.embedding
-        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        documents = [document for document in shadow if len(document)]
-        released = np.split(
-            Draws(mechanism, seed=seed).of_each(np.concatenate(documents)),
-            np.cumsum([len(each) for each in documents])[:-1],
-        )
-        texts = self._texts((learning or base).read(released), released, documents)
-        vectors = vectors_for_models(self._embedding)
-        self._model = train_ranker(
-            texts, vectors, settings or RankerSettings(), seed=seed, device=self._device, report=report
-        )
+    texts, start = [], 0
+    for place, ids in enumerate(released):
+        part = slice(start, start + len(ids))
+        words, chances = reading.words[part, :CANDIDATES], reading.chances[part, :CANDIDATES]
+        right = np.full(len(ids), -1, dtype=np.int64)
+        if truth is not None and len(ids):
+            hits = words == truth[place][:, None]
+            right = np.where(hits.any(axis=1), hits.argmax(axis=1), -1)
+        with np.errstate(divide="ignore"):
+            logs = np.maximum(np.log(chances / np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)), -30.0)
+        features = _features(embedding, ids, words, chances)
+        texts.append(RankedText(released=ids, words=words, logs=logs, features=features, right=right))
+        start += len(ids)
+    return texts
 
-    def read(self, released: Sequence[Ids]) -> Reading:
-        """Return the candidates of the other attacker, the first ten ranked anew."""
-        from deniable.lab.neural.candidate_ranker import rank
 
-        base = self._base.read(released)
-        texts = self._texts(base, released, None)
-        ranked = [rank(self._model, text, device=self._device) for text in texts]
-        none = np.zeros((0, min(CANDIDATES, base.words.shape[1])))
-        return reranked(base, np.concatenate([*ranked, none]))
+def _features(embedding: Embedding, released: Ids, words: Ids, chances: Floats) -> Floats:
+    """Return what the noise that each candidate would mean has to do with the noise at the places before and
+    after it.
 
-    def _texts(
-        self, reading: Reading, released: Sequence[Ids], truth: Sequence[Ids] | None
-    ) -> list[RankedText]:
-        from deniable.lab.neural.candidate_ranker import RankedText
-
-        texts, start = [], 0
-        for place, ids in enumerate(released):
-            part = slice(start, start + len(ids))
-            words, chances = reading.words[part, :CANDIDATES], reading.chances[part, :CANDIDATES]
-            right = np.full(len(ids), -1, dtype=np.int64)
-            if truth is not None and len(ids):
-                hits = words == truth[place][:, None]
-                right = np.where(hits.any(axis=1), hits.argmax(axis=1), -1)
-            with np.errstate(divide="ignore"):
-                logs = np.maximum(
-                    np.log(chances / np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)), -30.0
-                )
-            texts.append(
-                RankedText(
-                    released=ids,
-                    words=words,
-                    logs=logs,
-                    features=self._features(ids, words, chances),
-                    right=right,
-                )
-            )
-            start += len(ids)
-        return texts
-
-    def _features(self, released: Ids, words: Ids, chances: Floats) -> Floats:
-        """Return what the noise that each candidate would mean has to do with the noise at the places before
-        and after it.
-
-        For each side: the angle between the two, and how far apart they are and how far one is from the other
-        turned around.
-        """
-        if not len(released):
-            return np.zeros((0, words.shape[1], 6))
-        vectors = (
-            self._embedding.rows(np.maximum(words, 0).ravel()).reshape(*words.shape, -1).astype(np.float64)
-        )
-        seen = self._embedding.rows(released).astype(np.float64)
-        shares = chances / np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)
-        noise = seen[:, None, :] - vectors
-        expected = np.einsum("pc,pcd->pd", shares, noise)
-        scale = max(1e-9, float(np.linalg.norm(expected, axis=1).mean()))
-        found = []
-        for by in (1, -1):
-            beside = np.roll(expected, by, axis=0)
-            beside[0 if by == 1 else -1] = 0.0
-            lengths = np.linalg.norm(noise, axis=2) * np.linalg.norm(beside, axis=1)[:, None]
-            found.append(np.einsum("pcd,pd->pc", noise, beside) / np.maximum(lengths, 1e-9))
-            found += [
-                np.linalg.norm(noise + sign * beside[:, None, :], axis=2) / scale for sign in (-1.0, 1.0)
-            ]
-        return np.stack(found, axis=2)
+    For each side: the angle between the two, and how far apart they are and how far one is from the other
+    turned around.
+    """
+    if not len(released):
+        return np.zeros((0, words.shape[1], 6))
+    vectors = embedding.rows(np.maximum(words, 0).ravel()).reshape(*words.shape, -1).astype(np.float64)
+    seen = embedding.rows(released).astype(np.float64)
+    shares = chances / np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)
+    noise = seen[:, None, :] - vectors
+    expected = np.einsum("pc,pcd->pd", shares, noise)
+    scale = max(1e-9, float(np.linalg.norm(expected, axis=1).mean()))
+    found = []
+    for by in (1, -1):
+        beside = np.roll(expected, by, axis=0)
+        beside[0 if by == 1 else -1] = 0.0
+        lengths = np.linalg.norm(noise, axis=2) * np.linalg.norm(beside, axis=1)[:, None]
+        found.append(np.einsum("pcd,pd->pc", noise, beside) / np.maximum(lengths, 1e-9))
+        found += [np.linalg.norm(noise + sign * beside[:, None, :], axis=2) / scale for sign in (-1.0, 1.0)]
+    return np.stack(found, axis=2)
 
 
 def reranked(base: Reading, shares: Floats, weight: float = 1.0) -> Reading:
