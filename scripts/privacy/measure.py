@@ -60,7 +60,7 @@ def main() -> None:
     given = parser.parse_args()
     embedding, data = (
         Embedding.open("glove-840b"),
-        read_labelled(given.data, person_column="user", text_column="text"),
+        read_labelled(given.data, label_column="user", text_column="text"),
     )
     users = choose_users(data, embedding, fewest=FEWEST_TEXTS, most=MOST_TEXTS, seed=SEED)
     chosen = dict(list(users.items())[:USERS])
@@ -70,7 +70,7 @@ def main() -> None:
         conditions, facts = releases(embedding, list(chosen.values()))
         target = EXPERIMENTS / "membership.json"
     else:
-        others = {name: texts for name, texts in data.by_person().items() if name not in chosen}
+        others = {name: texts for name, texts in data.by_label().items() if name not in chosen}
         conditions, facts = baselines(list(chosen.values()), others, given.wordnet), {}
         target = EXPERIMENTS / "membership-baselines.json"
     write_json(target, measure(embedding, list(chosen.values()), conditions, facts))

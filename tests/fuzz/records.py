@@ -172,7 +172,7 @@ def read_labelled_texts(folder: Path, _source: random.Random) -> None:
 
     read_labelled(
         next(path for path in folder.iterdir() if path.name.startswith("in.")),
-        person_column="id",
+        label_column="id",
         text_column="text",
     )
 

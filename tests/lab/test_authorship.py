@@ -38,22 +38,20 @@ def made_texts(each: int = 12) -> LabelledTexts:
         for _ in range(each):
             people.append(person)
             texts.append(" ".join(rng.choice(words.split(), 5)))
-    return LabelledTexts(source="letters.csv", people=people, texts=texts)
+    return LabelledTexts(source="letters.csv", labels=people, texts=texts)
 
 
 def name_authors(
     original: Split, releases: list[tuple[float, Split]]
 ) -> tuple[Share, list[AuthorshipFinding]]:
     """Return how often the author is named on original text, and on each release of it."""
-    informed = AuthorClassifier(original.learnt, original.learnt_authors)
+    informed = AuthorClassifier(original.learnt)
     found = [name_authors_at(epsilon, informed, released) for epsilon, released in releases]
-    return informed.share_named(original), found
+    return informed.share_named(original.judged), found
 
 
 def changed(split: Split, change: Callable[[str], str]) -> Split:
-    return replace(
-        split, learnt=[change(text) for text in split.learnt], judged=[change(text) for text in split.judged]
-    )
+    return Split(*(replace(part, texts=[change(text) for text in part.texts]) for part in split))
 
 
 def test_texts_that_pass_unchanged_are_recognised_and_texts_of_which_nothing_is_left_are_not() -> None:
@@ -104,14 +102,13 @@ def test_the_texts_of_an_author_count_together() -> None:
     rng = np.random.default_rng(3)
     people = [f"author{i}" for i in range(10) for _ in range(40)]
     texts = [" ".join(rng.choice([f"{person}word{i}" for i in range(5)], 6)) for person in people]
-    split = split_by_author(LabelledTexts(source="letters.csv", people=people, texts=texts))
-    odd = [int(author[-1]) % 2 == 1 for author in split.judged_authors]
-    released = replace(
-        split, judged=["nothing" if gone else text for gone, text in zip(odd, split.judged, strict=True)]
-    )
+    split = split_by_author(LabelledTexts(source="letters.csv", labels=people, texts=texts))
+    odd = [int(author[-1]) % 2 == 1 for author in split.judged.labels]
+    texts = ["nothing" if gone else text for gone, text in zip(odd, split.judged.texts, strict=True)]
+    released = split._replace(judged=replace(split.judged, texts=texts))
     _, (found,) = name_authors(split, [(1.0, released)])
     share = found.learnt_from_original
-    tries = len(split.judged)
+    tries = len(split.judged.texts)
     assert (share.tries, tries) == (100, 100)
     assert 0.5 <= share.value <= 0.6
     each_by_itself = share_of(round(share.value * tries), tries)
@@ -124,7 +121,7 @@ def test_with_many_authors_an_epsilon_is_advised() -> None:
     embedding = Embedding(words, np.random.default_rng(1).standard_normal((len(words), 3)), name="many")
     people = [f"author{i:02}" for i in range(40) for _ in range(8)]
     texts = [" ".join(words[3 * int(person[-2:]) + i] for i in (0, 1, 2)) for person in people]
-    many = LabelledTexts(source="letters.csv", people=people, texts=texts)
+    many = LabelledTexts(source="letters.csv", labels=people, texts=texts)
     result = audit_authorship(many, embedding, epsilons=[1e-6, 1e6], acceptable=0.5, decoding=None)
     assert result.largest_acceptable_epsilon == 1e-6
     assert result.released[1].success == 1.0
@@ -135,7 +132,7 @@ def test_how_often_authors_are_named_is_a_measure_of_the_catalogue() -> None:
     words = sorted({word for topic in TOPICS.values() for word in topic.split()})
     embedding = Embedding(words, np.random.default_rng(1).standard_normal((len(words), 3)), name="topics")
     data = made_texts(40)
-    texts = cut_texts(data.texts, embedding, labels=data.people)
+    texts = cut_texts(data.texts, embedding, labels=data.labels)
     nothing, everything = (
         measure("author", Setting(embedding=embedding, epsilon=e), texts) for e in (1e-6, 1e6)
     )
@@ -150,14 +147,14 @@ def test_how_often_authors_are_named_is_a_measure_of_the_catalogue() -> None:
 
 def test_every_author_is_learnt_and_judged_and_no_text_is_both() -> None:
     split = split_by_author(made_texts(4))
-    assert set(split.learnt_authors) == set(split.judged_authors) == set(TOPICS)
-    assert (len(split.learnt), len(split.judged)) == (9, 3)
+    assert set(split.learnt.labels) == set(split.judged.labels) == set(TOPICS)
+    assert (len(split.learnt.texts), len(split.judged.texts)) == (9, 3)
 
 
 def test_one_author_or_single_texts_are_refused() -> None:
-    one = LabelledTexts(source="diary.csv", people=["me"] * 9, texts=["a b"] * 9)
+    one = LabelledTexts(source="diary.csv", labels=["me"] * 9, texts=["a b"] * 9)
     with pytest.raises(UnusableAuditData, match="1 author with at least 4 texts"):
         split_by_author(one)
-    lonely = LabelledTexts(source="diary.csv", people=["a", "b", "c"], texts=["x", "y", "z"])
+    lonely = LabelledTexts(source="diary.csv", labels=["a", "b", "c"], texts=["x", "y", "z"])
     with pytest.raises(UnusableAuditData, match="largest number of texts is 1"):
         split_by_author(lonely)

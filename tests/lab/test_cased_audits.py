@@ -32,7 +32,7 @@ def made(words: list[str]) -> Embedding:
 
 def people(count: int = 4, each: int = 6) -> LabelledTexts:
     names = [f"p{number}" for number in range(count) for _ in range(each)]
-    return LabelledTexts(source="letters.csv", people=names, texts=[TEXT] * len(names))
+    return LabelledTexts(source="letters.csv", labels=names, texts=[TEXT] * len(names))
 
 
 @pytest.mark.parametrize("words", [CASED, UNCASED])
@@ -41,7 +41,7 @@ def test_what_is_drawn_for_users_is_what_a_privatizer_releases_word_for_word(
     words: list[str], epsilon: float
 ) -> None:
     mechanism = Multivariate(made(words), epsilon=epsilon)
-    data = LabelledTexts(source="x", people=["a", "a"], texts=[TEXT, "Strangers in ROME, Anna."])
+    data = LabelledTexts(source="x", labels=["a", "a"], texts=[TEXT, "Strangers in ROME, Anna."])
     users = list(choose_users(data, mechanism.embedding, fewest=1, most=9, seed=0).values())
     drawn, changed = draw_users(mechanism, users, seed=7)
     private = Privatizer(mechanism, randomness=InsecureSeededRandomness(insecure_seed=7))
@@ -72,12 +72,15 @@ def test_authorship_compares_released_texts_with_texts_cut_alike() -> None:
     split = split_by_author(people())
     embedding = made(CASED)
     assert draw_split(split, Multivariate(embedding, epsilon=HUGE), seed=0) == cut_split(split, embedding)
-    assert cut_split(split, embedding).judged[0] == "Anna went to Rome Ben and Anna-Maria did NOT go to rome"
+    assert (
+        cut_split(split, embedding).judged.texts[0]
+        == "Anna went to Rome Ben and Anna-Maria did NOT go to rome"
+    )
 
 
 def test_authors_who_differ_in_case_alone_are_told_apart_where_case_is_released() -> None:
     data = LabelledTexts(
-        source="x", people=["up", "low"] * 12, texts=["Rome Rome to Rome", "rome rome to rome"] * 12
+        source="x", labels=["up", "low"] * 12, texts=["Rome Rome to Rome", "rome rome to rome"] * 12
     )
     cased, uncased = (audit_authorship(data, made(words), epsilons=[HUGE]) for words in (CASED, UNCASED))
     assert (

@@ -45,7 +45,7 @@ def written(words: int, people: int = 4, each: int = 60) -> LabelledTexts:
             )
             names.append(f"p{person}")
             texts.append(" ".join(f"w{i}" for i in ids))
-    return LabelledTexts(source="letters.csv", people=names, texts=texts)
+    return LabelledTexts(source="letters.csv", labels=names, texts=texts)
 
 
 def test_authors_are_named_more_often_by_who_decodes_and_that_is_what_is_quoted(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_the_command_decodes_unless_told_not_to(tmp_path: Path) -> None:
     data = written(100, each=6)
     file = tmp_path / "letters.csv"
     file.write_text(
-        "author,text\n" + "".join(f"{p},{t}\n" for p, t in zip(data.people, data.texts, strict=True))
+        "author,text\n" + "".join(f"{p},{t}\n" for p, t in zip(data.labels, data.texts, strict=True))
     )
     command = [
         "lab",

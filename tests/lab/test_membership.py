@@ -153,10 +153,10 @@ def test_words_have_one_code_in_all_conditions() -> None:
 def test_users_are_chosen_by_texts_that_hold_words(tmp_path: Path) -> None:
     embedding = random_embedding(5, 2)
     data = LabelledTexts(
-        source="x", people=["a", "a", "b", "b", "c"], texts=["w1 W2", "w3 Zork", "w1", "!!", "w1"]
+        source="x", labels=["a", "a", "b", "b", "c"], texts=["w1 W2", "w3 Zork", "w1", "!!", "w1"]
     )
     assert choose_users(data, embedding, fewest=2, most=5, seed=0) == {"a": [["w1", "w2"], ["w3", "zork"]]}
-    silent = LabelledTexts(source="chat.csv", people=["a", "a"], texts=["!!", "?"])
+    silent = LabelledTexts(source="chat.csv", labels=["a", "a"], texts=["!!", "?"])
     with pytest.raises(UnusableAuditData, match="hold no words"):
         choose_users(silent, embedding, fewest=2, most=5, seed=0)
 
@@ -175,13 +175,13 @@ def test_files_without_usable_records_are_refused(
     file = tmp_path / "people.csv"
     file.write_text(content)
     with pytest.raises(error, match=says):
-        read_labelled(file, person_column="user", text_column="text")
+        read_labelled(file, label_column="user", text_column="text")
 
 
 def made_texts(users: Users) -> LabelledTexts:
     people = [f"u{number}" for number, texts in enumerate(users) for _ in texts]
     return LabelledTexts(
-        source="people.csv", people=people, texts=[" ".join(words) for texts in users for words in texts]
+        source="people.csv", labels=people, texts=[" ".join(words) for texts in users for words in texts]
     )
 
 

@@ -3,6 +3,7 @@ chosen without the judged."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,26 +13,27 @@ import pytest
 
 from deniable import Embedding
 from deniable.arrays import Ids
+from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
+from deniable.channel.making import make_channels
 from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.decoding.priors import first_shares
 from deniable.interfaces import Mechanism
 from deniable.measures.texts import Texts
 from deniable.mechanisms.santext import SanText
+from deniable.records.reading import LabelledTexts
 from deniable.utility import measurement
 from deniable.utility.accuracy import (
     AS_RELEASED,
     DECODED,
-    DecodingEffort,
     LinearLearner,
     Version,
     expected_counts,
-    open_channels,
     stratified_split,
     whole_counts,
 )
 from deniable.utility.findings import CHOSEN, Choice, Decoding, Findings
-from deniable.utility.measurement import ClassifiedTexts, Measured, choose, measure
+from deniable.utility.measurement import Measured, choose, measure, numbered
 from deniable.utility.page import utility_page
 from deniable.utility.summary import Outcome, points_of
 from tests.decoding.direct import posterior, updated
@@ -39,19 +41,23 @@ from tests.support.made_mixture import MIXING, SANTEXT, sided_rows, two_clouds
 from tests.support.made_texts import made_rows
 from tests.utility.test_measurement import ABOUT
 
-EFFORT = DecodingEffort(support=1_000, directions=200)
 HUGE = 1e6
 
 
-def classified(rows: list[tuple[str, str]]) -> ClassifiedTexts:
-    labels = np.array([int(label == "yes") for label, _ in rows], dtype=np.int64)
-    return ClassifiedTexts(source="made", texts=[text for _, text in rows], labels=labels, left_out=0)
+def classified(rows: list[tuple[str, str]]) -> LabelledTexts:
+    labels, texts = map(list, zip(*rows, strict=True))
+    return LabelledTexts(source="made", texts=texts, labels=labels)
+
+
+def open_channels(embedding: Embedding, epsilons: Sequence[float]) -> dict[float, Channel]:
+    made = make_channels(embedding, SANTEXT, epsilons=list(epsilons), directions=200, keep=False)
+    return dict(zip(epsilons, made, strict=True))
 
 
 def measured_in(
     rows: list[tuple[str, str]], embedding: Embedding, *epsilons: float, runs: int = 2
 ) -> Measured:
-    channels = open_channels(embedding, SANTEXT, epsilons, EFFORT)
+    channels = open_channels(embedding, epsilons)
     mechanisms: dict[float, Mechanism] = {
         epsilon: SanText(embedding, epsilon=epsilon) for epsilon in epsilons
     }
@@ -72,7 +78,7 @@ def accuracies(outcomes: list[Outcome], at: str) -> list[float]:
 def test_expected_counts_are_those_of_the_definition() -> None:
     vectors = np.random.default_rng(1).standard_normal((6, 2))
     embedding = Embedding(list("abcdef"), vectors, name="tiny")
-    channel = open_channels(embedding, SANTEXT, [3.0], EFFORT)[3.0]
+    channel = open_channels(embedding, [3.0])[3.0]
     rng = np.random.default_rng(2)
     released = [rng.choice(list("aabbbcdef"), 4).tolist() for _ in range(200)]
     texts = [" ".join(words) for words in released]
@@ -140,8 +146,8 @@ def test_decoding_cannot_help_where_the_output_says_nothing(two_kinds: Embedding
 def test_labels_of_judged_texts_have_no_say_in_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     embedding, data = two_clouds(30), classified(made_labels())
     mechanism = SanText(embedding, epsilon=MIXING)
-    channels = open_channels(embedding, SANTEXT, [MIXING], EFFORT)
-    learnt, judged = stratified_split(data.labels, 0.25, seed=1)
+    channels = open_channels(embedding, [MIXING])
+    learnt, judged = stratified_split(numbered(data), 0.25, seed=1)
 
     def split(labels: Ids, held_out: float, *, seed: int) -> tuple[Ids, Ids]:
         return (
@@ -157,10 +163,10 @@ def test_labels_of_judged_texts_have_no_say_in_the_choice(monkeypatch: pytest.Mo
     monkeypatch.setattr(measurement, "release_texts", released)
 
     def found_with(changed: Ids) -> Measured:
-        labels = data.labels.copy()
-        labels[changed] = 1 - labels[changed]
+        labels = np.array(data.labels)
+        labels[changed] = np.where(labels[changed] == "yes", "no", "yes")
         return measure(
-            replace(data, labels=labels),
+            replace(data, labels=labels.tolist()),
             {MIXING: mechanism},
             LinearLearner(),
             open_channel=lambda epsilon, _: channels[epsilon],

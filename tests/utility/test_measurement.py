@@ -15,7 +15,7 @@ from deniable.measures.texts import cut_texts
 from deniable.utility.accuracy import AS_RELEASED, Learner, LinearLearner, release_texts, stratified_split
 from deniable.utility.classifiers import class_scores
 from deniable.utility.findings import Circumstances, Findings
-from deniable.utility.measurement import majority_scores, measure, read_classified
+from deniable.utility.measurement import majority_scores, measure, numbered, read_classified
 from deniable.utility.page import utility_page
 from deniable.utility.summary import MeasuredEmbedding, Outcome, points_of
 from tests.support.made_texts import csv_of, made_rows
@@ -49,7 +49,7 @@ def found_in(
     return Findings(
         points={AS_RELEASED: points_of(outcomes[AS_RELEASED])},
         unchanged=dict.fromkeys(epsilons, 0.5),
-        majority=majority_scores(data.labels, 0.25, runs=runs),
+        majority=majority_scores(numbered(data), 0.25, runs=runs),
         acceptable_loss=acceptable,
         about=ABOUT,
     )
@@ -91,7 +91,7 @@ def test_labels_that_say_nothing_are_seldom_taken_for_learnt(two_kinds: Embeddin
         mechanism = Multivariate(two_kinds, epsilon=60.0)
         outcomes, *_ = measure(data, {60.0: mechanism}, LinearLearner(), runs=1, held_out=0.5)
         about = replace(ABOUT, judged=60)
-        majority = majority_scores(data.labels, 0.5, runs=1)
+        majority = majority_scores(numbered(data), 0.5, runs=1)
         found = Findings(
             points={AS_RELEASED: points_of(outcomes[AS_RELEASED])},
             unchanged={60.0: 0.9},
@@ -250,5 +250,5 @@ def test_a_missing_column_is_named_and_the_same_column_twice_refused(tmp_path: P
 def test_empty_texts_are_left_out_and_counted_and_a_sample_is_taken(tmp_path: Path) -> None:
     file = csv_of([*made_rows(60), ("yes", ""), ("", "good1")], tmp_path / "a.csv")
     data = read_classified(file, text_column="t", label_column="y")
-    assert (len(data.texts), data.classes, data.left_out) == (60, 2, 2)
+    assert (len(data.texts), len(set(data.labels)), data.left_out) == (60, 2, 2)
     assert len(read_classified(file, text_column="t", label_column="y", most=30).texts) == 30

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,8 @@ from deniable.records.reading import LabelledTexts
 from deniable.report.wording import Point, percent_fixed
 from deniable.utility.classifiers import SoftTfidf, sklearn
 from deniable.words.cutter import Cutter, Lookup
+
+_JUDGED = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +96,19 @@ class AuthorshipResult(AdvisedResult):
     released: tuple[AuthorshipFinding, ...]
 
 
+class Split(NamedTuple):
+    """Texts to learn from and texts to judge by, of the same authors."""
+
+    learnt: LabelledTexts
+    judged: LabelledTexts
+
+    @property
+    def guess(self) -> float:
+        """How often always naming the author with most texts is right."""
+        most = Counter(self.learnt.labels).most_common(1)[0][0]
+        return self.judged.labels.count(most) / len(self.judged.labels)
+
+
 class AuthorClassifier:
     """TF-IDF of words, pairs of words and short strings of characters, and a linear SVM.
 
@@ -102,24 +117,24 @@ class AuthorClassifier:
     does not, case tells authors apart.
     """
 
-    def __init__(self, texts: Sequence[str], authors: Sequence[str], counts: Any = None) -> None:
+    def __init__(self, learnt: LabelledTexts, counts: Any = None) -> None:
         """Learn from texts and their expected counts, one row a text.
 
         :raises MissingExtra: if scikit-learn is not installed.
         """
-        tfidf, least = sklearn("feature_extraction.text").TfidfVectorizer, 2 if len(texts) > 200 else 1
+        tfidf, texts = sklearn("feature_extraction.text").TfidfVectorizer, learnt.texts
+        least = 2 if len(texts) > 200 else 1
         common: dict[str, Any] = {"lowercase": False, "sublinear_tf": True, "min_df": least}
         spelling = tfidf(analyzer="char_wb", ngram_range=(2, 4), max_features=200_000, **common)
         union = sklearn("pipeline").make_union(tfidf(ngram_range=(1, 2), **common), spelling)
         self._features = union.fit(texts)
         self._weights = None if counts is None else SoftTfidf().fit(counts)
         self._model = sklearn("svm").LinearSVC(dual=True, C=1.0, random_state=0, max_iter=5000)
-        self._model.fit(self._both(texts, counts), authors)
+        self._model.fit(self._both(texts, counts), learnt.labels)
 
-    def share_named(self, split: Split, counts: Any = None) -> Share:
-        """Return how often it names the author of a judged text; the texts of an author count together."""
-        named = self._model.predict(self._both(split.judged, counts))
-        authors = np.array(split.judged_authors)
+    def share_named(self, judged: LabelledTexts, counts: Any = None) -> Share:
+        """Return how often it names the author of a text; the texts of an author count together."""
+        named, authors = self._model.predict(self._both(judged.texts, counts)), np.array(judged.labels)
         share = share_by_cluster(
             named == authors, np.unique(authors, return_inverse=True)[1].astype(np.int64)
         )
@@ -170,7 +185,7 @@ def audit_authorship(
     acceptable, values = validated_share(acceptable, "acceptable"), sorted_epsilons(epsilons)
     split = split_by_author(data, authors=authors, fewest=min_texts, seed=seed)
     original = cut_split(split, embedding)
-    informed = AuthorClassifier(original.learnt, original.learnt_authors)
+    informed = AuthorClassifier(original.learnt)
     decoder_at = None if decoding is None else learn_decoders(embedding, mechanism, values, decoding)
     released = []
     for done, value in enumerate(values):
@@ -179,7 +194,7 @@ def audit_authorship(
         drawn = draw_split(split, mechanism(embedding, epsilon=value), seed=seed)
         finding = name_authors_at(value, informed, drawn)
         if decoder_at is not None:
-            decoder = decoder_at(value, [*drawn.learnt, *drawn.judged])
+            decoder = decoder_at(value, [*drawn.learnt.texts, *drawn.judged.texts])
             finding = _decode_and_name(finding, decoder, original, drawn)
         released.append(finding)
     if report is not None:
@@ -189,11 +204,11 @@ def audit_authorship(
         **head_of("authorship", embedding, mechanism, seed),
         acceptable=acceptable,
         largest_acceptable_epsilon=advice,
-        authors=len(set(split.learnt_authors)),
-        learnt_texts=len(split.learnt),
-        judged_texts=len(split.judged),
+        authors=len(set(split.learnt.labels)),
+        learnt_texts=len(split.learnt.texts),
+        judged_texts=len(split.judged.texts),
         guess=split.guess,
-        original=informed.share_named(original),
+        original=informed.share_named(original.judged),
         released=tuple(released),
     )
 
@@ -201,11 +216,11 @@ def audit_authorship(
 def name_authors_at(epsilon: float, informed: AuthorClassifier, released: Split) -> AuthorshipFinding:
     """Return how often the author of released text is named by who learnt from original text, and by who
     learns from released text."""
-    adaptive = AuthorClassifier(released.learnt, released.learnt_authors)
+    adaptive = AuthorClassifier(released.learnt)
     return AuthorshipFinding(
         epsilon=epsilon,
-        learnt_from_original=informed.share_named(released),
-        learnt_from_released=adaptive.share_named(released),
+        learnt_from_original=informed.share_named(released.judged),
+        learnt_from_released=adaptive.share_named(released.judged),
     )
 
 
@@ -214,12 +229,12 @@ def _decode_and_name(
 ) -> AuthorshipFinding:
     """Return the finding with what classifiers reach that also see how often each word is expected behind the
     released ones."""
-    judged = decoder.expected_counts(released.judged)
+    judged = decoder.expected_counts(released.judged.texts)
     shares = [
-        AuthorClassifier(split.learnt, split.learnt_authors, counts).share_named(released, judged)
-        for split, counts in (
-            (original, _counts(original.learnt, decoder)),
-            (released, decoder.expected_counts(released.learnt)),
+        AuthorClassifier(learnt, counts).share_named(released.judged, judged)
+        for learnt, counts in (
+            (original.learnt, _counts(original.learnt.texts, decoder)),
+            (released.learnt, decoder.expected_counts(released.learnt.texts)),
         )
     ]
     return replace(finding, decoded_from_original=shares[0], decoded_from_released=shares[1])
@@ -239,31 +254,15 @@ def _counts(texts: Sequence[str], decoder: ChannelDecoder) -> Any:
     return counts
 
 
-@dataclass(frozen=True, kw_only=True)
-class Split:
-    """Texts to learn from and texts to judge by, of the same authors."""
-
-    learnt: list[str] = field(repr=False)
-    learnt_authors: list[str] = field(repr=False)
-    judged: list[str] = field(repr=False)
-    judged_authors: list[str] = field(repr=False)
-
-    @property
-    def guess(self) -> float:
-        """How often always naming the author with most texts is right."""
-        most = Counter(self.learnt_authors).most_common(1)[0][0]
-        return sum(author == most for author in self.judged_authors) / len(self.judged_authors)
-
-
 def split_by_author(
-    data: LabelledTexts, *, authors: int | None = None, fewest: int = 4, seed: int = 0, share: float = 0.25
+    data: LabelledTexts, *, authors: int | None = None, fewest: int = 4, seed: int = 0
 ) -> Split:
-    """Return the texts of the authors with most texts, a share of each author's held back to judge by.
+    """Return the texts of the authors with most texts, a quarter of each author's held back to judge by.
 
     :raises InvalidParameter: if a number is not allowed.
     :raises UnusableAuditData: if there are not two authors with enough texts.
     """
-    fewest, counts = validated_count(fewest, "min_texts", at_least=2), data.counts()
+    fewest, counts = validated_count(fewest, "min_texts", at_least=2), Counter(data.labels)
     by_texts = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     enough = [author for author, count in by_texts if count >= fewest]
     kept = enough[: None if authors is None else validated_count(authors, "authors", at_least=2)]
@@ -275,33 +274,31 @@ def split_by_author(
             "authors apart needs two",
         )
     rng = np.random.default_rng(validated_count(seed, "seed", at_least=0))
-    split = Split(learnt=[], learnt_authors=[], judged=[], judged_authors=[])
+    learnt, judged = list[int](), list[int]()
     for author in kept:
-        texts = [text for person, text in zip(data.people, data.texts, strict=True) if person == author]
-        order = [texts[i] for i in rng.permutation(len(texts))]
-        held = max(1, round(share * len(texts)))
-        split.judged.extend(order[:held])
-        split.learnt.extend(order[held:])
-        split.judged_authors.extend([author] * held)
-        split.learnt_authors.extend([author] * (len(texts) - held))
-    return split
+        places = rng.permutation(np.flatnonzero(np.array(data.labels) == author)).tolist()
+        held = max(1, round(_JUDGED * len(places)))
+        judged += places[:held]
+        learnt += places[held:]
+    return Split(data.take(learnt), data.take(judged))
 
 
 def cut_split(split: Split, embedding: Embedding) -> Split:
     """Return the texts with their words as a release with this embedding cuts and folds them, and nothing
     changed."""
     cutter = Cutter(embedding)
-    learnt, judged = (
-        [" ".join(cutter.words(text)) for text in texts] for texts in (split.learnt, split.judged)
-    )
-    return replace(split, learnt=learnt, judged=judged)
+    cut = (replace(each, texts=[" ".join(cutter.words(text)) for text in each.texts]) for each in split)
+    return Split(*cut)
 
 
 def draw_split(split: Split, mechanism: Mechanism, *, seed: int) -> Split:
     """Return the texts as a release would make them; those to learn from and those to judge by have noise of
     their own."""
-    judged = draw_texts(mechanism, split.judged, seed=seed)
-    return replace(split, learnt=draw_texts(mechanism, split.learnt, seed=seed + 1), judged=judged)
+    learnt, judged = (
+        replace(each, texts=draw_texts(mechanism, each.texts, seed=own))
+        for each, own in zip(split, (seed + 1, seed), strict=True)
+    )
+    return Split(learnt, judged)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,9 +312,9 @@ class ShareOfAuthors:
         :raises UnusableAuditData: if there are not two authors with two texts.
         """
         written = [" ".join(words) for words in texts.words]
-        data = LabelledTexts(source="texts", people=[str(label) for label in texts.labels], texts=written)
+        data = LabelledTexts(source="texts", labels=[str(label) for label in texts.labels], texts=written)
         split = cut_split(split_by_author(data, fewest=2, seed=seed), setting.embedding)
-        informed = AuthorClassifier(split.learnt, split.learnt_authors)
+        informed = AuthorClassifier(split.learnt)
         finding = name_authors_at(setting.epsilon, informed, draw_split(split, setting.made, seed=seed))
         return Estimate(
             value=finding.success,

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import csv
 import shutil
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -102,53 +101,55 @@ class _Labels(Naming):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledTexts:
-    """``texts[i]`` was written by ``people[i]``. ``source`` names the file in messages; texts never stand in
-    messages."""
+    """``labels[i]`` is the label of ``texts[i]``, or the person who wrote it.
+
+    ``source`` names the file in messages, which never quote a text. ``left_out`` counts the records without a
+    text or a label.
+    """
 
     source: str
-    people: list[str] = field(repr=False)
+    labels: list[str] = field(repr=False)
     texts: list[str] = field(repr=False)
+    left_out: int = 0
 
-    def by_person(self) -> dict[str, list[str]]:
-        """Return everybody's texts, in order."""
+    def by_label(self) -> dict[str, list[str]]:
+        """Return the texts of each label, or person, in order."""
         gathered: dict[str, list[str]] = {}
-        for person, text in zip(self.people, self.texts, strict=True):
-            gathered.setdefault(person, []).append(text)
+        for label, text in zip(self.labels, self.texts, strict=True):
+            gathered.setdefault(label, []).append(text)
         return gathered
 
-    def counts(self) -> Counter[str]:
-        """Return how many texts everybody wrote."""
-        return Counter(self.people)
+    def take(self, places: Iterable[int]) -> LabelledTexts:
+        """Return the texts at these places."""
+        labels, texts = zip(*((self.labels[i], self.texts[i]) for i in places), strict=True)
+        return replace(self, labels=list(labels), texts=list(texts))
 
 
 def read_labelled(
     path: Path,
     *,
-    person_column: str,
+    label_column: str,
     text_column: str,
     called: str = "person",
     **reading: Unpack[ReadingOptions],
 ) -> LabelledTexts:
-    """Return the texts of a file with columns that hold something, each with its person; ``called`` is what
+    """Return the texts of a file with columns that hold something, each with its label; ``called`` is what
     messages call that.
 
     :raises InvalidParameter: if a column is not there.
     :raises RecordError: if the file cannot be read.
     :raises UnusableAuditData: if no text is left.
     """
-    people, texts, records = [], [], 0
-    for person, text in labelled_records(
-        path, label_column=person_column, text_column=text_column, **reading
-    ):
-        records += 1
-        if person and text.strip():
-            people.append(person)
-            texts.append(text)
-    if not texts:
+    records = list(labelled_records(path, label_column=label_column, text_column=text_column, **reading))
+    places = [place for place, (label, text) in enumerate(records) if label and text.strip()]
+    if not places:
         raise UnusableAuditData(
-            str(path), f"none of its {records:,} records has both a {called} and a text that is not empty"
+            str(path),
+            f"none of its {len(records):,} records has both a {called} and a text that is not empty",
         )
-    return LabelledTexts(source=str(path), people=people, texts=texts)
+    labels, texts = map(list, zip(*records, strict=True))
+    left_out = len(records) - len(places)
+    return LabelledTexts(source=str(path), labels=labels, texts=texts, left_out=left_out).take(places)
 
 
 Change = Callable[[list[str | None]], list[str | None]]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
-from deniable.channel.making import DIRECTIONS, make_channel, make_channels
+from deniable.channel.making import DIRECTIONS, make_channel
 from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.decoding.priors import SUPPORT, first_shares
 from deniable.embeddings.embedding import Embedding
@@ -299,29 +299,6 @@ def decoded_counts(decoder: ChannelDecoder, texts: Sequence[str], embedding: Emb
 def input_words(embedding: Embedding, effort: DecodingEffort) -> Ids:
     """Return the words that may have gone in: the first ``effort.support`` of the embedding, and ⊥."""
     return np.append(np.arange(min(effort.support, len(embedding)), dtype=np.int64), embedding.unknown_id)
-
-
-def open_channels(
-    embedding: Embedding,
-    mechanism: ChosenMechanism,
-    epsilons: Sequence[float],
-    effort: DecodingEffort,
-    *,
-    report: Report | None = None,
-) -> dict[float, Channel]:
-    """Return the channels at several ε from the words that may have gone in to all words; ``report`` hears
-    how many rows are made, of how many."""
-    inputs = None if effort.support >= len(embedding) else input_words(embedding, effort)
-    channels = make_channels(
-        embedding,
-        mechanism,
-        epsilons=list(epsilons),
-        inputs=inputs,
-        directions=effort.directions,
-        keep=False,
-        report=report,
-    )
-    return dict(zip(epsilons, channels, strict=True))
 
 
 def open_channel_of(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
@@ -27,7 +26,7 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.threads import threads as threads_of_this_process
 from deniable.parameters import validated_count, validated_epsilon, validated_share
 from deniable.progress import Report, part_of
-from deniable.records.reading import ReadingOptions, labelled_records
+from deniable.records.reading import LabelledTexts, ReadingOptions, labelled_records
 from deniable.utility.accuracy import (
     AS_RELEASED,
     DECODED,
@@ -55,22 +54,6 @@ _NOT_ASKED_FOR = "decoding was switched off"
 _ONLY_LINEAR = "this learner reads words as released; decoded text needs the linear model"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassifiedTexts:
-    """Texts, and for each the number of its class. ``left_out`` counts the records without a text or a
-    label."""
-
-    source: str
-    texts: list[str] = field(repr=False)
-    labels: Ids = field(repr=False)
-    left_out: int
-
-    @property
-    def classes(self) -> int:
-        """The number of classes."""
-        return int(self.labels.max()) + 1
-
-
 def read_classified(
     path: Path,
     *,
@@ -78,7 +61,7 @@ def read_classified(
     label_column: str,
     most: int | None = None,
     **reading: Unpack[ReadingOptions],
-) -> ClassifiedTexts:
+) -> LabelledTexts:
     """Return the texts of a file; at most ``most`` of them, drawn at random.
 
     :raises InvalidParameter: if a column is not there.
@@ -98,12 +81,14 @@ def read_classified(
     if most is not None and validated_count(most, "texts") < len(usable):
         places = np.sort(np.random.default_rng(0).choice(len(usable), most, replace=False))
         usable = [usable[place] for place in places]
-    _check(path, Counter(label for label, _ in usable), left_out)
-    numbers = {label: number for number, label in enumerate(sorted({label for label, _ in usable}))}
-    labels = np.array([numbers[label] for label, _ in usable], dtype=np.int64)
-    return ClassifiedTexts(
-        source=str(path), texts=[text for _, text in usable], labels=labels, left_out=left_out
-    )
+    labels, chosen = map(list, zip(*usable, strict=True))
+    _check(path, Counter(labels), left_out)
+    return LabelledTexts(source=str(path), labels=labels, texts=chosen, left_out=left_out)
+
+
+def numbered(data: LabelledTexts) -> Ids:
+    """Return the number of the class of each text, from 0."""
+    return np.unique(np.array(data.labels), return_inverse=True)[1].astype(np.int64)
 
 
 def _check(path: Path, counts: Counter[str], left_out: int) -> None:
@@ -185,7 +170,7 @@ def measure_utility(
     space = embedding if isinstance(embedding, Embedding) else Embedding.open(embedding)
     decodes = decode and learner is None
     learner = LinearLearner() if learner is None else learner
-    sample = sampled(space, chosen)
+    sample, labels = sampled(space, chosen), numbered(classified)
     values = values or sorted({sample.epsilon_reaching(share) for share in SHARES})
     mechanisms = {value: chosen(space, epsilon=value) for value in values}
 
@@ -208,11 +193,11 @@ def measure_utility(
         decoding=measured.decoding,
         choices=measured.choices,
         unchanged={value: sample.average(value)[0] for value in values},
-        majority=majority_scores(classified.labels, held_out, runs=runs),
+        majority=majority_scores(labels, held_out, runs=runs),
         acceptable_loss=acceptable_loss,
         about=Circumstances(
             texts=len(classified.texts),
-            classes=classified.classes,
+            classes=len(set(classified.labels)),
             left_out=classified.left_out,
             model=learner.name,
             mechanism=chosen.name,
@@ -220,7 +205,7 @@ def measure_utility(
             embedding=MeasuredEmbedding.of(space),
             runs=runs,
             held_out=held_out,
-            judged=len(stratified_split(classified.labels, held_out, seed=1)[1]),
+            judged=len(stratified_split(labels, held_out, seed=1)[1]),
             average_unchanged_from=source_of(sample),
             not_decoded="" if decodes else _ONLY_LINEAR if decode else _NOT_ASKED_FOR,
         ),
@@ -237,7 +222,7 @@ class Measured(NamedTuple):
 
 
 def measure(
-    data: ClassifiedTexts,
+    data: LabelledTexts,
     mechanisms: Mapping[float, Mechanism],
     learner: Learner,
     *,
@@ -257,7 +242,7 @@ def measure(
     :raises MissingExtra: if scikit-learn is not installed.
     """
     embedding = next(iter(mechanisms.values())).embedding
-    original, labels = Version(cut_texts(data.texts, embedding), embedding), data.labels
+    original, labels = Version(cut_texts(data.texts, embedding), embedding), numbered(data)
     learners: dict[Reading, Learner] = {AS_RELEASED: learner}
     if open_channel is not None:
         learners[DECODED] = LinearLearner(DECODED)

@@ -49,11 +49,11 @@ def task(embedding: Embedding, texts: int = 60, seed: int = 0) -> Texts:
 def labelled(texts: int = 80) -> LabelledTexts:
     made = task(ring(), texts=texts)
     words = [" ".join(each) for each in made.words]
-    return LabelledTexts(source="made", people=list(made.labels), texts=words)
+    return LabelledTexts(source="made", labels=list(made.labels), texts=words)
 
 
 def json_lines(data: LabelledTexts, path: Path) -> Path:
-    rows = [{"label": label, "text": text} for label, text in zip(data.people, data.texts, strict=True)]
+    rows = [{"label": label, "text": text} for label, text in zip(data.labels, data.texts, strict=True)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 

@@ -149,7 +149,7 @@ def test_a_mechanism_is_named_as_it_was_typed(typed: str) -> None:
     "typed", ["no-such", "multivariate:t", "multivariate:t=1", "rank-smoothing:c=x", "vickrey:t=2"]
 )
 def test_a_mechanism_typed_wrongly_is_refused(typed: str) -> None:
-    nothing = LabelledTexts(source="none", people=[], texts=[])
+    nothing = LabelledTexts(source="none", labels=[], texts=[])
     with pytest.raises(InvalidParameter):
         compare_mechanisms(nothing, ring(), [parse_mechanism(typed)])
 
@@ -213,7 +213,7 @@ def cities(words: list[str]) -> Embedding:
 
 @pytest.mark.parametrize("words", [CASED, UNCASED])
 def test_texts_are_cut_and_released_as_a_privatizer_does_it(words: list[str]) -> None:
-    embedding, data = cities(words), LabelledTexts(source="made", people=["up", "low"] * 20, texts=TEXTS * 20)
+    embedding, data = cities(words), LabelledTexts(source="made", labels=["up", "low"] * 20, texts=TEXTS * 20)
     texts = some_words(data, embedding, longest=None)
     mechanism = Multivariate(embedding, epsilon=0.2)
     released = texts.released(Draws(mechanism, seed=3).of_each(texts.ids), embedding).words
@@ -223,7 +223,7 @@ def test_texts_are_cut_and_released_as_a_privatizer_does_it(words: list[str]) ->
 
 def test_a_task_that_only_case_solves_is_solved_where_case_is_released() -> None:
     texts = ["Rome NOT Paris", "rome not paris"] * 20
-    only_case = LabelledTexts(source="task.csv", people=["up", "low"] * 20, texts=texts)
+    only_case = LabelledTexts(source="task.csv", labels=["up", "low"] * 20, texts=texts)
     settings = replace(FEW, targets=(Target(reading="average", value=0.95),))
     found = compare_mechanisms(only_case, cities(CASED), [RESPONSE], settings=settings)
     (row,) = found.matched()
@@ -245,7 +245,7 @@ def as_texts(seed: int, documents: int, length: int) -> list[str]:
 def in_order() -> LabelledTexts:
     texts = as_texts(2, 120, 15)
     labels = ["low" if int(text.split()[0][1:]) < WORDS // 2 else "high" for text in texts]
-    return LabelledTexts(source="made", people=labels, texts=texts)
+    return LabelledTexts(source="made", labels=labels, texts=texts)
 
 
 def public_file(folder: Path) -> Path:
@@ -452,6 +452,6 @@ def test_bad_requests_are_refused_before_any_work(
 
 @pytest.mark.parametrize("labels", [["a"] * 8, [f"{number / 4}" for number in range(8)]])
 def test_one_label_and_numbers_are_no_task(labels: list[str], place: Path) -> None:
-    data = LabelledTexts(source="made", people=labels, texts=["w1 w2"] * 8)
+    data = LabelledTexts(source="made", labels=labels, texts=["w1 w2"] * 8)
     json_lines(data, place / "data.jsonl")
     assert isinstance(compare(place).exception, UnusableAuditData)

@@ -98,7 +98,7 @@ class AttackedTextOptions:
         for epsilon in epsilons:
             validated_epsilon(epsilon)
         embedding = self.mechanism.open()
-        columns = {"person_column": person_column, "text_column": self.text_column}
+        columns = {"label_column": person_column, "text_column": self.text_column}
         return read_labelled(data, **columns, **self.file.reading()), embedding, chosen
 
 

@@ -149,7 +149,7 @@ def compare(
     mechanisms = [parse_mechanism(typed, parameter="--mechanism") for typed in mechanism or ()] or None
     listed = NeverRelease.read(never_release or ())
     opened = [open_without(name, listed) for name in chosen]
-    texts = read_labelled(data, person_column=label, text_column=text, called="label", **reading.reading())
+    texts = read_labelled(data, label_column=label, text_column=text, called="label", **reading.reading())
     with (
         Stages("comparing", unit="matches") as progress,
         Stages("preparing to decode", unit="words") as preparing,

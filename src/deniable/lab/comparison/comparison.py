@@ -422,7 +422,7 @@ def some_words(data: LabelledTexts, embedding: Embedding, *, longest: int | None
 
     :raises UnusableAuditData: if no text holds a word.
     """
-    texts = cut_texts(data.texts, embedding, labels=data.people, longest=longest)
+    texts = cut_texts(data.texts, embedding, labels=data.labels, longest=longest)
     some = np.flatnonzero(texts.lengths)
     if not len(some):
         raise UnusableAuditData(data.source, "none of its texts holds a word")
@@ -437,8 +437,8 @@ def split_texts(
     :raises UnusableAuditData: if there are too few, labels are numbers and no classes, or the texts to learn
         from have one label only.
     """
-    if are_numbers(data.people):
-        count = len(set(data.people))
+    if are_numbers(data.labels):
+        count = len(set(data.labels))
         problem = f"its labels are {count:,} different numbers: join them to classes, such as low and high"
         raise UnusableAuditData(data.source, problem)
     count = len(data.texts)
@@ -448,13 +448,8 @@ def split_texts(
         problem = f"has {count:,} texts, fewer than the {train:,} to learn from and {test:,} to test on"
         raise UnusableAuditData(data.source, problem)
     order = np.random.Generator(np.random.PCG64(seed)).permutation(count)[: train + test].tolist()
-    parts = [
-        LabelledTexts(
-            source=data.source, people=[data.people[i] for i in part], texts=[data.texts[i] for i in part]
-        )
-        for part in (order[:train], order[train:])
-    ]
-    if len(set(parts[0].people)) < 2:
+    parts = [data.take(part) for part in (order[:train], order[train:])]
+    if len(set(parts[0].labels)) < 2:
         problem = "the texts to learn from have one label only; a task needs two or more"
         raise UnusableAuditData(data.source, problem)
     return parts

@@ -155,7 +155,7 @@ def choose_users(
     validated_count(most, "max_texts")
     cutter = Cutter(embedding)
     users: dict[str, list[list[str]]] = {}
-    for person, texts in sorted(data.by_person().items()):
+    for person, texts in sorted(data.by_label().items()):
         words = [found for text in texts if (found := cutter.words(text))]
         if len(texts) >= fewest and not words:
             raise UnusableAuditData(data.source, f"the texts of user {person!r} hold no words")
