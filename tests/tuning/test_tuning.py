@@ -39,7 +39,7 @@ from tests.support.made_purpose import made_embedding, public_texts
 EFFORT = DecodingEffort(support=250, directions=60)
 FINER = DecodingEffort(support=250, directions=200)
 SETTINGS = TuningSettings(
-    attacker=0.15, dimensions=(0, 2, 4), strengths=(1.0, 3.0), runs=1, quick=EFFORT, thorough=EFFORT
+    attacker=0.15, dimensions=(0, 2), strengths=(1.0, 3.0), runs=1, quick=EFFORT, thorough=EFFORT
 )
 ONE_SPACE = replace(SETTINGS, dimensions=(2,), strengths=(3.0,))
 FAST = "--dimension 2 --strength 3 --runs 1 --words 250 --effort 60 --rays 50"
@@ -100,7 +100,7 @@ def test_the_purpose_survives_better_than_without_a_map_at_the_same_attacker(fou
     assert (author.name, author.values, author.problem) == ("author", 3, None)
     assert author.shaped is not None
     assert author.shaped.accuracy < 0.5
-    assert len(found.tried) == 1 + 1 + 1 + 4  # as it is, reduced, the purpose alone at one strength, shaped
+    assert len(found.tried) == 1 + 1 + 1 + 2  # as it is, reduced, the purpose alone at one strength, shaped
     drawn = [each for each in found.tried if all(point.accuracy is not None for point in each.points)]
     assert found.space.name in [each.space.name for each in drawn]
     counts = found.counts
@@ -196,7 +196,7 @@ def test_what_was_walked_is_removed_at_the_end_and_kept_when_it_is_interrupted(
     with monkeypatch.context() as patch:
         patch.setattr(Search, "match", stop)
         with pytest.raises(KeyboardInterrupt):
-            tune(few, text_column="text", label_column="mood", embedding="made", settings=SETTINGS)
+            tune(few, text_column="text", label_column="mood", embedding="made", settings=ONE_SPACE)
     assert [facts.name for facts in store.installed()] == ["made"]
     kept = sorted((home / "channels").iterdir())
     assert kept
@@ -206,12 +206,12 @@ def test_what_was_walked_is_removed_at_the_end_and_kept_when_it_is_interrupted(
         text_column="text",
         label_column="mood",
         embedding="made",
-        settings=SETTINGS,
+        settings=ONE_SPACE,
         report=lambda done, total: before.append((done, total)),
     )
     rows = 1_000  # each space is as much of the work
-    mapped = [done for done, _ in before if rows < done <= 6 * rows]  # six spaces; the first is not kept
-    assert sorted(set(mapped)) == [rows * place for place in range(2, 7)], "each walk was there as a whole"
+    mapped = [done for done, _ in before if rows < done <= 3 * rows]  # three spaces; the first is not kept
+    assert sorted(set(mapped)) == [2 * rows, 3 * rows], "each walk was there as a whole"
     assert not list((home / "channels").iterdir())
 
 
@@ -260,13 +260,14 @@ def test_by_points_the_same_is_found_and_few_channels_are_made(
     assert by_points.epsilon_as_it_is == pytest.approx(found.epsilon_as_it_is, rel=0.1)
     for attack in (by_points.shaped, by_points.as_it_is):
         assert 0.1 < attack.alone.words <= 0.15 + 4 * attack.alone.words_error
-    assert [len(epsilons) for epsilons in made[:7]] == [5] * 7
-    assert {len(epsilons) for epsilons in made[7:]} == {1}
-    assert len(made) <= 7 + 2 * 4
+    spaces = len(by_points.tried)
+    assert [len(epsilons) for epsilons in made[:spaces]] == [5] * spaces
+    assert {len(epsilons) for epsilons in made[spaces:]} == {1}
+    assert len(made) <= spaces + 2 * 4
     (total,) = {of for _, of in told}
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     shares = np.array([done for done, _ in told]) / total
-    assert np.diff(shares, prepend=0.0).max() < 0.07, "no part is told as done before it is"
+    assert np.diff(shares, prepend=0.0).max() < 0.1, "no part is told as done before it is"
 
 
 def test_labels_of_judged_texts_have_no_say(public: Path) -> None:

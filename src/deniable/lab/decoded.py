@@ -17,28 +17,19 @@ from deniable.audit.draws import Users
 from deniable.channel.making import make_channels
 from deniable.decoding.channel_decoder import UNKNOWN, ChannelDecoder
 from deniable.decoding.ngrams import read_bigrams
-from deniable.decoding.priors import SUPPORT, first_shares, most_frequent
+from deniable.decoding.priors import first_shares, most_frequent
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.parameters import validated_count
+from deniable.utility.accuracy import DecodingEffort
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decoding:
+class Decoding(DecodingEffort):
     """How an attacker decodes: how many words it thinks of, how well it knows the channel, and the public
     text it has read, if any."""
 
-    support: int = SUPPORT
     directions: int = 300
     public: Path | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse numbers that are not allowed.
-
-        :raises InvalidParameter: if one is not a whole number of at least 1.
-        """
-        for name in ("support", "directions"):
-            validated_count(getattr(self, name), name)
 
 
 USUAL = Decoding()

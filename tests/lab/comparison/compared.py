@@ -9,9 +9,8 @@ import numpy as np
 
 from deniable.audit.results import EmbeddingSummary
 from deniable.embeddings.embedding import Embedding
-from deniable.lab.comparison.readings import Sample, make_sample
+from deniable.lab.comparison.readings import Sample, Target, make_sample
 from deniable.lab.comparison.results import ComparisonResult, MeanAndSpread, PrivacyReadings, Row
-from deniable.lab.comparison.settings import Target
 from deniable.measures.texts import Texts
 from deniable.records.reading import LabelledTexts
 

@@ -21,7 +21,7 @@ from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.errors import DeniableError, InvalidParameter, TargetsNotMet, UnusableAuditData
 from deniable.interfaces import Mechanism
-from deniable.lab.commands.compare import parse_target
+from deniable.lab.commands.experiments import parse_target
 from deniable.lab.comparison import (
     ComparisonResult,
     ComparisonSettings,
@@ -32,8 +32,8 @@ from deniable.lab.comparison import (
 )
 from deniable.lab.comparison.comparison import Space, comparable_mechanisms, name_of, some_words
 from deniable.lab.comparison.page import comparison_page, lines_of, risk_label
+from deniable.lab.comparison.readings import ATTACKERS, DECODING, TARGETS, TOLERANCE, Name, ReadingEffort
 from deniable.lab.comparison.results import Row
-from deniable.lab.comparison.settings import ATTACKERS, DECODING, TARGETS, TOLERANCE, Name, ReadingEffort
 from deniable.lab.comparison.words import columns_of, legend_of, places_table, received, spaces_table, table
 from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism, parse_mechanism

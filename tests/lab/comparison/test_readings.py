@@ -19,6 +19,7 @@ from deniable.decoding.ngrams import count_bigrams
 from deniable.embeddings.kinds import Kinds
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.lab.comparison.readings import (
+    ReadingEffort,
     kinds_by_spelling,
     kinds_in,
     make_sample,
@@ -26,7 +27,6 @@ from deniable.lab.comparison.readings import (
     read_context,
     read_unchanged,
 )
-from deniable.lab.comparison.settings import ReadingEffort
 from deniable.measures.catalogue import Setting
 from deniable.measures.texts import cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism

@@ -9,7 +9,7 @@ import pytest
 from tests.support.made_reviews import made_reviews
 from tests.support.made_tasks import installed, questions, reviews, two_kinds
 
-from deniable.lab.tasks import imdb
+from deniable.lab.tasks import classification
 
 __all__ = ["installed", "questions", "reviews", "two_kinds"]
 
@@ -20,7 +20,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     torch = pytest.importorskip("torch")
     torch.set_num_threads(1)
     for name, value in {"PER_SPLIT": 60, "TRAINING": 40, "SET_ASIDE": 20, "VALIDATION": 20}.items():
-        monkeypatch.setattr(imdb, name, value)
+        monkeypatch.setattr(classification, name, value)
     rows = []
     for split, seed in (("train", 1), ("test", 2)):
         made = made_reviews(400, seed)

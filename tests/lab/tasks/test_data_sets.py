@@ -13,11 +13,10 @@ import pytest
 
 from deniable.compression import compress
 from deniable.errors import TaskDataError
-from deniable.lab.tasks import imdb
-from deniable.lab.tasks.enron import load_enron
-from deniable.lab.tasks.imdb import load_imdb
+from deniable.lab.tasks import classification
+from deniable.lab.tasks.classification import load_enron, load_imdb
 from deniable.lab.tasks.insuranceqa import load_insuranceqa
-from deniable.lab.tasks.reading import lines_of
+from deniable.lab.tasks.task import lines_of
 
 LINES = [f"line {number}, with é" for number in range(5000)]
 PEOPLE = [f"person-{letter}" for letter in "abcdefghijkl"]
@@ -49,7 +48,7 @@ def test_files_are_decompressed_by_what_they_hold(kind: str | None, tmp_path: Pa
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The published counts of IMDb, a thousand times smaller."""
     for name, value in {"PER_SPLIT": 24, "TRAINING": 14, "SET_ASIDE": 10, "VALIDATION": 4}.items():
-        monkeypatch.setattr(imdb, name, value)
+        monkeypatch.setattr(classification, name, value)
 
 
 def acl_folder(root: Path) -> Path:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import typer
 
 from deniable.lab.commands.attacks import authorship, inversion, membership
-from deniable.lab.commands.compare import compare
-from deniable.lab.commands.reproduce import reproduce
+from deniable.lab.commands.experiments import compare, reproduce
 
 app = typer.Typer(
     help="The paper's tasks, and research: more attackers, mechanisms compared.",

@@ -2,7 +2,7 @@
 attacker reaches."""
 
 from deniable.lab.comparison.comparison import compare_mechanisms
+from deniable.lab.comparison.readings import ComparisonSettings, Target
 from deniable.lab.comparison.results import ComparisonResult, read_comparison
-from deniable.lab.comparison.settings import ComparisonSettings, Target
 
 __all__ = ["ComparisonResult", "ComparisonSettings", "Target", "compare_mechanisms", "read_comparison"]

@@ -22,7 +22,13 @@ from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.kinds import Kinds
 from deniable.errors import InvalidParameter, RecordError, TargetsNotMet, UnusableAuditData
 from deniable.lab.comparison.readings import (
+    ATTACKERS,
+    TARGETS,
+    TOLERANCE,
+    ComparisonSettings,
+    Name,
     PublicContext,
+    Target,
     kinds_by_spelling,
     kinds_in,
     make_sample,
@@ -32,7 +38,6 @@ from deniable.lab.comparison.readings import (
     read_unchanged,
 )
 from deniable.lab.comparison.results import ComparisonResult, MeanAndSpread, PrivacyReadings, Row, SpaceCounts
-from deniable.lab.comparison.settings import ATTACKERS, TARGETS, TOLERANCE, ComparisonSettings, Name, Target
 from deniable.measures.catalogue import Setting
 from deniable.measures.estimate import Estimate, meet
 from deniable.measures.texts import Texts, cut_texts, join_texts

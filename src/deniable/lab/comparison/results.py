@@ -14,7 +14,7 @@ import numpy as np
 from deniable.atomic import read_plain_file
 from deniable.audit.results import EmbeddingSummary, plain
 from deniable.errors import RecordError
-from deniable.lab.comparison.settings import Name, Target
+from deniable.lab.comparison.readings import Name, Target
 from deniable.utility.accuracy import DecodingEffort
 
 _LONGEST = 64 << 20

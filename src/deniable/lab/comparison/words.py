@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 
 from deniable.audit.named import WAYS
+from deniable.lab.comparison.readings import Name, Target
 from deniable.lab.comparison.results import ComparisonResult, MeanAndSpread, Row, pareto_front
-from deniable.lab.comparison.settings import Name, Target
 from deniable.report.wording import percent_fixed
 
 Column = tuple[str, Callable[[Row], str]]

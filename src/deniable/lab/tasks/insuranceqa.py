@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from deniable.compression import ENDINGS
 from deniable.errors import TaskDataError
-from deniable.lab.tasks.reading import expect, json_lines, lines_of
-from deniable.lab.tasks.task import Part, Task
+from deniable.lab.tasks.task import Part, Task, expect, json_lines, lines_of
 
 V1_COUNTS = {"train": 12_887, "validation": 1_000, "test": 1_800, "answers": 24_981}
 V2_COUNTS = {"train": 12_889, "validation": 2_000, "test": 2_000, "answers": 27_413}

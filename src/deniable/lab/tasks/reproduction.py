@@ -15,8 +15,7 @@ import numpy as np
 from deniable.atomic import put
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MissingExtra, TaskDataError
-from deniable.lab.tasks.enron import load_enron
-from deniable.lab.tasks.imdb import load_imdb
+from deniable.lab.tasks.classification import load_enron, load_imdb
 from deniable.lab.tasks.insuranceqa import load_insuranceqa
 from deniable.lab.tasks.outcomes import Place, TaskOutcome, settings_of
 from deniable.lab.tasks.task import Task

@@ -1,17 +1,20 @@
-"""``deniable lab compare``: mechanisms side by side at equal privacy."""
+"""``deniable lab compare``: mechanisms side by side at equal privacy; and ``deniable lab reproduce``: the
+paper's three downstream tasks, perturbed at training time and at test time."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from deniable.cli.options import (
     AsJson,
+    Epsilons,
     FileOptions,
+    MechanismOptions,
     NeverReleased,
     PageFile,
     Quiet,
@@ -22,6 +25,7 @@ from deniable.cli.terminal import make_table, open_console, print_json, save_jso
 
 if TYPE_CHECKING:
     from deniable.lab.comparison import ComparisonResult, ComparisonSettings, Target
+    from deniable.lab.tasks.outcomes import TaskOutcome
 
 _WIDTH_OF_FILES = 140
 
@@ -61,7 +65,7 @@ class ComparisonOptions:
         """
         from dataclasses import replace
 
-        from deniable.lab.comparison.settings import (
+        from deniable.lab.comparison.readings import (
             ATTACKERS,
             QUICK,
             TARGETS,
@@ -187,7 +191,7 @@ def parse_target(typed: str) -> Target:
     :raises InvalidParameter: if there is no such reading, or the value is not a share.
     """
     from deniable.cli.tune import parse_reading
-    from deniable.lab.comparison.settings import NAMES, Target
+    from deniable.lab.comparison.readings import NAMES, Target
 
     reading, value = parse_reading(typed, NAMES)
     return Target(reading=reading, value=value)
@@ -209,3 +213,82 @@ def _show(result: ComparisonResult) -> None:
     console.print(legend_of(result))
     for name, why in result.left_out.items():
         console.print(f"Left out: {name}, {why}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentOptions:
+    """How much is trained, and where; the names are those of ``deniable.lab.tasks.reproduce``.
+
+    :param runs: How many times to repeat everything, with fresh noise and another model seed.
+    :param work: The folder for results.
+    :param texts: Use at most this many texts of each part: for a quick look.
+    :param epochs: Train for at most this many epochs.
+    """
+
+    runs: int = 3
+    work: Path = Path("reproduced")
+    device: Annotated[str, typer.Option(help="Where to search and train: cpu, or cuda for a GPU.")] = "cpu"
+    texts: int | None = None
+    epochs: int | None = None
+    after_tan: Annotated[
+        bool,
+        typer.Option(
+            "--after-tan",
+            help="insuranceqa: train after Tan et al. (2015), as the paper did; the default ranks better.",
+        ),
+    ] = False
+
+
+@with_groups
+def reproduce(
+    task: Annotated[
+        Literal["imdb", "enron", "insuranceqa"], typer.Argument(help="The task: imdb, enron or insuranceqa.")
+    ],
+    *,
+    data: Annotated[
+        Path, typer.Option(exists=True, help="The data set as it was downloaded: a folder or a file.")
+    ],
+    epsilon: Epsilons = None,
+    mechanism: MechanismOptions,
+    at: Literal["train", "test", "both"] = "both",
+    experiment: ExperimentOptions,
+    results_only: Annotated[
+        bool, typer.Option("--results-only", help="Write no figure and no table; a later call can make them.")
+    ] = False,
+) -> None:
+    """Measure what ε costs on one of the paper's tasks: perturb, train, evaluate, draw the curve.
+
+    Finished results are kept, and the same command goes on where it was interrupted. Without --epsilon, the
+    values are those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
+
+    :param at: Perturb at training time, at test time, or both, one after the other.
+    """
+    from deniable.lab.tasks import reproduce as reproduce_task
+
+    new_results = 0
+
+    def show(outcome: TaskOutcome) -> None:
+        nonlocal new_results
+        new_results += 1
+        scores = ", ".join(f"{name} {value:.4f}" for name, value in outcome.scores.items())
+        seconds = sum(outcome.seconds.values())
+        typer.echo(
+            f"{task}: {outcome.setting.name}: {scores} ({seconds:.0f} s; {new_results} new results)",
+            err=True,
+        )
+
+    found = reproduce_task(
+        task,
+        data,
+        embedding=mechanism.embedding,
+        epsilons=epsilon or (),
+        mechanism=mechanism.choose(),
+        at=at,
+        on_result=show,
+        **vars(experiment),
+    )
+    if results_only:
+        typer.echo(f"{len(found.outcomes)} results in {found.folder / 'results'}")
+        return
+    for path in found.write_curve():
+        typer.echo(str(path))
