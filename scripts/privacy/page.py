@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 
 import deniable.lab  # noqa: F401 - it knows the audits of the lab
 from deniable.audit.results import read_result
-from deniable.audit.results import tables as audit_tables
 from deniable.audit.shares import share_of
 from deniable.report.curves import curves
 from deniable.report.figure import png
@@ -168,7 +167,7 @@ def authors() -> str:
     """Return how often the author of a text is named, one row per data set and release."""
     rows, columns = [], []
     for name, title in (("authorship-c50", "C50"), ("authorship-enron", "Enron")):
-        (result,) = audit_tables(read_result(EXPERIMENTS / f"{name}.json"))
+        (result,) = read_result(EXPERIMENTS / f"{name}.json").tables
         columns = result.columns
         rows += [[title, *row] for row in result.rows]
     return table(["data", *columns], rows)

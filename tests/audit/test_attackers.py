@@ -14,7 +14,6 @@ from deniable.audit import InversionEffort, audit_inversion, read_result
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, NEAREST_WORD, AttackerFinding
 from deniable.audit.inversion.wording import MAPPED_KINDS
 from deniable.audit.page import audit_page
-from deniable.audit.results import finding, tables
 from deniable.embeddings import store
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.mechanisms import RandomizedResponse
@@ -145,7 +144,7 @@ def test_kinds_of_mapped_vectors_are_said_to_be_such(tmp_path: Path) -> None:
     without = audit_inversion(reduce(source, 2), epsilons=[2.0], public=public, effort=effort)
     assert without.text is not None
     assert without.text.kinds_mapped is True
-    assert MAPPED_KINDS in finding(without)
+    assert MAPPED_KINDS in without.sentence
     assert "clusters of mapped vectors" in audit_page([without]).html()
     store.save(source, "source")
     stored = audit_inversion(
@@ -154,7 +153,7 @@ def test_kinds_of_mapped_vectors_are_said_to_be_such(tmp_path: Path) -> None:
     assert stored.text is not None
     assert stored.text.kinds_mapped is None
     assert "kinds_mapped" not in stored.to_dict()["text"]
-    assert MAPPED_KINDS not in finding(stored)
+    assert MAPPED_KINDS not in stored.sentence
     assert "clusters of public vectors" in audit_page([stored]).html()
 
 
@@ -226,7 +225,7 @@ def test_who_takes_the_release_as_it_stands_wins_where_the_public_text_misleads(
     assert others.word == found.best.word
     assert found.best.lists[0].found == found.best.lists[0].rightly
     assert all(each.word.first.value == 0.0 for each in found.attackers if each.name != NEAREST_WORD)
-    assert finding(result).startswith(
+    assert result.sentence.startswith(
         "The best attacker we have names every word "
         "(100.0 % by taking the released word as it stands, 0.0 % each by itself, 0.0 % blindly) at ε = "
         "1e+06."
@@ -237,7 +236,7 @@ def test_who_takes_the_release_as_it_stands_wins_where_the_public_text_misleads(
         saved = tmp_path / "inversion.json"
         saved.write_text(json.dumps(written.to_dict()), encoding="utf-8")
         assert read_result(saved) == written
-        assert (NEAREST_WORD in tables(written)[1].rows[1]) == (written is result)
+        assert (NEAREST_WORD in written.tables[1].rows[1]) == (written is result)
 
 
 def test_a_result_from_before_there_were_attackers_of_text_is_read(tmp_path: Path) -> None:

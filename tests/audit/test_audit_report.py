@@ -17,15 +17,14 @@ from deniable.audit.inversion.results import (
     BandFinding,
     GroupFinding,
     InversionFinding,
-    InversionResult,
     ListFinding,
     RepeatFinding,
     Success,
     WordAtRisk,
 )
-from deniable.audit.inversion.wording import INVERSION
+from deniable.audit.inversion.wording import InversionResult
 from deniable.audit.page import audit_page
-from deniable.audit.results import AuditResult, EmbeddingSummary, finding, read_result, tables
+from deniable.audit.results import AuditResult, EmbeddingSummary, read_result
 from deniable.audit.shares import Estimate, Share
 from deniable.errors import RecordError
 from deniable.lab.authorship import AuthorshipFinding, AuthorshipResult
@@ -220,17 +219,17 @@ def test_an_attack_whose_interval_says_nothing_is_not_a_finding() -> None:
     (found,) = result.results
     few = Success(first=Share(value=1.0, low=0.398, high=1.0, tries=4), within_ten=share(1.0))
     attackers = tuple(replace(each, kind=few) for each in found.attackers)
-    said = finding(replace(result, results=(replace(found, attackers=attackers),)))
+    said = replace(result, results=(replace(found, attackers=attackers),)).sentence
     assert ("Too few places" in said, "39.8 % to 100.0 %" in said, "every time" in said) == (
         True,
         True,
         False,
     )
-    assert "names the kind of a word, among 100 kinds" in finding(result)
+    assert "names the kind of a word, among 100 kinds" in result.sentence
     of_words = with_words(result, few)
-    assert finding(of_words).startswith("Too few words were attacked")
+    assert of_words.sentence.startswith("Too few words were attacked")
     beside = replace(of_words, results=(*of_words.results, replace(found, epsilon=9.0)))
-    assert finding(beside).startswith("The best attacker we have names 1 word in 6")
+    assert beside.sentence.startswith("The best attacker we have names 1 word in 6")
 
 
 def test_the_stronger_attacker_counts_for_repeats_bands_and_words_at_risk() -> None:
@@ -250,25 +249,25 @@ def test_the_stronger_attacker_counts_for_repeats_bands_and_words_at_risk() -> N
         ),
     )
     shown = replace(result, results=(found,))
-    *_, repeats = INVERSION.curves(shown)
+    *_, repeats = shown.curves
     assert [point.value for point in repeats.lines["ε = 6"]] == [0.3, 0.5, 0.7]
-    overall, _, at_risk = tables(shown)
+    overall, _, at_risk = shown.tables
     assert overall.rows[0][-1] == "40.0 %"
     assert at_risk.rows == [["6", "hockey", "60.0 %", "40.0 %"]], "a word that was never named is not at risk"
     without = replace(result, results=(replace(found, at_risk=risk[1:]),))
-    assert not any("at risk" in table.caption for table in tables(without))
+    assert not any("at risk" in table.caption for table in without.tables)
 
 
 def test_the_advice_hears_every_attacker_and_says_why_an_epsilon_fails() -> None:
     result = attacked_text()
     found = result.results[0]
     assert found.at_most == pytest.approx(0.37), "the upper end of the intervals of those who attack the text"
-    assert "The upper end" in finding(replace(result, largest_acceptable_epsilon=None))
-    assert "The upper end" not in finding(result), "as saved, it advises this very ε"
+    assert "The upper end" in replace(result, largest_acceptable_epsilon=None).sentence
+    assert "The upper end" not in result.sentence, "as saved, it advises this very ε"
     assert authorship().released[0].at_most > authorship().released[0].success
     drawn = replace(found, bayes=Estimate(value=0.3, standard_error=0.01))
     assert drawn.success == 0.3
-    assert "more is named than of this text: 30.0 %" in finding(replace(result, results=(drawn,)))
+    assert "more is named than of this text: 30.0 %" in replace(result, results=(drawn,)).sentence
 
 
 def test_the_best_attacker_of_drawn_words_is_the_one_that_names_most() -> None:
@@ -278,7 +277,7 @@ def test_the_best_attacker_of_drawn_words_is_the_one_that_names_most() -> None:
     assert (naive.success, naive.at_most) == (0.171, naive.nearest_word.high)
     assert (blind.success, blind.at_most) == (0.2, 0.2)
     for found, best in ((naive, "(17.1 % by taking the released word"), (blind, "(20.0 % blindly, 13.9 %")):
-        assert best in finding(replace(result, results=(found,)))
+        assert best in replace(result, results=(found,)).sentence
 
 
 def test_decoded_text_stands_beside_released_text_on_the_page() -> None:
@@ -378,8 +377,8 @@ def test_the_advice_takes_results_together(results: list[AuditResult], advised: 
 
 
 def test_a_refuted_promise_and_a_weak_auditor_are_called_that() -> None:
-    assert finding(bound(refuted=True)).startswith("REFUTED")
-    assert ["says little" in finding(membership(auc)) for auc in (0.7, 0.95)] == [True, False]
+    assert bound(refuted=True).sentence.startswith("REFUTED")
+    assert ["says little" in membership(auc).sentence for auc in (0.7, 0.95)] == [True, False]
 
 
 EVERY = [bound(), inversion(), membership(), authorship(), attacked_text()]
@@ -387,7 +386,7 @@ EVERY = [bound(), inversion(), membership(), authorship(), attacked_text()]
 
 @pytest.mark.parametrize("result", EVERY, ids=lambda result: result.audit)
 def test_every_table_is_whole_and_every_result_is_read_again(result: AuditResult, tmp_path: Path) -> None:
-    found = tables(result)
+    found = result.tables
     assert found
     assert all(len(row) == len(table.columns) for table in found for row in table.rows)
     file = tmp_path / "result.json"

@@ -13,7 +13,6 @@ import pytest
 from deniable import Multivariate
 from deniable.audit.inversion.audit import audit_inversion
 from deniable.audit.inversion.drawn_words import InversionEffort, invert, proved_bound
-from deniable.audit.inversion.wording import inversion_tables
 from deniable.audit.results import read_result
 from deniable.measures.capacity import capacity
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -75,7 +74,7 @@ def test_the_result_and_its_tables_show_both_and_are_read_again(tmp_path: Path) 
     alone = found.attacker("word by word")
     assert alone is not None
     assert alone.word.first.low <= found.text_bound.at_most
-    table = inversion_tables(result)[0]
+    table = result.tables[0]
     assert [row[1] for row in table.rows] == ["drawn words", "known words of the text"]
     saved = tmp_path / "result.json"
     saved.write_text(json.dumps(result.to_dict()))

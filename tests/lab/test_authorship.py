@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
-from deniable.audit.results import finding, largest_acceptable, read_result
+from deniable.audit.results import largest_acceptable, read_result
 from deniable.audit.shares import Share, share_of
 from deniable.errors import UnusableAuditData
 from deniable.lab.authorship import (
@@ -89,7 +89,7 @@ def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) ->
     assert result.released[1].learnt_from_original == result.original
     assert (result.authors, result.original.value) == (3, 1.0)
     assert result.largest_acceptable_epsilon is None, "three authors do not tell enough of others"
-    assert "with more authors it is surer" in finding(result)
+    assert "with more authors it is surer" in result.sentence
     assert (seen[0], seen[-1]) == ((0, 2), (2, 2))
     saved = tmp_path / "authorship.json"
     saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
@@ -125,7 +125,7 @@ def test_with_many_authors_an_epsilon_is_advised() -> None:
     result = audit_authorship(many, embedding, epsilons=[1e-6, 1e6], acceptable=0.5, decoding=None)
     assert result.largest_acceptable_epsilon == 1e-6
     assert result.released[1].success == 1.0
-    assert "surer" not in finding(result)
+    assert "surer" not in result.sentence
 
 
 def test_how_often_authors_are_named_is_a_measure_of_the_catalogue() -> None:

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 
 from deniable import Embedding
 from deniable.audit import read_result
-from deniable.audit.results import finding, tables
 from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.errors import InvalidParameter, RecordError
@@ -57,8 +56,8 @@ def test_authors_are_named_more_often_by_who_decodes_and_that_is_what_is_quoted(
     assert found.decoded_from_released.value > found.learnt_from_released.value + 0.05
     assert found.success == max(share.value for share in found.shares.values())
     assert found.best.endswith("decoded")
-    assert f"(learnt from {found.best})" in finding(result)
-    assert tables(result)[0].columns[1:] == list(found.shares)
+    assert f"(learnt from {found.best})" in result.sentence
+    assert result.tables[0].columns[1:] == list(found.shares)
     saved = tmp_path / "authorship.json"
     saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
     assert read_result(saved) == result

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deniable.audit.bound import BoundResult, audit_bound
     from deniable.audit.inversion.audit import audit_inversion
     from deniable.audit.inversion.drawn_words import InversionEffort
-    from deniable.audit.inversion.results import InversionResult
+    from deniable.audit.inversion.wording import InversionResult
     from deniable.audit.results import read_result
 
 __all__ = [
@@ -33,7 +33,7 @@ __all__ = [
 _HOMES = {
     "BoundResult": "bound",
     "InversionEffort": "inversion.drawn_words",
-    "InversionResult": "inversion.results",
+    "InversionResult": "inversion.wording",
     "audit_bound": "bound",
     "audit_inversion": "inversion.audit",
     "read_result": "results",

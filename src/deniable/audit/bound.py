@@ -15,7 +15,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.audit.draws import TextDraws
 from deniable.audit.refutation import Draw, W, search_and_judge
-from deniable.audit.results import Audit, AuditResult, Table, head_of
+from deniable.audit.results import AuditResult, Table, head_of
 from deniable.channel.draws import Draws
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
@@ -77,6 +77,45 @@ class BoundResult(AuditResult):
     level: float
     places: tuple[BoundPlace, ...]
     not_proven: str
+
+    heading = "Does the mechanism keep its promise"
+    tried = (
+        "The promise bounds how much likelier any output may be for one word than for another. Words and "
+        "events were chosen on one half of many draws and judged on the other half with exact confidence "
+        "intervals: in small spaces, through the whole path of a text, and on the embedding itself."
+    )
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in a sentence."""
+        tried, what = len(self.places), f"{self.mechanism} at ε = {self.epsilon:g}"
+        broken = [place.space for place in self.places if place.refuted]
+        if self.refuted:
+            return (
+                f"REFUTED: the promise of {what} is broken in {len(broken)} of {tried} places, such as "
+                f"{broken[0]}."
+            )
+        return (
+            f"Not refuted: in {tried} places no event was found that {what} makes likelier than it promises."
+        )
+
+    @property
+    def tables(self) -> list[Table]:
+        """The pair that came closest, in each place."""
+        rows = []
+        for place in self.places:
+            worst = place.worst_pairs[0] if place.worst_pairs else None
+            shown = "–" if worst is None or worst.shown is None else f"{worst.shown:.3f}"
+            promised = "–" if worst is None else f"{worst.promised:.3f}"
+            verdict = "REFUTED" if place.refuted else "holds"
+            rows.append([place.space, f"{place.draws_per_word:,}", promised, shown, verdict])
+        columns = ["space", "draws a word", "promised", "shown at least", ""]
+        return [Table("The pair that came closest, in each place", columns, rows)]
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        """The value of ε that was tried."""
+        return (self.epsilon,)
 
 
 def audit_bound(
@@ -287,43 +326,3 @@ def projected(embedding: Embedding, dimension: int, epsilon: float, *, seed: int
 
 def _scaled(points: Floats, epsilon: float, name: str) -> Embedding:
     return Embedding([f"w{i}" for i in range(len(points))], points / epsilon, name=name)
-
-
-def _bound_sentence(result: BoundResult) -> str:
-    tried, what = len(result.places), f"{result.mechanism} at ε = {result.epsilon:g}"
-    if result.refuted:
-        broken = [place.space for place in result.places if place.refuted]
-        return (
-            f"REFUTED: the promise of {what} is broken in {len(broken)} of {tried} places, such as "
-            f"{broken[0]}."
-        )
-    return f"Not refuted: in {tried} places no event was found that {what} makes likelier than it promises."
-
-
-def _bound_table(result: BoundResult) -> Table:
-    rows = []
-    for place in result.places:
-        worst = place.worst_pairs[0] if place.worst_pairs else None
-        shown = "–" if worst is None or worst.shown is None else f"{worst.shown:.3f}"
-        promised = "–" if worst is None else f"{worst.promised:.3f}"
-        verdict = "REFUTED" if place.refuted else "holds"
-        rows.append([place.space, f"{place.draws_per_word:,}", promised, shown, verdict])
-    return Table(
-        "The pair that came closest, in each place",
-        ["space", "draws a word", "promised", "shown at least", ""],
-        rows,
-    )
-
-
-BOUND = Audit(
-    result=BoundResult,
-    heading="Does the mechanism keep its promise",
-    tried=(
-        "The promise bounds how much likelier any output may be for one word than for another. Words and "
-        "events were chosen on one half of many draws and judged on the other half with exact confidence "
-        "intervals: in small spaces, through the whole path of a text, and on the embedding itself."
-    ),
-    sentence=_bound_sentence,
-    tables=lambda result: [_bound_table(result)],
-    epsilons=lambda result: (result.epsilon,),
-)

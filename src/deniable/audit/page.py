@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from deniable.audit.bound import BoundResult
-from deniable.audit.inversion.results import InversionResult
-from deniable.audit.inversion.wording import NOT_PROVEN, details, headline
-from deniable.audit.results import AdvisedResult, AuditResult, audit_named, finding
+from deniable.audit.inversion.wording import NOT_PROVEN, InversionResult, details, headline
+from deniable.audit.results import AdvisedResult, AuditResult
 from deniable.report.page import Page
 from deniable.report.wording import percent, words
 
@@ -35,14 +34,13 @@ def audit_page(results: Sequence[AuditResult]) -> Page:
 
 
 def _add_result(page: Page, result: AuditResult, which: str) -> None:
-    audit, inversion = audit_named(result.audit), isinstance(result, InversionResult)
-    page.add_section(f"{audit.heading}{which}?", _found(result, which))
-    for curves in audit.curves(result):
+    page.add_section(f"{result.heading}{which}?", _found(result, which))
+    for curves in result.curves:
         page.add_curves(**vars(curves))
-    page.add_text("What was tried. " + audit.tried)
+    page.add_text("What was tried. " + result.tried)
     if isinstance(result, InversionResult):
         _add_knowledge(page, result)
-    for table in audit.tables(result):
+    for table in result.tables:
         page.add_table(
             table.columns,
             table.rows,
@@ -52,7 +50,7 @@ def _add_result(page: Page, result: AuditResult, which: str) -> None:
         )
     if isinstance(result, BoundResult):
         page.add_note(result.not_proven)
-    if inversion:
+    if isinstance(result, InversionResult):
         page.add_note("What this does not prove. " + NOT_PROVEN)
     embedding = result.embedding
     protected = f", {embedding.protected:,} words protected" if embedding.protected else ""
@@ -65,7 +63,7 @@ def _add_result(page: Page, result: AuditResult, which: str) -> None:
 def _found(result: AuditResult, which: str) -> str:
     """Return what was found. What the best attacker of all results names is said in the lead."""
     if not isinstance(result, InversionResult):
-        return finding(result)
+        return result.sentence
     best = f"{headline([result], who='The best attacker here')} " if which else ""
     return best + details(result)
 
@@ -126,7 +124,7 @@ def _advice(results: Sequence[AuditResult]) -> str:
 def _largest_acceptable(results: Sequence[AdvisedResult]) -> float | None:
     """Return the largest ε that was tried in results of one audit, below the first at which one of them
     fails; None if there is none."""
-    tried = [(each, result.largest_acceptable_epsilon) for result in results for each in _epsilons(result)]
+    tried = [(each, result.largest_acceptable_epsilon) for result in results for each in result.epsilons]
     failing = (epsilon for epsilon, largest in tried if largest is None or epsilon > largest)
     first = min(failing, default=math.inf)
     return max((epsilon for epsilon, _ in tried if epsilon < first), default=None)
@@ -172,16 +170,11 @@ def _embedding(result: AuditResult) -> str:
 
 
 def _at(result: AuditResult) -> str:
-    return f" at ε = {_listed(_epsilons(result))}"
+    return f" at ε = {_listed(result.epsilons)}"
 
 
 def _listed(epsilons: Iterable[float]) -> str:
     return ", ".join(f"{epsilon:g}" for epsilon in epsilons)
-
-
-def _epsilons(result: AuditResult) -> tuple[float, ...]:
-    """Return the values of ε that were tried, by their size."""
-    return audit_named(result.audit).epsilons(result)
 
 
 def _mixtures(results: Sequence[AuditResult]) -> list[str]:
@@ -190,10 +183,10 @@ def _mixtures(results: Sequence[AuditResult]) -> list[str]:
     warnings = []
     tried: dict[str, set[float]] = {}
     for result in results:
-        if _epsilons(result):
-            tried.setdefault(result.audit, set()).update(_epsilons(result))
+        if result.epsilons:
+            tried.setdefault(result.audit, set()).update(result.epsilons)
     if len({frozenset(values) for values in tried.values()}) > 1:
-        each = dict.fromkeys(f"{result.audit}{_at(result)}" for result in results if _epsilons(result))
+        each = dict.fromkeys(f"{result.audit}{_at(result)}" for result in results if result.epsilons)
         shared = sorted(set.intersection(*tried.values()))
         common = f"only ε = {_listed(shared)}" if shared else "no ε"
         warnings.append(

@@ -1,6 +1,6 @@
 """The results of all audits: how they begin, are kept and read, what they advise, and how each kind is shown.
 
-``deniable.lab`` adds its own audits when it is imported. An entry of ``AUDITS`` names an ``Audit`` as
+``deniable.lab`` adds its own audits when it is imported. An entry of ``AUDITS`` names the type of a result as
 ``module:attribute``, so that nothing is loaded before it is needed: a machine that only trains the models of
 a membership audit has NumPy and PyTorch, and nothing else.
 """
@@ -8,11 +8,12 @@ a membership audit has NumPy and PyTorch, and nothing else.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, RecordError
@@ -24,10 +25,10 @@ from deniable.version import __version__
 _LONGEST = 64 << 20
 
 AUDITS = {
-    "bound": "deniable.audit.bound:BOUND",
-    "inversion": "deniable.audit.inversion.wording:INVERSION",
+    "bound": "deniable.audit.bound:BoundResult",
+    "inversion": "deniable.audit.inversion.wording:InversionResult",
 }
-"""Where each audit is described."""
+"""Where the result of each audit is defined."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,15 +47,62 @@ def summarise_embedding(embedding: Embedding) -> EmbeddingSummary:
     )
 
 
+class Table(NamedTuple):
+    """A table of a result; the first ``text_columns`` columns hold text, the others numbers."""
+
+    caption: str
+    columns: list[str]
+    rows: list[list[str]]
+    text_columns: int = 1
+
+
 @dataclass(frozen=True, kw_only=True)
-class AuditResult:
-    """How every result begins: which audit, by which version, of what, from which seed."""
+class Curves:
+    """A figure of a result, as ``Page.add_curves`` takes it."""
+
+    lines: Lines
+    y: str
+    caption: str
+    x: str = "ε"
+    levels: Mapping[str, float] = field(default_factory=dict)
+    shares: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditResult(ABC):
+    """How every result begins: which audit, by which version, of what, from which seed.
+
+    ``heading`` is a question without its mark; ``tried`` says how the attack works.
+    """
+
+    heading: ClassVar[str]
+    tried: ClassVar[str]
 
     audit: str
     version: str
     embedding: EmbeddingSummary
     mechanism: str
     seed: int
+
+    @property
+    @abstractmethod
+    def sentence(self) -> str:
+        """What was found, in a sentence or two."""
+
+    @property
+    @abstractmethod
+    def tables(self) -> list[Table]:
+        """What was measured."""
+
+    @property
+    @abstractmethod
+    def epsilons(self) -> tuple[float, ...]:
+        """The values of ε that were tried, by their size."""
+
+    @property
+    def curves(self) -> list[Curves]:
+        """The figures."""
+        return []
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as the JSON that ``deniable audit … --save`` writes and ``deniable audit report``
@@ -145,59 +193,6 @@ def sorted_epsilons(values: Iterable[float]) -> list[float]:
     return found
 
 
-class Table(NamedTuple):
-    """A table of a result; the first ``text_columns`` columns hold text, the others numbers."""
-
-    caption: str
-    columns: list[str]
-    rows: list[list[str]]
-    text_columns: int = 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Curves:
-    """A figure of a result, as ``Page.add_curves`` takes it."""
-
-    lines: Lines
-    y: str
-    caption: str
-    x: str = "ε"
-    levels: Mapping[str, float] = field(default_factory=dict)
-    shares: bool = True
-
-
-@dataclass(frozen=True, kw_only=True)
-class Audit:
-    """One kind of audit. ``heading`` is a question without its mark; ``tried`` says how the attack works."""
-
-    result: type[AuditResult]
-    heading: str
-    tried: str
-    sentence: Callable[[Any], str]
-    tables: Callable[[Any], list[Table]]
-    epsilons: Callable[[Any], tuple[float, ...]]
-    curves: Callable[[Any], list[Curves]] = lambda _: []
-
-
-def audit_named(name: str) -> Audit:
-    """Return an audit by its name.
-
-    :raises KeyError: if there is none of that name.
-    """
-    module, _, attribute = AUDITS[name].partition(":")
-    return cast(Audit, getattr(import_module(module), attribute))
-
-
-def finding(result: AuditResult) -> str:
-    """Return what was found, in a sentence or two."""
-    return audit_named(result.audit).sentence(result)
-
-
-def tables(result: AuditResult) -> list[Table]:
-    """Return what was measured."""
-    return audit_named(result.audit).tables(result)
-
-
 def read_result(path: Path) -> AuditResult:
     """Return a result that an audit wrote with ``--save``, or that ``to_dict`` gave.
 
@@ -223,6 +218,8 @@ def read_result(path: Path) -> AuditResult:
         )
         raise RecordError(path, problem)
     try:
-        return msgspec.convert(data, type=audit_named(kind).result)
+        module, _, name = AUDITS[kind].partition(":")
+        found: AuditResult = msgspec.convert(data, type=getattr(import_module(module), name))
     except (ValueError, OverflowError) as error:  # also text that is half a character
         raise RecordError(path, f"is not a whole result of the {kind} audit: {error}") from None
+    return found

@@ -75,11 +75,10 @@ class AuditOptions:
 def _show(result: AuditResult) -> None:
     """Print the finding in a sentence, then the tables."""
     from deniable.audit.bound import BoundResult
-    from deniable.audit.results import finding, tables
 
     console = open_console()
-    console.print(finding(result))
-    for table in tables(result):
+    console.print(result.sentence)
+    for table in result.tables:
         console.print()
         console.print(
             make_table(table.columns, table.rows, title=table.caption, left=range(table.text_columns))

@@ -9,6 +9,7 @@ from deniable.audit.results import AUDITS
 from deniable.measures.catalogue import MEASURES
 
 AUDITS.update(
-    membership="deniable.lab.membership.audit:MEMBERSHIP", authorship="deniable.lab.authorship:AUTHORSHIP"
+    membership="deniable.lab.membership.audit:MembershipResult",
+    authorship="deniable.lab.authorship:AuthorshipResult",
 )
 MEASURES["author"] = "deniable.lab.authorship:ShareOfAuthors"

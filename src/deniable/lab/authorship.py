@@ -13,7 +13,6 @@ import numpy as np
 from deniable.audit.draws import draw_texts
 from deniable.audit.results import (
     AdvisedResult,
-    Audit,
     Curves,
     Table,
     head_of,
@@ -94,6 +93,69 @@ class AuthorshipResult(AdvisedResult):
     guess: float
     original: Share
     released: tuple[AuthorshipFinding, ...]
+
+    heading = "Can the author be recognised"
+    tried = (
+        "A classifier of words and spelling learns from texts with known authors, original or released, and "
+        "names the author of released texts that it has not seen. Where it says so, it also sees released "
+        "text decoded: how often each word is expected behind the released ones."
+    )
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in a few sentences."""
+        ends = list(dict.fromkeys((self.released[0], self.released[-1]))) if self.released else []
+        found = [(each.epsilon, each.success, each.at_most) for each in self.released]
+        reached = " and ".join(
+            f"{percent_fixed(each.success)} at ε = {each.epsilon:g} (learnt from {each.best})"
+            for each in ends
+        )
+        return (
+            f"Among {self.authors} authors the classifier names the right one for "
+            f"{percent_fixed(self.original.value)} of original texts; "
+            f"always naming the most frequent author is right for {percent_fixed(self.guess)}. "
+            + (f"Of released texts the best attacker names {reached}. " if reached else "")
+            + self.advice("of the texts")
+            + self.unsure(
+                found, "with more authors it is surer, since the texts of an author count together."
+            )
+        )
+
+    @property
+    def tables(self) -> list[Table]:
+        """How often the author of a text is named."""
+        names = list(self.released[0].shares) if self.released else []
+        rows = [["original text", _with_interval(self.original), *["–"] * (len(names) - 1)]] if names else []
+        rows += [
+            [f"ε = {each.epsilon:g}", *(_with_interval(each.shares[name]) for name in names)]
+            for each in self.released
+        ]
+        caption = (
+            "How often the author of a text is named (95 % interval), by what was learnt from and how it "
+            "was read"
+        )
+        return [Table(caption, ["text", *names], rows)]
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        """The values of ε that were tried, by their size."""
+        return tuple(sorted({each.epsilon for each in self.released}))
+
+    @property
+    def curves(self) -> list[Curves]:
+        """How often the author is named against ε."""
+        names = self.released[0].shares if self.released else ()
+        lines = {
+            f"learnt from {name}": [Point(each.epsilon, each.shares[name].value) for each in self.released]
+            for name in names
+        }
+        caption = "How often the author of a released text is named."
+        levels = {"original text": self.original.value, "guessing blindly": self.guess}
+        return [Curves(lines=lines, y="authors named", caption=caption, levels=levels)]
+
+
+def _with_interval(share: Share) -> str:
+    return f"{percent_fixed(share.value)} ({share.interval})"
 
 
 class Split(NamedTuple):
@@ -323,70 +385,3 @@ class ShareOfAuthors:
             blind=split.guess,
             statement="authors named by classifiers of words and spelling",
         )
-
-
-def _authorship_sentence(result: AuthorshipResult) -> str:
-    ends = list(dict.fromkeys((result.released[0], result.released[-1]))) if result.released else []
-    found = [(each.epsilon, each.success, each.at_most) for each in result.released]
-    reached = " and ".join(
-        f"{percent_fixed(each.success)} at ε = {each.epsilon:g} (learnt from {each.best})" for each in ends
-    )
-    return (
-        f"Among {result.authors} authors the classifier names the right one for "
-        f"{percent_fixed(result.original.value)} of original texts; "
-        f"always naming the most frequent author is right for {percent_fixed(result.guess)}. "
-        + (f"Of released texts the best attacker names {reached}. " if reached else "")
-        + result.advice("of the texts")
-        + result.unsure(found, "with more authors it is surer, since the texts of an author count together.")
-    )
-
-
-def _authorship_table(result: AuthorshipResult) -> Table:
-    names = list(result.released[0].shares) if result.released else []
-    rows = [["original text", _with_interval(result.original), *["–"] * (len(names) - 1)]] if names else []
-    rows += [
-        [f"ε = {each.epsilon:g}", *(_with_interval(each.shares[name]) for name in names)]
-        for each in result.released
-    ]
-    caption = (
-        "How often the author of a text is named (95 % interval), by what was learnt from and how it was read"
-    )
-    return Table(caption, ["text", *names], rows)
-
-
-def _with_interval(share: Share) -> str:
-    return f"{percent_fixed(share.value)} ({share.interval})"
-
-
-def _authorship_curves(result: AuthorshipResult) -> list[Curves]:
-    names = result.released[0].shares if result.released else ()
-    return [
-        Curves(
-            lines={
-                f"learnt from {name}": [
-                    Point(each.epsilon, each.shares[name].value) for each in result.released
-                ]
-                for name in names
-            },
-            y="authors named",
-            caption="How often the author of a released text is named.",
-            levels={"original text": result.original.value, "guessing blindly": result.guess},
-        )
-    ]
-
-
-AUTHORSHIP = Audit(
-    result=AuthorshipResult,
-    heading="Can the author be recognised",
-    tried=(
-        "A classifier of words and spelling learns from texts with known authors, original or released, and "
-        "names the author of "
-        "released texts that it has not seen. Where it says so, it also sees released text decoded: how "
-        "often each word is expected behind "
-        "the released ones."
-    ),
-    sentence=_authorship_sentence,
-    tables=lambda result: [_authorship_table(result)],
-    epsilons=lambda result: tuple(sorted({each.epsilon for each in result.released})),
-    curves=_authorship_curves,
-)

@@ -10,8 +10,8 @@ from pathlib import Path
 from deniable.arrays import Floats
 from deniable.audit.inversion.attackers import FurtherAttacker
 from deniable.audit.inversion.drawn_words import InversionEffort, invert
-from deniable.audit.inversion.results import InversionResult
 from deniable.audit.inversion.text_attack import TextAttack
+from deniable.audit.inversion.wording import InversionResult
 from deniable.audit.results import head_of, largest_acceptable, sorted_epsilons
 from deniable.decoding import priors
 from deniable.embeddings.embedding import Embedding

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deniable.audit.results import AdvisedResult
 from deniable.audit.shares import Estimate, Share
 
 
@@ -212,13 +211,3 @@ class InversionFinding:
     def attacker(self, name: str) -> AttackerFinding | None:
         """Return what the attacker of this name reached; None if it was not tried."""
         return next((each for each in self.attackers if each.name == name), None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class InversionResult(AdvisedResult):
-    """The result of ``audit_inversion``: what was found at each ε, and the largest ε up to which every
-    attacker is acceptable."""
-
-    frequencies: str
-    results: tuple[InversionFinding, ...]
-    text: AttackedTextSummary | None = None

@@ -4,16 +4,17 @@ more at risk than others."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from deniable.audit.inversion.results import (
     ALONE,
     BLIND,
     NEAREST_WORD,
+    AttackedTextSummary,
     InversionFinding,
-    InversionResult,
     Success,
 )
-from deniable.audit.results import Audit, Curves, Table
+from deniable.audit.results import AdvisedResult, Curves, Table
 from deniable.audit.shares import Estimate, Share
 from deniable.report.wording import Lines, Point, one_in, percent, percent_fixed
 
@@ -34,6 +35,59 @@ MAPPED_KINDS = (
     "Kinds are clusters of this embedding's own, mapped vectors, since the original vectors are not on this "
     "machine: they do not compare with kinds of other spaces."
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class InversionResult(AdvisedResult):
+    """The result of ``audit_inversion``: what was found at each ε, and the largest ε up to which every
+    attacker is acceptable."""
+
+    frequencies: str
+    results: tuple[InversionFinding, ...]
+    text: AttackedTextSummary | None = None
+
+    heading = "Can the words be guessed"
+    tried = (
+        "Attackers who know the mechanism, ε, the embedding and word frequencies guess the likeliest word "
+        "behind every released word. With exact probabilities nobody who knows no more does better; here "
+        "they are computed or estimated, and taking the released word as it stands may name more. The "
+        "guesses were judged on draws that the attackers had not seen."
+    )
+
+    @property
+    def sentence(self) -> str:
+        """What was found in a few sentences."""
+        return f"{headline([self])} {details(self)}"
+
+    @property
+    def tables(self) -> list[Table]:
+        """What was measured, where it was: bounds, attacks on running text, and on words drawn by their
+        frequency."""
+        tables = [_bound_table(self), *_text_tables(self), *_drawn_tables(self)]
+        return [table for table in tables if table.rows]
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        """The values of ε that were tried, by their size."""
+        return tuple(sorted({each.epsilon for each in self.results}))
+
+    @property
+    def curves(self) -> list[Curves]:
+        """What attackers name against ε, and from repeated releases."""
+        found = _curves_of_text(self) if self.text is not None else [_curves_of_drawn(self)]
+        repeated = {
+            f"ε = {each.epsilon:g}": [Point(found.releases, found.best.value) for found in each.repeats]
+            for each in self.results
+            if len(each.repeats) > 1
+        }
+        if not repeated:
+            return found
+        caption = (
+            "Without keyed releases: how often a word is named that is released again and again, by the "
+            "better of Bayes' rule on all outputs, where it was tried, and the most frequent output."
+        )
+        repeats = Curves(lines=repeated, x="releases of the same word", y="words named", caption=caption)
+        return [*found, repeats]
 
 
 def headline(results: Sequence[InversionResult], *, who: str = "The best attacker we have") -> str:
@@ -84,11 +138,6 @@ def _named(found: InversionFinding) -> str:
     names = [best, *(name for name in (ALONE, BLIND) if name in shares and name != best)]
     by_whom = ", ".join(f"{percent_fixed(shares[name])} {_BY_WHOM.get(name, name)}" for name in names)
     return f"{one_in(shares[best])} ({by_whom})"
-
-
-def inversion_sentence(result: InversionResult) -> str:
-    """Return what was found in a few sentences."""
-    return f"{headline([result])} {details(result)}"
 
 
 def details(result: InversionResult) -> str:
@@ -144,13 +193,6 @@ def _kind_sentence(result: InversionResult) -> str:
         f"{one_in(blind.kind.first.value, 'time')}."
     )
     return f"{sentence} {MAPPED_KINDS}" if result.text.kinds_mapped else sentence
-
-
-def inversion_tables(result: InversionResult) -> list[Table]:
-    """Return what was measured, where it was: bounds, attacks on running text, and on words drawn by their
-    frequency."""
-    tables = [_bound_table(result), *_text_tables(result), *_drawn_tables(result)]
-    return [table for table in tables if table.rows]
 
 
 def _bound_table(result: InversionResult) -> Table:
@@ -281,23 +323,6 @@ def _with_error(found: Estimate) -> str:
     return f"{percent_fixed(found.value)} ± {100 * found.standard_error:.1f}"
 
 
-def _curves(result: InversionResult) -> list[Curves]:
-    repeated = {
-        f"ε = {each.epsilon:g}": [Point(found.releases, found.best.value) for found in each.repeats]
-        for each in result.results
-        if len(each.repeats) > 1
-    }
-    repeats = Curves(
-        lines=repeated,
-        x="releases of the same word",
-        y="words named",
-        caption="Without keyed releases: how often a word is named that is released again and again, by the "
-        "better of Bayes' rule on all outputs, where it was tried, and the most frequent output.",
-    )
-    found = _curves_of_text(result) if result.text is not None else [_curves_of_drawn(result)]
-    return [*found, repeats] if repeated else found
-
-
 def _curves_of_drawn(result: InversionResult) -> Curves:
     def line(name: str) -> list[Point]:
         found = [(each.epsilon, each.drawn[name]) for each in result.results]
@@ -330,19 +355,3 @@ def _curves_of_text(result: InversionResult) -> list[Curves]:
         for what, lines in shown
     ]
     return figures if len({epsilon for epsilon, _ in attacked}) > 1 else figures[:1]
-
-
-INVERSION = Audit(
-    result=InversionResult,
-    heading="Can the words be guessed",
-    tried=(
-        "Attackers who know the mechanism, ε, the embedding and word frequencies guess the likeliest word "
-        "behind every released word. With exact probabilities nobody who knows no more does better; here "
-        "they are computed or estimated, and taking the released word as it stands may name more. The "
-        "guesses were judged on draws that the attackers had not seen."
-    ),
-    sentence=inversion_sentence,
-    tables=inversion_tables,
-    epsilons=lambda result: tuple(sorted({each.epsilon for each in result.results})),
-    curves=_curves,
-)

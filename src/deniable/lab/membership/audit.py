@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from deniable.audit.draws import Users, draw_users
 from deniable.audit.results import (
     AdvisedResult,
-    Audit,
     Curves,
     Table,
     head_of,
@@ -66,6 +65,75 @@ class MembershipResult(AdvisedResult):
     questions: dict[str, str]
     facts: dict[str, ReleaseFacts]
     protocol: Findings
+
+    heading = "Can one tell whose text a model was trained on"
+    tried = (
+        "A language model is trained on the text of some users. An auditor, who trained models of its own on "
+        "other users, looks at how highly the model ranks the words of a user, and says whether that user's "
+        "text was used. The plain auditor knows original text only; the adaptive one releases its own text "
+        "in the same way first."
+    )
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in a few sentences."""
+        original = self.protocol["original"]["original text"]["plain"].mean.auc
+        warning = (
+            ""
+            if original >= 0.9
+            else " The auditor is weak on this data (AUC below 0.9), so that failing on released text says "
+            "little."
+        )
+        return (
+            "On models trained on original text the auditor tells whose text was used with an AUC of "
+            f"{original:.2f}.{warning} {self.advice('AUC for every adversary')}"
+        )
+
+    @property
+    def tables(self) -> list[Table]:
+        """What the auditor reaches, by condition, question and adversary."""
+        rows = [
+            [condition, question, adversary, *(f"{score:.2f}" for score in vars(found.mean).values())]
+            for condition, questions in self.protocol.items()
+            for question, adversaries in questions.items()
+            for adversary, found in adversaries.items()
+        ]
+        scores = ["precision", "recall", "accuracy", "AUC", "max(AUC, 1 − AUC)"]
+        columns = ["condition", "question", "adversary", *scores]
+        return [Table("What the auditor reaches", columns, rows)]
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        """The values of ε that were tried, by their size."""
+        return tuple(sorted({facts.epsilon for facts in self.facts.values()}))
+
+    @property
+    def curves(self) -> list[Curves]:
+        """The auditor's AUC against ε."""
+
+        def line(question: str, adversary: str, *, decoded: bool = False) -> list[Point]:
+            conditions = sorted(
+                (facts.epsilon, name) for name, facts in self.facts.items() if facts.decoded is decoded
+            )
+            found = ((epsilon, self.protocol[name][question][adversary]) for epsilon, name in conditions)
+            return [Point(epsilon, each.mean.auc) for epsilon, each in found]
+
+        lines = {
+            f"{question}, {adversary}": line(question, adversary)
+            for question in ("original text", "released text")
+            for adversary in ("plain", "adaptive")
+        }
+        lines["original text, adaptive, decoded"] = line("original text", "adaptive", decoded=True)
+        return [
+            Curves(
+                lines={name: points for name, points in lines.items() if points},
+                y="AUC of the auditor",
+                caption="The auditor's AUC; 0.5 is chance. An AUC below 0.5 is as good as one above it to an "
+                "adversary who turns the answer around.",
+                levels={"chance": 0.5},
+                shares=False,
+            )
+        ]
 
 
 def audit_membership(
@@ -232,85 +300,3 @@ def _success(found: Mapping[str, Mapping[str, ScoreSummary]]) -> float:
         for question in ("original text", "released text")
         for adversary in found[question].values()
     )
-
-
-def _membership_sentence(result: MembershipResult) -> str:
-    original = result.protocol["original"]["original text"]["plain"].mean.auc
-    warning = (
-        ""
-        if original >= 0.9
-        else " The auditor is weak on this data (AUC below 0.9), so that failing on released text says "
-        "little."
-    )
-    return (
-        "On models trained on original text the auditor tells whose text was used with an AUC of "
-        f"{original:.2f}.{warning} "
-        f"{result.advice('AUC for every adversary')}"
-    )
-
-
-def _membership_table(result: MembershipResult) -> Table:
-    rows = []
-    for condition, questions in result.protocol.items():
-        for question, adversaries in questions.items():
-            for adversary, found in adversaries.items():
-                mean = found.mean
-                cells = [
-                    f"{score:.2f}"
-                    for score in (mean.precision, mean.recall, mean.accuracy, mean.auc, mean.auc_either_way)
-                ]
-                rows.append([condition, question, adversary, *cells])
-    columns = [
-        "condition",
-        "question",
-        "adversary",
-        "precision",
-        "recall",
-        "accuracy",
-        "AUC",
-        "max(AUC, 1 − AUC)",
-    ]
-    return Table("What the auditor reaches", columns, rows)
-
-
-def _membership_curves(result: MembershipResult) -> list[Curves]:
-    def line(question: str, adversary: str, *, decoded: bool = False) -> list[Point]:
-        conditions = sorted(
-            (facts.epsilon, name) for name, facts in result.facts.items() if facts.decoded is decoded
-        )
-        found = ((epsilon, result.protocol[name][question][adversary]) for epsilon, name in conditions)
-        return [Point(epsilon, each.mean.auc) for epsilon, each in found]
-
-    lines = {
-        f"{question}, {adversary}": line(question, adversary)
-        for question in ("original text", "released text")
-        for adversary in ("plain", "adaptive")
-    }
-    lines["original text, adaptive, decoded"] = line("original text", "adaptive", decoded=True)
-    return [
-        Curves(
-            lines={name: points for name, points in lines.items() if points},
-            y="AUC of the auditor",
-            caption="The auditor's AUC; 0.5 is chance. An AUC below 0.5 is as good as one above it to an "
-            "adversary who turns the answer around.",
-            levels={"chance": 0.5},
-            shares=False,
-        )
-    ]
-
-
-MEMBERSHIP = Audit(
-    result=MembershipResult,
-    heading="Can one tell whose text a model was trained on",
-    tried=(
-        "A language model is trained on the text of some users. An auditor, who trained models of its own on "
-        "other users, looks at how "
-        "highly the model ranks the words of a user, and says whether that user's text was used. The plain "
-        "auditor knows original text "
-        "only; the adaptive one releases its own text in the same way first."
-    ),
-    sentence=_membership_sentence,
-    tables=lambda result: [_membership_table(result)],
-    epsilons=lambda result: tuple(sorted({facts.epsilon for facts in result.facts.values()})),
-    curves=_membership_curves,
-)
