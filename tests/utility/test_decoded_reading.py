@@ -26,7 +26,6 @@ from deniable.utility import measurement
 from deniable.utility.accuracy import (
     AS_RELEASED,
     DECODED,
-    LinearLearner,
     Version,
     expected_counts,
     stratified_split,
@@ -64,7 +63,6 @@ def measured_in(
     return measure(
         classified(rows),
         mechanisms,
-        LinearLearner(),
         open_channel=lambda epsilon, _: channels[epsilon],
         runs=runs,
         held_out=0.25,
@@ -168,7 +166,6 @@ def test_labels_of_judged_texts_have_no_say_in_the_choice(monkeypatch: pytest.Mo
         return measure(
             replace(data, labels=labels.tolist()),
             {MIXING: mechanism},
-            LinearLearner(),
             open_channel=lambda epsilon, _: channels[epsilon],
             runs=1,
             held_out=0.25,

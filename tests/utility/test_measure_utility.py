@@ -12,7 +12,6 @@ from deniable import Embedding
 from deniable.errors import InvalidParameter, RecordError, TaskDataError
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.utility import Findings, measure_utility
-from deniable.utility.accuracy import LinearLearner
 from deniable.utility.page import utility_page, write_utility_figures
 from tests.support.commands import invoke
 from tests.support.made_texts import csv_of, made_rows
@@ -111,25 +110,6 @@ def test_what_cannot_be_is_refused(installed: Embedding) -> None:
         measure(texts=5)
     with pytest.raises((RecordError, OSError)):
         measure(data="nothing.csv")
-
-
-def test_a_learner_of_your_own_reads_words_as_released_and_the_findings_say_so(installed: Embedding) -> None:
-    file = csv_of(made_rows(60), Path("a.csv"))
-    found = measure_utility(
-        file,
-        text_column="t",
-        label_column="y",
-        epsilons=[5.0],
-        embedding=installed,
-        learner=LinearLearner(),
-        runs=1,
-    )
-    assert found.decoding is None
-    assert (
-        found.about.not_decoded == "this learner reads words as released; decoded text needs the linear model"
-    )
-    assert found.about.not_decoded in found.table()
-    assert found.about.not_decoded in utility_page(found).html()
 
 
 def test_making_the_channels_is_told(installed: Embedding) -> None:

@@ -12,7 +12,7 @@ import pytest
 from deniable import Embedding, Multivariate
 from deniable.errors import DeniableError, InvalidParameter, TaskDataError
 from deniable.measures.texts import cut_texts
-from deniable.utility.accuracy import AS_RELEASED, Learner, LinearLearner, release_texts, stratified_split
+from deniable.utility.accuracy import AS_RELEASED, release_texts, stratified_split
 from deniable.utility.classifiers import class_scores
 from deniable.utility.findings import Circumstances, Findings
 from deniable.utility.measurement import majority_scores, measure, numbered, read_classified
@@ -39,13 +39,12 @@ def found_in(
     file: Path,
     embedding: Embedding,
     *epsilons: float,
-    learner: Learner | None = None,
     runs: int = 2,
     acceptable: float = 0.05,
 ) -> Findings:
     data = read_classified(file, text_column="t", label_column="y")
     mechanisms = {epsilon: Multivariate(embedding, epsilon=epsilon) for epsilon in epsilons}
-    outcomes, *_ = measure(data, dict(mechanisms), learner or LinearLearner(), runs=runs, held_out=0.25)
+    outcomes, *_ = measure(data, dict(mechanisms), runs=runs, held_out=0.25)
     return Findings(
         points={AS_RELEASED: points_of(outcomes[AS_RELEASED])},
         unchanged=dict.fromkeys(epsilons, 0.5),
@@ -89,7 +88,7 @@ def test_labels_that_say_nothing_are_seldom_taken_for_learnt(two_kinds: Embeddin
         file = csv_of(made_rows(120, seed=seed, shuffled=True), tmp_path / "a.csv")
         data = read_classified(file, text_column="t", label_column="y")
         mechanism = Multivariate(two_kinds, epsilon=60.0)
-        outcomes, *_ = measure(data, {60.0: mechanism}, LinearLearner(), runs=1, held_out=0.5)
+        outcomes, *_ = measure(data, {60.0: mechanism}, runs=1, held_out=0.5)
         about = replace(ABOUT, judged=60)
         majority = majority_scores(numbered(data), 0.5, runs=1)
         found = Findings(
@@ -101,18 +100,6 @@ def test_labels_that_say_nothing_are_seldom_taken_for_learnt(two_kinds: Embeddin
         )
         taken += found.learns
     assert taken <= 3  # expected: one in 40. Without the error of the score it would be every other one.
-
-
-def test_the_bilstm_learns_too(two_kinds: Embedding, tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch")
-    from deniable.lab.neural.classifier import BiLstmLearner, ClassifierSettings
-
-    torch.set_num_threads(1)
-    settings = ClassifierSettings(units=8, dropout=0.1, batch=20, epochs=6, patience=6, learning_rate=0.02)
-    learner = BiLstmLearner(two_kinds, settings=settings)
-    found = found_in(csv_of(made_rows(160), tmp_path / "a.csv"), two_kinds, 60.0, learner=learner, runs=1)
-    assert found.clean.mean("accuracy") > 0.9
-    assert found.at("train")[0].mean("accuracy") > 0.9
 
 
 def test_every_release_is_drawn_anew_and_keeps_the_number_of_words(two_kinds: Embedding) -> None:

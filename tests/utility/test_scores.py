@@ -10,8 +10,8 @@ import pytest
 from sklearn.metrics import accuracy_score, label_ranking_average_precision_score
 
 from deniable.errors import MissingExtra
-from deniable.utility.accuracy import LinearLearner
 from deniable.utility.classifiers import (
+    Classifier,
     accuracy,
     average_precision,
     class_scores,
@@ -68,7 +68,7 @@ def test_without_scikit_learn_the_error_says_what_needs_it_and_how_to_get_it(
     monkeypatch.setitem(sys.modules, "sklearn", None)
     needing: dict[str, Callable[[], object]] = {
         "scoring a classifier": lambda: class_scores(np.array([0]), np.array([0])),
-        "a classifier": LinearLearner,
+        "a classifier": lambda: Classifier("words", strength=1.0),
         "this audit": lambda: sklearn("svm"),
     }
     for purpose, call in needing.items():

@@ -38,7 +38,7 @@ from deniable.purposes.directions import learn_directions
 from deniable.purposes.principal import covariance, reduce
 from deniable.purposes.public_texts import PublicTexts
 from deniable.purposes.shaping import map_of_directions
-from deniable.utility.accuracy import Accuracy, DecodingEffort, LinearLearner, Reading, Version
+from deniable.utility.accuracy import Accuracy, DecodingEffort, Reading, Version
 
 QUICK = DecodingEffort(support=3_000, directions=60)
 THOROUGH = DecodingEffort(support=8_000, directions=200)
@@ -126,7 +126,7 @@ def tell_labels(
     places, labels = np.arange(len(version.texts)), np.array(version.texts.labels)
     return {
         reading: Accuracy(
-            LinearLearner(reading, strength=_STRENGTH), version, labels, places[:learnt], places[learnt:]
+            version, labels, places[:learnt], places[learnt:], reading=reading, strength=_STRENGTH
         ).shares(version, ["both"])["both"]
         for reading in readings
     }

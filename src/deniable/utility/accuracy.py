@@ -9,11 +9,11 @@ labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,79 +123,46 @@ def draw_words(ids: Ids, mechanism: Mechanism, *, threads: int = 1) -> Ids:
     return released
 
 
-Classify = Callable[[Version, Ids], Labels]
-"""Returns the classes of the texts of a version at some places."""
+MODEL = "TF-IDF and logistic regression"
+"""What learns here from words as released, in words."""
 
-
-class Learner(Protocol):
-    """Learns classes from the texts of a version at some places."""
-
-    name: str
-
-    def learn(self, version: Version, places: Ids, labels: Labels, *, seed: int) -> Classify:
-        """Return what classifies texts after learning from those at ``places``; ``labels`` are those of all
-        texts."""
-        ...
-
-
-class LinearLearner:
-    """The fast learner: logistic regression on one reading of the texts."""
-
-    def __init__(self, reading: Reading = AS_RELEASED, *, strength: float = 10.0) -> None:
-        """Fit with 1/``strength`` of regularisation.
-
-        :raises MissingExtra: if scikit-learn is not installed.
-        """
-        self._reading, self._strength = reading, strength
-        self._classifier()
-        self.name = {
-            "as released": "TF-IDF and logistic regression",
-            "decoded": "TF-IDF and logistic regression on expected counts of words",
-        }.get(reading, f"logistic regression on {reading}")
-
-    def learn(self, version: Version, places: Ids, labels: Labels, *, seed: int) -> Classify:  # noqa: ARG002 - nothing in it is random
-        """Return what classifies texts after learning from those at ``places``; ``labels`` are those of all
-        texts."""
-        model = self._classifier().fit(version.rows(self._reading, places), labels[places])
-        return lambda other, where: model.predict(other.rows(self._reading, where))
-
-    def _classifier(self) -> Classifier:
-        forms: dict[Reading, Form] = {AS_RELEASED: "words", DECODED: "counts"}
-        return Classifier(forms.get(self._reading, "vectors"), strength=self._strength)
+_FORMS: dict[Reading, Form] = {AS_RELEASED: "words", DECODED: "counts"}
 
 
 class Accuracy:
-    """Learns from some of the texts and judges others: the original, a release, or one after the other."""
+    """Learns from some of the texts, by logistic regression on one reading of them, and judges others: the
+    original, a release, or one after the other."""
 
     def __init__(
         self,
-        learner: Learner,
         original: Version,
         labels: Labels,
         learnt: Ids,
         judged: Ids,
         *,
-        seed: int = 0,
+        reading: Reading = AS_RELEASED,
+        strength: float = 10.0,
     ) -> None:
-        """Take the original texts with their labels, and the places of those to learn from and to judge."""
-        self._learner, self._original, self._labels = learner, original, labels
-        self._learnt, self._judged, self._seed = learnt, judged, seed
+        """Take the original texts with their labels, and the places of those to learn from and to judge; fit
+        with 1/``strength`` of regularisation."""
+        self._original, self._labels, self._learnt, self._judged = original, labels, learnt, judged
+        self._reading, self._strength = reading, strength
 
     @cached_property
-    def _clean(self) -> Classify:
+    def _clean(self) -> Classifier:
         return self._learn(self._original)
 
     def original(self) -> Labels:
         """Return the labels that are told from the original after learning from the original."""
-        return self._clean(self._original, self._judged)
+        return self._tell(self._clean, self._original)
 
     def told(self, released: Version, places: Iterable[Place] = PLACES) -> dict[Place, Labels]:
         """Return the labels that are told where text is released at some places."""
         noisy = self._learn(released) if set(places) & {"train", "both"} else None
         told: dict[Place, Labels] = {}
         for place in places:
-            classify = self._clean if place == "test" or noisy is None else noisy
-            told[place] = classify(self._original if place == "train" else released, self._judged)
+            model = self._clean if place == "test" or noisy is None else noisy
+            told[place] = self._tell(model, self._original if place == "train" else released)
         return told
 
     def share(self, told: Labels) -> float:
@@ -206,8 +173,13 @@ class Accuracy:
         """Return these shares where text is released at some places."""
         return {place: self.share(told) for place, told in self.told(released, places).items()}
 
-    def _learn(self, version: Version) -> Classify:
-        return self._learner.learn(version, self._learnt, self._labels, seed=self._seed)
+    def _learn(self, version: Version) -> Classifier:
+        model = Classifier(_FORMS.get(self._reading, "vectors"), strength=self._strength)
+        return model.fit(version.rows(self._reading, self._learnt), self._labels[self._learnt])
+
+    def _tell(self, model: Classifier, version: Version) -> Labels:
+        labels: Labels = model.predict(version.rows(self._reading, self._judged))
+        return labels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,7 +209,7 @@ class AccuracyOfLabels:
                 setting.embedding, setting.mechanism, setting.epsilon, self.effort, [released]
             )
         original = Version(texts, setting.embedding)
-        accuracy = Accuracy(LinearLearner(self.reading), original, labels, learnt, judged)
+        accuracy = Accuracy(original, labels, learnt, judged, reading=self.reading)
         right = (accuracy.told(released, ["both"])["both"] == labels[judged]).astype(np.float64)
         low, high = ends_of_mean(right)
         blind = float((labels[judged] == np.bincount(labels[learnt]).argmax()).mean())

@@ -30,18 +30,17 @@ from deniable.records.reading import LabelledTexts, ReadingOptions, labelled_rec
 from deniable.utility.accuracy import (
     AS_RELEASED,
     DECODED,
+    MODEL,
     PLACES,
     Accuracy,
     DecodingEffort,
-    Learner,
-    LinearLearner,
     Reading,
     Version,
     open_channel_of,
     release_texts,
     stratified_split,
 )
-from deniable.utility.classifiers import class_scores
+from deniable.utility.classifiers import class_scores, sklearn
 from deniable.utility.findings import CHOSEN, Choice, Circumstances, Decoding, Findings
 from deniable.utility.summary import MeasuredEmbedding, Outcome, points_of
 
@@ -51,7 +50,6 @@ VALIDATION = 0.25
 FEWEST_TEXTS, FEWEST_OF_A_CLASS = 20, 4
 
 _NOT_ASKED_FOR = "decoding was switched off"
-_ONLY_LINEAR = "this learner reads words as released; decoded text needs the linear model"
 
 
 def read_classified(
@@ -121,7 +119,6 @@ def measure_utility(
     epsilons: Sequence[float] = (),
     embedding: str | Path | Embedding = "default",
     mechanism: ChosenMechanism | None = None,
-    learner: Learner | None = None,
     runs: int = 3,
     held_out: float = 0.25,
     texts: int | None = None,
@@ -138,15 +135,13 @@ def measure_utility(
 
     The file is CSV, TSV, JSON Lines or Parquet; ``format``, ``delimiter``, ``header`` and ``encoding`` say
     how it is read, as for ``privatize_file``. Without ``epsilons``, the values are those at which an average
-    word stays itself in 5, 25, 50, 75, 95 and 99 % of the draws. ``learner`` is TF-IDF with logistic
-    regression unless another is given, such as the paper's biLSTM of ``deniable.lab``. Everything is done
-    ``runs`` times, with fresh noise and another ``held_out`` share of every class to judge by. ``texts``
-    takes at most that many texts, drawn at random. ``acceptable_loss`` is the loss of accuracy that the
-    findings' advice accepts; the advice is for somebody who is given released text only, to learn from and to
-    judge.
+    word stays itself in 5, 25, 50, 75, 95 and 99 % of the draws. Everything is done ``runs`` times, with
+    fresh noise and another ``held_out`` share of every class to judge by. ``texts`` takes at most that many
+    texts, drawn at random. ``acceptable_loss`` is the loss of accuracy that the findings' advice accepts; the
+    advice is for somebody who is given released text only, to learn from and to judge.
 
     Released text is read in two ways: its words as released, and decoded (how often each word is expected
-    behind it), if no other learner is given. Which way is chosen in every run on a part of the texts to learn
+    behind it). Which way is chosen in every run on a part of the texts to learn
     from, and the advice goes by that. Decoding takes the first ``support`` words of the embedding for what
     may have gone in, and ``directions`` rays, points or draws from each; ``decode=False`` leaves it out.
 
@@ -154,7 +149,7 @@ def measure_utility(
     ``report`` how many releases were measured. Nothing of the releases is kept.
 
     :raises InvalidParameter: if a value is not allowed or a column is not there.
-    :raises MissingExtra: if the library of the model is not installed.
+    :raises MissingExtra: if scikit-learn is not installed.
     :raises RecordError: if the file cannot be read.
     :raises TaskDataError: if nothing can be learnt from it: too few texts, one class, or classes with hardly
         a text.
@@ -168,8 +163,7 @@ def measure_utility(
         Path(data), text_column=text_column, label_column=label_column, most=texts, **reading
     )
     space = embedding if isinstance(embedding, Embedding) else Embedding.open(embedding)
-    decodes = decode and learner is None
-    learner = LinearLearner() if learner is None else learner
+    sklearn("linear_model", "a classifier")
     sample, labels = sampled(space, chosen), numbered(classified)
     values = values or sorted({sample.epsilon_reaching(share) for share in SHARES})
     mechanisms = {value: chosen(space, epsilon=value) for value in values}
@@ -181,8 +175,7 @@ def measure_utility(
     measured = measure(
         classified,
         mechanisms,
-        learner,
-        open_channel=open_channel if decodes else None,
+        open_channel=open_channel if decode else None,
         runs=runs,
         held_out=held_out,
         threads=threads_of_this_process(),
@@ -199,7 +192,7 @@ def measure_utility(
             texts=len(classified.texts),
             classes=len(set(classified.labels)),
             left_out=classified.left_out,
-            model=learner.name,
+            model=MODEL,
             mechanism=chosen.name,
             mechanism_options=chosen.identity(space)["parameters"],
             embedding=MeasuredEmbedding.of(space),
@@ -207,7 +200,7 @@ def measure_utility(
             held_out=held_out,
             judged=len(stratified_split(labels, held_out, seed=1)[1]),
             average_unchanged_from=source_of(sample),
-            not_decoded="" if decodes else _ONLY_LINEAR if decode else _NOT_ASKED_FOR,
+            not_decoded="" if decode else _NOT_ASKED_FOR,
         ),
     )
 
@@ -224,7 +217,6 @@ class Measured(NamedTuple):
 def measure(
     data: LabelledTexts,
     mechanisms: Mapping[float, Mechanism],
-    learner: Learner,
     *,
     runs: int,
     held_out: float,
@@ -243,24 +235,20 @@ def measure(
     """
     embedding = next(iter(mechanisms.values())).embedding
     original, labels = Version(cut_texts(data.texts, embedding), embedding), numbered(data)
-    learners: dict[Reading, Learner] = {AS_RELEASED: learner}
-    if open_channel is not None:
-        learners[DECODED] = LinearLearner(DECODED)
+    readings: list[Reading] = [AS_RELEASED] if open_channel is None else [AS_RELEASED, DECODED]
 
-    def accuracies(learnt: Ids, judged: Ids, run: int) -> dict[Reading, Accuracy]:
-        return {
-            name: Accuracy(each, original, labels, learnt, judged, seed=run)
-            for name, each in learners.items()
-        }
+    def accuracies(learnt: Ids, judged: Ids) -> dict[Reading, Accuracy]:
+        return {each: Accuracy(original, labels, learnt, judged, reading=each) for each in readings}
 
     trials, choices = [], list[Choice]()
-    names = [*learners, *([CHOSEN] if open_channel is not None else [])]
-    outcomes: dict[str, list[Outcome]] = {name: [] for name in names}
+    outcomes: dict[str, list[Outcome]] = {AS_RELEASED: []}
+    if open_channel is not None:
+        outcomes |= {DECODED: [], CHOSEN: []}
     for run in range(1, runs + 1):
         learnt, judged = stratified_split(labels, held_out, seed=run)
         rest, validation = stratified_split(labels[learnt], VALIDATION, seed=run)
-        judges = accuracies(learnt, judged, run)
-        validators = accuracies(learnt[rest], learnt[validation], run) if len(validation) else {}
+        judges = accuracies(learnt, judged)
+        validators = accuracies(learnt[rest], learnt[validation]) if len(validation) else {}
         clean = class_scores(judges[AS_RELEASED].original(), labels[judged])
         outcomes[AS_RELEASED].append(_outcome("nowhere", None, run, clean, 0.0, 0))
         trials.append((run, judged, judges, validators))

@@ -50,7 +50,6 @@ from deniable.records.reading import LabelledTexts
 from deniable.utility.accuracy import (
     PLACES,
     Accuracy,
-    LinearLearner,
     Reading,
     Version,
     open_channel_of,
@@ -356,11 +355,10 @@ class Space:
         """Return what learns from the texts to learn from, in one reading, and judges the others."""
         if reading not in self._accuracies:
             learnt, judged = np.split(np.arange(len(self._original.texts)), [len(self.learn)])
-            learner, labels = (
-                LinearLearner(reading, strength=_STRENGTH),
-                np.array(self._original.texts.labels),
+            labels = np.array(self._original.texts.labels)
+            self._accuracies[reading] = Accuracy(
+                self._original, labels, learnt, judged, reading=reading, strength=_STRENGTH
             )
-            self._accuracies[reading] = Accuracy(learner, self._original, labels, learnt, judged)
         return self._accuracies[reading]
 
     @cached_property

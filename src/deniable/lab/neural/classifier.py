@@ -1,5 +1,4 @@
-"""The paper's classifier: a biLSTM and one linear layer, trained until validation gets no better. Tasks and
-``utility`` use it."""
+"""The paper's classifier: a biLSTM and one linear layer, trained until validation gets no better."""
 
 from __future__ import annotations
 
@@ -10,7 +9,6 @@ import torch
 from torch import Tensor, nn
 
 from deniable.arrays import Ids
-from deniable.embeddings.embedding import Embedding
 from deniable.lab.neural.encoder import (
     BiLstmEncoder,
     DeviceTexts,
@@ -19,14 +17,10 @@ from deniable.lab.neural.encoder import (
     sorted_batches,
     train,
     trained_weights,
-    vectors_for_models,
 )
-from deniable.measures.texts import Texts
-from deniable.utility.accuracy import Classify, Version
 from deniable.utility.classifiers import accuracy
 
 _TEXTS_TO_CLASSIFY_AT_ONCE = 1024
-_ONE_IN_VALIDATES = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,10 +33,6 @@ class ClassifierSettings(EncoderSettings):
     batch: int = 128
     epochs: int = 12
     patience: int = 2
-
-
-OWN_TEXTS = ClassifierSettings(batch=32, longest=300, epochs=20, patience=3)
-"""How the learner for users' own texts is trained, of which there are fewer than in the paper's tasks."""
 
 
 class Classifier(nn.Module):
@@ -97,31 +87,3 @@ def predict_classes(model: Classifier, texts: DeviceTexts) -> Ids:
         for chosen in sorted_batches(texts.lengths, _TEXTS_TO_CLASSIFY_AT_ONCE):
             classes[chosen] = model(*texts.batch(chosen)).argmax(dim=1).cpu().numpy()
     return classes
-
-
-class BiLstmLearner:
-    """The slow learner: the classifier above on the vectors of the embedding. An eighth of the texts to learn
-    from says when to stop."""
-
-    name = "biLSTM"
-
-    def __init__(
-        self, embedding: Embedding, *, device: str = "cpu", settings: ClassifierSettings = OWN_TEXTS
-    ) -> None:
-        """Learn on a device, from the vectors of an embedding."""
-        self._vectors, self._padding = vectors_for_models(embedding), len(embedding) + 1
-        self._device, self._settings = torch.device(device), settings
-
-    def learn(self, version: Version, places: Ids, labels: Ids, *, seed: int) -> Classify:
-        """Return what classifies texts after learning from those at ``places``; ``labels`` are those of all
-        texts."""
-        torch.manual_seed(seed)
-        model = Classifier(self._vectors, int(labels.max()) + 1, self._settings).to(self._device)
-        order = np.random.Generator(np.random.PCG64(seed)).permutation(places)
-        held_out, rest = np.split(order, [max(1, len(order) // _ONE_IN_VALIDATES)])
-        texts, validation = (self._texts(version.texts.take(some)) for some in (rest, held_out))
-        train_classifier(model, texts, labels[rest], validation, labels[held_out], self._settings, seed)
-        return lambda other, where: predict_classes(model, self._texts(other.texts.take(where)))
-
-    def _texts(self, texts: Texts) -> DeviceTexts:
-        return DeviceTexts(texts, longest=self._settings.longest, padding=self._padding, device=self._device)
