@@ -18,7 +18,7 @@ from deniable.decoding.reading import (
     share_of_kinds,
 )
 from deniable.embeddings import store
-from deniable.embeddings.kinds import Kinds, make_kinds, most_frequent_words
+from deniable.embeddings.kinds import Kinds, make_kinds
 from deniable.errors import InvalidParameter
 from deniable.purposes import install_reduced, reduce
 from tests.channel.test_channel import dense
@@ -115,7 +115,8 @@ def test_kinds_are_the_clusters_of_unit_vectors_and_frequent_words_stand_apart()
         assert len(np.unique(true[5:][kinds.of[5:-1] == cluster])) == 1
     assert kinds.count == 4
     assert np.array_equal(make_kinds(embedding, clusters=4, most_frequent=5, seed=1).of, kinds.of)
-    chosen = make_kinds(embedding, clusters=4, frequent=np.array([7, 9]))
+    counts = np.where(np.isin(np.arange(120), [7, 9]), 5, 1)
+    chosen = make_kinds(embedding, clusters=4, most_frequent=2, counts=counts)
     assert np.flatnonzero(chosen.of < 0).tolist() == [7, 9, 120]
 
 
@@ -148,8 +149,10 @@ def _clusters(mapped: Embedding) -> Ids:
 
 
 def test_words_that_stand_apart_are_the_most_frequent_ones() -> None:
-    assert most_frequent_words(np.array([1.0, 9.0, 2.0, 9.0] + [0.0] * 16)).tolist() == [1, 3]
-    assert len(most_frequent_words(np.arange(9_000.0))) == 150
+    counts = np.array([1.0, 9.0, 2.0, 9.0] + [0.0] * 16)
+    kinds = make_kinds(random_embedding(20, 2), counts=counts)
+    assert np.flatnonzero(kinds.of < 0).tolist() == [1, 3, 20], "a tenth of a small vocabulary"
+    assert (make_kinds(random_embedding(2_000, 2), counts=np.arange(2_000)).of < 0).sum() == 151
 
 
 def test_a_small_vocabulary_has_fewer_kinds() -> None:

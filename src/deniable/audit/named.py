@@ -36,7 +36,7 @@ from deniable.decoding.context import ContextDecoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.decoding.posterior import make_posterior
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.kinds import Kinds, make_kinds, most_frequent_words
+from deniable.embeddings.kinds import Kinds, make_kinds
 from deniable.errors import InvalidParameter
 from deniable.measures.catalogue import Setting
 from deniable.measures.estimate import Estimate
@@ -369,8 +369,8 @@ class ShareNamed:
         if self.way == "context" and self.public is None:
             raise InvalidParameter("public", "none", "the way context needs a public text: give public too")
         context = None if self.public is None else read_bigrams(setting.embedding, self.public)
-        counts = np.bincount(texts.ids, minlength=len(setting.embedding) + 1)[:-1].astype(np.float64)
-        kinds = make_kinds(setting.embedding, frequent=most_frequent_words(counts))
+        counts = np.bincount(texts.ids, minlength=len(setting.embedding))
+        kinds = make_kinds(setting.embedding, counts=counts)
         named = Named.by_ids(texts, kinds, context=context)
         if not named.blind.tries_of(self.way):
             raise InvalidParameter("texts", f"{len(texts)} texts", f"hold no {self._what} to name")

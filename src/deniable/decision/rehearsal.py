@@ -26,7 +26,7 @@ from deniable.decoding.channel_decoder import ChannelDecoder
 from deniable.decoding.ngrams import Bigrams, count_bigrams, read_bigrams
 from deniable.decoding.priors import SUPPORT
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.kinds import make_kinds, most_frequent_words
+from deniable.embeddings.kinds import make_kinds
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
 from deniable.measures.bayes_bound import Words, bayes_bound
@@ -222,7 +222,7 @@ def _attack_words(
     of them named the word. Without public text a reader of whole texts learns which words follow one another
     from its own guesses word by word."""
     embedding, texts = channel.embedding, released.split(released.ids)
-    kinds = make_kinds(embedding, frequent=most_frequent_words(counts[: embedding.unknown_id]))
+    kinds = make_kinds(embedding, counts=counts)
     named = Named.by_ids(original, kinds, counts=counts)
     guesses = {_ALONE: named.words_alone(channel, released.ids)}
     if public is not None:

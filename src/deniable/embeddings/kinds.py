@@ -10,10 +10,12 @@ those of the one that it was made from, so that spaces are compared by the same 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deniable.arrays import Floats, Ids, Vectors
+from deniable.arrays import Ids, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import find_by_fingerprint
 from deniable.errors import EmbeddingNotFound, MalformedEmbedding
@@ -67,15 +69,15 @@ def make_kinds(
     *,
     clusters: int = CLUSTERS,
     most_frequent: int = MOST_FREQUENT,
-    frequent: Ids | None = None,
+    counts: NDArray[Any] | None = None,
     seed: int = 0,
 ) -> Kinds:
     """Return clusters of the words of an embedding, by spherical k-means from a public seed.
 
-    The words ``frequent`` stand apart; without them the first ``most_frequent``, since public embeddings list
-    frequent words first. A small vocabulary has fewer of both: a tenth of its words stand apart, and a
-    cluster has ten words or more on average. The vectors of a mapped embedding are those before the map, if
-    the embedding that has them is on this machine.
+    The ``most_frequent`` words stand apart, by ``counts`` of the words in a text; without counts the first
+    words, since public embeddings list frequent words first. A small vocabulary has fewer of both: a tenth of
+    its words stand apart, and a cluster has ten words or more on average. The vectors of a mapped embedding
+    are those before the map, if the embedding that has them is on this machine.
 
     :raises InvalidParameter: if a number is not allowed.
     """
@@ -83,7 +85,10 @@ def make_kinds(
         validated_count(clusters, "clusters"),
         validated_count(most_frequent, "most_frequent", at_least=0),
     )
-    apart = np.arange(min(most, len(embedding) // 10)) if frequent is None else frequent
+    ranked = np.arange(len(embedding))
+    if counts is not None:
+        ranked = np.argsort(-counts[: len(embedding)], kind="stable")
+    apart = ranked[: min(most, len(embedding) // 10)]
     of = np.full(len(embedding) + 1, -1, dtype=np.int64)
     inside = np.setdiff1d(np.arange(len(embedding)), apart)
     count = max(1, min(clusters, len(inside) // _WORDS_A_KIND))
@@ -93,12 +98,6 @@ def make_kinds(
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     of[inside] = _cluster(vectors / np.maximum(lengths, 1e-12), count, np.random.default_rng(seed))
     return Kinds(of=of, count=count, mapped=before is None)
-
-
-def most_frequent_words(counts: Floats) -> Ids:
-    """Return the words that stand apart where it is known how frequent each word is: of a small vocabulary a
-    tenth."""
-    return np.argsort(-counts, kind="stable")[: min(MOST_FREQUENT, len(counts) // 10)]
 
 
 def _before_maps(embedding: Embedding) -> tuple[Embedding, Ids] | None:

@@ -121,8 +121,9 @@ class LabelledTexts:
 
     def take(self, places: Iterable[int]) -> LabelledTexts:
         """Return the texts at these places."""
-        labels, texts = zip(*((self.labels[i], self.texts[i]) for i in places), strict=True)
-        return replace(self, labels=list(labels), texts=list(texts))
+        chosen = list(places)
+        labels, texts = ([values[i] for i in chosen] for values in (self.labels, self.texts))
+        return replace(self, labels=labels, texts=texts)
 
 
 def read_labelled(

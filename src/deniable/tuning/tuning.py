@@ -18,7 +18,7 @@ from deniable.calibration.choice import evaluate
 from deniable.channel.channel import Channel
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.kinds import Kinds, make_kinds, most_frequent_words
+from deniable.embeddings.kinds import Kinds, make_kinds
 from deniable.embeddings.store import EmbeddingFacts
 from deniable.errors import InvalidParameter
 from deniable.measures.texts import Texts, join_texts
@@ -362,8 +362,7 @@ def _make_attacker(
     )
     count = max(1, int(np.searchsorted(np.cumsum(cut.lengths[places]), most)))
     texts = cut.take(places[:count])
-    counts = np.bincount(texts.ids, minlength=len(space) + 1)[:-1].astype(np.float64)
-    kinds = make_kinds(space, frequent=most_frequent_words(counts))
+    kinds = make_kinds(space, counts=np.bincount(texts.ids, minlength=len(space)))
     return Named.by_ids(texts, kinds, context=model), kinds
 
 

@@ -16,12 +16,11 @@ from deniable.audit import named
 from deniable.audit.named import Named, NamedShares, Way, read_named
 from deniable.channel.draws import Draws
 from deniable.decoding.ngrams import count_bigrams
-from deniable.embeddings.kinds import Kinds
+from deniable.embeddings.kinds import Kinds, make_kinds
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.lab.comparison.readings import (
     ReadingEffort,
     kinds_by_spelling,
-    kinds_in,
     make_sample,
     most_exposed,
     read_context,
@@ -240,7 +239,7 @@ def test_kinds_are_judged_at_words_that_have_one() -> None:
 
 def test_kinds_of_all_embeddings_are_those_of_the_first() -> None:
     whole = ring()
-    kinds = kinds_in(whole, np.arange(40))
+    kinds = make_kinds(whole, counts=np.ones(40))
     for embedding in (whole, ring_without(list(range(0, 40, 2)))):
         texts = cut_texts(["w4 w5 w39 elsewhere W6"], embedding)
         attacker = Named.by_spelling(texts, embedding, kinds_of=kinds_by_spelling(whole, kinds))

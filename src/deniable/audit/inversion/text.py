@@ -25,6 +25,7 @@ from deniable.arrays import Floats, Ids
 from deniable.channel.draws import Draws
 from deniable.decoding.ngrams import Bigrams, PairCounts
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.kinds import MOST_FREQUENT
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
 from deniable.measures.texts import Texts
@@ -141,7 +142,7 @@ class ShadowSample:
 
 
 GROUPS = ("frequent", "rare", "names", "numbers", "unknown", "others")
-MOST_FREQUENT, NOT_RARE = 150, 10_000
+NOT_RARE = 10_000
 """The first 150 words are frequent; those that come after the first 10,000 are rare."""
 
 LONGEST_PART = 100

@@ -40,7 +40,6 @@ from deniable.audit.inversion.results import (
 )
 from deniable.audit.inversion.text import (
     GROUPS,
-    MOST_FREQUENT,
     AttackedText,
     PublicText,
     read_attacked_text,
@@ -308,8 +307,7 @@ def make_truth(
     embedding: Embedding, text: AttackedText, shares: Floats, lists: Mapping[str, Ids] | None = None
 ) -> Truth:
     """Return what attackers of a text are judged by; ``shares`` say how frequent all words and ⊥ are."""
-    frequent = np.argsort(-shares[:-1], kind="stable")[: min(MOST_FREQUENT, len(embedding) // 10)]
-    kinds = make_kinds(embedding, frequent=frequent)
+    kinds = make_kinds(embedding, counts=shares)
     return Truth(text=text, groups=text.groups(embedding, shares), kinds=kinds, lists=dict(lists or {}))
 
 

@@ -19,7 +19,7 @@ from deniable.atomic import read_plain_file, write_whole
 from deniable.audit.named import Named
 from deniable.audit.results import summarise_embedding
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.kinds import Kinds
+from deniable.embeddings.kinds import Kinds, make_kinds
 from deniable.errors import InvalidParameter, RecordError, TargetsNotMet, UnusableAuditData
 from deniable.lab.comparison.readings import (
     ATTACKERS,
@@ -30,7 +30,6 @@ from deniable.lab.comparison.readings import (
     PublicContext,
     Target,
     kinds_by_spelling,
-    kinds_in,
     make_sample,
     mean_distance,
     read_attacker,
@@ -126,7 +125,8 @@ def compare_mechanisms(
     for each in embeddings:
         learn, tested = (some_words(part, each, longest=longest) for part in parts)
         if kinds is None and any(target.reading == "kinds" for target in settings.targets):
-            kinds = each, kinds_in(each, np.concatenate([learn.ids, tested.ids]))
+            words = np.bincount(np.concatenate([learn.ids, tested.ids]), minlength=len(each))
+            kinds = each, make_kinds(each, counts=words)
         public = None if settings.public is None else read_context(each, settings.public, data.texts)
         space = Space(
             each, learn, tested, settings, public=public, kinds=kinds, keep=keep, report=channel_report

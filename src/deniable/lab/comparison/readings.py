@@ -37,7 +37,7 @@ from deniable.channel.distribution import binomial_error
 from deniable.channel.draws import Draws
 from deniable.decoding.ngrams import Bigrams, PairCounts
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.kinds import Kinds, make_kinds, most_frequent_words
+from deniable.embeddings.kinds import Kinds
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.interfaces import Mechanism
 from deniable.measures.catalogue import Setting
@@ -230,13 +230,6 @@ def most_exposed(unchanged: Floats, shares: Floats, part: float = EXPOSED) -> Fl
     weights[order] = np.clip(part - before, 0.0, shares[order])
     weights /= weights.sum()
     return weights
-
-
-def kinds_in(embedding: Embedding, ids: Ids) -> Kinds:
-    """Return kinds of the words of an embedding; the most frequent words of a text, given as ids, stand
-    apart."""
-    counts = np.bincount(ids, minlength=len(embedding) + 1)[:-1].astype(np.float64)
-    return make_kinds(embedding, frequent=most_frequent_words(counts))
 
 
 def kinds_by_spelling(embedding: Embedding, kinds: Kinds) -> Callable[[list[str]], Ids]:
