@@ -46,17 +46,18 @@ FAST = "--dimension 2 --strength 3 --runs 1 --words 250 --effort 60 --rays 50"
 
 
 def write_public(folder: Path, count: int) -> Path:
-    """Write public texts with a mood, an author whom nothing tells, and a column that is empty; install their
-    embedding as made."""
+    """Write public texts with a mood, an author whom nothing tells, an age that hangs on the mood, stars that
+    are whole numbers, a column of values that stand once, and one that is empty; install their embedding as
+    made."""
     store.save(made_embedding(), "made")
     texts = public_texts(count)
     with (folder / "public.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["text", "mood", "author", "nothing"])
-        writer.writerows(
-            [text, label, f"author{i % 3}", ""]
-            for i, (text, label) in enumerate(zip(texts.texts, texts.labels, strict=True))
-        )
+        writer.writerow(["text", "mood", "author", "age", "stars", "once", "nothing"])
+        for i, (text, label) in enumerate(zip(texts.texts, texts.labels, strict=True)):
+            years = "" if i % 40 == 0 else f"{(30 if label == 'class0' else 60) + i % 29 + 0.5}"
+            once = f"only{i}" if i % 3 == 0 else ""
+            writer.writerow([text, label, f"author{i % 3}", years, i % 5, once, ""])
     return folder / "public.csv"
 
 
@@ -80,7 +81,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> TuningFindings:
             public,
             text_column="text",
             label_column="mood",
-            also=["author"],
+            also=["author", "age", "stars", "once"],
             embedding="made",
             settings=SETTINGS,
         )
@@ -96,7 +97,7 @@ def test_the_purpose_survives_better_than_without_a_map_at_the_same_attacker(fou
         assert attack.alone.words <= 0.15 + 4 * attack.alone.words_error
         assert attack.alone.words > 0.1
         assert attack.in_context is None
-    (author,) = found.others
+    author = found.others[0]
     assert (author.name, author.values, author.problem) == ("author", 3, None)
     assert author.shaped is not None
     assert author.shaped.accuracy < 0.5
@@ -155,36 +156,19 @@ def test_a_space_that_is_not_shaped_and_serves_as_well_is_named(
         assert "told in the embedding reduced to 4 axes" in said[0]
 
 
-def test_numbers_beside_the_purpose_are_told_by_quarters(tmp_path: Path) -> None:
-    store.save(made_embedding(), "made")
-    texts = public_texts(400)
-    with (tmp_path / "public.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["text", "mood", "age", "stars"])
-        for i, (text, label) in enumerate(zip(texts.texts, texts.labels, strict=True)):
-            years = "" if i % 40 == 0 else f"{(30 if label == 'class0' else 60) + i % 29 + 0.5}"
-            writer.writerow([text, label, years, i % 5])
-    found = tune(
-        tmp_path / "public.csv",
-        text_column="text",
-        label_column="mood",
-        also=["age", "stars"],
-        embedding="made",
-        settings=ONE_SPACE,
-    )
-    age, stars = found.others
+def test_numbers_beside_the_purpose_are_told_by_quarters(found: TuningFindings, few: Path) -> None:
+    _, age, stars, _ = found.others
     assert (age.name, age.values, stars.name, stars.values) == ("age (in quarters)", 4, "stars", 5)
-    assert (age.original or 0.0) > (age.majority or 1.0) + 0.1, "age hangs on the mood here"
+    assert (age.original or 0.0) > (age.majority or 1.0) + 0.1
     with pytest.raises(
         TaskDataError, match=r"'age' holds numbers, and a space is tuned to classes; .*takes numbers"
     ):
-        tune(
-            tmp_path / "public.csv",
-            text_column="text",
-            label_column="age",
-            embedding="made",
-            settings=ONE_SPACE,
-        )
+        tune(few, text_column="text", label_column="age", embedding="made", settings=ONE_SPACE)
+
+
+def test_an_attribute_that_cannot_be_learnt_is_said_to_be_so(found: TuningFindings) -> None:
+    assert found.others[-1].problem == "fewer than two values stand with two texts or more"
+    assert "was not measured: fewer than two values" in tuning_page(found, name="x").html()
 
 
 def test_what_was_walked_is_removed_at_the_end_and_kept_when_it_is_interrupted(
@@ -248,7 +232,7 @@ def test_by_points_the_same_is_found_and_few_channels_are_made(
         return make_channels(*given, epsilons=epsilons, **how)  # type: ignore[arg-type]
 
     monkeypatch.setattr("deniable.tuning.search.make_channels", count)
-    settings = replace(SETTINGS, quick=FINER, thorough=FINER)
+    settings = replace(ONE_SPACE, quick=FINER, thorough=FINER)
     by_points = tune(
         public,
         text_column="text",
@@ -478,21 +462,6 @@ def test_bad_input_is_refused_before_the_work(
 def test_settings_that_cannot_be_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidParameter):
         replace(SETTINGS, **wrong)  # type: ignore[arg-type]
-
-
-def test_an_attribute_that_cannot_be_learnt_is_said_to_be_so(few: Path) -> None:
-    rows = few.read_text().splitlines()
-    few.write_text(
-        "\n".join([rows[0], *(row.replace(",author0,", f",only{i},") for i, row in enumerate(rows[1:]))])
-        .replace(",author1,", ",,")
-        .replace(",author2,", ",,")
-        + "\n"
-    )
-    found = tune(
-        few, text_column="text", label_column="mood", also=["author"], embedding="made", settings=ONE_SPACE
-    )
-    assert found.others[0].problem == "fewer than two values stand with two texts or more"
-    assert "was not measured: fewer than two values" in tuning_page(found, name="x").html()
 
 
 def test_the_command_installs_calibrates_and_writes_a_page(
