@@ -120,9 +120,10 @@ def tune(
     from deniable.atomic import check_place
     from deniable.embeddings.store import free_place
     from deniable.errors import InvalidParameter
+    from deniable.purposes.installing import save_mapped
     from deniable.purposes.shaping import PUBLIC_ONLY
     from deniable.tuning.page import tuning_page
-    from deniable.tuning.tuning import calibrate_tuned, install_tuned
+    from deniable.tuning.tuning import calibrate_tuned
     from deniable.tuning.tuning import tune as tune_space
 
     chosen = mechanism.arguments()
@@ -166,7 +167,7 @@ def tune(
         )
     for warning in found.warnings:
         warn_once(warning)
-    install_tuned(found, new)
+    save_mapped(found.space.embedding, new)
     if report is not None:
         tuning_page(found, name=new).write(report)
     if tuning.rays:

@@ -19,13 +19,11 @@ from deniable.channel.channel import Channel
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.kinds import Kinds, make_kinds
-from deniable.embeddings.store import EmbeddingFacts
 from deniable.errors import InvalidParameter
 from deniable.measures.texts import Texts, join_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report, Steps
-from deniable.purposes.installing import save_mapped
 from deniable.purposes.label_check import label_warnings
 from deniable.purposes.shaping import validated_strength
 from deniable.records.reading import ReadingOptions
@@ -375,15 +373,6 @@ def _parts(report: Report | None, count: int) -> Iterator[Report]:
                 report(_FINE * place + _FINE * done // total, _FINE * count)
 
         yield tell
-
-
-def install_tuned(found: TuningFindings, name: str) -> EmbeddingFacts:
-    """Install the space that was chosen under a name.
-
-    :raises EmbeddingExists: if the name is taken.
-    :raises InvalidParameter: if the name is not allowed.
-    """
-    return save_mapped(found.space.embedding, name)
 
 
 def calibrate_tuned(

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,28 +60,15 @@ class Shadow:
                 chosen.append(part)
                 taken += len(part)
         drawn = Draws(mechanism, seed=seed).of_each(np.concatenate(chosen))
-        return ReleasedShadow(
-            documents=chosen, released=np.split(drawn, np.cumsum([len(each) for each in chosen])[:-1])
-        )
+        released = np.split(drawn, np.cumsum([len(each) for each in chosen])[:-1])
+        return ReleasedShadow(truth=np.concatenate(chosen), released=released)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReleasedShadow:
-    """Documents whose words the attacker knows, and what the mechanism made of them, all as ids."""
+class ReleasedShadow(NamedTuple):
+    """The words of documents, one after the other, and what the mechanism made of each document, as ids."""
 
-    documents: Sequence[Ids] = field(repr=False)
-    released: Sequence[Ids] = field(repr=False)
-
-    @property
-    def truth(self) -> Ids:
-        """The words of all documents, one after the other."""
-        return np.concatenate(self.documents)
-
-
-@dataclass(kw_only=True)
-class _Kept:
-    ids: Ids = field(repr=False)
-    times: int = 1
+    truth: Ids
+    released: Sequence[Ids]
 
 
 class ShadowSample:
@@ -94,7 +82,7 @@ class ShadowSample:
     def __init__(self, counts: PairCounts, *, words: int, seed: int, most: int = _MOST_DOCUMENTS) -> None:
         self._counts, self._words, self._most = counts, words, most
         self._key = f"shadow {seed}".encode()
-        self._kept: dict[bytes, _Kept] = {}
+        self._kept: dict[bytes, list[Ids]] = {}  # the same document as often as it was offered
         self._last_first: list[tuple[int, bytes]] = []
         self._offered = 0
 
@@ -103,9 +91,9 @@ class ShadowSample:
         self._offered += len(ids)
         place = blake2b(digest, key=self._key, digest_size=8).digest()
         if place in self._kept:
-            self._kept[place].times += 1
+            self._kept[place].append(self._kept[place][0])
             return
-        self._kept[place] = _Kept(ids=ids)
+        self._kept[place] = [ids]
         heapq.heappush(self._last_first, (-int.from_bytes(place, "big"), place))
         if len(self._kept) > self._most:
             _, last = heapq.heappop(self._last_first)
@@ -118,27 +106,26 @@ class ShadowSample:
         Documents are taken while they have fewer words than are wanted, and as long as half of all words are
         left.
         """
-        chosen: list[_Kept] = []
+        chosen: list[list[Ids]] = []
         words = taken = 0
-        for _, kept in sorted(self._kept.items()):
-            weight = kept.times * len(kept.ids)
-            if len(kept.ids) and words < self._words and taken + weight <= _LARGEST_SHARE * self._offered:
+        for place in sorted(self._kept):
+            kept = self._kept[place]
+            length, weight = len(kept[0]), len(kept) * len(kept[0])
+            if length and words < self._words and taken + weight <= _LARGEST_SHARE * self._offered:
                 chosen.append(kept)
-                words, taken = words + len(kept.ids), taken + weight
+                words, taken = words + length, taken + weight
             else:
                 self._count(kept)
         bigrams = self._counts.smooth()
         for kept in chosen:
             self._count(kept)
-        return (
-            None
-            if bigrams is None or not chosen
-            else Shadow(documents=[kept.ids for kept in chosen], bigrams=bigrams)
-        )
+        if bigrams is None or not chosen:
+            return None
+        return Shadow(documents=[kept[0] for kept in chosen], bigrams=bigrams)
 
-    def _count(self, kept: _Kept) -> None:
-        for _ in range(kept.times):
-            self._counts.add(kept.ids)
+    def _count(self, kept: list[Ids]) -> None:
+        for ids in kept:
+            self._counts.add(ids)
 
 
 GROUPS = ("frequent", "rare", "names", "numbers", "unknown", "others")
