@@ -19,6 +19,7 @@ from deniable.cli import (
     embeddings,
     explain,
     key,
+    mcp,
     mechanisms,
     privatize,
     receipt,
@@ -55,6 +56,7 @@ _GROUPS = {
     },
     "Run": {
         "serve": "Serve an HTTP API and a page.",
+        "mcp": "Serve a tool for agents.",
         "embeddings": "Manage the embeddings on this machine.",
         "mechanisms": "List the mechanisms and their options.",
         "doctor": "Show which search is in use, and why.",
@@ -115,7 +117,20 @@ def options(
     """Plausible deniability for text: private text in, text with other words out, with a proven guarantee."""
 
 
-_MODULES = (privatize, check, watch, receipt, receiving, explain, calibrate, utility, tune, serve, mechanisms)
+_MODULES = (
+    privatize,
+    check,
+    watch,
+    receipt,
+    receiving,
+    explain,
+    calibrate,
+    utility,
+    tune,
+    serve,
+    mcp,
+    mechanisms,
+)
 _COMMANDS = {name: command for each in (*_MODULES, doctor, release) for name, command in vars(each).items()}
 # The lab by its name: nothing outside imports it.
 _APPS = {"key": key.app, "audit": audit.app, "embeddings": embeddings.app}
