@@ -16,7 +16,7 @@ import numpy as np
 
 from deniable import Embedding, InsecureSeededRandomness, Multivariate
 from deniable.arrays import Floats, Ids
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter
 from scripts.pages import ROOT, table
 
 EPSILONS = (2, 3, 4, 5, 6, 7, 8, 9, 12)
@@ -26,9 +26,9 @@ DRAWS_FOR_THE_MEAN, DRAWS_FOR_A_WORD, DRAWS_FOR_RUNNING_WORDS = 5, 50, 20
 
 def review_ids(embedding: Embedding) -> Ids:
     """Return the ids of the running words of the example reviews, unknown words left out."""
-    cutter, lookup = Cutter(embedding), Lookup(embedding)
+    cutter = Cutter(embedding)
     with (ROOT / "examples" / "reviews.csv").open(encoding="utf-8", newline="") as file:
-        ids = [i for row in csv.DictReader(file) for i in lookup.ids(cutter.words(row["review"]))]
+        ids = [i for row in csv.DictReader(file) for i in cutter.ids(cutter.words(row["review"]))]
     return np.array([i for i in ids if i != embedding.unknown_id], dtype=np.int64)
 
 

@@ -29,7 +29,7 @@ from deniable.calibration.result import Targets
 from deniable.calibration.run import calibrate, sampled
 from deniable.embeddings import store
 from deniable.utility.measurement import measure_utility
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter
 from deniable.words.languages import normalise
 from deniable.words.public_text import read_lines
 from scripts.pages import EXPERIMENTS, options_of, read_json, write_json
@@ -115,11 +115,11 @@ def compare(vocabulary: Embedding, gold: Gold) -> dict[str, float]:
     A boundary is a place where a word starts or ends. Gold words without a letter or a digit are left out, as
     the cutter leaves them out.
     """
-    cutter, lookup, counts = Cutter(vocabulary), Lookup(vocabulary), Counter[str]()
+    cutter, counts = Cutter(vocabulary), Counter[str]()
     for text, gold_words in gold:
         words, gaps = cutter.words_and_gaps(text)
         counts["words"] += len(words)
-        counts["known"] += sum(i != vocabulary.unknown_id for i in lookup.ids(words))
+        counts["known"] += sum(i != vocabulary.unknown_id for i in cutter.ids(words))
         pieces = [piece for pair in zip(gaps, [*words, ""], strict=True) for piece in pair]
         spans = list(pairwise(accumulate(map(len, pieces), initial=0)))
         ours, theirs = set(spans[1:-1:2]), set(gold_spans(cutter, "".join(pieces), gold_words))

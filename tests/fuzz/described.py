@@ -98,8 +98,8 @@ def journal_files() -> list[Files]:
             journal.checkpoint(
                 records=records, length=partial.length, crc=partial.crc, tally=private.take_tally()
             )
-        journal.finish()
-        journal.seal()
+        journal.add(complete=True)
+        journal.add(sealed=True)
         journal.close()
         partial.close()
         return [{name: (Path(place) / name).read_bytes() for name in ("journal", "partial")}]

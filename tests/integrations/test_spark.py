@@ -32,7 +32,7 @@ from deniable.errors import UndecidedColumns
 from deniable.integrations import spark
 from deniable.integrations.spark import decoded, learn_decoder, privatized, ship_embedding
 from deniable.noise.key_file import write_new_key
-from deniable.purposes import install_reduced, install_shaped
+from deniable.purposes import install_shaped
 from tests.support.keeping import keeping
 from tests.support.made_purpose import made_embedding, public_texts
 from tests.support.spark_place import RECORDS, Place
@@ -303,23 +303,6 @@ def test_a_stream_without_a_key_and_a_wrong_key_file_are_refused(place: Place) -
         privatize(
             place.frame, "text", epsilon=1, embedding="tiny", key_file=place.folder / "none", record_id="id"
         )
-
-
-def test_a_reduced_embedding_is_sent_with_its_map_and_releases_as_on_one_machine(place: Place) -> None:
-    place.install("tiny")
-    if "reduced" not in [facts.name for facts in store.installed()]:
-        install_reduced("tiny", "reduced", dimension=3)
-    ship_embedding(place.spark, "reduced")
-    released = privatize(
-        place.frame, "text", epsilon=1, embedding="reduced", key_file=place.key, record_id="id"
-    )
-    expected = place.one_machine(mechanism=Multivariate(Embedding.open("reduced"), epsilon=1))
-    assert {row.id: row.text for row in released.collect()} == expected
-    assert expected != place.one_machine()
-    noted = receipt(
-        place.frame, "text", epsilon=1, embedding="reduced", key_file=place.key, record_id="id"
-    ).to_dict()
-    assert noted["embedding"]["map"]["kind"] == "reduced"
 
 
 def test_a_shaped_space_is_sent_released_noted_and_decoded_as_on_one_machine(place: Place) -> None:

@@ -205,7 +205,7 @@ def test_one_text_for_all_labels_teaches_no_direction() -> None:
     ("options", "says"),
     [
         ({"dimension": 12}, "11 axes only beside the 1 of the purpose; choose at most 11"),
-        ({"dimension": 0}, "at least 1"),
+        ({"dimension": -1}, "at least 0"),
         ({"strength": 0.0}, "between 0.01 and 1000"),
         ({"strength": float("nan")}, "between 0.01 and 1000"),
         ({"strength": True}, "between 0.01 and 1000"),

@@ -69,7 +69,7 @@ def test_what_is_released_is_cut_into_the_same_words_again(language: str) -> Non
     released = make_private(embedding).many(TEXTS[language] * 60, record_ids=range(60 * len(TEXTS[language])))
     cutter, reader = Cutter(embedding), ReleasedWords(embedding)
     for text, ids in zip(released, reader.ids(released), strict=True):
-        assert reader.lookup.ids(cutter.words(text or "")) == ids.tolist()
+        assert reader.cutter.ids(cutter.words(text or "")) == ids.tolist()
 
 
 CLITICS = {
@@ -92,7 +92,7 @@ def test_clitics_of_a_vocabulary_with_rules_are_released_as_words_that_are_read_
     cutter, reader = Cutter(embedding), ReleasedWords(embedding)
     expected = [[embedding.index[word] for word in text.split()] for text in texts]
     assert [ids.tolist() for ids in reader.ids(released)] == expected
-    assert [reader.lookup.ids(cutter.words(text or "")) for text in released] == expected
+    assert [reader.cutter.ids(cutter.words(text or "")) for text in released] == expected
 
 
 def test_clitics_are_joined_as_ever_where_text_is_cut_plainly() -> None:

@@ -18,7 +18,7 @@ from deniable.service.app import Service
 from deniable.service.messages import Choice
 from deniable.service.rules import Rules
 from deniable.service.settings import Allowed
-from deniable.words.cutter import Lookup
+from deniable.words.cutter import Cutter
 from deniable.words.frequency import by_rank
 from deniable.words.never_release import NeverRelease
 from tests.service.running import allowed, make_settings, running
@@ -38,7 +38,7 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Allowed:
 
 
 def columns(mechanism: Mechanism, words: list[str]) -> Any:
-    ids = np.array(Lookup(mechanism.embedding).ids(words), dtype=np.int64)
+    ids = np.array(Cutter(mechanism.embedding).ids(words), dtype=np.int64)
     channel = columns_of(mechanism, ids, seed=7, points=64)
     return np.array(list(channel.columns(ids)))[:, np.argsort(channel.inputs)]
 

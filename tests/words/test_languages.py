@@ -8,7 +8,7 @@ import hashlib
 import pytest
 
 from deniable import Embedding
-from deniable.words.cutter import RULES, Cutter, Lookup, rules_for
+from deniable.words.cutter import RULES, Cutter, rules_for
 from deniable.words.languages import (
     LANGUAGE_RULES,
     describe_cutting,
@@ -92,7 +92,7 @@ def test_a_vocabulary_with_vowel_marks_keeps_those_of_the_text() -> None:
 
 def test_words_are_looked_up_in_the_form_of_text() -> None:
     embedding = made_embedding("decomposed")
-    assert Lookup(embedding).ids(Cutter(embedding).words("Café cafe\u0301 über the naïve")) == [
+    assert Cutter(embedding).ids(Cutter(embedding).words("Café cafe\u0301 über the naïve")) == [
         0,
         0,
         1,
@@ -103,9 +103,9 @@ def test_words_are_looked_up_in_the_form_of_text() -> None:
 
 def test_of_two_words_that_coincide_the_one_spelled_as_text_is_goes_in() -> None:
     embedding = made_embedding("decomposed")
-    assert Lookup(embedding).ids(Cutter(embedding).words("first \ufb01rst")) == [embedding.index["first"]] * 2
+    assert Cutter(embedding).ids(Cutter(embedding).words("first \ufb01rst")) == [embedding.index["first"]] * 2
     both = Embedding(["the", "\ufb01n", "f\u0131n", "\uff46in"], [[1.0], [2.0], [3.0], [4.0]])
-    assert Lookup(both).ids(Cutter(both).words("fin")) == [1]
+    assert Cutter(both).ids(Cutter(both).words("fin")) == [1]
 
 
 def test_a_word_in_a_hundred_makes_a_language_and_fewer_do_not() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable import Embedding
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter
 from tests.support.made_languages import VOCABULARIES, made_embedding
 
 JAPANESE, CHINESE, THAI = (made_embedding(language) for language in ("japanese", "chinese", "thai"))
@@ -133,12 +133,12 @@ def test_no_word_begins_with_a_combining_mark() -> None:
 
 
 def test_forms_of_verbs_and_adjectives_go_in_as_the_word_itself() -> None:
-    ids = Lookup(JAPANESE).ids(Cutter(JAPANESE).words("寒かった 行って 食べた"))
+    ids = Cutter(JAPANESE).ids(Cutter(JAPANESE).words("寒かった 行って 食べた"))
     assert [JAPANESE.words[i] for i in ids] == ["寒い", "た", "行く", "て", "食べる", "た"]
 
 
 def test_forms_that_no_vocabulary_holds_stay_unknown() -> None:
-    assert Lookup(CHINESE).ids(["的", "行っ"]) == [CHINESE.unknown_id] * 2
+    assert Cutter(CHINESE).ids(["的", "行っ"]) == [CHINESE.unknown_id] * 2
 
 
 def test_text_in_another_language_than_the_vocabulary_is_cut_plainly() -> None:
@@ -152,8 +152,8 @@ def test_text_in_another_language_than_the_vocabulary_is_cut_plainly() -> None:
 @pytest.mark.parametrize("language", ["japanese", "chinese", "thai"])
 def test_every_word_of_the_vocabulary_by_itself_is_one_word(language: str) -> None:
     # Thai "น้ำ" among them, which NFKC spells otherwise.
-    cutter, lookup = Cutter(made_embedding(language)), Lookup(made_embedding(language))
-    assert [lookup.ids(cutter.words(word)) for word in VOCABULARIES[language]] == [
+    cutter = Cutter(made_embedding(language))
+    assert [cutter.ids(cutter.words(word)) for word in VOCABULARIES[language]] == [
         [i] for i in range(len(VOCABULARIES[language]))
     ]
 

@@ -11,7 +11,7 @@ from deniable.interfaces import Mechanism
 from deniable.noise.randomness import InsecureSeededRandomness
 from deniable.parameters import validated_count
 from deniable.release.privatizer import Privatizer
-from deniable.words.cutter import Lookup
+from deniable.words.cutter import Cutter
 
 Users = list[list[list[str]]]
 """The words of the texts of users."""
@@ -49,7 +49,7 @@ def draw_users(mechanism: Mechanism, users: Users, *, seed: int) -> tuple[Users,
     share of words that changed."""
     embedding = mechanism.embedding
     ids = np.array(
-        Lookup(embedding).ids([word for texts in users for words in texts for word in words]), dtype=np.int64
+        Cutter(embedding).ids([word for texts in users for words in texts for word in words]), dtype=np.int64
     )
     drawn = Draws(mechanism, seed=seed).of_each(ids)
     words = iter([embedding.words[i] for i in drawn.tolist()])

@@ -27,7 +27,7 @@ from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import Method
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter
 
 _WORDS_AT_ONCE = 1 << 14
 
@@ -197,7 +197,7 @@ def explain_word(
         )
         raise InvalidParameter("word", word, parts)
     word = words[0]
-    word_id = Lookup(embedding).ids([word])[0]
+    word_id = Cutter(embedding).ids([word])[0]
     known = word_id != embedding.unknown_id
     stand_in = int(embedding.stands_in(np.array([word_id]))[0])
     found = output_distribution(mechanism, word_id, draws=draws)

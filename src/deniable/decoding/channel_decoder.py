@@ -158,7 +158,7 @@ class ChannelDecoder:
         :raises InvalidParameter: if the embedding does not have the word, so that it cannot have been
             released.
         """
-        output = self.reader.lookup.ids([word])[0]
+        output = self.reader.cutter.ids([word])[0]
         if output == self.embedding.unknown_id:
             problem = f"is not a word of {self.embedding.name!r}, and cannot have been released"
             raise InvalidParameter("word", word, problem)

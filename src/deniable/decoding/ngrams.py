@@ -21,7 +21,7 @@ from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.progress import Report
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter
 from deniable.words.public_text import read_documents
 
 _EVEN = 1e-3
@@ -52,9 +52,9 @@ def read_bigrams(embedding: Embedding, path: Path, *, report: Report | None = No
 
     :raises UnusableAuditData: if the file holds no two words in a row.
     """
-    cutter, lookup = Cutter(embedding), Lookup(embedding)
+    cutter = Cutter(embedding)
     documents = (
-        np.array(lookup.ids(cutter.words(line)), dtype=np.int64)
+        np.array(cutter.ids(cutter.words(line)), dtype=np.int64)
         for line in read_documents(path, report=report)
     )
     found = count_bigrams(documents, len(embedding) + 1)

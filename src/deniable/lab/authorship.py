@@ -34,7 +34,7 @@ from deniable.progress import Report
 from deniable.records.reading import LabelledTexts
 from deniable.report.wording import Point, percent_fixed
 from deniable.utility.classifiers import SoftTfidf, sklearn
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter
 
 _JUDGED = 0.25
 
@@ -307,8 +307,8 @@ def _counts(texts: Sequence[str], decoder: ChannelDecoder) -> Any:
     out."""
     from scipy.sparse import csr_array
 
-    lookup = Lookup(decoder.embedding)
-    rows = [np.array(lookup.ids(text.split(" ")), dtype=np.int64) for text in texts]
+    cutter = Cutter(decoder.embedding)
+    rows = [np.array(cutter.ids(text.split(" ")), dtype=np.int64) for text in texts]
     rows = [np.searchsorted(decoder.inputs, row[np.isin(row, decoder.inputs)]) for row in rows]
     starts, flat = np.cumsum([0, *map(len, rows)]), np.concatenate([*rows, np.zeros(0, dtype=np.int64)])
     counts = csr_array((np.ones(len(flat)), flat, starts), shape=(len(rows), len(decoder.inputs)))

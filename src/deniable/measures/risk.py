@@ -23,7 +23,7 @@ from deniable.mechanisms.catalogue import ChosenMechanism, chosen_as
 from deniable.noise.randomness import SecureRandomness
 from deniable.parameters import STARTING_EPSILON
 from deniable.report.wording import percent
-from deniable.words.cutter import Lookup
+from deniable.words.cutter import Cutter
 from deniable.words.frequency import in_english, shares_of_all
 
 LEVELS = {"low": 0.08, "medium": 0.17, "high": 0.33}
@@ -121,7 +121,7 @@ def english_group(embedding: Embedding, listed: Sequence[str]) -> Words:
 
     :raises InvalidParameter: if the embedding does not hold the words of English text, or none of the list.
     """
-    ids = np.setdiff1d(Lookup(embedding).ids(list(listed)), embedding.unknown_id)
+    ids = np.setdiff1d(Cutter(embedding).ids(list(listed)), embedding.unknown_id)
     if not len(ids):
         raise InvalidParameter("words", f"{len(listed):,} words", "holds no word of the embedding")
     shares = np.zeros(len(embedding) + 1)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,11 +84,11 @@ def cut_texts(
 
     A text without words stays, with length 0.
     """
-    cutter, lookup = Cutter(embedding), Lookup(embedding)
+    cutter = Cutter(embedding)
     words = [cutter.words(text)[:longest] for text in texts]
     spelled = [word for each in words for word in each]
     return Texts(
-        ids=np.array(lookup.ids(spelled, folded=cutter.folds), dtype=np.int64),
+        ids=np.array(cutter.ids(spelled, folded=cutter.folds), dtype=np.int64),
         offsets=np.cumsum([0, *map(len, words)], dtype=np.int64),
         spelled=spelled,
         labels=labels,

@@ -37,7 +37,7 @@ from deniable.mechanisms.base import metric_privacy
 from deniable.mechanisms.softmax import Softmax
 from deniable.neighbours.selection import first_of_each
 from deniable.parameters import validated_share
-from deniable.words.cutter import Cutter, Lookup, Tokeniser
+from deniable.words.cutter import Cutter, Tokeniser
 from deniable.words.languages import normalise
 
 
@@ -164,9 +164,9 @@ def _ids_of(listed: list[str], embedding: Embedding) -> Ids:
 
     A listed "John", "New York" or "o'neil" must not stay outside because the vocabulary spells it otherwise.
     """
-    cutter, lookup = Cutter(embedding), Lookup(embedding)
+    cutter = Cutter(embedding)
     words = [word for entry in listed for word in cutter.words(entry)]
-    ids = lookup.ids(words)
+    ids = cutter.ids(words)
     if embedding.cased:
         folded = [_fold(word) for word in embedding.words]
         in_any_case = Tokeniser(frozenset(folded))

@@ -21,7 +21,7 @@ from deniable.progress import Report
 from deniable.purposes.principal import signed
 from deniable.purposes.public_texts import PublicTexts, check_learnable
 from deniable.utility.classifiers import sklearn
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter
 
 PENALTY = 0.25
 """Half of it times the squared weights is added to the mean loss of a text, with features of spread 1.
@@ -42,10 +42,10 @@ def mean_vectors(
 ) -> tuple[Floats, Flags]:
     """Return the mean vector of the known words of each text, and which texts hold any; the others are rows
     of zeros."""
-    cutter, lookup = Cutter(embedding), Lookup(embedding)
+    cutter = Cutter(embedding)
     means, known = np.zeros((len(texts), embedding.dimension)), np.zeros(len(texts), dtype=np.bool_)
     for place, text in enumerate(texts):
-        ids: Ids = np.array(lookup.ids(cutter.words(text), folded=cutter.folds), dtype=np.int64)
+        ids: Ids = np.array(cutter.ids(cutter.words(text), folded=cutter.folds), dtype=np.int64)
         ids = ids[ids != embedding.unknown_id]
         if len(ids):
             known[place] = True

@@ -257,7 +257,7 @@ class Job:
             if pieces or not journal.ends:
                 checkpoint(complete=bool(tail))
             if not tail:
-                journal.finish()
+                journal.add(complete=True)
 
     def _pack(self, reader: Reader, pieces: list[Any]) -> bytes:
         packed = reader.pack(pieces)
@@ -307,7 +307,7 @@ class Job:
                 repack(self.partial_path, finished, kind)
             if finished.is_file():
                 sync_file(finished)
-            journal.seal()
+            journal.add(sealed=True)
         if finished.exists():
             if finished.is_dir():  # which takes the place of no file
                 remove(self.partial_path)

@@ -158,7 +158,7 @@ class Journal(LockedLines):
         """Make this the journal of a job; ``replaces`` says whether it may replace an output that exists."""
         self.cut(0)
         self._forget()
-        self._add({"journal": _VERSION, "replaces": replaces, "job": dict(job)})
+        self.add(journal=_VERSION, replaces=replaces, job=dict(job))
 
     def checkpoint(
         self,
@@ -180,15 +180,7 @@ class Journal(LockedLines):
         done: dict[str, Any] = {"records": records, "length": length, "crc": crc, "tally": tally.to_dict()}
         if generator is not None and tally.words and generator not in self.generators:
             done["generator"] = generator
-        self._add({**done, "complete": True} if complete else done)
-
-    def finish(self) -> None:
-        """Record that every record is done."""
-        self._add({"complete": True})
-
-    def seal(self) -> None:
-        """Record that the finished file is made and takes the place of the partial one."""
-        self._add({"sealed": True})
+        self.add(**done, **({"complete": True} if complete else {}))
 
     def remove(self) -> None:
         """Delete the journal while its lock is held, then let go of it."""
@@ -196,7 +188,9 @@ class Journal(LockedLines):
             self.path.unlink(missing_ok=True)
         self.close()
 
-    def _add(self, entry: Mapping[str, Any]) -> None:
+    def add(self, **entry: Any) -> None:
+        """Record an entry: ``complete`` says that every record is done, ``sealed`` that the finished file is
+        made and takes the place of the partial one."""
         # Noted first: an interrupt while the disk is waited for must not make the job forget what is on
         # record.
         self._take_in(entry)

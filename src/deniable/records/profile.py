@@ -13,7 +13,7 @@ from typing import Literal
 from deniable.embeddings.embedding import Embedding
 from deniable.records.formats.columns import Leaf, Value
 from deniable.records.languages import language_of, language_of_text, other_languages, scripts_of
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter
 from deniable.words.never_release import BUILT_IN, built_in_words, fold, without_accents
 
 Kind = Literal[
@@ -159,7 +159,7 @@ class Gathering:
         """The number of words of the longest text."""
         return max(self.lengths, default=0)
 
-    def add(self, value: Value, cutter: Cutter, lookup: Lookup, unknown_id: int) -> None:
+    def add(self, value: Value, cutter: Cutter, unknown_id: int) -> None:
         """Take in one value."""
         self.values += 1
         if value is None or value == "":
@@ -186,7 +186,7 @@ class Gathering:
             self.long[digest] += 1
         self.words += len(words)
         self.lengths[len(words)] += 1
-        self.unknown += sum(number == unknown_id for number in lookup.ids(words))
+        self.unknown += sum(number == unknown_id for number in cutter.ids(words))
         self.frequent.update(word.casefold() for word in words)
         self.scripts += scripts_of(words)
         if (language := language_of_text(words)) is not None:
@@ -283,11 +283,7 @@ class Columns:
     """The columns of a file while its records come in."""
 
     def __init__(self, embedding: Embedding) -> None:
-        self._cutter, self._lookup, self._unknown_id = (
-            Cutter(embedding),
-            Lookup(embedding),
-            embedding.unknown_id,
-        )
+        self._cutter, self._unknown_id = Cutter(embedding), embedding.unknown_id
         self._found: dict[str | None, Gathering] = {}
         self.more = False
         """Whether there are more columns than are looked into."""
@@ -300,7 +296,7 @@ class Columns:
         if column is None:
             self.more = True
         else:
-            column.add(value, self._cutter, self._lookup, self._unknown_id)
+            column.add(value, self._cutter, self._unknown_id)
 
     def profiles(self) -> list[ColumnProfile]:
         """Return what is known of each column, in the order in which they came."""

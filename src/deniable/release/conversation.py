@@ -30,7 +30,7 @@ import numpy as np
 from deniable.errors import InvalidParameter
 from deniable.noise.encoding import encode_parts
 from deniable.release.privatizer import Privatizer
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter
 
 RELAXATION = (
     "a message sent again in the same conversation gets the same words: the reader of the release can tell "
@@ -60,7 +60,6 @@ class Conversations:
         embedding = private.mechanism.embedding
         self._private, self._keyed = private, private.keyed
         self._cutter = Cutter(embedding, keep_case=private.policy.case == "keep")
-        self._lookup = Lookup(embedding)
         self._secret = private.keyed.derive(b"conversations")
 
     def release(self, messages: Sequence[str], *, name: str = "") -> list[str]:
@@ -89,7 +88,7 @@ class Conversations:
 
     def words(self, text: str) -> bytes:
         """Return what a message is told by: the ids of its words."""
-        found = self._lookup.ids(self._cutter.words(text), folded=self._cutter.folds)
+        found = self._cutter.ids(self._cutter.words(text), folded=self._cutter.folds)
         return np.array(found, dtype="<i8").tobytes()
 
     def _digest(self, parts: Sequence[str | bytes], *, size: int) -> bytes:

@@ -23,7 +23,7 @@ from deniable.errors import InvalidParameter, UnknownWord
 from deniable.neighbours import best_neighbours
 from deniable.progress import check_interrupt
 from deniable.release.writing import REDACTED, Shape, Writer, marks_of, shape_of
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter
 
 UnknownPolicy = Literal["perturb", "subwords", "redact", "drop", "error"]
 PunctuationPolicy = Literal["drop", "keep"]
@@ -164,7 +164,6 @@ class Drafter:
         self._policy = policy
         self._unknown = embedding.unknown_id
         self._cutter = Cutter(embedding, keep_case=policy.case == "keep")
-        self._lookup = Lookup(embedding)
         self._subwords = SubwordLookup(embedding) if policy.unknown == "subwords" else None
         self._vocabulary = embedding.words
         self._stands_in = None if embedding.protection is None else embedding.protection.tolist()
@@ -188,7 +187,7 @@ class Drafter:
         :raises UnknownWord: if the policy is to stop at unknown words and there is one.
         """
         words, gaps = self._cut(text)
-        ids = self._lookup.ids(words, folded=self._cutter.folds)
+        ids = self._cutter.ids(words, folded=self._cutter.folds)
         unknown = ids.count(self._unknown)
         if self._plain:
             return self._finished(
@@ -281,7 +280,7 @@ class Drafter:
                     f"{parts}; list single words, each of which is released wherever it occurs",
                 )
             words += found
-        return frozenset(self._lookup.ids(words)) - {self._unknown}
+        return frozenset(self._cutter.ids(words)) - {self._unknown}
 
 
 class SubwordLookup:

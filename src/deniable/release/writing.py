@@ -56,7 +56,7 @@ class Writer:
 
     def _shaped(self, word: str, shape: Shape) -> str:
         shaped = shape(word)
-        ids = self._reader.lookup.ids
+        ids = self._reader.cutter.ids
         return shaped if shaped == word or ids([shaped]) == ids([word]) else word
 
     def _join(self, words: Sequence[str]) -> str:

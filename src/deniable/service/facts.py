@@ -50,7 +50,7 @@ from deniable.service.replies import (
     WordsReply,
 )
 from deniable.service.rules import Prepared, Rules
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter
 from deniable.words.frequency import as_shares, shares_of_all
 
 _RAYS = 200
@@ -193,7 +193,7 @@ class Facts:
         words = Cutter(embedding).words(text)
         if len(words) > _MOST_WORDS:
             raise Refused(413, f"text: at most {_MOST_WORDS} words are looked at here")
-        ids = np.array(Lookup(embedding).ids(words), dtype=np.int64)
+        ids = np.array(Cutter(embedding).ids(words), dtype=np.int64)
         distinct, places = np.unique(ids, return_inverse=True)
         epsilons = np.linspace(1.0, max(self._rules.settings.release.max_epsilon, 2.0), _EPSILONS_OF_A_TABLE)
         rows = [
@@ -254,7 +254,7 @@ def guesses(mechanism: Mechanism, words: list[str]) -> DecodeReply:
     """Return which words could have stood behind each released word, the likeliest first, and what that rests
     on."""
     embedding = mechanism.embedding
-    ids = Lookup(embedding).ids(words)
+    ids = Cutter(embedding).ids(words)
     known = np.array(sorted({i for i in ids if i != embedding.unknown_id}), dtype=np.int64)
     told, by = dict[int, GuessReply](), "no released word is known"
     if len(known):
@@ -300,9 +300,9 @@ def _picture(mechanism: Mechanism, explanation: Explanation) -> list[dict[str, A
     chances = {outcome.word: outcome.probability for outcome in explanation.outcomes}
     near = [*(each.word for each in explanation.neighbours), *list(chances)[:_IN_A_PICTURE]]
     names = [name for name in dict.fromkeys(near) if name != word]
-    lookup = Lookup(embedding)
-    own = embedding.rows(np.array(lookup.ids([word])))[0]
-    apart = embedding.rows(np.array(lookup.ids(names), dtype=np.int64)).astype(np.float64) - own
+    cutter = Cutter(embedding)
+    own = embedding.rows(np.array(cutter.ids([word])))[0]
+    apart = embedding.rows(np.array(cutter.ids(names), dtype=np.int64)).astype(np.float64) - own
     _, _, axes = np.linalg.svd(apart - apart.mean(axis=0), full_matrices=False)
     flat = apart @ axes[:2].T
     flat = np.pad(flat, ((0, 0), (0, 2 - flat.shape[1])))

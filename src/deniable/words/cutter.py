@@ -2,8 +2,8 @@
 
 What is cut depends on the public vocabulary (which compounds it holds, and whether it is cased) and on the
 policy for case, and on nothing else. Whoever cuts text in another way measures something that no release
-does. ``Lookup`` is the public map π of the proof, from words to ids: every word that the vocabulary does not
-hold becomes ⊥.
+does. ``Cutter.ids`` is the public map π of the proof, from words to ids: every word that the vocabulary does
+not hold becomes ⊥.
 
 *How it is cut.* Text is brought to Unicode form NFKC with one kind of apostrophe and cut into
 chunks by a pattern of the ``regex`` library (its character classes know combining marks; the standard
@@ -330,11 +330,15 @@ def _spellings(vocabulary: Vocabulary) -> Mapping[str, int]:
 
 
 class Cutter:
-    """Cuts texts into words as a release with this vocabulary does.
+    """Cuts texts into words as a release with this vocabulary does, and finds their ids.
 
     Words that were taken out of the vocabulary are cut as if they were still in it, so that each is one
     unknown word, whatever its parts. An uncased vocabulary folds text to lower case before it is cut, unless
     ``keep_case`` says that a policy releases the case of words.
+
+    An uncased vocabulary is looked up in lower case; a cased one by the exact spelling, then in lower case. A
+    vocabulary that asks for more than the plain rules is looked up by the spelling that text has
+    (``LanguageRules``).
     """
 
     def __init__(self, vocabulary: Vocabulary, *, keep_case: bool = False) -> None:
@@ -342,6 +346,8 @@ class Cutter:
         self._languages = whole.language_rules
         self._tokeniser = Tokeniser(_spellings(whole), cased=whole.cased, languages=self._languages)
         self.folds = not whole.cased and not keep_case
+        self._index, self._cased = _spellings(vocabulary), vocabulary.cased
+        self._unknown = vocabulary.unknown_id
 
     def words(self, text: str) -> list[str]:
         """Return the words of a text, in lower case if the cutter ``folds``."""
@@ -362,20 +368,6 @@ class Cutter:
         if self._languages is not None:
             normalised = self._languages.prepare(normalised)
         return normalised.lower() if self.folds else normalised
-
-
-class Lookup:
-    """Finds the id of a word as people type it.
-
-    An uncased vocabulary is looked up in lower case; a cased one by the exact spelling, then in lower case. A
-    vocabulary that asks for more than the plain rules is looked up by the spelling that text has
-    (``LanguageRules``).
-    """
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._index = _spellings(vocabulary)
-        self._cased = vocabulary.cased
-        self._unknown = vocabulary.unknown_id
 
     def ids(self, words: list[str], *, folded: bool = False) -> list[int]:
         """Return the id of each word; ⊥ where it is unknown. ``folded`` says that all of them are in lower

@@ -11,7 +11,7 @@ import regex
 
 from deniable.arrays import Floats, Ids
 from deniable.errors import InvalidParameter
-from deniable.words.cutter import CLITICS, Cutter, Lookup, Vocabulary
+from deniable.words.cutter import CLITICS, Cutter, Vocabulary
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -68,13 +68,9 @@ class ReleasedWords:
     """
 
     def __init__(self, embedding: Vocabulary, marks: Iterable[str] = ()) -> None:
-        self.lookup = Lookup(embedding)
+        self.cutter = Cutter(embedding)
         self.marks = frozenset(marks)
-        self._cutter, self._unknown, self._outputs = (
-            Cutter(embedding),
-            embedding.unknown_id,
-            len(embedding.words),
-        )
+        self._unknown, self._outputs = embedding.unknown_id, len(embedding.words)
         self._embedding = embedding
 
     def ids(self, texts: Iterable[str | None]) -> Iterator[Ids]:
@@ -116,7 +112,7 @@ class ReleasedWords:
         if not self.marks.isdisjoint(words):
             words = [word for word in words if word not in self.marks]
         # Released words stand as the vocabulary has them, unless their case was kept.
-        found = self.lookup.ids(words, folded=True)
+        found = self.cutter.ids(words, folded=True)
         if self._unknown not in found:
             return found
         ids: list[int] = []
@@ -141,7 +137,7 @@ class ReleasedWords:
             return self.read(regex.sub(r"\L<marks>", " ", written, marks=list(self.marks)))
         if found is None:
             found = self._between_marks(written)
-        return self.lookup.ids(self._cutter.words(written)) if found is None else found
+        return self.cutter.ids(self.cutter.words(written)) if found is None else found
 
     def _with_clitics(self, written: str) -> list[int] | None:
         """Return the ids of one word, or of none for a mark, and of the clitics after it; None if it is
@@ -153,7 +149,7 @@ class ReleasedWords:
             # up.
             if stop <= _LONG or stop <= self._longest:
                 stem = written[:stop]
-                known = self.lookup.id(stem)
+                known = self.cutter.id(stem)
                 if known != self._unknown:
                     return [known, *reversed(clitics)]
                 if stem in self.marks:
@@ -161,7 +157,7 @@ class ReleasedWords:
             clitic = _LAST_CLITIC.match(written, 0, stop) if may_end_so else None
             if clitic is None:
                 return None
-            clitics.append(self.lookup.id(clitic.group()))
+            clitics.append(self.cutter.id(clitic.group()))
             if clitics[-1] == self._unknown:
                 return None
             stop = clitic.start()

@@ -196,13 +196,14 @@ def test_a_partial_file_that_was_swapped_for_a_link_is_neither_published_nor_mad
 ) -> None:
     outside.chmod(0o600)
     (tmp_path / "in.csv").write_text("id,text\n1,the fox\n")
-    finish = Journal.finish
+    add = Journal.add
 
-    def finish_and_swap(journal: Journal) -> None:
-        finish(journal)
-        as_link(tmp_path / "out.csv.partial", outside)
+    def add_and_swap(opened: Journal, /, **entry: Any) -> None:
+        add(opened, **entry)
+        if "complete" in entry:
+            as_link(tmp_path / "out.csv.partial", outside)
 
-    monkeypatch.setattr(Journal, "finish", finish_and_swap)
+    monkeypatch.setattr(Journal, "add", add_and_swap)
     with pytest.raises(OSError, match="symbolic link"):
         privatize_file(private, tmp_path / "in.csv", tmp_path / "out.csv", columns=["text"])
     assert not (tmp_path / "out.csv").exists()

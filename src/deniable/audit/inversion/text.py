@@ -30,7 +30,7 @@ from deniable.embeddings.kinds import MOST_FREQUENT
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
 from deniable.measures.texts import Texts
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter
 from deniable.words.public_text import read_documents
 
 _MOST_DOCUMENTS = 20_000
@@ -217,7 +217,7 @@ def read_public_text(
     :raises UnusableAuditData: if it holds no two words in a row, or no document is left to read, to learn
         from or to attack.
     """
-    cutter, lookup, random = Cutter(embedding), Lookup(embedding), np.random.default_rng([seed, 11])
+    cutter, random = Cutter(embedding), np.random.default_rng([seed, 11])
     held, counts, left_out = _Sample(places, random), PairCounts(len(embedding) + 1), 0
     shadow = None if shadow_words is None else ShadowSample(counts, words=shadow_words, seed=seed)
     # Read before, since a document may stand before the place at which it is held back.
@@ -232,7 +232,7 @@ def read_public_text(
         if digest in apart:
             left_out += 1
             continue
-        ids = np.array(lookup.ids(cutter.words(line)), dtype=np.int64)
+        ids = np.array(cutter.ids(cutter.words(line)), dtype=np.int64)
         if shadow is None:
             counts.add(ids)
         else:
@@ -302,7 +302,7 @@ def make_attacked_text(
 
     :raises UnusableAuditData: if they hold no words, or none that the embedding knows.
     """
-    lookup, cutter, typed = Lookup(embedding), Cutter(embedding), Cutter(embedding, keep_case=True)
+    cutter, typed = Cutter(embedding), Cutter(embedding, keep_case=True)
     random = np.random.default_rng(0) if random is None else random
     order = range(len(documents)) if places is None else random.permutation(len(documents)).tolist()
     wanted = np.zeros(0, dtype=np.int64) if listed is None else listed
@@ -314,7 +314,7 @@ def make_attacked_text(
         enough = places is not None and words >= places
         if enough and (not len(wanted) or further >= (places or 0)):
             break
-        ids = np.array(lookup.ids(cutter.words(documents[number])), dtype=np.int64)
+        ids = np.array(cutter.ids(cutter.words(documents[number])), dtype=np.int64)
         if not len(ids) or (enough and not np.isin(ids, wanted).any()):
             continue
         _count_capitals(*typed.words_and_gaps(documents[number]), ids, capital, small)

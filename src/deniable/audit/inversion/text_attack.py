@@ -58,7 +58,7 @@ from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report
-from deniable.words.cutter import Lookup
+from deniable.words.cutter import Cutter
 from deniable.words.frequency import shares_of_all
 from deniable.words.public_text import read_word_list
 
@@ -312,7 +312,7 @@ def make_truth(
 
 
 def _read_list(embedding: Embedding, path: Path) -> Ids:
-    ids = np.unique(Lookup(embedding).ids(read_word_list(path, name="words")))
+    ids = np.unique(Cutter(embedding).ids(read_word_list(path, name="words")))
     known: Ids = ids[ids != embedding.unknown_id].astype(np.int64)
     if not len(known):
         raise UnusableAuditData(path, f"none of its words is in the embedding {embedding.name!r}")

@@ -44,7 +44,7 @@ from deniable.measures.catalogue import Setting
 from deniable.measures.texts import Texts
 from deniable.parameters import validated_count
 from deniable.utility.accuracy import DecodingEffort
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter
 from deniable.words.public_text import read_documents
 
 Name = Literal["average", "worst", "adversary"] | Way
@@ -237,7 +237,7 @@ def kinds_by_spelling(embedding: Embedding, kinds: Kinds) -> Callable[[list[str]
     does not know."""
 
     def of(words: list[str]) -> Ids:
-        found: Ids = kinds.of[np.array(Lookup(embedding).ids(words), dtype=np.int64)]
+        found: Ids = kinds.of[np.array(Cutter(embedding).ids(words), dtype=np.int64)]
         return found
 
     return of
@@ -260,7 +260,7 @@ def read_context(embedding: Embedding, path: Path, attacked: Iterable[str]) -> P
     :raises RecordError: if the file cannot be read.
     :raises UnusableAuditData: if no two words in a row are left.
     """
-    cutter, lookup = Cutter(embedding), Lookup(embedding)
+    cutter = Cutter(embedding)
     counts, whole = PairCounts(len(embedding) + 1), blake2b(digest_size=16)
     apart, left_out = {digest_of(text) for text in attacked}, 0
     for line in read_documents(path):
@@ -269,7 +269,7 @@ def read_context(embedding: Embedding, path: Path, attacked: Iterable[str]) -> P
             left_out += 1
         elif line.strip():
             # A protected word goes in as the word that stands in for it: so it does here.
-            counts.add(embedding.stands_in(np.array(lookup.ids(cutter.words(line)), dtype=np.int64)))
+            counts.add(embedding.stands_in(np.array(cutter.ids(cutter.words(line)), dtype=np.int64)))
     bigrams = counts.smooth()
     if bigrams is None:
         problem = "holds no two words in a row outside of the compared texts; give another public text"
