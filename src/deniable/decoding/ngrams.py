@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,25 @@ class Bigrams:
     backing_off: Floats = field(repr=False)
     alone: Floats = field(repr=False)
     counts: Floats = field(repr=False)
+
+    def between(self, first: int | None, last: int | None) -> Floats:
+        """Return a number for each word and ⊥ that grows as it is likely between two words; None stands for
+        an end of the text."""
+        shares = self.alone.copy()
+        if first is not None:
+            shares *= self.backing_off[first]
+            start, end = self.follows.indptr[first : first + 2]
+            shares[self.follows.indices[start:end]] += self.follows.data[start:end]
+        if last is not None:
+            ahead = self.backing_off * self.alone[last]
+            start, end = self._before.indptr[last : last + 2]
+            ahead[self._before.indices[start:end]] += self._before.data[start:end]
+            shares *= ahead
+        return shares
+
+    @cached_property
+    def _before(self) -> Any:
+        return self.follows.tocsc()
 
     def probability(self, first: int, second: int) -> float:
         """Return P(second | first)."""

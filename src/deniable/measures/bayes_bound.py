@@ -31,7 +31,7 @@ namely Gamma). So the bound at the largest ε that a word can get holds for all,
 search for an ε needs.
 
 What it does not say: readers of whole texts may know more, by what stands around a word. They are bounded by
-the same formula with the chances that the context gives, for the words of that place. And it speaks of words
+the same formula with the chances that the context gives (``in_context``). And it speaks of words
 drawn from π: rare words of a group may be named far more often, which is why groups are asked for.
 """
 
@@ -52,6 +52,7 @@ from deniable.mechanisms.base import ExactSums, NearestWord, exact_sums, radial_
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.mechanisms.rank_smoothing import RankSmoothing
 from deniable.mechanisms.vickrey import Vickrey
+from deniable.noise.randomness import RadialNoise
 from deniable.parameters import validated_share
 
 DRAWS, DRAWS_TO_SEARCH = 12_000, 1_000
@@ -190,21 +191,17 @@ def _largest_chances(mechanism: NearestWord, words: Words, hidden: Floats, draws
     """Return for each draw the chance of the likeliest word, or kind, given its noisy point."""
     noise = radial_noise(mechanism)
     assert noise is not None  # noqa: S101 - said by the caller
-    embedding, chance = mechanism.embedding, np.random.Generator(np.random.PCG64(seed))
+    chance = np.random.Generator(np.random.PCG64(seed))
     inputs = np.flatnonzero(hidden > 0.0)
     shares = hidden[inputs] / hidden[inputs].sum()
     kinds = None if words.kinds is None else words.kinds.of[inputs]
     if kinds is not None:
         order = np.argsort(kinds, kind="stable")
         inputs, shares, kinds = inputs[order], shares[order], kinds[order]
-    places = _coordinates(mechanism, inputs)
+    places = coordinates(mechanism, inputs)
     # The same numbers for every ε: so the search compares like with like.
     own = np.searchsorted(np.cumsum(shares)[:-1], chance.random(draws), side="right")
-    directions = chance.standard_normal((draws, embedding.dimension))
-    if noise.lengths == "gamma":
-        lengths = chance.standard_gamma(embedding.dimension, draws)
-        norms = np.sqrt((directions * directions).sum(axis=1))
-        directions *= (lengths / np.where(norms > 0.0, norms, 1.0))[:, None]
+    directions = unit_noise(noise, draws, chance)
     points = _Points(places, shares, squared=noise.lengths == "chi", kinds=kinds)
     tops = np.empty(draws)
     for start in range(0, draws, _ROWS_AT_ONCE):
@@ -213,7 +210,17 @@ def _largest_chances(mechanism: NearestWord, words: Words, hidden: Floats, draws
     return tops
 
 
-def _coordinates(mechanism: NearestWord, inputs: Ids) -> Floats:
+def unit_noise(noise: RadialNoise, draws: int, chance: np.random.Generator) -> Floats:
+    """Return round noise in lengths of the noise, a row for each draw."""
+    directions: Floats = chance.standard_normal((draws, noise.dimension))
+    if noise.lengths == "gamma":
+        lengths = chance.standard_gamma(noise.dimension, draws)
+        norms = np.sqrt((directions * directions).sum(axis=1))
+        directions *= (lengths / np.where(norms > 0.0, norms, 1.0))[:, None]
+    return directions
+
+
+def coordinates(mechanism: NearestWord, inputs: Ids) -> Floats:
     """Return the words as they go in, around their centre, in lengths of the noise: its density depends on
     the plain distance there."""
     noise, embedding = radial_noise(mechanism), mechanism.embedding
@@ -246,7 +253,7 @@ class _Points:
         words."""
         points, of_own = (
             self._exact[own] + noise,
-            self._log_shares[own] - self._cost(np.einsum("ij,ij->i", noise, noise)),
+            self._log_shares[own] - cost(np.einsum("ij,ij->i", noise, noise), squared=self._squared),
         )
         sides: Floats = np.column_stack(
             [-2.0 * points, np.einsum("ij,ij->i", points, points), np.ones(len(own))]
@@ -257,8 +264,8 @@ class _Points:
         for start in range(0, len(self._exact), at_once):
             block = slice(start, start + at_once)
             squares: Floats = sides @ self._places[:, block]
-            logs: Floats = self._log_shares[block].astype(self._type) - self._cost(
-                np.maximum(squares, 0.0, out=squares)
+            logs: Floats = self._log_shares[block].astype(self._type) - cost(
+                np.maximum(squares, 0.0, out=squares), squared=self._squared
             )
             inside = np.flatnonzero((own >= start) & (own < start + at_once))
             logs[inside, own[inside] - start] = of_own[inside]  # its distance is known exactly
@@ -275,12 +282,14 @@ class _Points:
         tops = 1.0 if self._kinds is None else masses.max(axis=1)
         return np.minimum(tops / sums[:, 0], 1.0)
 
-    def _cost(self, squares: Floats) -> Floats:
-        """Return minus the logarithm of the density at some squared distances, in their place."""
-        if self._squared:
-            squares *= 0.5
-            return squares
-        return np.sqrt(squares, out=squares)
+
+def cost(squares: Floats, *, squared: bool) -> Floats:
+    """Return minus the logarithm of the density at some squared distances, in their place; ``squared`` for
+    normal noise."""
+    if squared:
+        squares *= 0.5
+        return squares
+    return np.sqrt(squares, out=squares)
 
 
 def _by_sums(sums: ExactSums, words: Words, hidden: Floats, epsilon: float, outputs: int) -> float:

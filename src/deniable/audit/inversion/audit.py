@@ -91,7 +91,9 @@ def audit_inversion(
 
             channel = read.channel(made, mechanism, seed=seed, report=made_of_channel)
             attackers = read.attack(made, channel, seed=seed)
-            at_value = replace(at_value, attackers=attackers, text_bound=read.bound(made, attackers))
+            at_value = replace(
+                at_value, attackers=attackers, text_bounds=read.bounds(made, attackers, seed=seed)
+            )
         found.append(at_value)
         say(parts * (place + 1))
     return InversionResult(

@@ -29,8 +29,10 @@ from deniable.channel.distribution import binomial_error
 from deniable.channel.draws import Draws
 from deniable.decoding.posterior import BayesAdversary
 from deniable.decoding.priors import SUPPORT
+from deniable.embeddings.kinds import Kinds
 from deniable.interfaces import Mechanism
 from deniable.measures.bayes_bound import Words, bayes_bound
+from deniable.measures.estimate import Estimate as Bound
 from deniable.mechanisms.base import method_of
 from deniable.parameters import validated_count
 
@@ -126,18 +128,26 @@ def invert(
     )
 
 
-def proved_bound(mechanism: Mechanism, shares: Floats, *, best: float) -> ProvedBound | None:
-    """Return what no reader of single words exceeds at these shares of all words and ⊥, beside the best
-    attack; None if it is not known.
+def proved_bound(
+    mechanism: Mechanism, shares: Floats, *, best: float, kinds: Kinds | None = None
+) -> ProvedBound | None:
+    """Return what no reader of single words, or of their kinds, exceeds at these shares of all words and ⊥,
+    beside the best attack; None if it is not known.
 
     Exact sums over all pairs of a large vocabulary take too long for an audit.
     """
     if method_of(mechanism) == "exact" and np.count_nonzero(shares) * len(mechanism.embedding) > _MOST_SUMS:
         return None
-    found = bayes_bound(mechanism, Words(shares=shares, in_words="words as frequent as the attackers know"))
-    return (
-        None if found is None else ProvedBound(value=found.value, at_most=found.high, gap=found.high - best)
-    )
+    if kinds is not None and not shares[kinds.of >= 0].any():
+        return None
+    words = Words(shares=shares, in_words="words as frequent as the attackers know", kinds=kinds)
+    found = bayes_bound(mechanism, words)
+    return None if found is None else above(found, best)
+
+
+def above(found: Bound, best: float) -> ProvedBound:
+    """Return a bound above the best attack."""
+    return ProvedBound(value=found.value, at_most=found.high, gap=found.high - best)
 
 
 class _Released(NamedTuple):

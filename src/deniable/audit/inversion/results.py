@@ -158,8 +158,9 @@ class InversionFinding:
 
     ``bayes`` to ``at_risk`` are about words that are drawn by their frequency, ``attackers`` about running
     text, if there was any: first who guesses blindly, then whoever knows more. ``bound`` is proved for drawn
-    words. ``text_bound`` is for words as frequent as the known ones of the running text, and for attackers
-    who read them one by one. Both are None where no bound is known, and in earlier results.
+    words, ``text_bounds`` for the running text: for attackers who read one by one its known words, their
+    kinds, or those of a group or a list, at their own frequencies; and for those in context. None where no
+    bound is known, and in earlier results.
     """
 
     epsilon: float
@@ -172,7 +173,7 @@ class InversionFinding:
     at_risk: tuple[WordAtRisk, ...]
     attackers: tuple[AttackerFinding, ...] = ()
     bound: ProvedBound | None = None
-    text_bound: ProvedBound | None = None
+    text_bounds: dict[str, ProvedBound] | None = None
 
     @property
     def drawn(self) -> dict[str, Estimate]:

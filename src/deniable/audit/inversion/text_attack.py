@@ -26,7 +26,7 @@ from deniable.audit.inversion.attackers import (
     in_context,
     word_by_word,
 )
-from deniable.audit.inversion.drawn_words import InversionEffort, proved_bound
+from deniable.audit.inversion.drawn_words import InversionEffort, above, proved_bound
 from deniable.audit.inversion.results import (
     ALONE,
     BLIND,
@@ -56,12 +56,14 @@ from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.kinds import Kinds, make_kinds
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
+from deniable.measures.in_context import bound_in_context
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report
 from deniable.words.cutter import Cutter
 from deniable.words.frequency import shares_of_all
 from deniable.words.public_text import read_word_list
 
+_PLACES_IN_CONTEXT = 1_000
 _WORDS_TO_CHOOSE_BY = 3_000
 """How many words of public text attackers release to choose how far to trust what they read."""
 
@@ -246,15 +248,55 @@ class TextAttack:
             began = time.perf_counter()
         return tuple(found)
 
-    def bound(self, mechanism: Mechanism, found: Sequence[AttackerFinding]) -> ProvedBound | None:
-        """Return what no reader of single words exceeds at the frequencies of the text's own known words;
-        None if it is not known."""
-        ids = self.truth.text.ids[: self.truth.text.judged]
-        counts = np.bincount(ids[ids != self.embedding.unknown_id], minlength=len(self.embedding) + 1).astype(
-            np.float64
-        )
-        one_by_one = [each.word.first.value for each in found if each.name in (BLIND, ALONE, NEAREST_WORD)]
-        return proved_bound(mechanism, counts, best=max(one_by_one)) if counts.any() and one_by_one else None
+    def bounds(
+        self, mechanism: Mechanism, found: Sequence[AttackerFinding], *, seed: int
+    ) -> dict[str, ProvedBound] | None:
+        """Return what no reader of single words exceeds at the frequencies of the text's own known words, of
+        their kinds, and of each group and list; and what no reader in context does. None if nothing is
+        known."""
+        truth, unknown = self.truth, self.embedding.unknown_id
+        drawn = slice(0, truth.text.judged)
+        ids, groups = truth.text.ids[drawn], truth.groups[drawn]
+        alone = [each for each in found if each.name in (BLIND, ALONE, NEAREST_WORD)]
+        asked: dict[str, tuple[Ids, Sequence[Success | None]]] = {
+            "known words of the text": (ids, [each.word for each in alone])
+        }
+        for place, name in enumerate(GROUPS):
+            asked[f"words of the text: {name}"] = (
+                ids[groups == place],
+                [each.groups[place].word for each in alone],
+            )
+        for place, (name, listed) in enumerate(truth.lists.items()):
+            own = truth.text.ids[np.isin(truth.text.ids, listed)]
+            asked[f"list {name}"] = own, [each.lists[place].word for each in alone]
+        asked["kinds"] = ids, [each.kind for each in alone]
+        bounds = {}
+        for name, (words, reached) in asked.items():
+            known = words[words != unknown]
+            shares = np.bincount(known, minlength=len(self.embedding) + 1).astype(np.float64)
+            best = max((each.first.value for each in reached if each is not None), default=None)
+            kinds = truth.kinds if name == "kinds" else None
+            if best is not None and len(known):
+                bounds[name] = proved_bound(mechanism, shares, best=best, kinds=kinds)
+        best_of_all = max(each.word.first.value for each in found)
+        in_context = bound_in_context(mechanism, self._in_context(seed), in_words="words of the bigrams")
+        if in_context is not None:
+            bounds["in context"] = above(in_context, best_of_all)
+        return {name: bound for name, bound in bounds.items() if bound is not None} or None
+
+    def _in_context(self, seed: int) -> Iterator[Floats]:
+        """Yield how likely each known word is, by the public bigrams, between the true words around places of
+        the text."""
+        chance = np.random.default_rng([seed, 7])
+        text, bigrams = self.truth.text, self.public.bigrams
+        places = [(document, place) for document in text.split(text.ids) for place in range(len(document))]
+        for number in chance.permutation(len(places))[:_PLACES_IN_CONTEXT].tolist():
+            document, place = places[number]
+            first = int(document[place - 1]) if place else None
+            last = int(document[place + 1]) if place + 1 < len(document) else None
+            shares = bigrams.between(first, last)
+            shares[self.embedding.unknown_id] = 0.0
+            yield shares
 
     def _attackers(self, mechanism: Mechanism, channel: Channel, seed: int) -> Iterator[Attacker]:
         """Yield each attacker when it is its turn: their tables are large."""

@@ -206,12 +206,13 @@ def _bound_table(result: InversionResult) -> Table:
             f"{100 * bound.gap:.1f} points",
         ]
         for each in result.results
-        for what, bound in (("drawn words", each.bound), ("known words of the text", each.text_bound))
+        for what, bound in {"drawn words": each.bound, **(each.text_bounds or {})}.items()
         if bound is not None
     ]
     caption = (
-        "Readers of single words: the best attack below, the proved bound above. Readers in context "
-        "may name more"
+        "The best attack below, the proved bound above: for readers of single words at the frequencies of "
+        "these words, and for readers who know all other words where they follow the public bigrams. Text "
+        "that is more predictable can be read more often than that"
     )
     return Table(caption, ["ε", "of", "best attack", "no reader exceeds (95 %)", "gap"], rows, 2)
 
