@@ -136,7 +136,7 @@ def test_a_fuzzer_finds_no_endpoint_that_is_not_as_described(client: Client, tmp
         "run",
         f"{client.address}/openapi.json",
         "--max-examples=20",
-        "--request-timeout=60",
+        "--request-timeout=600",
         # What the operator does not allow is refused, whatever its form.
         "--exclude-checks=positive_data_acceptance",
         cwd=tmp_path,

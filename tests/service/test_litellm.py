@@ -99,10 +99,10 @@ def litellm(programs: Path, folder: Path, model: Model, service: str) -> Iterato
             env={**os.environ, "LITELLM_MASTER_KEY": MASTER},
         )
     try:
-        until = time.monotonic() + 300
+        until = time.monotonic() + 600
         while True:
             try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/health/liveliness", timeout=5)
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/health/liveliness", timeout=600)
                 break
             except OSError:
                 assert process.poll() is None, (folder / "litellm.log").read_text()
@@ -111,7 +111,7 @@ def litellm(programs: Path, folder: Path, model: Model, service: str) -> Iterato
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(600)
 
 
 def asked(programs: Path, folder: Path, address: str, what: dict[str, Any]) -> dict[str, Any]:

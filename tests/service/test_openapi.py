@@ -108,7 +108,7 @@ def replies(client: Client) -> Iterator[tuple[str, str, Reply]]:
     for path in ("", "/output", "/card", "/receipt"):
         yield ask(f"GET /jobs/{{id}}{path}")
     yield ask("DELETE /jobs/{id}")
-    for query in ("?name=a.csv&column=text&keep=id&wait=5", "?name=a.csv", "?name=a.doc", ""):
+    for query in ("?name=a.csv&column=text&keep=id&wait=600", "?name=a.csv", "?name=a.doc", ""):
         yield ask("POST /files", query, ROWS, OCTETS)
     for query in ("?name=a.csv", "?name=a.parquet"):
         yield ask("POST /check", query, ROWS, OCTETS)

@@ -74,4 +74,4 @@ def serving_model() -> Iterator[Model]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(60)
+        thread.join(600)

@@ -83,7 +83,7 @@ def test_a_parquet_cell_that_is_too_long_is_refused_with_its_record(
     pq.write_table(table, tmp_path / "in.parquet")
     with pytest.raises(RecordError, match="record 3: a text is longer than 16,777,216 characters; split it"):
         privatize_file(private, tmp_path / "in.parquet", tmp_path / "out.parquet", columns=["t"])
-    assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
+    assert not (tmp_path / "out.parquet").exists()
 
 
 def test_json_records_without_the_column_are_not_held_without_end(

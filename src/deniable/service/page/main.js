@@ -10,7 +10,7 @@ const MOST_DECODED = 60;
 const SHOWN_BARS = 8;
 const PROTECTS_NOBODY = 1000;
 const SAMPLES = {
-  "a doctor's note": "The patient is a nurse and pregnant. She takes valium for panic attacks since her divorce and fears losing her job.",
+  "a doctor's note": "The patient is a nurse and pregnant. She takes antidepressants for panic attacks since her divorce and fears losing her job.",
   "a support request": "Please reset my password. The laptop was stolen from my hotel in Toronto and the thief can read our invoices.",
   "a review": "The hotel was wonderful but the breakfast was cold and the waiter rude. My husband will not come back to Lisbon.",
 };
@@ -347,12 +347,13 @@ async function begin() {
   release();
 }
 
-// A level of risk stands for a value of ε, which the server knows or finds.
+// The server knows or finds the ε of a level of risk. The slider moves in tenths: rounded up, it would exceed the level.
 async function takeRisk(level) {
   const button = byId(`risk-${level}`);
   button.setAttribute("aria-busy", "true");
   try {
-    byId("epsilon").value = (await get(`/card?risk=${level}`)).epsilon_per_word;
+    const { epsilon_per_word: epsilon } = await get(`/card?risk=${level}`);
+    byId("epsilon").value = Math.floor(10 * epsilon + 1e-6) / 10;
     moved();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
