@@ -114,13 +114,13 @@ def test_any_words_and_values_come_back_exactly(
     path = write(tmp_path / "v.txt", words, vectors, header=header)
     options = {"format": "word2vec-text" if header else "glove"}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text.line_blocks, "__kwdefaults__", {"block_bytes": block_bytes})
+        patch.setattr(text, "BLOCK_BYTES", block_bytes)
         if not header:
             # Words full of spaces may outvote the others on the dimension; one plain word in front of each
             # settles it.
             words = [f"w{i}" for i in range(len(words))] + words
             vectors = np.concatenate([vectors, vectors])
-            patch.setattr(text.line_blocks, "__kwdefaults__", {"block_bytes": 1 << 20})
+            patch.setattr(text, "BLOCK_BYTES", 1 << 20)
             write(path, words, vectors)
         read_words, read, _ = read_all(path, **options)
     assert read_words == words
@@ -133,7 +133,7 @@ def test_no_line_is_lost_wherever_a_block_ends(
 ) -> None:
     path = tmp_path / "v.txt"
     path.write_bytes(b"6 1\n" + b"".join(b"w%d 0.%d\n" % (i, i) for i in range(6)))
-    monkeypatch.setattr(text.line_blocks, "__kwdefaults__", {"block_bytes": block_bytes})
+    monkeypatch.setattr(text, "BLOCK_BYTES", block_bytes)
     words, vectors, _ = read_all(path)
     assert words == [f"w{i}" for i in range(6)]
     np.testing.assert_array_equal(vectors[:, 0], np.array([0, 0.1, 0.2, 0.3, 0.4, 0.5], dtype=np.float32))
@@ -220,13 +220,13 @@ def test_junk_in_the_middle_of_a_text_is_found(refused: Refused) -> None:
 def test_empty_lines_in_the_middle_are_refused_across_blocks(
     refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text.line_blocks, "__kwdefaults__", {"block_bytes": 9})
+    monkeypatch.setattr(text, "BLOCK_BYTES", 9)
     assert refused(b"a 1 2\nb 1 2\n\n\n\n\n\n\n\n\n\n\n\n\nc 1 2\n").line == 3
 
 
 def test_a_file_without_line_breaks_is_no_text(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "LONGEST_LINE", 1000)
-    monkeypatch.setattr(text.line_blocks, "__kwdefaults__", {"block_bytes": 400})
+    monkeypatch.setattr(text, "BLOCK_BYTES", 400)
     assert "no line break" in refused(b"a" * 5000).problem
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, cast
 
 import typer
 
@@ -27,14 +27,7 @@ def calibrate(
     named_at_most: float | None = None,
     quantile: float = 1.0,
     epsilon: list[float] | None = None,
-    rays: Annotated[
-        int,
-        typer.Option(
-            "--effort",
-            min=1,
-            help="How many random directions to follow from each word, or draws for each word and ε.",
-        ),
-    ] = 1000,
+    rays: int = 1000,
     words: Path | None = None,
     sample: int | None = None,
     protect: str | None = None,
@@ -91,9 +84,10 @@ def calibrate(
     :param quiet -q: No progress.
     """
     from deniable import calibration
+    from deniable.parameters import validated_count
     from deniable.words.public_text import read_word_list
 
-    chosen = mechanism.choose()
+    chosen, draws = mechanism.choose(), validated_count(rays, "--effort")
     targets = calibration.Targets(
         max_unchanged=max_unchanged, min_distinct=min_distinct, quantile=quantile, max_capacity=max_capacity
     )
@@ -129,7 +123,7 @@ def calibrate(
                 mechanism=chosen,
                 targets=targets,
                 epsilons=epsilon or (),
-                draws=rays,
+                draws=draws,
                 words=None if words is None else read_word_list(words),
                 sample=sample,
                 support_of_all=all_walks,

@@ -185,11 +185,6 @@ DataFile = Annotated[
     Path,
     typer.Argument(help="CSV, TSV, JSON, JSON Lines, Parquet or a spreadsheet with one text per record."),
 ]
-AsJson = bool
-Quiet = bool
-Device = str
-PageFile = Path | None
-NeverReleased = list[str] | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,9 +3,8 @@ purpose."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -18,14 +17,6 @@ if TYPE_CHECKING:
 
 Name = Annotated[str, typer.Argument(help="The name of an embedding.")]
 New = Annotated[str, typer.Option("--as", help="The name to install the new embedding under.")]
-
-
-class Labels(StrEnum):
-    """What labels are taken for."""
-
-    auto = "auto"
-    classes = "classes"
-    numbers = "numbers"
 
 
 @with_groups
@@ -56,7 +47,7 @@ def shape(
     text: list[str],
     label: list[str],
     new: New,
-    labels: Labels = Labels.auto,
+    labels: Literal["auto", "classes", "numbers"] = "auto",
     dimension: int = 16,
     strength: float = 4.0,
     reading: FileOptions,
@@ -92,7 +83,7 @@ def shape(
     warn(PUBLIC_ONLY)
     options = reading.reading()
     public = [
-        read_public(path, text_column=texts, label_column=of, kind=labels.value, **options)
+        read_public(path, text_column=texts, label_column=of, kind=labels, **options)
         for path, texts, of in columns
     ]
     space = Embedding.open(name)

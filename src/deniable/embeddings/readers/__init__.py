@@ -15,7 +15,7 @@ from pathlib import Path
 
 from deniable.embeddings.readers.packing import open_unpacked, packing_of_bytes, unpacked_copy
 from deniable.embeddings.readers.raw import RawEmbedding
-from deniable.embeddings.readers.text import are_numbers, is_number, read_text
+from deniable.embeddings.readers.text import is_number, parse_numbers, read_text
 from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.progress import Report
 
@@ -62,8 +62,8 @@ def open_embedding_file(
     chosen = format or detect_format(path)
     with ExitStack() as stack:
         if chosen in ("glove", "word2vec-text", "fasttext-text"):
-            stream = stack.enter_context(open_unpacked(path, report=report))
-            yield read_text(stream, source=path, header=chosen != "glove")
+            read = stack.enter_context(open_unpacked(path, report=report))
+            yield read_text(read, source=path, header=chosen != "glove")
             return
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=work)))
         content = unpacked_copy(path, folder, report=report)
@@ -92,8 +92,8 @@ def detect_format(path: Path) -> str:
 
     :raises MalformedEmbedding: if the file is empty, packed twice, or in no known format.
     """
-    with open_unpacked(path) as stream:
-        head = stream.read(_HEAD_BYTES)
+    with open_unpacked(path) as read:
+        head = read(_HEAD_BYTES)
     if not head:
         raise MalformedEmbedding(path, "the file is empty")
     packing = packing_of_bytes(head)
@@ -128,7 +128,8 @@ def _is_binary(body: bytes, *, dimension: int) -> bool:
     """Return whether the words are followed by raw floats rather than by decimal numbers."""
     line, ended, _ = body.partition(b"\n")
     fields = line.rstrip(b" \r").split(b" ")
-    if ended and len(fields) > dimension > 0 and are_numbers(b" ".join(fields[-dimension:])):
+    values = b" ".join(fields[-dimension:])
+    if ended and len(fields) > dimension > 0 and parse_numbers(values) is not None:
         return False
     try:
         text = codecs.getincrementaldecoder("utf-8")().decode(body)

@@ -6,7 +6,7 @@ import lzma
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO, cast
@@ -34,6 +34,8 @@ DAMAGE = (
 """What the libraries raise when a packed file is damaged."""
 
 
+Read = Callable[[int], bytes]
+
 MOST_UNPACKED, MOST_GROWN, GROWN_FROM = 64 << 30, 100, 64 << 20
 """How far a packed file may grow before it is refused as a bomb: bytes in any case, and once past
 ``GROWN_FROM`` bytes so many times its packed size. Vectors shrink to a third or a half when packed, never to
@@ -43,40 +45,6 @@ a hundredth."""
 def has_grown_too_far(unpacked: int, packed: int) -> bool:
     """Return whether a file of ``packed`` bytes has grown too far."""
     return unpacked > min(MOST_UNPACKED, max(GROWN_FROM, MOST_GROWN * packed))
-
-
-class UnpackedStream:
-    """Bytes of a file after unpacking, as far as it may grow; progress is reported in bytes of the file
-    itself."""
-
-    def __init__(
-        self, stream: IO[bytes], raw: IO[bytes], path: Path, packing: str | None, report: Report | None
-    ) -> None:
-        """Hold the file as it lies at ``path`` (``raw``) and what unpacks it."""
-        self._stream, self._raw, self._path, self._packing = stream, raw, path, packing
-        self._report, self._size, self._unpacked = report, path.stat().st_size, 0
-
-    def read(self, size: int) -> bytes:
-        """Return up to ``size`` bytes; nothing at the end.
-
-        :raises MalformedEmbedding: if the packed file is damaged, cut off, or grows past the limit.
-        """
-        try:
-            data = self._stream.read(size)
-        except DAMAGE as error:
-            if self._packing is None:
-                raise
-            raise _damaged(self._path, self._packing, error) from error
-        if self._packing is not None and has_grown_too_far(self._unpacked + len(data), self._size):
-            problem = (
-                f"{self._size:,} bytes unpack to more than {self._unpacked:,}, past the limit for packed "
-                "files; if you trust the file, unpack it yourself and add the result"
-            )
-            raise MalformedEmbedding(self._path, problem)
-        self._unpacked += len(data)
-        if self._report is not None:
-            self._report(min(self._raw.tell(), self._size), self._size)
-        return data
 
 
 def _damaged(path: Path, packing: str, error: BaseException) -> MalformedEmbedding:
@@ -111,19 +79,44 @@ def _is_npz(path: Path, start: bytes) -> bool:
 
 
 @contextmanager
-def open_unpacked(path: Path, *, report: Report | None = None) -> Iterator[UnpackedStream]:
-    """Open a file for reading, unpacking it on the way if it is packed.
+def open_unpacked(path: Path, *, report: Report | None = None) -> Iterator[Read]:
+    """Lend a function that reads up to a number of bytes of a file, unpacked if it is packed; nothing at its
+    end.
 
-    :raises MalformedEmbedding: if it is a zip archive that does not hold exactly one readable file.
+    ``report`` is told how many bytes of the file itself were read.
+
+    :raises MalformedEmbedding: now or when it is read, if the file is damaged, cut off, grows past the limit,
+        or is a zip archive that does not hold exactly one readable file.
     """
-    packing = packing_of(path)
+    packing, size, unpacked = packing_of(path), path.stat().st_size, 0
     with ExitStack() as stack:
         raw = stack.enter_context(path.open("rb"))
         if packing == "zip":
             stream = _only_member(path, raw, stack)
         else:
             stream = decompress(cast(BinaryIO, raw), packing)
-        yield UnpackedStream(stack.enter_context(stream), raw, path, packing, report)
+        stack.enter_context(stream)
+
+        def read(most: int) -> bytes:
+            nonlocal unpacked
+            try:
+                data = stream.read(most)
+            except DAMAGE as error:
+                if packing is None:
+                    raise
+                raise _damaged(path, packing, error) from error
+            if packing is not None and has_grown_too_far(unpacked + len(data), size):
+                problem = (
+                    f"{size:,} bytes unpack to more than {unpacked:,}, past the limit for packed files; "
+                    "if you trust the file, unpack it yourself and add the result"
+                )
+                raise MalformedEmbedding(path, problem)
+            unpacked += len(data)
+            if report is not None:
+                report(min(raw.tell(), size), size)
+            return data
+
+        yield read
 
 
 def _only_member(path: Path, raw: IO[bytes], stack: ExitStack) -> IO[bytes]:
@@ -154,7 +147,7 @@ def unpacked_copy(path: Path, folder: Path, *, report: Report | None = None) -> 
     if packing_of(path) is None:
         return path
     copy = folder / "unpacked"
-    with open_unpacked(path, report=report) as stream, copy.open("wb") as out:
-        while data := stream.read(1 << 22):
+    with open_unpacked(path, report=report) as read, copy.open("wb") as out:
+        while data := read(1 << 22):
             out.write(data)
     return copy

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deniable.arrays import Vectors
-from deniable.embeddings.readers.packing import UnpackedStream
+from deniable.embeddings.readers.packing import Read
 from deniable.embeddings.readers.raw import Block, RawEmbedding
 from deniable.errors import MalformedEmbedding
 
@@ -29,12 +29,12 @@ LONGEST_LINE = 1 << 26
 _STARTS_OF_NUMBERS = frozenset(bytes([start]) for start in b"+-.0123456789iInN")
 
 
-def read_text(stream: UnpackedStream, *, source: Path, header: bool) -> RawEmbedding:
+def read_text(read: Read, *, source: Path, header: bool) -> RawEmbedding:
     """Return the embedding of a text file, read as it is consumed.
 
     :raises MalformedEmbedding: if the file is empty or has no valid header where one must be.
     """
-    blocks = line_blocks(stream, source=source)
+    blocks = line_blocks(read, source=source)
     lines, ended = next(blocks, ([], True))
     if not any(lines):
         raise MalformedEmbedding(source, "the file is empty")
@@ -117,7 +117,8 @@ def _block(lines: list[bytes], ended: bool, dimension: int, source: Path, first_
         if surplus == 0:
             word, _, tail = line.partition(b" ")
         elif surplus > 0:
-            word, tail = _split_after_spaces(line, dimension)
+            word = line.rsplit(b" ", dimension)[0]
+            tail = line[len(word) + 1 :]
             if is_number(word.rpartition(b" ")[2]):
                 raise MalformedEmbedding(source, _too_many(line, word, dimension), line=first_line + offset)
         else:
@@ -130,11 +131,6 @@ def _block(lines: list[bytes], ended: bool, dimension: int, source: Path, first_
     return _decode(words, source, first_line), parse_values(
         tails, dimension, source=source, first_line=first_line
     )
-
-
-def _split_after_spaces(line: bytes, dimension: int) -> tuple[bytes, bytes]:
-    word = line.rsplit(b" ", dimension)[0]
-    return word, line[len(word) + 1 :]
 
 
 def _too_many(line: bytes, word: bytes, dimension: int) -> str:
@@ -180,9 +176,7 @@ def _show(text: bytes) -> str:
     return repr(text[:50].decode("utf-8", "backslashreplace"))
 
 
-def line_blocks(
-    stream: UnpackedStream, *, source: Path, block_bytes: int = BLOCK_BYTES
-) -> Iterator[tuple[list[bytes], bool]]:
+def line_blocks(read: Read, *, source: Path) -> Iterator[tuple[list[bytes], bool]]:
     """Yield lists of lines without their ends, in order, and whether the last line of the list was ended by a
     line break.
 
@@ -194,7 +188,7 @@ def line_blocks(
     rest: list[bytes] = []
     held = 0
     at_start = True
-    while data := stream.read(block_bytes):
+    while data := read(BLOCK_BYTES):
         if at_start:
             # A mark before a space is not a mark: it is the word U+FEFF.
             if data.startswith(b"\xef\xbb\xbf") and data[3:4] != b" ":
@@ -241,11 +235,6 @@ def parse_values(tails: Sequence[bytes], dimension: int, *, source: Path, first_
 def is_number(field: bytes) -> bool:
     """Return whether a field reads as a number (NaN and infinity included)."""
     return field[:1] in _STARTS_OF_NUMBERS and b" " not in field and parse_numbers(field) is not None
-
-
-def are_numbers(fields: bytes) -> bool:
-    """Return whether all fields, separated by single spaces, read as numbers (NaN and infinity included)."""
-    return parse_numbers(fields) is not None
 
 
 def _parse_values(tails: Sequence[bytes], dimension: int) -> Vectors | None:

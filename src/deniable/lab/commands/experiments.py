@@ -11,13 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from deniable.cli.options import (
-    AsJson,
     Epsilons,
     FileOptions,
     MechanismOptions,
-    NeverReleased,
-    PageFile,
-    Quiet,
     open_without,
     with_groups,
 )
@@ -103,16 +99,16 @@ def compare(
     reading: FileOptions,
     mechanism: list[str] | None = None,
     embedding: list[str] | None = None,
-    never_release: NeverReleased = None,
+    never_release: list[str] | None = None,
     options: ComparisonOptions,
     train: int | None = None,
     test: int | None = None,
     longest: int | None = None,
     keep: Path | None = None,
     save: Path | None = None,
-    report: PageFile = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    report: Path | None = None,
+    as_json: bool = False,
+    quiet: bool = False,
     device: str = "cpu",  # noqa: ARG001 - its callback sets it
 ) -> None:
     """Compare mechanisms at equal privacy: ε is chosen for each so that all have the same reading, then text
