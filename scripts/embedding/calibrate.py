@@ -2,11 +2,13 @@
 receipts.
 
     python -m scripts.embedding.calibrate [whole|names-1|names-2]
+    python -m scripts.embedding.calibrate for-sentiment
 
 And calibration-without-names-1.json and -2.json: the same of the default without the words of each built-in
-list of names. N_w is computed for all words, S_w and distinct words for a sample, with the rays that every
-calibration uses; so anybody gets the same file. Interrupted, it continues where it was. With "capacity" the
-capacities alone are computed, from what stands in the files.
+list of names. The name of a built-in space makes its three files, without S_w in one dimension, where two
+rays are all there are. N_w is computed for all words, S_w and distinct words for a sample, with the rays that
+every calibration uses; so anybody gets the same file. Interrupted, it continues where it was. With "capacity"
+the capacities alone are computed, from what stands in the files.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from deniable.arrays import Ids
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.writing import make_note, note_capacity
 from deniable.embeddings.derived import leave_out
+from deniable.embeddings.places import BUILT_IN as SPACES
 from deniable.neighbours.selection import released_words
 from deniable.progress import Progress
 from deniable.release.note import FILE_NAME, without_list
@@ -33,6 +36,7 @@ from scripts.pages import ROOT, write_json
 
 FOLDER = ROOT / "src" / "deniable" / "embeddings" / "data"
 EPSILONS = [*(x / 2 for x in range(2, 17)), 9.0, 10.0, 12.0, 14.0, 16.0, 20.0]
+EPSILONS_OF_SPACES = [0.1, 0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.63, 0.8, *EPSILONS]
 RAYS, SAMPLE = 1000, 1000
 ONE_SIDED = 1.6448536269514722  # 95 % of a normal variable
 
@@ -41,6 +45,11 @@ def main() -> None:
     """Compute and write the files, or the one that is named."""
     os.environ.setdefault("DENIABLE_HOME", str(Path(tempfile.gettempdir()) / "deniable-calibrate-default"))
     names = [each for each in sys.argv[1:] if each != "capacity"]
+    for space in (each for each in SPACES if each in names):
+        for listed in (None, *sorted({*BUILT_IN.values()})):
+            target = FOLDER / space.removeprefix("for-") / (without_list(listed) if listed else FILE_NAME)
+            write_calibration(leave_out(Embedding.open(space), NeverRelease.of(listed)), target)
+        names = [each for each in names if each != space] or ["none"]
     for listed in (None, *sorted({*BUILT_IN.values()})):
         if (listed or "whole") in (names or [listed or "whole"]):
             embedding = leave_out(Embedding.open(), NeverRelease.of(listed))
@@ -73,19 +82,25 @@ def write_capacities(embedding: Embedding, target: Path) -> None:
 
 def write_calibration(embedding: Embedding, target: Path) -> None:
     """Compute and write one file."""
-    sample = sample_of(embedding)
+    line = embedding.dimension == 1
     with Progress("N_w of all words", unit="words") as progress:
-        whole = measure_by_rays(embedding, rays=RAYS, report=progress.report)
+        whole = measure_by_rays(embedding, rays=2 if line else RAYS, report=progress.report)
+    epsilons = EPSILONS if embedding.linear_map is None else EPSILONS_OF_SPACES
+    if line:
+        note = make_note(whole, epsilons).to_dict()
+        write_json(target, {"made_by": "scripts/embedding/calibrate.py", **note})
+        return
+    sample = sample_of(embedding)
     with Progress("S_w of a sample", unit="words") as progress:
         some = measure_by_rays(
             embedding,
             rays=RAYS,
             ids=sample,
-            epsilons=np.array(EPSILONS),
+            epsilons=np.array(epsilons),
             support=True,
             report=progress.report,
         )
-    note = make_note(whole, EPSILONS, some).to_dict()
+    note = make_note(whole, epsilons, some).to_dict()
     write_json(target, {"made_by": "scripts/embedding/calibrate.py", **note})
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from deniable.embeddings.content import content_fingerprint, shadowed_rows
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.places import default_provenance
+from deniable.embeddings.places import provenance_of
 from deniable.words.cutter import Tokeniser
 from deniable.words.languages import normalise
 from tests.support.scripts import load_script
@@ -64,7 +64,7 @@ def test_the_unknown_word_is_the_mean_of_all_vectors(default: Embedding) -> None
 
 
 def test_the_files_are_those_of_the_provenance_and_fit_into_6_mb() -> None:
-    for name, digest in default_provenance().files_sha256.items():
+    for name, digest in provenance_of().files_sha256.items():
         assert hashlib.sha256((DATA / name).read_bytes()).hexdigest() == digest, name
     assert sum(file.stat().st_size for file in DATA.iterdir()) <= 6_000_000
 
@@ -128,7 +128,7 @@ def test_the_tokeniser_returns_every_word_as_one_word(default: Embedding) -> Non
 
 
 def test_the_lists_by_hand_are_those_of_the_provenance(script: ModuleType) -> None:
-    for name, digest in default_provenance().by_hand_sha256.items():
+    for name, digest in provenance_of().by_hand_sha256.items():
         assert hashlib.sha256((script.BY_HAND / name).read_bytes()).hexdigest() == digest, name
 
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from deniable.embeddings import store, stored
 from deniable.embeddings.content import UNPRINTABLE, content_fingerprint
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.places import BUILT_IN
 from deniable.errors import EmbeddingExists, EmbeddingNotFound, InvalidParameter, MalformedEmbedding
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "embeddings"
@@ -210,7 +211,7 @@ def test_remove_and_list(file: Path) -> None:
     store.remove("a")
     assert [info.name for info in store.installed()] == ["b"]
     assert entries() == ["b"]
-    with pytest.raises(EmbeddingNotFound, match="installed: default, b"):
+    with pytest.raises(EmbeddingNotFound, match=f"installed: {', '.join(BUILT_IN)}, b"):
         store.remove("a")
 
 
@@ -360,7 +361,8 @@ def test_the_real_files_are_read(file_name: str, words: int, dimension: int, for
 def test_facts_leave_out_what_their_kind_of_embedding_does_not_have(file: Path) -> None:
     added = store.add(file, "small")
     (Path(str(store.add(file, "broken").folder)) / "meta.json").write_text("{")
-    default, broken, small = store.describe_all()
+    default, *spaces, broken, small = store.describe_all()
+    assert [each.name for each in spaces] == list(BUILT_IN[1:])
     assert (default.name, broken.name, small) == ("default", "broken", added)
     assert set(default.to_dict()) == set(added.to_dict()) - {
         "unknown",

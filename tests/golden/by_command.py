@@ -55,6 +55,7 @@ POLICIES: dict[str, str] = {
     "protected": "-e 3 --embedding guarded",
     "protected by unknown": "-e 3 --embedding hidden --unknown redact",
     "built-in": "-e 8",
+    "for sentiment": "--for sentiment --risk low",
     "built-in with a budget": "-e 20 --record-epsilon 100 --punctuation keep --case keep",
 }
 """Options of ``deniable privatize`` on a file of records with ids."""

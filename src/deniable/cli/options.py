@@ -295,8 +295,21 @@ class MechanismOptions:
     """Which mechanism, over which embedding."""
 
     embedding: str = "default"
+    purpose: str | None = None
     mechanism: str = "multivariate"
     mechanism_options: list[str] | None = None
+
+    @property
+    def space(self) -> str:
+        """The name of the embedding: the one that is named, or the built-in one of a purpose.
+
+        :raises InvalidParameter: if there is no such purpose, or both are given.
+        """
+        if self.purpose is None:
+            return self.embedding
+        from deniable.embeddings.places import space_of
+
+        return space_of(self.purpose, self.embedding)
 
     def parse_options(self) -> dict[str, object]:
         """Return the options of the mechanism as values.
@@ -322,7 +335,7 @@ class MechanismOptions:
 
         :raises EmbeddingNotFound: if it is not installed.
         """
-        return open_without(self.embedding, None)
+        return open_without(self.space, None)
 
     def arguments(self) -> dict[str, Any]:
         """Return the name of the embedding and the mechanism, by the names that functions which open both
@@ -330,7 +343,7 @@ class MechanismOptions:
 
         :raises InvalidParameter: as ``parse_options`` does.
         """
-        return {"embedding": self.embedding, "mechanism": self.choose()}
+        return {"embedding": self.space, "mechanism": self.choose()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -354,7 +367,7 @@ class VocabularyOptions(MechanismOptions):
         :raises EmbeddingNotFound: if it is not installed.
         :raises InvalidParameter: if a list cannot be read, or leaves no word.
         """
-        return open_without(self.embedding, self.read_listed())
+        return open_without(self.space, self.read_listed())
 
     def arguments(self) -> dict[str, Any]:
         """Return the embedding without the words that never come out, and the mechanism.

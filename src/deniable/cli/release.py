@@ -85,13 +85,14 @@ def release(
     ]
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not no_input
     settings: dict[str, Any] = {
-        "embedding": mechanism.embedding,
+        "embedding": mechanism.space,
+        "purpose": mechanism.purpose,
         "mechanism": mechanism.mechanism,
         "mechanism_options": mechanism.parse_options(),
     }
     if dry_run:
         named = {"text": text or (), "drop": drop or (), "keep": keep or ()}
-        print(plan_file(file, **named, reading=reading.reading(), embedding=mechanism.embedding))
+        print(plan_file(file, **named, reading=reading.reading(), embedding=mechanism.space))
         return
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: warn(str(message))

@@ -1,7 +1,8 @@
-"""Where embeddings are found: the default in the package, installed ones by their names, others by their
-folders.
+"""Where embeddings are found: those that come with the package and installed ones by their names, others by
+their folders.
 
-The default is 50,000 words of GloVe 6B, so that everything works with no download. Installed embeddings live
+The default is 50,000 words of GloVe 6B, so that everything works with no download. Beside it there are spaces
+of the same words that were made for a purpose (``PURPOSES``). Installed embeddings live
 in the user's data folder, or under the folder that the environment variable DENIABLE_HOME names.
 """
 
@@ -20,10 +21,18 @@ import numpy as np
 import platformdirs
 
 from deniable.embeddings.content import Content
+from deniable.embeddings.linear_map import LinearMap
 from deniable.embeddings.stored import read_folder, read_meta
+from deniable.embeddings.stored_map import AXES, MAP, MapFile
 from deniable.errors import EmbeddingExists, EmbeddingNotFound, InvalidParameter, MalformedEmbedding
 
 DEFAULT = "default"
+
+PURPOSES = {"general": DEFAULT, "sentiment": "for-sentiment"}
+"""The built-in space of each purpose; the default serves every purpose a little."""
+
+BUILT_IN = tuple(dict.fromkeys(PURPOSES.values()))
+"""The names of the embeddings that come with the package, the default first."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
 
@@ -37,17 +46,18 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     source: dict[str, str]
     words: int
     dimension: int
-    left_out: dict[str, int]
     cased: bool
     shadowed: list[int]
     fingerprint: str
-    by_hand_sha256: dict[str, str]
     files_sha256: dict[str, str]
+    left_out: dict[str, int] = {}
+    by_hand_sha256: dict[str, str] = {}
+    learnt_from: dict[str, str] = {}
 
 
 def read_content(name_or_path: str | Path = DEFAULT) -> Content:
-    """Return the content of the default, of an installed embedding by its name, or of a stored one by the
-    path of its folder.
+    """Return the content of a built-in or an installed embedding by its name, or of a stored one by the path
+    of its folder.
 
     A string with a slash in it is a path. The words are read; vectors stay on disk until they are used.
 
@@ -55,8 +65,8 @@ def read_content(name_or_path: str | Path = DEFAULT) -> Content:
     :raises InvalidParameter: if it is a file, which has to be added first, or no valid name.
     :raises MalformedEmbedding: if the stored copy is damaged.
     """
-    if name_or_path == DEFAULT:
-        return read_default()
+    if name_or_path in BUILT_IN:
+        return read_built_in(str(name_or_path))
     if isinstance(name_or_path, str) and "/" not in name_or_path and os.sep not in name_or_path:
         return read_folder(installed_folder(name_or_path))
     path = Path(name_or_path)
@@ -75,14 +85,15 @@ def store_folder() -> Path:
 
 
 def known_names() -> list[str]:
-    """Return all names that an embedding can be opened by: the default first, then those in the store."""
+    """Return all names that an embedding can be opened by: the built-in ones first, then those in the
+    store."""
     folder = store_folder()
     found = (
         sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and _NAME.fullmatch(entry.name))
         if folder.is_dir()
         else []
     )
-    return [DEFAULT, *(name for name in found if name.lower() != DEFAULT)]
+    return [*BUILT_IN, *(name for name in found if name.lower() not in BUILT_IN)]
 
 
 def find_by_fingerprint(fingerprint: str, *, first: str = DEFAULT) -> str | None:
@@ -91,8 +102,8 @@ def find_by_fingerprint(fingerprint: str, *, first: str = DEFAULT) -> str | None
     for name in sorted(known_names(), key=lambda name: name != first):
         try:
             noted = (
-                default_provenance().fingerprint
-                if name == DEFAULT
+                provenance_of(name).fingerprint
+                if name in BUILT_IN
                 else read_meta(installed_folder(name)).fingerprint
             )
         except (MalformedEmbedding, EmbeddingNotFound):  # damaged, or removed just now
@@ -134,9 +145,9 @@ def validated_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         problem = "must be 1 to 100 letters (a-z, A-Z), digits and . _ - and not start with a dot"
         raise InvalidParameter("name", name, problem)
-    if name.lower() == DEFAULT:
+    if name.lower() in BUILT_IN:
         raise InvalidParameter(
-            "name", name, "is the embedding that comes with the package; choose another name"
+            "name", name, "is an embedding that comes with the package; choose another name"
         )
     return name
 
@@ -159,34 +170,59 @@ def work_folder(folder: Path | None, fingerprint: str, kind: str) -> Path:
     return (Path(home) if home else platformdirs.user_cache_path("deniable")) / kind / fingerprint
 
 
-def read_default() -> Content:
-    """Return the embedded default.
+def space_of(purpose: str, embedding: str | Path = DEFAULT) -> str:
+    """Return the name of the built-in space of a purpose; ``embedding`` is what else was asked for.
+
+    :raises InvalidParameter: if there is none, or another embedding was asked for.
+    """
+    if purpose not in PURPOSES:
+        problem = f"must be one of {', '.join(PURPOSES)}; make others with `deniable embeddings shape`"
+        raise InvalidParameter("purpose", purpose, problem)
+    if embedding not in (DEFAULT, PURPOSES[purpose]):
+        problem = f"has a space of its own, not {str(embedding)!r}: give one of purpose and embedding"
+        raise InvalidParameter("purpose", purpose, problem)
+    return PURPOSES[purpose]
+
+
+def read_built_in(name: str) -> Content:
+    """Return an embedding that comes with the package.
 
     Nothing is checked here: a test of the package recomputes what ``provenance.json`` states about the
     content.
     """
-    folder = _folder()
-    facts = default_provenance()
-    return Content(
-        name=DEFAULT,
-        words=(folder / "words.txt").read_text(encoding="utf-8").split("\n")[:-1],
+    folder, facts = built_in_folder(name), provenance_of(name)
+    content = Content(
+        name=name,
+        words=(built_in_folder(DEFAULT) / "words.txt").read_text(encoding="utf-8").split("\n")[:-1],
         vectors=_array(folder / "vectors.npy").astype(np.float32),
         unknown=_array(folder / "unknown.npy").astype(np.float32),
-        unknown_origin="mean",
+        unknown_origin="mean" if name == DEFAULT else "mean, mapped",
         fingerprint=facts.fingerprint,
         cased=facts.cased,
         shadowed=np.array(facts.shadowed, dtype=np.int64),
         protection=None,
     )
+    if name != DEFAULT:
+        content["linear_map"] = built_in_map(name)
+    return content
 
 
-def default_provenance() -> Provenance:
-    """Return what is known about the default without opening it."""
-    return msgspec.json.decode((_folder() / "provenance.json").read_bytes(), type=Provenance)
+def built_in_map(name: str) -> LinearMap:
+    """Return how the vectors of a built-in space of a purpose were made."""
+    folder = built_in_folder(name)
+    found = msgspec.json.decode((folder / MAP).read_bytes(), type=MapFile)
+    return LinearMap(axes=_array(folder / AXES), scales=np.array(found.scales), origin=found.origin)
 
 
-def _folder() -> Traversable:
-    return resources.files("deniable.embeddings") / "data"
+def provenance_of(name: str = DEFAULT) -> Provenance:
+    """Return what is known about a built-in embedding without opening it."""
+    return msgspec.json.decode((built_in_folder(name) / "provenance.json").read_bytes(), type=Provenance)
+
+
+def built_in_folder(name: str) -> Traversable:
+    """Return the folder of the package that holds a built-in embedding."""
+    folder = resources.files("deniable.embeddings") / "data"
+    return folder if name == DEFAULT else folder / name.removeprefix("for-")
 
 
 def _array(file: Traversable) -> np.ndarray[Any, Any]:

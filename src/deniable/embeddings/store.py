@@ -17,12 +17,14 @@ from deniable.embeddings.derived import is_mapped_from, restrict
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.linear_map import MapOrigin
 from deniable.embeddings.places import (
+    BUILT_IN,
     DEFAULT,
-    default_provenance,
+    built_in_map,
     find_by_fingerprint,
     free_place,
     installed_folder,
     known_names,
+    provenance_of,
     store_folder,
 )
 from deniable.embeddings.staging import GrowingArray, remove_folder, stage_folder, take_in
@@ -58,9 +60,9 @@ _MAY_BE_UNKNOWN = ("source", "source_sha256", "source_format", "licence")
 class EmbeddingFacts:
     """What is known about an embedding without opening it; None stands for what is not known.
 
-    A damaged one has a ``problem`` and nothing but its name, size (bytes on disk) and folder. The default has
-    neither size nor folder. ``unknown`` tells where the vector of ⊥ comes from, ``repeated`` counts repeated
-    words that were left out, ``verified`` is True where the fingerprint was just computed anew.
+    A damaged one has a ``problem`` and nothing but its name, size (bytes on disk) and folder. Built-in ones
+    have neither size nor folder. ``unknown`` tells where the vector of ⊥ comes from, ``repeated`` counts
+    repeated words that were left out, ``verified`` is True where the fingerprint was just computed again.
     ``unprintable`` counts the words that were left out because they hold spaces or control characters, where
     there were any, and ``unprintable_words`` are the first of them, escaped. ``cutting`` says how text is cut
     into words for it beyond the plain rules, and how many of its words no text means, where there is anything
@@ -111,14 +113,14 @@ class EmbeddingFacts:
 
 
 def describe(name: str = DEFAULT, *, verified: bool = False) -> EmbeddingFacts:
-    """Return what is known about the default or an installed embedding; ``verified`` computes its fingerprint
-    anew first.
+    """Return what is known about a built-in or an installed embedding; ``verified`` computes its fingerprint
+    again first.
 
     :raises EmbeddingNotFound: if nothing is installed under that name.
     :raises MalformedEmbedding: if it is to be verified and its content is not what was stored, or not the map
         of its source.
     """
-    facts = _default_facts() if name == DEFAULT else info(name)
+    facts = _built_in_facts(name) if name in BUILT_IN else info(name)
     if not verified:
         return facts
     verify(name)
@@ -128,14 +130,14 @@ def describe(name: str = DEFAULT, *, verified: bool = False) -> EmbeddingFacts:
 
 
 def describe_all() -> list[EmbeddingFacts]:
-    """Return what is known about every embedding that can be opened by a name, the default first."""
-    return [_default_facts(), *installed()]
+    """Return what is known about every embedding that can be opened by a name, the built-in ones first."""
+    return [*map(_built_in_facts, BUILT_IN), *installed()]
 
 
 def installed() -> list[EmbeddingFacts]:
-    """Return the embeddings in the store by name, damaged ones included; the default, being no folder there,
-    is not."""
-    return [info(name) for name in known_names() if name != DEFAULT]
+    """Return the embeddings in the store by name, damaged ones included; the built-in ones, being no folders
+    there, are not."""
+    return [info(name) for name in known_names() if name not in BUILT_IN]
 
 
 def info(name: str) -> EmbeddingFacts:
@@ -163,16 +165,20 @@ def info(name: str) -> EmbeddingFacts:
     return EmbeddingFacts(**noted | {"name": name}, size=size, folder=str(folder))
 
 
-def _default_facts() -> EmbeddingFacts:
-    known = default_provenance()
-    stated = {name: getattr(known, name) for name in ("words", "dimension", "fingerprint", "cased")}
+def _built_in_facts(name: str) -> EmbeddingFacts:
+    known, found = provenance_of(name), None if name == DEFAULT else built_in_map(name)
+    stated = {fact: getattr(known, fact) for fact in ("words", "dimension", "fingerprint", "cased")}
+    if found is not None:
+        stated |= {"linear_map": found.origin, "map_digest": found.digest}
+        stated["map_scales"] = tuple(found.scales.tolist())
+    learnt = "".join(f"; {what}: {terms}" for what, terms in known.learnt_from.items())
     return EmbeddingFacts(
-        name=DEFAULT,
+        name=name,
         **stated,
         shadowed=len(known.shadowed),
         source=known.title,
         source_sha256=known.source["sha256"],
-        licence=known.source["licence"],
+        licence=known.source["licence"] + learnt,
     )
 
 
@@ -301,9 +307,9 @@ def remove(name: str) -> None:
     """Remove an installed embedding, damaged or not.
 
     :raises EmbeddingNotFound: if nothing is installed under that name.
-    :raises InvalidParameter: if it is the default, which comes with the package.
+    :raises InvalidParameter: if it comes with the package.
     """
-    if name.lower() == DEFAULT:
+    if name.lower() in BUILT_IN:
         raise InvalidParameter("name", name, "comes with the package and cannot be removed")
     remove_folder(installed_folder(name))
 

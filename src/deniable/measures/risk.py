@@ -43,9 +43,18 @@ _KNOWN = {
     ("efa36a98f43ac310756e7e38bdefd8ce", 0.08): 2.34,
     ("efa36a98f43ac310756e7e38bdefd8ce", 0.17): 4.52,
     ("efa36a98f43ac310756e7e38bdefd8ce", 0.33): 6.35,
+    ("e52c0d1310c263fe7d45b8f4da85a3bb", 0.08): 0.17,
+    ("e52c0d1310c263fe7d45b8f4da85a3bb", 0.17): 0.968,
+    ("e52c0d1310c263fe7d45b8f4da85a3bb", 0.33): 5.83,
+    ("e2c0f5d9abd6dd84c1df70ffaec98f7a", 0.08): 0.161,
+    ("e2c0f5d9abd6dd84c1df70ffaec98f7a", 0.17): 0.91,
+    ("e2c0f5d9abd6dd84c1df70ffaec98f7a", 0.33): 5.48,
+    ("d8ca15e7648e5266d82e5730e38ae087", 0.08): 0.161,
+    ("d8ca15e7648e5266d82e5730e38ae087", 0.17): 0.907,
+    ("d8ca15e7648e5266d82e5730e38ae087", 0.33): 5.51,
 }
-"""The ε of the levels for the built-in embedding, whole and without either list of names, and the paper's
-mechanism: found by ``largest_epsilon``."""
+"""The ε of the levels for the built-in embeddings (default, for-sentiment), whole and without either list of
+names, and the paper's mechanism: found by ``largest_epsilon``."""
 
 _found: dict[tuple[object, ...], float] = {}
 _MOST_FOUND = 256

@@ -23,7 +23,7 @@ from deniable.arrays import Ids
 from deniable.atomic import read_plain_file, whole_file
 from deniable.embeddings.derived import leave_out
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.places import find_by_fingerprint, known_names
+from deniable.embeddings.places import BUILT_IN, DEFAULT, find_by_fingerprint, known_names
 from deniable.errors import InvalidParameter, MalformedCard
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism, check_option_types, chosen_as, entry_of
@@ -306,9 +306,11 @@ class Card(
 
     def _embedding_in_words(self) -> str:
         left = "" if self.embedding.never_release is None else "left without the listed ones, "
-        size = f"{self.embedding.words:,} words {left}in {self.embedding.dimension:,} dimensions"
-        if self.embedding.name == "default":
-            return f"To decode the text you need deniable with its built-in embedding ({size})."
+        dimensions = "dimension" if self.embedding.dimension == 1 else "dimensions"
+        size = f"{self.embedding.words:,} words {left}in {self.embedding.dimension:,} {dimensions}"
+        if self.embedding.name in BUILT_IN:
+            which = "" if self.embedding.name == DEFAULT else f" {self.embedding.name!r}"
+            return f"To decode the text you need deniable with its built-in embedding{which} ({size})."
         if self.embedding.protected_words or self.embedding.map is not None:
             why = (
                 "whose exposed words go in as others"

@@ -7,7 +7,7 @@ command line, and who may see or set it. What each entry point takes from it:
 >>> from deniable.release.fields import FIELDS
 >>> [field.name for field in FIELDS.values() if field.by_client]  # the body of a request
 ['unknown', 'punctuation', 'case', 'keep_words', 'epsilon', 'risk', 'record_epsilon', 'embedding', \
-'mechanism', 'never_release']
+'purpose', 'mechanism', 'never_release']
 >>> unknown = FIELDS["unknown"]
 >>> unknown.flags, unknown.metavar, unknown.default  # an option of the command line
 (('--unknown',), 'perturb|subwords|redact|drop|error', 'perturb')
@@ -71,6 +71,10 @@ _RISK = (
     "reader of single released words names at most, such as 0.08. low is 8 %, medium 17 %, high 33 %; "
     "guessing blindly names 5.6 %."
 )
+_PURPOSE = (
+    "Release in the built-in space of a purpose instead of an --embedding: sentiment keeps praise and blame "
+    "and little else. general is the default embedding."
+)
 _RECORD_EPSILON = (
     "The most to spend on a record, divided equally among its words. Together with --epsilon, a word gets at "
     "most --epsilon."
@@ -100,6 +104,7 @@ _FIELDS = (
     Field("risk", _RISK, ("--risk",), "low|medium|high|SHARE", by_client=True),
     Field("record_epsilon", _RECORD_EPSILON, ("--record-epsilon",), by_client=True),
     Field("embedding", "The name of an installed embedding.", ("--embedding",), by_client=True),
+    Field("purpose", _PURPOSE, ("--for",), "general|sentiment", by_client=True),
     Field("fingerprint", "The embedding that is meant, by its content.", keyed=True),
     Field("mechanism", _MECHANISM, ("--mechanism", "-m"), "NAME", by_client=True),
     Field("mechanism_options", _OPTION, ("--mechanism-option", "-O"), "NAME=VALUE"),

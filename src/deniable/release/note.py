@@ -24,7 +24,6 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
-from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any
@@ -255,7 +254,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, rename={"draws": "rays"}):
 
 
 def without_list(name: str) -> str:
-    """Return the name of the package's file for the default embedding without the words of a built-in
+    """Return the name of the package's file for a built-in embedding without the words of a built-in
     list."""
     return f"calibration-without-{name}.json"
 
@@ -277,9 +276,9 @@ def read_note(mechanism: Mechanism) -> Note | None:
 
     :raises DamagedCalibration: if it cannot be read.
     """
-    return _read_note(mechanism, note_path(mechanism) or _in_the_package(FILE_NAME)) or _read_packaged(
-        mechanism
-    )
+    return _read_note(
+        mechanism, note_path(mechanism) or _in_the_package(mechanism, FILE_NAME)
+    ) or _read_packaged(mechanism)
 
 
 def _find_note(mechanism: Mechanism, at: Callable[[Note], float]) -> Note | None:
@@ -330,11 +329,15 @@ def _read_packaged(mechanism: Mechanism) -> Note | None:
     left_out = mechanism.embedding.left_out
     if left_out is None or len(left_out.listed.lists) != 1 or not is_papers_mechanism(mechanism):
         return None
-    return _read_note(mechanism, _in_the_package(without_list(left_out.listed.lists[0])))
+    return _read_note(mechanism, _in_the_package(mechanism, without_list(left_out.listed.lists[0])))
 
 
-def _in_the_package(name: str) -> Traversable:
-    return resources.files("deniable.embeddings") / "data" / name
+def _in_the_package(mechanism: Mechanism, name: str) -> Traversable:
+    from deniable.embeddings.places import BUILT_IN, DEFAULT, built_in_folder
+
+    left_out = mechanism.embedding.left_out
+    space = mechanism.embedding.name if left_out is None else left_out.source.name
+    return built_in_folder(space if space in BUILT_IN else DEFAULT) / name
 
 
 def _read_note(mechanism: Mechanism, file: Traversable) -> Note | None:

@@ -53,9 +53,12 @@ class Release(TextPolicy):
     itself, and the key never travels. ``never_release`` is a public list of words that never come out:
     ``"names"``, the path of a file, or words (see ``NeverRelease.of``); they are taken out of the vocabulary.
 
+    ``purpose`` names a built-in space in place of an ``embedding``: "sentiment" keeps praise and blame and
+    little else; "general" is the default embedding. ε does not compare between spaces: give ``risk``.
+
     ``risk`` gives ``epsilon`` in place of a number: "low", "medium", "high" (8, 17 and 33 %), or the share of
     words that a reader of single released words may name at most in English text
-    (``deniable.measures.risk``). ε is then found by public counts alone; for any but the built-in embedding
+    (``deniable.measures.risk``). ε is then found by public counts alone; for any but the built-in embeddings
     that takes seconds.
 
     ``fingerprint`` and ``key`` are names of the embedding's content and of the key, for ``pin``: no others
@@ -66,6 +69,7 @@ class Release(TextPolicy):
     risk: str | float | None = None
     record_epsilon: float | None = None
     embedding: str | Path = "default"
+    purpose: str | None = None
     fingerprint: str | None = None
     mechanism: str | Callable[..., Mechanism] = "multivariate"
     mechanism_options: Mapping[str, object] | Options | None = ()
@@ -90,6 +94,10 @@ class Release(TextPolicy):
         for name in ("epsilon", "record_epsilon"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, validated_epsilon(getattr(self, name), name))
+        if self.purpose is not None:
+            from deniable.embeddings.places import space_of  # loads what a release by name does not need
+
+            object.__setattr__(self, "embedding", space_of(self.purpose, self.embedding))
         if self.never_release is not None:
             object.__setattr__(self, "never_release", NeverRelease.of(self.never_release) or None)
         if self.consistent and self.key_file is None:
@@ -217,7 +225,8 @@ class Release(TextPolicy):
             if self.never_release is None
             else {"never_release": NeverRelease.of(self.never_release).digest}
         )
-        left_out = {"never_release"} if self.risk is not None else {"never_release", "risk"}
+        # the embedding tells the purpose
+        left_out = {"never_release", "purpose", *(() if self.risk is not None else ("risk",))}
         settings = {name: value for name, value in vars(self).items() if name not in left_out}
         return repr({**settings, "mechanism": mechanism, "keep_words": sorted(self.keep_words), **never})
 

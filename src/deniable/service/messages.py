@@ -49,6 +49,10 @@ class Choice(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defa
     ] = None
     record_epsilon: Annotated[float | None, Meta(description="The most ε of a text.")] = None
     embedding: Annotated[str | None, Meta(description="One of /embeddings.")] = None
+    purpose: Annotated[
+        Literal["general", "sentiment"] | None,
+        Meta(description="In place of an embedding: the built-in space of a purpose."),
+    ] = None
     mechanism: Annotated[str | None, Meta(description="One of /mechanisms.")] = None
     unknown: Annotated[
         UnknownPolicy | None, Meta(description="What becomes of words that the embedding does not know.")

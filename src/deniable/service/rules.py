@@ -16,6 +16,7 @@ import numpy as np
 
 from deniable.embeddings.derived import leave_out
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.places import DEFAULT, space_of
 from deniable.errors import InvalidParameter, TargetsNotMet
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
@@ -109,7 +110,13 @@ class Rules:
         """
         allowed = self._release
         mechanism = _one_of("mechanism", choice.mechanism, allowed.mechanisms)
-        embedding = _one_of("embedding", choice.embedding, allowed.embeddings)
+        asked = choice.embedding
+        if choice.purpose is not None:
+            try:
+                asked = space_of(choice.purpose, asked or DEFAULT)
+            except InvalidParameter as error:
+                raise refusal_of(error) from None
+        embedding = _one_of("embedding", asked, allowed.embeddings)
         policies, listed = self._policies(choice), self._never_released(choice, embedding)
         epsilon = choice.epsilon
         if choice.risk is not None:

@@ -17,6 +17,7 @@ import msgspec
 import platformdirs
 
 from deniable.atomic import open_to_others, read_plain_file
+from deniable.embeddings import places
 from deniable.errors import InvalidParameter
 from deniable.parameters import STARTING_EPSILON, validated_epsilon
 from deniable.release.policies import POLICIES, CasePolicy, PunctuationPolicy, UnknownPolicy
@@ -69,7 +70,7 @@ class Allowed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     asks for: "names", or files; clients may add words.
     """
 
-    embeddings: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("default",)
+    embeddings: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = places.BUILT_IN
     mechanisms: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("multivariate",)
     options: dict[str, dict[str, float | int | str | list[str]]] = {}
     epsilon: Positive = STARTING_EPSILON

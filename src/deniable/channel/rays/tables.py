@@ -152,7 +152,9 @@ def _lines(shape: tuple[int, ...]) -> NDArray[np.int16]:
 
 def unit_directions(rays: int, dimension: int, *, seed: int) -> Floats:
     """Return directions uniform on the sphere. The seed is public: calibration looks at public words and
-    releases nothing."""
+    releases nothing. In one dimension there are two, in turn: of an even number nothing is left to chance."""
+    if dimension == 1:
+        return np.resize(np.array([1.0, -1.0]), (rays, 1))
     normals: NDArray[np.float64] = np.random.Generator(np.random.PCG64([seed, dimension])).standard_normal(
         (rays, dimension)
     )

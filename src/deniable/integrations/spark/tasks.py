@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.store import DEFAULT
+from deniable.embeddings.places import BUILT_IN, DEFAULT
 from deniable.errors import EmbeddingError, KeyFileError
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.threads import set_threads
@@ -105,8 +105,8 @@ def embedding_here(embedding: str | Path | None, fingerprint: str | None) -> str
 
     :raises EmbeddingError: if it is in neither place.
     """
-    if embedding in (None, DEFAULT):
-        return DEFAULT
+    if embedding is None or embedding in BUILT_IN:
+        return embedding or DEFAULT
     from pyspark import SparkFiles
 
     shipped = Path(SparkFiles.get(f"{_ARCHIVE}{fingerprint or ''}"))
@@ -123,11 +123,11 @@ def ship_embedding(spark: SparkSession, name: str | Path) -> None:
     """Send an installed embedding to every executor, once; ``privatize`` finds it there by its fingerprint.
 
     Its files lie unpacked in each executor's working folder and are memory-mapped by its Python processes.
-    The default comes with the package and need not be sent.
+    Built-in ones come with the package and need not be sent.
 
     :raises EmbeddingNotFound: if it is not installed here.
     """
-    if name == DEFAULT:
+    if name in BUILT_IN:
         return
     embedding = Embedding.open(name)
     name_there = f"{_ARCHIVE}{embedding.fingerprint}"
