@@ -27,6 +27,7 @@ EXPERIMENTS, FIGURES, DATA = DOCS / "research", DOCS / "figures", DOCS / "data"
 _OWN = ("attackers", "calibration", "channels", "comparison", "decoding", "languages")
 PAGES = {
     **{name: f"scripts.{name}.page" for name in (*_OWN, "privacy", "purpose", "utility")},
+    "prompts": "benchmarks.prompts",
     "search": "benchmarks.search.page",
     "service": "benchmarks.service",
     "sizing": "benchmarks.sizing.page",

@@ -44,7 +44,6 @@ from deniable.service.replies import (
     JobReply,
     MechanismReply,
     PrivatizeReply,
-    StatusReply,
     WordsReply,
 )
 from deniable.service.rules import Rules
@@ -128,8 +127,8 @@ class Service:
                 "GET /calibration/{embedding}", facts.calibration, {200: _OBJECT}, query=CalibrationQuery
             ),
             Endpoint("GET /card", facts.card, {200: _OBJECT}, query=Choice),
-            Endpoint("GET /health", _healthy, {200: StatusReply}, token=False),
-            Endpoint("GET /ready", _healthy, {200: StatusReply}, token=False),
+            Endpoint("GET /health", _healthy, {200: dict[str, str]}, token=False),
+            Endpoint("GET /ready", _healthy, {200: dict[str, str]}, token=False),
             Endpoint("GET /metrics", self._show_metrics, {200: text}),
             Endpoint("GET /openapi.json", self._describe, {200: _OBJECT}),
         ]
@@ -175,7 +174,7 @@ def _typed(endpoint: Endpoint) -> Handler:
 
 async def _healthy(_: Request) -> Response:
     """Say that the process answers, with its embeddings open."""
-    return json_reply(StatusReply())
+    return json_reply({"status": "ok"})
 
 
 def _page_files() -> dict[str, str]:

@@ -222,26 +222,12 @@ class EmbeddingReply(Reply, omit_defaults=True):
     source: str = ""
 
 
-class OptionReply(Reply):
-    """An option of a mechanism."""
-
-    name: str
-    default: Any
-    help: str
-
-
 class MechanismReply(Reply):
-    """A mechanism."""
+    """A mechanism; of each option the ``name``, the ``default`` and the ``help``."""
 
     name: str
     summary: str
-    options: list[OptionReply]
-
-
-class StatusReply(Reply):
-    """The service answers."""
-
-    status: Literal["ok"] = "ok"
+    options: list[dict[str, Any]]
 
 
 class ErrorReply(Reply):
