@@ -23,6 +23,8 @@ _CLASSES = {
     r"\w": "\ue004",
     r"\s": "\ue005",
     r"\S": "\ue006",
+    r"\d": "\ue007",
+    r"\W": "\ue008",
 }
 _IS = {ord(mark): regex.compile(known) for known, mark in _CLASSES.items()}
 
@@ -49,6 +51,11 @@ class CountingPattern:
         self._items = list(parser.parse(pattern))
         self.steps = 0
 
+    def fullmatch(self, text: str) -> bool:
+        """Return whether the pattern matches all of a text."""
+        self._text, self._stop = text, len(text)
+        return any(end == len(text) for end in self._run(self._items, 0))
+
     def finditer(self, text: str, start: int, stop: int) -> Iterator[Match]:
         """Yield the matches as the library does."""
         self._text, self._stop = text, stop
@@ -74,6 +81,9 @@ class CountingPattern:
         elif op is ops.BRANCH:
             for branch in given[1]:
                 yield from self._run(list(branch), at)
+        elif op is ops.AT:
+            if at == (0 if given is ops.AT_BEGINNING else len(self._text)):
+                yield at
         elif op is ops.SUBPATTERN:
             yield from self._run(list(given[3]), at)
         elif op is ops.ASSERT or op is ops.ASSERT_NOT:
@@ -88,6 +98,11 @@ class CountingPattern:
             )
 
     def _greedily(self, least: int, most: Any, inner: Any, at: int, *, possessive: bool) -> Iterator[int]:
+        if most == 1 and not possessive:
+            yield from self._run(list(inner), at)
+            if not least:
+                yield at
+            return
         # What is repeated here is one character or possessive in itself, so its first way is its only one.
         ends = [at]
         while (

@@ -69,6 +69,8 @@ def why_refused(column: ColumnProfile) -> str | None:
     """Return what a column looks like that must be named before it is released; None if it need not be."""
     if isinstance(column.path, Unnamed):
         return NO_NAME
+    if column.called_like_a_person:
+        return "a person, by its name"
     return None if column.counts_up else REFUSED.get(column.kind)
 
 
@@ -187,8 +189,11 @@ def open_decided(
     if has_columns and (not look.complete or read_again):
         passing = {str(each.path) for each in look.columns if each.kind != "empty" or look.complete}
         _let_pass(reader, passing, judged)
-    unknown = unknown_warnings(look.private, private.mechanism.embedding)
-    return reader, [*unknown, *(_said_of(look) if look.error is None and has_columns else [])]
+    warnings = unknown_warnings(look.private, private.mechanism.embedding)
+    warnings += _said_of(look) if look.error is None and has_columns else []
+    if reader.has_notes(layout.columns):
+        warnings.append("the file's own metadata is released as it is; to leave it out, write the file again")
+    return reader, warnings
 
 
 def _let_pass(reader: Reader, passing: set[str], judged: str) -> None:

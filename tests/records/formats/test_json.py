@@ -203,8 +203,8 @@ def test_a_record_is_named_by_an_id_inside_an_object(embedding: Embedding, tmp_p
     private = Privatizer(Multivariate(embedding, epsilon=1.0), randomness=Keyed(bytes(32)))
     nested = written(tmp_path / "a.jsonl", [{"p": {"id": 7}, "t": "the quick brown fox"}])
     flat = written(tmp_path / "b.jsonl", [{"id": "7", "t": "the quick brown fox"}])
-    privatize_file(private, nested, tmp_path / "a.out.jsonl", columns=["t"], record_id="p.id")
-    privatize_file(private, flat, tmp_path / "b.out.jsonl", columns=["t"], record_id="id")
+    for path, target, name in ((nested, "a.out.jsonl", "p.id"), (flat, "b.out.jsonl", "id")):
+        privatize_file(private, path, tmp_path / target, columns=["t"], record_id=name, keep=[name])
     assert read(tmp_path / "a.out.jsonl")[0]["t"] == read(tmp_path / "b.out.jsonl")[0]["t"]
     nobody = written(tmp_path / "c.jsonl", [{"p": {}, "t": "the"}])
     with pytest.raises(RecordError, match="has no id"):

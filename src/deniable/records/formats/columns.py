@@ -11,7 +11,6 @@ from __future__ import annotations
 import datetime
 import decimal
 import enum
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +27,6 @@ WHOLE_LINE = None
 one."""
 
 _DEEPEST = 20
-_PART = re.compile(r"(?P<key>.*?)(?P<lists>(?:\[\])*)")
 
 
 class Leaf(enum.Enum):
@@ -148,10 +146,12 @@ def parse_path(name: str) -> Path:
     """Return the path that a name stands for, beside the column of just that name."""
     steps: list[str | None] = []
     for part in name.split("."):
-        match = _PART.fullmatch(part)
-        if match is None or not match["key"]:
+        end, lists = len(part), 0
+        while part.endswith("[]", 0, end):
+            end, lists = end - 2, lists + 1
+        if not end:
             return Path(name=name)
-        steps += [match["key"], *[EVERY] * (len(match["lists"]) // 2)]
+        steps += [part[:end], *[EVERY] * lists]
     return Path(name=name, steps=tuple(steps)) if len(steps) > 1 else Path(name=name)
 
 

@@ -30,6 +30,7 @@ ROWS_PER_ROW_GROUP = 1 << 20
 _WIDEST_NARROW_INDEX = np.iinfo(np.uint16).max
 
 _Numbers = npt.NDArray[np.int64]
+_Used = npt.NDArray[np.bool_]
 _Batches = Callable[[], Iterator[pa.RecordBatch]]
 
 
@@ -55,14 +56,16 @@ def streams_to_parquet(
     ``private`` names the columns that were released in other words.
     """
     schema = _schema(partial, ends)
-    schema, shared = _dictionaries(lambda: _batches(partial, ends), schema, private)
+    schema, shared, used = _dictionaries(lambda: _batches(partial, ends), schema, private)
     with (
         os.fdopen(open_regular(finished, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file,
         pq.ParquetWriter(file, schema, compression=compression) as writer,
     ):
         for group in row_groups(_batches(partial, ends)):
             columns = [
-                column.combine_chunks() if place in shared else _in_one(column, schema.field(place).type)
+                _of_used(column.combine_chunks(), used.get(place))
+                if place in shared
+                else _in_one(column, schema.field(place).type)
                 for place, column in enumerate(group.columns)
             ]
             writer.write_table(pa.Table.from_arrays(columns, schema=schema), row_group_size=len(group))
@@ -140,12 +143,13 @@ def _sums(values: pa.Array, ends: _Numbers) -> _Numbers:
 
 def _dictionaries(
     batches: _Batches, schema: pa.Schema, private: Collection[str]
-) -> tuple[pa.Schema, set[int]]:
-    """Return the schema to write, and where the columns stand whose arrays are only put together.
+) -> tuple[pa.Schema, set[int], dict[int, _Used]]:
+    """Return the schema to write, where the columns stand whose arrays are only put together, and which
+    values of their dictionaries stand in a row.
 
-    If all batches have the same dictionary of a column, it keeps that dictionary, with values that stand in
-    no row. Other dictionaries are made anew for each row group, and may hold more values than narrow indices
-    can count.
+    If all batches have the same dictionary of a column, it keeps the order of its values, without those that
+    stand in no row: nobody looked at these. Other dictionaries are made anew for each row group, and may hold
+    more values than narrow indices can count.
     """
     shared = {place for place, field in enumerate(schema) if not _holds_dictionary(field.type)}
     public = [
@@ -154,10 +158,14 @@ def _dictionaries(
         if pa.types.is_dictionary(field.type) and field.name not in private
     ]
     first: dict[int, pa.Array] = {}
+    used: dict[int, _Used] = {}
     values: dict[int, set[Any]] = {}
     for batch in batches() if public else ():
         for place in public:
-            dictionary = batch.column(place).dictionary
+            dictionary, indices = batch.column(place).dictionary, batch.column(place).indices.drop_null()
+            stand = used.setdefault(place, np.zeros(len(dictionary), dtype=np.bool_))
+            if len(stand) == len(dictionary):
+                stand[indices.to_numpy(zero_copy_only=False)] = True
             if not first.setdefault(place, dictionary).equals(dictionary):
                 seen = values.setdefault(place, set(first[place].to_pylist()))
                 if len(seen) <= _WIDEST_NARROW_INDEX:
@@ -168,7 +176,19 @@ def _dictionaries(
             schema = schema.set(
                 place, schema.field(place).with_type(pa.dictionary(pa.int32(), kind.value_type, kind.ordered))
             )
-    return schema, shared | (first.keys() - values.keys())
+    return schema, shared | (first.keys() - values.keys()), used
+
+
+def _of_used(array: pa.Array, used: _Used | None) -> pa.Array:
+    """Return the array with those values of its dictionary that stand in a row of the file."""
+    if used is None or used.all():
+        return array
+    kind, places = array.type, pa.array(np.cumsum(used) - 1)
+    return pa.DictionaryArray.from_arrays(
+        places.take(array.indices).cast(kind.index_type),
+        array.dictionary.filter(pa.array(used)),
+        ordered=kind.ordered,
+    )
 
 
 def _in_one(column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
