@@ -86,7 +86,7 @@ def at_equal_attackers(result: ComparisonResult) -> str:
         for cells in met_and_missed(result, target)[0]
     ]
     columns = columns_of(result)
-    return table([*columns[:3], *columns[4:]], lines)
+    return table(["matched at", *columns[:2], *columns[3:]], lines)
 
 
 def rows(results: dict[str, ComparisonResult]) -> Iterator[list[object]]:

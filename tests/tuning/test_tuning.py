@@ -36,13 +36,13 @@ from deniable.utility.accuracy import DecodingEffort
 from tests.support.commands import invoke
 from tests.support.made_purpose import made_embedding, public_texts
 
-EFFORT = DecodingEffort(support=250, directions=60)
+EFFORT = DecodingEffort(support=250, directions=40)
 FINER = DecodingEffort(support=250, directions=200)
 SETTINGS = TuningSettings(
     attacker=0.15, dimensions=(0, 2), strengths=(1.0, 3.0), runs=1, quick=EFFORT, thorough=EFFORT
 )
 ONE_SPACE = replace(SETTINGS, dimensions=(2,), strengths=(3.0,))
-FAST = "--dimension 2 --strength 3 --runs 1 --words 250 --effort 60 --rays 50"
+FAST = "--dimension 2 --strength 3 --runs 1 --words 250 --effort 40 --rays 50"
 
 
 def write_public(folder: Path, count: int) -> Path:

@@ -34,7 +34,14 @@ from deniable.lab.comparison.comparison import Space, comparable_mechanisms, nam
 from deniable.lab.comparison.page import comparison_page, lines_of, risk_label
 from deniable.lab.comparison.readings import ATTACKERS, DECODING, TARGETS, TOLERANCE, Name, ReadingEffort
 from deniable.lab.comparison.results import Row
-from deniable.lab.comparison.words import columns_of, legend_of, places_table, received, spaces_table, table
+from deniable.lab.comparison.words import (
+    columns_of,
+    legend_of,
+    met_and_missed,
+    places_table,
+    received,
+    spaces_table,
+)
 from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism, parse_mechanism
 from deniable.records.reading import LabelledTexts
@@ -345,7 +352,7 @@ def test_table_words_and_page_name_the_embedding(several: ComparisonResult, tmp_
     saved = tmp_path / "found.json"
     saved.write_text(json.dumps(several.to_dict()))
     assert read_comparison(saved) == several
-    columns, shown = columns_of(several), table(several)
+    columns, shown = columns_of(several), met_and_missed(several, several.targets[0])[0]
     assert {len(row) for row in shown} == {len(columns)}
     assert {cells[columns.index("embedding")] for cells in shown} == {"ring", "half"}
     names, rows = places_table(several, several.targets[0])

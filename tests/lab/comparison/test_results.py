@@ -22,9 +22,13 @@ from deniable.lab.comparison.words import (
     met_and_missed,
     places_table,
     received,
-    table,
 )
 from deniable.utility.accuracy import DecodingEffort
+
+
+def table(result: ComparisonResult) -> list[list[str]]:
+    return [cells for target in result.targets for cells in met_and_missed(result, target)[0]]
+
 
 MISSED = Row(mechanism="<c>", reading="average", target=0.3, problem="never below 0.60")
 RESULT = made_result(made_row("a", 0.4, 0.7), MISSED, made_row("b", 0.5, 0.6))
@@ -58,7 +62,7 @@ def test_the_headline_is_judged_on_released_text_and_says_so() -> None:
     )
     assert "judged on released text, b is the most accurate (70.0 %)" in finding(result)
     place = columns_of(result).index("received")
-    assert [(cells[1], *cells[place - 1 : place + 1]) for cells in table(result)] == [
+    assert [(cells[0], *cells[place - 1 : place + 1]) for cells in table(result)] == [
         ("b", "80.0 % ± 1.0", "70.0 % ± 1.0"),
         ("a", "90.6 % ± 1.0", "54.5 % ± 1.0"),
     ]
@@ -66,9 +70,7 @@ def test_the_headline_is_judged_on_released_text_and_says_so() -> None:
 
 
 def test_the_table_has_the_front_marked_and_misses_said() -> None:
-    shown = table(RESULT)
-    assert [(cells[1], cells[-1]) for cells in shown] == [("a", "◆"), ("b", ""), ("<c>", "")]
-    assert shown[2][3] == MISSED.problem
+    assert [(cells[0], cells[-1]) for cells in table(RESULT)] == [("a", "◆"), ("b", "")]
     assert [row.mechanism for row in RESULT.front(received)] == ["a"]
     assert met_and_missed(RESULT, RESULT.targets[0])[1] == ["<c>: never below 0.60."]
 
@@ -89,7 +91,7 @@ def test_rows_are_marked_within_their_table_by_the_attacker_that_was_matched() -
     targets = (Target(reading="named", value=0.2), Target(reading="context", value=0.2))
     result = replace(made_result(*rows), targets=targets)
     assert result.attacker == "adversary"
-    marks = [(cells[1], cells[-1]) for cells in table(result)]
+    marks = [(cells[0], cells[-1]) for cells in table(result)]
     assert marks == [("a", "◆"), ("b", ""), ("a", "◆"), ("b", "")]
     assert "in place of the adversary" in legend_of(result)
     assert "in place of the adversary" not in legend_of(RESULT)
@@ -98,14 +100,14 @@ def test_rows_are_marked_within_their_table_by_the_attacker_that_was_matched() -
 def test_rows_matched_by_words_unchanged_are_marked_by_the_adversary_beside_them() -> None:
     """At equal N_w what was reached differs by chance only."""
     result = made_result(made_row("a", 0.5, 0.7), made_row("b", 0.4, 0.6), made_row("c", 0.5, 0.6))
-    assert [(cells[1], cells[-1]) for cells in table(result)] == [("a", "◆"), ("b", "◆"), ("c", "")]
+    assert [(cells[0], cells[-1]) for cells in table(result)] == [("a", "◆"), ("b", "◆"), ("c", "")]
 
 
 def test_the_front_changes_once_all_are_decoded_and_both_are_marked() -> None:
     result = received_result()
     fronts = [[row.mechanism for row in result.front(accuracy)] for accuracy in (received, decoded)]
     assert fronts == [["a"], ["b"]]
-    marks = [(cells[1], cells[-1]) for cells in table(result)]
+    marks = [(cells[0], cells[-1]) for cells in table(result)]
     assert marks == [("b", "◇"), ("a", "◆")], "in the order of decoded text"
     assert "a is the most accurate (70.0 %), clearly ahead" in finding(result)
     assert "Once all are decoded, b is" in finding(result)

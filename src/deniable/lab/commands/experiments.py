@@ -202,7 +202,7 @@ def _show(result: ComparisonResult) -> None:
     for target in result.targets:
         met, missed = met_and_missed(result, target)
         console.print()
-        console.print(make_table(columns_of(result)[1:], met, title=target_name(target)))
+        console.print(make_table(columns_of(result), met, title=target_name(target)))
         for sentence in missed:
             console.print(sentence)
     console.print()

@@ -56,7 +56,7 @@ def comparison_page(result: ComparisonResult) -> Page:
     for target in result.targets:
         met, missed = met_and_missed(result, target)
         if met:
-            page.add_table(columns_of(result)[1:], met, caption=target_name(target), text_columns=names)
+            page.add_table(columns_of(result), met, caption=target_name(target), text_columns=names)
         if missed:
             page.add_list([f"At {target_name(target)}, {sentence}" for sentence in missed])
     if result.decoding is not None:

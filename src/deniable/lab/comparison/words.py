@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from operator import attrgetter
 
 from deniable.audit.named import WAYS
 from deniable.lab.comparison.readings import Name, Target
@@ -42,14 +43,9 @@ _LEGENDS = {
 _NAMED_AT_MOST = 3
 
 
-def received(row: Row) -> MeanAndSpread | None:
-    """Return the accuracy with words as released."""
-    return row.received
-
-
-def decoded(row: Row) -> MeanAndSpread | None:
-    """Return the accuracy once text is decoded, where that was measured."""
-    return row.best_known
+received: Share = attrgetter("received")
+decoded: Share = attrgetter("best_known")
+"""The accuracies with words as released, and once text is decoded, where that was measured."""
 
 
 def table_columns(result: ComparisonResult) -> list[Column]:
@@ -96,7 +92,7 @@ _EXPOSED = _reading("exposed", "worst")
 
 def columns_of(result: ComparisonResult) -> list[str]:
     """Return the names of the columns of the table; with what a receiver gets, where that was measured."""
-    names = ["matched at", *(["embedding"] if result.several else []), "mechanism"]
+    names = ["embedding", "mechanism"] if result.several else ["mechanism"]
     return [*names, *(name for name, _ in table_columns(result)), ""]
 
 
@@ -137,26 +133,18 @@ def finding(result: ComparisonResult) -> str:
     return " ".join(sentences)
 
 
-def table(result: ComparisonResult, rows: Sequence[Row] | None = None) -> list[list[str]]:
-    """Return the rows of the one table, grouped by target, most accurate first: decoded, where that was
-    measured."""
-    return [cells for target in result.targets for cells in _table_at(result, target, rows or result.rows)]
-
-
-def _table_at(result: ComparisonResult, target: Target, rows: Sequence[Row]) -> list[list[str]]:
-    columns = table_columns(result)
+def met_and_missed(result: ComparisonResult, target: Target) -> tuple[list[list[str]], list[str]]:
+    """Return the rows of the table at a target, most accurate first (decoded, where that was measured), and
+    sentences about the mechanisms that cannot be brought there."""
     marks = [(_unbeaten(result, target, received), "◆")]
     if result.decoding is not None:
         marks.append((_unbeaten(result, target, decoded), "◇"))
     lines = []
-    for row in sorted((row for row in rows if row.at(target)), key=lambda row: -_mean(row.best_known)):
-        if row.reached is None:
-            cells = [NOT_MET, row.problem, *[NOT_MET] * (len(columns) - 2)]
-        else:
-            cells = [cell(row) for _, cell in columns]
+    for row in sorted(result.matched(target), key=lambda row: -_mean(row.best_known)):
         mark = "".join(mark for best, mark in marks if row in best)
-        lines.append([target_name(target), *_named(row), *cells, mark])
-    return lines
+        lines.append([*_named(row), *(cell(row) for _, cell in table_columns(result)), mark])
+    missed = [f"{row.name}: {row.problem}." for row in result.rows if row.at(target) and row.reached is None]
+    return lines, missed
 
 
 def _unbeaten(result: ComparisonResult, target: Target, accuracy: Share) -> list[Row]:
@@ -219,13 +207,6 @@ def spaces_table(result: ComparisonResult) -> tuple[list[str], list[list[str]]]:
         shares += [space.original_on_vectors] if vectors else []  # type: ignore[list-item]  # shown as a dash
         rows.append([space.embedding.name, *(f"{each:,}" for each in counts), *map(percent_fixed, shares)])
     return [*columns, "mean vectors"] if vectors else columns, rows
-
-
-def met_and_missed(result: ComparisonResult, target: Target) -> tuple[list[list[str]], list[str]]:
-    """Return the rows of the table at a target without its name, and sentences about the mechanisms that
-    cannot be brought there."""
-    missed = [f"{row.name}: {row.problem}." for row in result.rows if row.at(target) and row.reached is None]
-    return [cells[1:] for cells in _table_at(result, target, result.matched())], missed
 
 
 def target_name(target: Target) -> str:
