@@ -11,7 +11,7 @@ from functools import cached_property
 from hashlib import blake2b
 from itertools import chain, product
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -267,29 +267,21 @@ class Space:
         settings = self._settings
         effort, seed = settings.quick if turn == 0 else settings.thorough, settings.seed + 1 + turn
         setting = Setting(embedding=self._embedding, mechanism=chosen, epsilon=epsilon)
-        sample = {"words": settings.words, "seed": settings.seed, "text": self._digests["learn"]}
-        how: dict[str, Any] = {"effort": asdict(effort), "seed": seed}
+        unchanged, of_sample = reading in ("average", "worst"), reading == "adversary"
 
-        def unchanged() -> dict[str, float]:
-            return read_unchanged(setting.made, self.sample, draws=effort.draws, seed=seed)
+        def measure() -> dict[str, float]:
+            if unchanged:
+                return read_unchanged(setting.made, self.sample, draws=effort.draws, seed=seed)
+            attacker = self.sample.adversary(effort.judged) if of_sample else self._attacker
+            way: Any = "named" if of_sample else reading
+            return read_attacker(attacker, setting, reading, way, directions=effort.directions, seed=seed)
 
-        def of_sample() -> dict[str, float]:
-            attacker = self.sample.adversary(effort.judged)
-            directions = effort.directions
-            return read_attacker(attacker, setting, reading, "named", directions=directions, seed=seed)
-
-        def of_all_words() -> dict[str, float]:
-            way = cast("Any", reading)
-            directions = effort.directions
-            return read_attacker(self._attacker, setting, reading, way, directions=directions, seed=seed)
-
-        if reading in ("average", "worst"):
-            measured = self._saved(chosen, epsilon, "unchanged", unchanged, sample=sample, **how)
-        elif reading == "adversary":
-            measured = self._saved(chosen, epsilon, "adversary", of_sample, sample=sample, **how)
-        else:
-            known = {**self._digests, **self._known(reading)}
-            measured = self._saved(chosen, epsilon, reading, of_all_words, **known, **how)
+        known: dict[str, Any] = {**self._digests, **self._known(reading)}
+        if unchanged or of_sample:
+            text = self._digests["learn"]
+            known = {"sample": {"words": settings.words, "seed": settings.seed, "text": text}}
+        what = "unchanged" if unchanged else reading
+        measured = self._saved(chosen, epsilon, what, measure, **known, effort=asdict(effort), seed=seed)
         return measured[reading], measured[f"{reading} error"]
 
     def _known(self, reading: Name) -> dict[str, str]:
