@@ -214,9 +214,15 @@ def test_few_blocks_are_not_run_and_most_pages_have_some_that_are() -> None:
     not_run = [block for block in runnable if block.mark is not None and block.mark.startswith("not run")]
     assert len(not_run) <= MOST_BLOCKS_NOT_RUN
     assert len(runnable) - len(not_run) >= 30
-    assert {block.language for block in blocks} <= {"python", "console", "text", "yaml", "json", ""}, (
-        "write console or python, or it is never run"
-    )
+    assert {block.language for block in blocks} <= {
+        "python",
+        "console",
+        "text",
+        "yaml",
+        "toml",
+        "json",
+        "",
+    }, "write console or python, or it is never run"
     nameless = [line for block in blocks if not block.language for line in block.lines]
     assert not [line for line in nameless if re.match(r"\$ |>>> |deniable |import |from ", line)], (
         "write console or python, or it is never run"
