@@ -25,6 +25,7 @@ def test_it_names_the_search_in_use_and_why_no_faster_one_the_threads_and_the_li
     assert (found["threads"], found["threads_decided_by"]) == (3, "DENIABLE_THREADS")
     assert found["libraries"]["numpy"][0].isdigit()
     assert found["exact"] is True
+    assert found["extras"]["pandas"] == "installed"
     pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
     assert found["paths"]["portable"] == "usable"
     reasons = ("usable", "lacks", "not compiled")
@@ -35,3 +36,16 @@ def test_without_the_native_module_it_says_so() -> None:
     shown = run(prelude="sys.modules['deniable.neighbours._native'] = None")
     assert "without a C++ compiler" in shown
     assert "blocked float32 matrix products (numpy)\n" in shown
+
+
+def test_an_extra_whose_library_is_missing_comes_with_the_command_that_adds_it() -> None:
+    missing = (
+        "from importlib import metadata; known = metadata.version; "
+        "metadata.version = lambda name: known('no-such-library' if name == 'polars' else name)"
+    )
+    extras = json.loads(run("--json", prelude=missing))["extras"]
+    assert (extras["pandas"], "polars" in extras["polars"], "pip install" in extras["polars"]) == (
+        "installed",
+        True,
+        True,
+    )

@@ -173,3 +173,20 @@ def test_old_names_of_the_effort_are_refused_by_the_new_one(command: str) -> Non
         assert (refused.exit_code, "--effort" in refused.output) == (2, True)
     never = invoke(command, "--rayss 5")
     assert (never.exit_code, "--effort" in never.output) == (2, False)
+
+
+def test_help_shows_options_in_sections() -> None:
+    shown = invoke("privatize --help").output
+    places = [
+        shown.index(f"\n{title}:\n")
+        for title in ("Arguments", "Input", "Privacy", "Output", "Performance", "Options")
+    ]
+    assert places == sorted(places)
+    assert (
+        places[1]
+        < shown.index("--keep-sheet")
+        < places[2]
+        < shown.index("--risk")
+        < places[3]
+        < shown.index("--resume")
+    )

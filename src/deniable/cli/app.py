@@ -30,6 +30,7 @@ from deniable.cli import (
     utility,
     watch,
 )
+from deniable.cli.options import Sectioned
 from deniable.cli.terminal import as_typed, say
 from deniable.errors import DeniableError, printable
 from deniable.version import __version__
@@ -139,7 +140,7 @@ for _name in (name for summaries in _GROUPS.values() for name in summaries):
     if _name in _APPS:
         app.add_typer(_APPS[_name], name=_name)
     else:
-        app.command(_name)(_COMMANDS[_name])
+        app.command(_name, cls=Sectioned)(_COMMANDS[_name])
 
 
 def _moved(command: str) -> Callable[[list[str] | None], None]:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from deniable.cli.terminal import say, warn
 from deniable.release.fields import FIELDS
@@ -41,6 +42,34 @@ Described = tuple[list[str], str | None, str | None]
 """The flags of an option, how help shows its value, and what it is for."""
 
 _PARAMETER = re.compile(r"\n+:param (?=\w)")
+_SECTIONS = {
+    "RoleOptions": "Input",
+    "FileOptions": "Input",
+    "CellOptions": "Input",
+    "BudgetOptions": "Privacy",
+    "MechanismOptions": "Privacy",
+    "OutputOptions": "Output",
+    "WorkOptions": "Performance",
+}
+"""Under which title help shows the options of a group."""
+
+
+class Sectioned(TyperCommand):
+    """A command whose help shows its options in sections."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, then the sections, then what belongs to none."""
+        sections: dict[str, list[tuple[str, str]]] = {
+            title: [] for title in ("Arguments", *dict.fromkeys(_SECTIONS.values()), "Options")
+        }
+        for parameter in self.get_params(ctx):
+            if (shown := parameter.get_help_record(ctx)) is not None:
+                kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                sections[getattr(parameter, "rich_help_panel", None) or kind].append(shown)
+        for title, options in sections.items():
+            if options:
+                with formatter.section(title):
+                    formatter.write_dl(options)
 
 
 def number(text: str) -> float:
@@ -117,7 +146,12 @@ def _read_docstring(documented: Any) -> tuple[str, dict[str, Described]]:
 
 
 def _parameter(
-    name: str, hint: Any, default: Any, described: Described | None, kind: Callable[..., Any]
+    name: str,
+    hint: Any,
+    default: Any,
+    described: Described | None,
+    kind: Callable[..., Any],
+    section: str | None = None,
 ) -> inspect.Parameter:
     if get_origin(hint) is not Annotated:
         field = FIELDS.get(name)
@@ -128,6 +162,8 @@ def _parameter(
         more: dict[str, Any] = {"parser": number, "metavar": "NUMBER"} if float in types else {}
         if metavar is not None:
             more["metavar"] = metavar
+        if section is not None:
+            more["rich_help_panel"] = section
         if name == "device":
             more["callback"] = use_device
         long = f"--{name.replace('_', '-')}"
@@ -140,6 +176,7 @@ def _parameter(
 
 
 def _options_of(group: Any) -> list[inspect.Parameter]:
+    section = next((title for each in group.__mro__ if (title := _SECTIONS.get(each.__name__))), None)
     hints = get_type_hints(group, include_extras=True)
     described: dict[str, Described] = {}
     for each in reversed(group.__mro__[:-1]):
@@ -151,7 +188,9 @@ def _options_of(group: Any) -> list[inspect.Parameter]:
             found += _options_of(hint)
         else:
             default = inspect.Parameter.empty if field.default is MISSING else field.default
-            found.append(_parameter(field.name, hint, default, described.get(field.name), typer.Option))
+            found.append(
+                _parameter(field.name, hint, default, described.get(field.name), typer.Option, section)
+            )
     return found
 
 

@@ -1,8 +1,9 @@
-"""What ``deniable doctor`` tells: the search in use, the processor, the threads, the libraries."""
+"""What ``deniable doctor`` shows: the search in use, the processor, the threads, libraries and extras."""
 
 from __future__ import annotations
 
 import platform
+import re
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ from deniable.neighbours.threads import threads_with_reason
 from deniable.version import __version__
 
 LIBRARIES = ("numpy", "randomgen", "pyarrow", "msgspec", "regex", "safetensors", "gensim")
+_NOT_INSTALLED = "not installed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +24,8 @@ class Diagnosis:
 
     ``native_module`` says that the native scan is in use, or why not; ``paths`` says of each way to run it
     whether it can be used here; ``features`` are those of the processor; ``threads_decided_by`` says where
-    the number of threads comes from; ``gpu`` says what ``--device cuda`` would use.
+    the number of threads comes from; ``gpu`` says what ``--device cuda`` would use; ``extras`` says of each
+    extra that its libraries are installed, or how to install them.
     """
 
     search: str
@@ -38,6 +41,7 @@ class Diagnosis:
     system: str
     deniable: str
     libraries: dict[str, str]
+    extras: dict[str, str]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts for JSON."""
@@ -66,6 +70,7 @@ def diagnose() -> Diagnosis:
         system=platform.platform(),
         deniable=__version__,
         libraries={name: _version(name) for name in LIBRARIES},
+        extras=_extras(),
     )
 
 
@@ -116,8 +121,28 @@ def _processor() -> str:
     return model or platform.processor() or platform.machine()
 
 
+def _extras() -> dict[str, str]:
+    missing: dict[str, list[str]] = {}
+    try:
+        requirements = metadata.requires("deniable") or []
+    except metadata.PackageNotFoundError:
+        return {}
+    for requirement in requirements:
+        extra = re.search(r"""extra == ['"]([^'"]+)""", requirement)
+        library = re.match(r"[\w.-]+", requirement)
+        if extra is None or library is None:
+            continue
+        lacking = missing.setdefault(extra[1], [])
+        if _version(library[0]) == _NOT_INSTALLED:
+            lacking.append(library[0])
+    return {
+        extra: f"without {', '.join(lacking)}: {install_command(extra)}" if lacking else "installed"
+        for extra, lacking in sorted(missing.items())
+    }
+
+
 def _version(name: str) -> str:
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
-        return "not installed"
+        return _NOT_INSTALLED
