@@ -167,7 +167,7 @@ def open_decided(
     check_budget(private.record_epsilon, layout.columns, lists=reader.has_lists)
     if has_columns:
         _decide_sheets(reader)
-    if by_name or source.identity() is None:
+    if by_name or source.identity is None:
         if has_columns:
             how = " Here every column needs a role: records are not looked at before they are released."
             _let_pass(reader, set(), how)

@@ -38,7 +38,7 @@ _OR_START_OVER = "name another output, or start over with force=True"
 def identity_of(private: Privatizer, source: Source, layout: Layout) -> dict[str, Any]:
     """Return the input and every setting that the output depends on, as JSON-ready data without private
     text."""
-    identity = source.identity() or {"input": source.name}
+    identity = source.identity or {"input": source.name}
     return {"deniable": __version__, **identity, **_settings(private, layout)}
 
 
@@ -51,7 +51,7 @@ def settings_digest(private: Privatizer, layout: Layout) -> str:
 def job_digest(private: Privatizer, source: Source, layout: Layout) -> str:
     """Return a digest of where the input lies and of all settings, for the receipt: another job must not take
     its output for its own. What is in the input is no part of it, not even its size."""
-    return _digest({"input": (source.identity() or {}).get("input")} | _settings(private, layout))
+    return _digest({"input": (source.identity or {}).get("input")} | _settings(private, layout))
 
 
 def _digest(described: Mapping[str, Any]) -> str:

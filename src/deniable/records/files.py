@@ -128,7 +128,7 @@ def privatize_stream(
     for warning in warnings if warn is not None else ():
         warn(warning)  # type: ignore[misc]
     # Also with a seed: a reader that waits for an answer must not wait for more text.
-    by_arrival = source.identity() is None
+    by_arrival = source.identity is None
     try:
         waiting = bytearray(reader.head())
         if by_arrival:

@@ -107,7 +107,7 @@ class Job:
         own = (self.partial_path, self.journal_path, self._finishing_path, self.receipt_path, self.card_path)
         check_apart(self.source.name, self.target, *own)
         check_workers(self.private, self.workers)
-        self._input: Source | None = None if self.source.identity() is None else self.source.again()
+        self._input: Source | None = None if self.source.identity is None else self.source.again()
         problem = None
         if self._input is None:
             problem = "a stream cannot be read again; resuming needs a file as input"

@@ -370,24 +370,6 @@ class _Bytes(Source):
     def chunks(self) -> Iterator[bytes]:
         return (self._data[i : i + 1] for i in range(len(self._data)))
 
-    def waiting(self) -> bool:
-        return False
-
-    def position(self) -> int:
-        return 0
-
-    def identity(self) -> None:
-        return None
-
-    def digest(self) -> str | None:
-        return None
-
-    def check_unchanged(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
 
 def test_a_json_key_may_be_absent_from_the_first_records(private: Privatizer, tmp_path: Path) -> None:
     data = b'{"id":1}\n' * 500 + b'{"t":"fox."}\n'

@@ -139,7 +139,7 @@ def test_what_was_opened_is_known_by_its_own_name_though_a_link_stands_there_by_
 
     monkeypatch.setattr(source, "_open_listed", swapped_once_open)
     with closing(source.FileSource(listed, listed=listed.lstat())) as opened:
-        assert opened.identity() == {
+        assert opened.identity == {
             "input": str(listed),
             "input size": 25,
             "input time": os.fstat(opened.file.fileno()).st_mtime_ns,

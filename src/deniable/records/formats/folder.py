@@ -20,7 +20,7 @@ from deniable.errors import RecordError
 from deniable.records.formats.columns import WHOLE_LINE
 from deniable.records.formats.lines import LONGEST_RECORD, Lines
 from deniable.records.formats.reader import Reader, Row
-from deniable.records.formats.source import FileSource, Identity, Source
+from deniable.records.formats.source import FileSource, Source
 
 _ENDINGS = (".txt", ".text")
 
@@ -45,6 +45,10 @@ class FolderSource(Source):
             for entry in sorted(entries, key=lambda each: os.fsencode(each.name))
         ]
         self.size = sum(about.st_size for _, about in self.files)
+        listed = [[os.fsdecode(path.name), about.st_size, about.st_mtime_ns] for path, about in self.files]
+        digest = hashlib.blake2b(json.dumps(listed).encode("utf-8", "surrogatepass"), digest_size=16)
+        where = str(path.resolve())
+        self.identity = {"input": where, "input size": self.size, "input files": digest.hexdigest()}
 
     def chunks(self) -> Iterator[bytes]:
         """Raise: a folder is not one piece.
@@ -52,12 +56,6 @@ class FolderSource(Source):
         :raises RecordError: always.
         """
         raise RecordError(self.name, "is a folder; say --format folder")
-
-    def identity(self) -> Identity | None:
-        """Return the folder's path, and a digest of the names, sizes and times of its files."""
-        listed = [[os.fsdecode(path.name), about.st_size, about.st_mtime_ns] for path, about in self.files]
-        digest = hashlib.blake2b(json.dumps(listed).encode("utf-8", "surrogatepass"), digest_size=16)
-        return {"input": str(self.path.resolve()), "input size": self.size, "input files": digest.hexdigest()}
 
     def digest(self) -> str | None:
         """Return a digest of what is in the files, in their order; their names are no part of it."""

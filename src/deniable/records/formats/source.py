@@ -33,6 +33,9 @@ class Source:
 
     name: str
     size: int | None = None
+    identity: Identity | None = None
+    """What this input is recognised by when a job is resumed; None if it cannot be read again."""
+
     read = 0
     """Bytes of the input, as it is stored, that were read so far."""
 
@@ -50,10 +53,6 @@ class Source:
     def position(self) -> int:
         """Return how many bytes of the input, as it is stored, were read so far."""
         return self.read
-
-    def identity(self) -> Identity | None:
-        """Return what this input is recognised by when a job is resumed; None if it cannot be read again."""
-        return None
 
     def digest(self) -> str | None:
         """Return a digest of all the bytes, as they are stored; None if they cannot be read again."""
@@ -104,7 +103,7 @@ class FileSource(Source):
         self.size: int = about.st_size
         self._seen, self._digest = _state(about), ""
         self._bytes = self.reopen()
-        self._identity: Identity = {
+        self.identity = {
             "input": str(where),
             "input size": about.st_size,
             "input time": about.st_mtime_ns,
@@ -121,10 +120,6 @@ class FileSource(Source):
     def position(self) -> int:
         """Return how many bytes of the file were read so far."""
         return self._bytes.tell()
-
-    def identity(self) -> Identity | None:
-        """Return the file's path, size and time of last change, as they were when it was opened."""
-        return self._identity
 
     def digest(self) -> str | None:
         """Return a digest of the file's bytes; reading goes on where it was."""
