@@ -23,10 +23,9 @@ from deniable.purposes import read_public
 from deniable.purposes.directions import learn_directions
 from deniable.purposes.shaping import map_of_directions
 from deniable.utility.accuracy import AccuracyOfLabels
-from scripts.pages import EXPERIMENTS, options_of
-from scripts.purpose.rows import MAIN, PURPOSES, SOURCE, key_of, read_results
+from scripts.pages import options_of
+from scripts.purpose.rows import CAPACITIES, MAIN, PURPOSES, SOURCE, key_of, read_results
 
-KEPT = EXPERIMENTS / "purpose-capacity.json"
 EPSILONS = (0.5, 1.5, 5.0, 15.0)  # in units of one over the spread of the words
 RUNS, DRAWS, IN_ONE_DIMENSION = 3, 12_000, 60_000
 
@@ -53,7 +52,7 @@ def main() -> None:
                 found.append(of(data, embedding, result["epsilon"]) | {"level": level})
                 print(found[-1], flush=True)
         found += alone(data, given.data)
-        KEPT.write_text("[\n" + ",\n".join(map(json.dumps, found)) + "\n]\n", encoding="utf-8")
+        CAPACITIES.write_text("[\n" + ",\n".join(map(json.dumps, found)) + "\n]\n", encoding="utf-8")
 
 
 def of(data: str, embedding: Embedding, epsilon: float) -> dict[str, Any]:

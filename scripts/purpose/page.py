@@ -28,6 +28,7 @@ from scripts.purpose.rows import (
     Found,
     Row,
     level_name,
+    read_capacities,
     read_results,
     read_rows,
     space_name,
@@ -79,6 +80,7 @@ def tables() -> dict[str, str]:
         "mechanisms": mechanisms_table([row for row in smallest if row.data in MAIN]),
         "public texts": public_texts_table(smallest),
         "authors": spaces_table(authors),
+        "capacity": capacity_table(rows, read_capacities()),
         "words": words_table([each for each in words if each["space"] in _SHOWN]),
     }
 
@@ -101,8 +103,10 @@ def _whole(row: Row) -> list[object]:
 
 
 def draw() -> None:
-    """Draw the figure."""
-    frontier(read_rows(read_results())).savefig(EXPERIMENTS / "purpose.png", dpi=150)
+    """Draw the figures."""
+    rows = read_rows(read_results())
+    frontier(rows).savefig(EXPERIMENTS / "purpose.png", dpi=150)
+    against_capacity(rows, read_capacities()).savefig(EXPERIMENTS / "purpose-capacity.png", dpi=150)
 
 
 def spaces_table(rows: list[Row]) -> str:
@@ -211,6 +215,69 @@ def frontier(rows: list[Row]) -> Figure:
     panels[-1].axis("off")
     panels[-1].legend(*panels[0].get_legend_handles_labels(), loc="center")
     return figure
+
+
+@apply_style
+def against_capacity(rows: list[Row], capacities: list[dict[str, Any]]) -> Figure:
+    """Return the figure: the same accuracies against what is proved of every reader."""
+    figure, axes = new_figure(1, 3, width=10.4, height=3.4)
+    panels = axes.flatten()
+    for panel, data in zip(panels, MAIN, strict=False):
+        for number, name in enumerate(("default", SOURCE, "reduced-16", "{}-16-2", "{}-16-4", "{}-0")):
+            points = capacity_points(rows, capacities, data, name.format(PURPOSES[data]))
+            if points:
+                label = _SPACES.get(name, "the purpose alone").replace("*", "")
+                panel.plot(
+                    *zip(*points, strict=True), marker="o", markersize=4, label=label, color=f"C{number}"
+                )
+        panel.axhline(Found(rows).unperturbed(data), linestyle=":", color="C7", label="unperturbed")
+        panel.set_xscale("log")
+        panel.set_title(DATA[data])
+        panel.set_xlabel("capacity F, at most (95 %)")
+    panels[0].set_ylabel("accuracy, %")
+    panels[-1].axis("off")
+    panels[-1].legend(*panels[0].get_legend_handles_labels(), loc="center")
+    return figure
+
+
+def capacity_points(
+    rows: list[Row], capacities: list[dict[str, Any]], data: str, space: str
+) -> list[tuple[float, float]]:
+    """Return capacity and accuracy of one space, by rising capacity."""
+    reached = {
+        (row.data, row.space, row.level): row.best() for row in rows if row.mechanism == "multivariate"
+    }
+    return sorted(
+        (
+            each["capacity"]["at_most"],
+            100.0 * each["accuracy"] if "accuracy" in each else reached[data, space, each["level"]],
+        )
+        for each in capacities
+        if (each["data"], each["space"]) == (data, space)
+    )
+
+
+def capacity_table(rows: list[Row], capacities: list[dict[str, Any]]) -> str:
+    """Return the points of the figure at the smallest level, and all of the purpose alone."""
+    shown = [each for each in capacities if each.get("level") == SMALLEST or "accuracy" in each]
+    reached = {
+        (row.data, row.space, row.level): row.best() for row in rows if row.mechanism == "multivariate"
+    }
+    lines = []
+    for each in sorted(shown, key=lambda each: (MAIN.index(each["data"]), each["capacity"]["at_most"])):
+        alone = "accuracy" in each
+        accuracy = 100.0 * each["accuracy"] if alone else reached[each["data"], each["space"], each["level"]]
+        name = "the purpose alone" if alone else space_name(each["data"], each["space"])
+        lines.append(
+            [
+                DATA[each["data"]],
+                name,
+                f"{each['epsilon']:g}",
+                f"{each['capacity']['at_most']:,.0f}",
+                f"{accuracy:.1f}",
+            ]
+        )
+    return table(["data", "space", "ε", "capacity F, at most", "accuracy"], lines, align="llr")
 
 
 def _draw(panel: Axes, rows: list[Row]) -> None:

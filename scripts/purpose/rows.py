@@ -13,7 +13,7 @@ from typing import Any
 
 from scripts.pages import EXPERIMENTS, read_json
 
-KEPT = EXPERIMENTS / "purpose.json"
+KEPT, CAPACITIES = EXPERIMENTS / "purpose.json", EXPERIMENTS / "purpose-capacity.json"
 SOURCE = "glove-840b"
 PURPOSES = {  # the purpose of each data set, learnt from texts of another set, or of a disjoint part
     "sst2": "sentiment",
@@ -78,6 +78,11 @@ Key = tuple[str, str, str, float | str]
 def read_results() -> list[Result]:
     """Return the results as they were measured."""
     return list(read_json(KEPT))
+
+
+def read_capacities() -> list[Result]:
+    """Return the capacities that ``scripts.purpose.capacity`` measured."""
+    return list(read_json(CAPACITIES))
 
 
 def key_of(result: Result) -> Key:
