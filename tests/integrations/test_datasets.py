@@ -44,6 +44,16 @@ def test_a_column_is_replaced_and_the_rest_stays(name: str) -> None:
     assert dataset["text"][0] == "The soup, cold!"
 
 
+def test_classes_that_are_called_like_people_are_refused(name: str) -> None:
+    people = datasets.ClassLabel(names=["Anna Kowalska", "John Smith", "Maria Garcia"])
+    dataset = Dataset.from_dict({"text": ["the soup"] * 6, "by": [0, 1, 2, None, 1, 0]})
+    dataset = dataset.cast_column("by", people)
+    with pytest.raises(UndecidedColumns) as raised:
+        privatize(dataset, "text", epsilon=6, embedding=name)
+    assert raised.value.columns == {"by": "names or ids of people"}
+    assert privatize(dataset, "text", epsilon=6, embedding=name, keep=["by"]).features["by"] == people
+
+
 def test_a_release_that_is_in_the_cache_is_not_drawn_again(name: str, stored: Dataset) -> None:
     first = privatize(stored, "text", epsilon=1e-3, embedding=name)
     again = privatize(stored, "text", epsilon=1e-3, embedding=name)

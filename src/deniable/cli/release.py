@@ -66,7 +66,7 @@ def release(
     :param risk low|medium|high|SHARE: The share of words that a reader of single words may name at most: 8,
         17 or 33 %, or a share such as 0.12. Default: low.
     :param epsilon -e: The privacy parameter, instead of --risk.
-    :param never_release names|FILE: More words that never come out: files of words. Names never come out.
+    :param never_release names|FILE: More words that never come out: files of words. Listed names never do.
     :param allow_names: Let names of people come out.
     :param accept_changes: Release with the verdict "release with changes" too.
     :param no_input: Ask nothing: stop with the list of what is missing.

@@ -88,7 +88,7 @@ def release_file(
     they are. Every column that looks private needs one of these roles; ``ask`` is asked for those that have
     none. With a verdict of "release with changes" nothing is drawn unless ``accept_changes`` says
     so. ``risk`` is "low" (the default), "medium", "high", or the share of words that a reader may name;
-    ``epsilon`` takes its place. Names are held back unless ``never_release`` is None. ``labels`` are kept
+    ``epsilon`` takes its place. Listed names are out unless ``never_release`` is None. ``labels`` are kept
     columns whose use is measured, by default those that look like classes. ``person`` says whose a record is,
     ``record_id`` names the column of ids of a release with a ``key_file``,
     ``words`` are files of words to report apart, ``public`` a public text that attackers have read.

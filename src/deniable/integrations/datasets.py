@@ -99,9 +99,22 @@ def _check_others(split: Dataset, roles: Roles, release: Release) -> None:
             columns = ", ".join(split.column_names)
             raise InvalidParameter(role, missing[0], f"is not there; the columns are {columns}")
     first = split.with_format("arrow")[:JUDGED]
-    others = [(name, first[name].to_pylist()) for name in split.column_names if name not in roles.named]
+    others = [
+        (name, _values(first[name].to_pylist(), split.features[name]))
+        for name in split.column_names
+        if name not in roles.named
+    ]
     for warning in judge_table(others, Embedding.open(release.embedding), rows=len(split)):
         warnings.warn(warning, stacklevel=3)
+
+
+def _values(values: list[Any], feature: Any) -> list[Any]:
+    """Return the values of a column; of classes, which are numbers, the names that the dataset carries for
+    them."""
+    names = getattr(feature, "names", None)
+    if names is None:
+        return values
+    return [None if each is None or each < 0 else names[each] for each in values]
 
 
 def _check_unique(splits: Iterable[Dataset], record_id: str) -> None:

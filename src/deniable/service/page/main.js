@@ -329,7 +329,7 @@ async function begin() {
     const [embedding] = await get("/embeddings");
     state.fingerprint = embedding.source ?? embedding.fingerprint;
     state.heldBack = (embedding.never_released_words ?? 0) > 0;
-    byId("names").textContent = state.allowed.never_release.length ? "Names are held back: common given names and surnames never come out."
+    byId("names").textContent = state.allowed.never_release.length ? "Listed names are held back: most common given names and surnames never come out."
       : state.heldBack ? "Words of the operator's list never come out." : "Names are not held back: the operator of this server switched that off.";
     const note = await get(`/calibration/${encodeURIComponent(embedding.name)}`).catch(() => null);
     state.calibration = (note?.table ?? []).map((row) => [row.epsilon, row.unchanged.mean ?? row.unchanged.median]);
