@@ -86,15 +86,15 @@ def test_unknown_words_are_neither_named_nor_counted() -> None:
 def test_an_attacker_in_context_names_more_where_words_follow_one_another() -> None:
     # Every word is followed by one of two others, so that context says almost everything.
     rng = np.random.default_rng(1)
-    ids = np.empty(20_000, dtype=np.int64)
+    ids = np.empty(10_000, dtype=np.int64)
     ids[0] = 7
     for place in range(1, len(ids)):
         ids[place] = (2 * ids[place - 1] + rng.integers(0, 2)) % 300
-    model = count_bigrams(ids.reshape(1_000, 20), 301)
+    model = count_bigrams(ids.reshape(500, 20), 301)
     assert model is not None
     attacker = attacker_of(ids, 20, context=model)
     mechanism = ChosenMechanism()
-    channel = make_channel(SPACE, mechanism, epsilon=3.0, directions=200, keep=False)
+    channel = make_channel(SPACE, mechanism, epsilon=3.0, directions=100, keep=False)
     seen = released(mechanism, ids, 3.0)
     alone, context = attacker.alone(channel, seen), attacker.in_context(channel, seen)
     assert context is not None
