@@ -10,18 +10,20 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from deniable.service.settings import Limits
+from deniable.service.settings import Limits, Prompts
 from tests.service.running import Client, make_settings, running
+from tests.service.upstream import serving_model
 
 pytestmark = pytest.mark.slow
 
 USES_PYTHON = """
 import sys
 from deniable_client import Client
-from deniable_client.api.default import post_check, post_files, post_privatize
-from deniable_client.models import ErrorReply, PrivatizeRequest
+from deniable_client.api.default import post_check, post_files, post_guardrail, post_privatize
+from deniable_client.models import ErrorReply, GuardrailRequest, GuardrailRequestInputType, PrivatizeRequest
 from deniable_client.types import File
 import io
 
@@ -35,6 +37,9 @@ with Client(base_url=sys.argv[1]) as client:
     check = post_check.sync(client=client, body=File(payload=io.BytesIO(rows)), name="a.csv")
     assert [(one.name, one.text) for one in check.columns] == [("id", False), ("text", True)], check
     roles = {"column": ["text"], "keep": ["id"]}
+    asked = GuardrailRequest(input_type=GuardrailRequestInputType.REQUEST, texts=["my doctor"])
+    told = post_guardrail.sync(client=client, body=asked)
+    assert told.action.value == "GUARDRAIL_INTERVENED" and len(told.texts[0].split()) == 2, told
     job = post_files.sync(client=client, body=File(payload=io.BytesIO(rows)), name="a.csv", **roles)
     assert job.state.value in ("waiting", "working", "done"), job
 """
@@ -82,9 +87,12 @@ def run(*command: object, cwd: Path, **more: str) -> str:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    with running(make_settings(tmp_path, limits=Limits(seconds=30.0, jobs=1_000))) as opened:
-        (tmp_path / "openapi.json").write_bytes(opened.get("/openapi.json").body)
-        yield opened
+    given = make_settings(tmp_path, limits=Limits(seconds=30.0, jobs=1_000))
+    with serving_model() as model:
+        prompts = Prompts(upstream=model.address, identifiers="shape")
+        with running(msgspec.structs.replace(given, prompts=prompts)) as opened:
+            (tmp_path / "openapi.json").write_bytes(opened.get("/openapi.json").body)
+            yield opened
 
 
 def test_a_generated_python_client_speaks_with_the_service(client: Client, tmp_path: Path) -> None:

@@ -108,9 +108,9 @@ class GuardrailRequest(msgspec.Struct, kw_only=True):
     input_type: Literal["request", "response"]
     texts: list[str] | None = None
     structured_messages: list[dict[str, Any]] | None = None
-    images: list[Any] | None = None
-    tools: list[Any] | None = None
-    tool_calls: list[Any] | None = None
+    images: list[str] | None = None
+    tools: list[dict[str, Any]] | None = None
+    tool_calls: list[dict[str, Any]] | None = None
     litellm_call_id: str | None = None
     request_data: dict[str, Any] | None = None
     request_headers: dict[str, Any] | None = None
