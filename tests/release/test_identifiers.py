@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import deniable
 from deniable.errors import DeniableError
 from deniable.release.identifiers import (
     GIVEN,
@@ -21,6 +23,7 @@ from deniable.release.identifiers import (
     with_presidio,
 )
 from deniable.words.never_release import BUILT_IN, built_in_words, fold
+from tests.service.test_clients import environment, run
 
 KEY, OTHER = b"k" * 32, b"o" * 32
 TEXT = (
@@ -158,6 +161,29 @@ def test_presidio_finds_what_has_no_shape() -> None:
     text = "Zork Grue of Reykjavik has AB-77 and 555-014-2277"
     spans = {text[span.start : span.end]: span.kind for span in map(Span._make, find(text))}
     assert spans == {"Zork": "name", "Grue": "name", "AB-77": "number", "555-014-2277": "number"}
+
+
+REAL = """
+import spacy
+from presidio_analyzer import AnalyzerEngine
+from presidio_analyzer.nlp_engine import SpacyNlpEngine
+from deniable.release.identifiers import StandIns, with_presidio
+
+nlp = SpacyNlpEngine(models=[{"lang_code": "en", "model_name": "blank"}])
+nlp.nlp = {"en": spacy.blank("en")}
+stand_ins = StandIns(b"k" * 32, with_presidio(AnalyzerEngine(nlp_engine=nlp)))
+text = "Her licence is AC432223, her mail anna@corp.com, on 10 June 1999"
+made = stand_ins.replace(text)
+assert not [each for each in ("AC432223", "anna", "corp") if each in made], made
+assert "10 June 1999" in made and stand_ins.restore(made) == text, made
+"""
+
+
+@pytest.mark.slow
+def test_the_real_presidio_finds_by_its_patterns(tmp_path: Path) -> None:
+    programs = environment(tmp_path / "presidio", "presidio-analyzer", "platformdirs", "msgspec", "regex")
+    (tmp_path / "real.py").write_text(REAL, encoding="utf-8")
+    run(programs / "python", "real.py", cwd=tmp_path, PYTHONPATH=str(Path(deniable.__file__).parents[1]))
 
 
 def test_presidio_without_its_model_downloads_nothing() -> None:

@@ -25,6 +25,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, count, pairwise
+from threading import Lock
 from typing import Any, NamedTuple
 
 import regex
@@ -132,9 +133,13 @@ def find_by_presidio(language: str = "en") -> Finder:
 def with_presidio(analyzer: Any, language: str = "en") -> Finder:
     """Return a finder that asks this ``AnalyzerEngine`` of Presidio, and looks at shapes as well."""
 
+    lock = Lock()  # nobody says that its pipeline may be used by several threads
+
     def find(text: str) -> Iterator[Span]:
         yield from find_by_shape(text)
-        for each in analyzer.analyze(text=text, language=language):
+        with lock:
+            found = analyzer.analyze(text=text, language=language)
+        for each in found:
             kind = _PRESIDIO.get(each.entity_type, "number")
             if kind == "name":  # word by word
                 for word in regex.finditer(r"\p{L}[\w'’-]*", text[each.start : each.end]):
