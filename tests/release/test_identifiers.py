@@ -56,6 +56,15 @@ def test_what_is_no_identifier_is_left_to_be_drawn() -> None:
     assert found_in("anna kowalska called") == {}
 
 
+@pytest.mark.parametrize(
+    "part", ["a", "A", "1", "a.", "a@", "a@b.", "A-b", "A-b1", "1 A'", "www.", "10.", "1 ", "Anna", "DE11 "]
+)
+def test_no_text_takes_long_to_look_through(part: str) -> None:
+    # One that is tried from each of its places would take hours.
+    for text in (part * (1_000_000 // len(part)), part * (1_000_000 // len(part)) + "!"):
+        assert sum(1 for _ in find_by_shape(text)) < len(text)
+
+
 def test_a_text_comes_back_and_shows_nothing() -> None:
     stand_ins = StandIns(KEY)
     replaced = stand_ins.replace(TEXT)

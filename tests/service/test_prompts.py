@@ -328,6 +328,14 @@ def test_hostile_and_huge_prompts_are_refused_or_released(client: Client, model:
     assert chat(client, user("\ud800 \x00")).status in (200, 400)
 
 
+def test_too_many_identifiers_are_refused(naming: Client, model: Model) -> None:
+    before = len(model.bodies)
+    many = " and ".join(f"555-{number:04}-{number:04}" for number in range(1_500))
+    assert chat(naming, user(many)).status == 413
+    assert guard(naming, many)["action"] == "BLOCKED"
+    assert len(model.bodies) == before
+
+
 def test_concurrent_conversations_keep_their_own_words(naming: Client, model: Model) -> None:
     def ask(number: int) -> tuple[str, str]:
         reply = chat(naming, user(f"my doctor said 555-{number:03}-2277 to me"), name=f"c{number % 8}")

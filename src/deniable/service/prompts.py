@@ -42,6 +42,7 @@ _NOT_TEXT = (
 _CONVERSATION = "x-deniable-conversation"
 _LONGEST_NAME = 1_000
 _MOST_CALLS = 10_000
+_MOST_IDENTIFIERS = 1_000
 _SECONDS_OF_A_CALL = 900.0
 
 
@@ -184,6 +185,8 @@ class Prompts:
         def cut() -> tuple[list[_Cut], list[list[str]]]:
             split = (lambda text: ([text], [])) if stand_ins is None else stand_ins.split
             found = [split(each.text) for each in texts]
+            if stand_ins is not None and len(stand_ins.originals) > _MOST_IDENTIFIERS:
+                raise Refused(413, f"the messages hold more than {_MOST_IDENTIFIERS:,} identifiers")
             drawn = [cut[0] if each.role not in plain else [] for each, cut in zip(texts, found, strict=True)]
             return found, self._rules.prompts[1].ids(drawn, name=name)
 
