@@ -121,15 +121,17 @@ class UndecidedColumns(InvalidParameter):
     judged.
     """
 
-    def __init__(self, source: str | Path, columns: dict[str, str], *, judged: str = "") -> None:
+    def __init__(
+        self, source: str | Path, columns: dict[str, str], *, judged: str = "", advice: str | None = None
+    ) -> None:
         shown = [f"{printable(name) or '(no name)'} ({why})" for name, why in columns.items()]
         more = f" and {len(shown) - _MOST_SHOWN:,} more" if len(shown) > _MOST_SHOWN else ""
         listed = ", ".join(shown[:_MOST_SHOWN]) + more
-        DeniableError.__init__(
-            self,
-            f"{source}: say what becomes of {listed}. Leave a column out with --drop, release it as it is "
-            f"with --keep, or privatize it with --column. None of these was released.{judged}",
+        advice = advice or (
+            f"say what becomes of {listed}. Leave a column out with --drop, release it as it is with --keep, "
+            f"or privatize it with --column. None of these was released.{judged}"
         )
+        DeniableError.__init__(self, f"{source}: {advice}")
         self.source = str(source)
         self.columns = columns
         self.name, self.value, self.problem = "columns", list(columns), str(self)

@@ -246,11 +246,12 @@ def test_the_stronger_attacker_counts_for_repeats_bands_and_words_at_risk() -> N
             RepeatFinding(releases=1, majority=share(0.1), bayes=share(0.3)),
             RepeatFinding(releases=3, majority=share(0.5), bayes=share(0.4)),
             RepeatFinding(releases=9, majority=share(0.7), bayes=None),
+            RepeatFinding(releases=27, majority=share(0.6), bayes=None),
         ),
     )
     shown = replace(result, results=(found,))
     *_, repeats = shown.curves
-    assert [point.value for point in repeats.lines["ε = 6"]] == [0.3, 0.5, 0.7]
+    assert [point.value for point in repeats.lines["ε = 6"]] == [0.3, 0.5, 0.7, 0.7]
     overall, _, at_risk = shown.tables
     assert overall.rows[0][-1] == "40.0 %"
     assert at_risk.rows == [["6", "hockey", "60.0 %", "40.0 %"]], "a word that was never named is not at risk"

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import stat
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from typer.testing import CliRunner
 
 from deniable import InvalidParameter, RecordError
 from deniable.cli.app import app
 from deniable.decision import release_file
-from deniable.noise.key_file import write_new_key
+from deniable.errors import UndecidedColumns
 
 TEXTS = (
     "the nurse was kind and explained the {} to me",
@@ -40,10 +42,6 @@ def run(source: Path, output: Path, **given: Any) -> Any:
     return release_file(source, output, **settings)
 
 
-def all_bytes(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
-
-
 @pytest.fixture(scope="module")
 def decision(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """One release to look at."""
@@ -58,6 +56,7 @@ def test_what_may_leave_and_what_stays_lie_apart(decision: Any) -> None:
     assert {path.name for path in keep.iterdir()} == {
         "decision.html",
         "decision.json",
+        "deployment.yaml",
         "released.csv.receipt.json",
     }
     assert stat.S_IMODE(keep.stat().st_mode) == 0o700
@@ -76,24 +75,31 @@ def test_what_may_leave_and_what_stays_lie_apart(decision: Any) -> None:
     assert decision._repr_html_()
 
 
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "release.md"
+
+
+def test_every_question_of_a_privacy_officer_leads_to_its_answer(decision: Any) -> None:
+    table = GUIDE.read_text(encoding="utf-8").split("## What a privacy officer asks")[1].split("\n## ")[0]
+    rows = [line.split(" | ", 1) for line in table.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == 20
+    sections = set(re.findall("<h2>(.*?)</h2>", decision.html)) | {"Why", "What would change the verdict"}
+    for question, answer in rows:
+        named = re.findall(r"\*([^*]+)\*", answer)
+        assert set(named) <= sections, question
+        links = re.findall(r"\]\(([^)]+)\)", answer)
+        assert named or links, question
+        for link in links:
+            page, _, place = link.partition("#")
+            target = (GUIDE.parent / page).read_text(encoding="utf-8") if page else GUIDE.read_text("utf-8")
+            titles = re.findall("^#+ (.*)$", target, re.MULTILINE)
+            known = {re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-") for title in titles}
+            assert not place or place in known, link
+
+
 def test_the_rehearsal_is_not_the_draw_that_is_handed_over(decision: Any) -> None:
     released = (decision.hand_over / "released.csv").read_text()
     assert decision.rehearsal.samples
     assert not any(after in released for _, after in decision.rehearsal.samples)
-
-
-def test_what_is_handed_over_does_not_depend_on_unknown_words(tmp_path: Path) -> None:
-    """Non-interference: two texts that differ in unknown words only give the same bytes with one key."""
-    key = tmp_path / "key"
-    write_new_key(key)
-    seen = []
-    for side, unknown in (("left", "qwxyz"), ("right", "kowalczykowski")):
-        folder = tmp_path / side
-        folder.mkdir()
-        source = write(folder / "in.csv", unknown=unknown)
-        decision = run(source, folder / "out", key_file=key, record_id="id")
-        seen.append(all_bytes(decision.hand_over))
-    assert seen[0] == seen[1]
 
 
 def test_changes_must_be_accepted_before_anything_is_drawn(tmp_path: Path) -> None:
@@ -143,7 +149,7 @@ def test_somebody_who_is_asked_decides(tmp_path: Path) -> None:
     asked = []
 
     def ask(column: Any) -> Any:
-        asked.append(column.column)
+        asked.append(column.name)
         return "drop"
 
     with pytest.raises(InvalidParameter) as caught:
@@ -173,10 +179,63 @@ def test_a_dry_run_says_what_would_become_of_each_column(tmp_path: Path) -> None
     result = CliRunner().invoke(app, ["release", str(source), "--text", "comment", "--dry-run"])
     assert result.exit_code == 0
     lines = dict(line.split(": ", 1) for line in result.stdout.splitlines())
+    assert lines["use measured"] == "word frequencies"  # 60 records are too few for a label
+    assert "ε = " in lines["mechanism"]
+    assert lines["page to sign"].endswith("decision.html")
     assert lines["comment"] == "words replaced"
     assert lines["patient_name"].startswith("needs a role")
     assert lines["ward"].startswith("released as it is")
     assert sorted(tmp_path.iterdir()) == [source]
+
+
+def write_workbook(path: Path) -> Path:
+    book = openpyxl.Workbook()
+    book.active.append(["ward", "comment"])
+    for i in range(30):
+        book.active.append(["AB"[i % 2], f"{TEXTS[i % 3].format('ward')} number {i % 7}"])
+    book.create_sheet("Patients").append(["Maria Garcia"])
+    book.save(path)
+    return path
+
+
+def test_a_second_sheet_is_decided_by_name_and_left_out(tmp_path: Path) -> None:
+    source = write_workbook(tmp_path / "in.xlsx")
+    with pytest.raises(UndecidedColumns) as caught:
+        run(source, tmp_path / "out", drop=[])
+    assert caught.value.columns == {"Patients": "another sheet"}
+    decision = run(source, tmp_path / "out", drop=[], drop_sheets=["Patients"])
+    assert openpyxl.load_workbook(decision.hand_over / "released.xlsx").sheetnames == ["Sheet"]
+    with pytest.raises(InvalidParameter) as wrong:
+        run(source, tmp_path / "other", drop=[], drop_sheets=["Patients", "Patient"])
+    assert wrong.value.name == "drop_sheets"
+
+
+def test_what_a_release_refuses_is_refused_before_the_rehearsal(tmp_path: Path) -> None:
+    source = write_workbook(tmp_path / "in.xlsx")
+    book = openpyxl.load_workbook(source)
+    book["Sheet"].column_dimensions["A"].hidden = True
+    book.save(source)
+    with pytest.raises(UndecidedColumns) as caught:
+        run(source, tmp_path / "out", drop=[], drop_sheets=["Patients"])
+    assert caught.value.columns == {"ward": "hidden"}
+    with pytest.raises(InvalidParameter) as typo:
+        run(write(tmp_path / "in.csv"), tmp_path / "out", drop=["patient_name", "patientname"])
+    assert typo.value.value == "patientname"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_label_that_is_not_there_is_refused_before_the_rehearsal(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        run(write(tmp_path / "in.csv"), tmp_path / "out", labels=["wards"])
+    assert caught.value.value == "wards"
+
+
+def test_the_header_says_what_stands_between_the_cells(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.csv")
+    source.write_text(source.read_text().replace(",", ";").replace(" to me", ", to me"), encoding="cp1252")
+    result = CliRunner().invoke(app, ["release", str(source), "--encoding", "cp1252", "--no-input"])
+    assert isinstance(result.exception, UndecidedColumns)
+    assert list(result.exception.columns) == ["patient_name", "comment"]
 
 
 def test_a_forbidding_verdict_draws_nothing_and_exits_with_3(tmp_path: Path) -> None:
@@ -188,6 +247,6 @@ def test_a_forbidding_verdict_draws_nothing_and_exits_with_3(tmp_path: Path) -> 
     assert result.stdout.startswith("DO NOT RELEASE")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["keep"]
     kept = {path.name for path in (tmp_path / "out" / "keep").iterdir()}
-    assert kept == {"decision.html", "decision.json"}
+    assert kept == {"decision.html", "decision.json", "deployment.yaml"}
     assert "asthma" not in result.stdout  # no word of the text is printed
     assert "Nothing was released" in (tmp_path / "out" / "keep" / "decision.html").read_text()

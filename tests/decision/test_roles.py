@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deniable import Embedding, InvalidParameter
-from deniable.decision.roles import check_decided, decide, undecided_columns
+from deniable.decision.roles import check_decided, decide, undecided
 from deniable.records.check import FileCheck, check_file
 from deniable.records.formats.layout import Roles, make_layout
 
@@ -26,7 +26,7 @@ def checked(tmp_path: Path) -> FileCheck:
 
 
 def test_private_looking_columns_need_a_role_and_harmless_ones_do_not(checked: FileCheck) -> None:
-    found = {each.column: each.suggestion for each in undecided_columns(checked, Roles())}
+    found = {each.name: each.suggestion for each in undecided(checked, Roles())}
     assert found == {"patient_name": "drop", "comment": "text", "contact": "drop"}
 
 
@@ -37,7 +37,8 @@ def test_the_error_lists_every_missing_role_at_once(checked: FileCheck) -> None:
 
 
 def test_answers_become_roles_and_every_role_is_accepted(checked: FileCheck) -> None:
-    roles = decide(Roles(text=("comment",)), {"patient_name": "drop", "contact": "keep"})
+    name, contact = undecided(checked, Roles(text=("comment",)))
+    roles = decide(Roles(text=("comment",)), [(name, "drop"), (contact, "keep")])
     assert roles == Roles(text=("comment",), drop=("patient_name",), keep=("contact",))
     check_decided(checked, roles)
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
+from deniable.audit.shares import Share, share_of
 from deniable.errors import InvalidParameter
 from deniable.utility.classifiers import SoftTfidf
 
@@ -33,13 +34,19 @@ class Linked:
     candidates: int
 
     @property
+    def share(self) -> Share:
+        """How often the right one comes first, with its 95 % interval."""
+        return share_of(round(self.first * self.tries), self.tries)
+
+    @property
     def blind(self) -> float:
         """How often a guess without the release is right."""
         return 1.0 / self.candidates
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON-ready data."""
-        return {**asdict(self), "blind": self.blind}
+        ends = {"low": self.share.low, "high": self.share.high}
+        return {**asdict(self), **ends, "blind": self.blind}
 
 
 def linked(originals: Any, readings: Mapping[str, Any], *, vectors: Floats | None = None) -> Linked | None:

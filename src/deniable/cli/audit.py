@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.options import VocabularyOptions, with_groups
+from deniable.cli.options import FileOptions, VocabularyOptions, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json, progress, save_json
 
 if TYPE_CHECKING:
     from deniable.audit.inversion.attackers import FurtherAttacker
-    from deniable.audit.results import AuditResult
+    from deniable.audit.results import AuditResult, Table
     from deniable.progress import Report
 
 app = typer.Typer(
@@ -76,16 +76,21 @@ def _show(result: AuditResult) -> None:
     """Print the finding in a sentence, then the tables."""
     from deniable.audit.bound import BoundResult
 
+    open_console().print(result.sentence)
+    _show_tables(result.tables)
+    if isinstance(result, BoundResult):
+        console = open_console()
+        console.print()
+        console.print(result.not_proven)
+
+
+def _show_tables(found: Iterable[Table]) -> None:
     console = open_console()
-    console.print(result.sentence)
-    for table in result.tables:
+    for table in found:
         console.print()
         console.print(
             make_table(table.columns, table.rows, title=table.caption, left=range(table.text_columns))
         )
-    if isinstance(result, BoundResult):
-        console.print()
-        console.print(result.not_proven)
 
 
 @app.command()
@@ -220,6 +225,67 @@ def run_inversion(
             report=report,
         )
     audit.finish(result)
+
+
+@app.command()
+@with_groups
+def release(
+    file: Path,
+    *,
+    column: list[str] | None = None,
+    card: Path | None = None,
+    epsilon: float | None = None,
+    mechanism: VocabularyOptions,
+    person: str | None = None,
+    words: list[Path] | None = None,
+    public: Path | None = None,
+    reading: FileOptions,
+    as_json: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Attack a private file as it is released: its words, the kinds of words, the words of lists, and whose
+    text is whose.
+
+    The attackers read draws made for this and deleted. They know the mechanism, the word frequencies of this
+    file, and which words follow one another in the release, or in --public. Also for persons, with --person.
+
+    :param file: The private file, in any format that `deniable privatize` reads.
+    :param column -c: A column of private text. By default, those of the card. May be repeated.
+    :param card: The card of the release.
+    :param epsilon -e: Without a card: the ε per word; the other options say what else is planned.
+    :param person COLUMN: The column that says whose a record is.
+    :param words: A file of words to report apart, such as drugs. May be repeated.
+    :param public: A public text that attackers have read, one document a line.
+    """
+    from deniable.decision.attack import attack_file
+    from deniable.decision.page import attack_tables
+    from deniable.release.card import read_card
+    from deniable.release.release import Release
+
+    if (card is None) == (epsilon is None):
+        raise typer.BadParameter("give --card, or --epsilon for a release that is planned")
+    if card is not None:
+        known = read_card(card)
+    else:
+        options = {"mechanism": mechanism.mechanism, "mechanism_options": mechanism.parse_options() or None}
+        listed = [each if each == "names" else Path(each) for each in mechanism.never_release or ()]
+        chosen: dict[str, Any] = {**options, "never_release": listed or None}
+        known = Release(epsilon=epsilon, embedding=mechanism.space, **chosen).make().card
+    with progress("rehearsing attacks", unit="steps", quiet=quiet or as_json) as report:
+        found = attack_file(
+            file,
+            known,
+            columns=column or (),
+            person=person,
+            words=words or (),
+            public=public,
+            report=report,
+            reading=reading.reading(),
+        )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _show_tables(attack_tables(found))
 
 
 @app.command()

@@ -279,12 +279,14 @@ class RoleOptions:
         contacts, identifiers, dates of birth or free text are refused unless one of these three options
         names them. May be repeated.
     :param keep_sheet NAME: Another sheet of the workbook that is released as it is. May be repeated.
+    :param drop_sheet NAME: Another sheet of the workbook that is left out. May be repeated.
     """
 
     column: list[str] | None = None
     drop: list[str] | None = None
     keep: list[str] | None = None
     keep_sheet: list[str] | None = None
+    drop_sheet: list[str] | None = None
 
     def roles(self) -> Roles:
         """Return the roles of the columns.
@@ -293,7 +295,8 @@ class RoleOptions:
         """
         from deniable.records.formats.layout import Roles
 
-        return Roles.of(text=self.column, drop=self.drop, keep=self.keep, keep_sheets=self.keep_sheet)
+        sheets = {"keep_sheets": self.keep_sheet, "drop_sheets": self.drop_sheet}
+        return Roles.of(text=self.column, drop=self.drop, keep=self.keep, **sheets)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -257,6 +257,7 @@ def _say_if_unchanged(unchanged: float, mechanism: str, epsilon: float) -> None:
 
 
 def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> None:
+    from deniable.decoding.word_use import needed_in_words
     from deniable.records.formats.columns import number_of
 
     console = open_console()
@@ -269,6 +270,8 @@ def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> N
         console.print(
             make_table(["word", "at least", "share", "at most"], [_row(use) for use in known[:15]], left=(0,))
         )
+    if needed := needed_in_words(everything):
+        console.print(needed)
     if found.by is not None and not found.groups:
         console.print(f"\nall words stand in one group of {found.by}: there is nothing to compare it with")
     elif found.by is not None:

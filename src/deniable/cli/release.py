@@ -28,6 +28,7 @@ def release(
     drop: list[str] | None = None,
     keep: list[str] | None = None,
     keep_sheet: list[str] | None = None,
+    drop_sheet: list[str] | None = None,
     label: list[str] | None = None,
     person: str | None = None,
     words: list[Path] | None = None,
@@ -58,6 +59,7 @@ def release(
     :param drop COLUMN: A column that is left out. May be repeated.
     :param keep COLUMN: A column that is released as it is. May be repeated.
     :param keep_sheet NAME: Another sheet that is released as it is. May be repeated.
+    :param drop_sheet NAME: Another sheet that is left out. May be repeated.
     :param label COLUMN: A kept column whose use is measured. By default, those that look like classes. May
         be repeated.
     :param person COLUMN: The column that says whose a record is.
@@ -70,7 +72,7 @@ def release(
     :param allow_names: Let names of people come out.
     :param accept_changes: Release with the verdict "release with changes" too.
     :param no_input: Ask nothing: stop with the list of what is missing.
-    :param dry_run: Say what would become of each column, and stop.
+    :param dry_run: Say what would become of each column, and what would be done, and stop.
     :param resume: Continue a release that was cut off.
     :param force: Replace an output that exists.
     """
@@ -78,6 +80,10 @@ def release(
     from deniable.decision.flow import plan_file, release_file
     from deniable.errors import printable
     from deniable.progress import Progress
+    from deniable.records.formats.layout import Roles
+    from deniable.release.release import Release
+
+    output = output or Path(f"{file}-release")
 
     lists = [
         *(() if allow_names else ("names",)),
@@ -91,19 +97,31 @@ def release(
         "mechanism_options": mechanism.parse_options(),
     }
     if dry_run:
-        named = {"text": text or (), "drop": drop or (), "keep": keep or ()}
-        print(plan_file(file, **named, reading=reading.reading(), embedding=mechanism.space))
+        chosen = {"epsilon": epsilon} if epsilon is not None else {"risk": risk or "low"}
+        sheets = {"keep_sheets": keep_sheet, "drop_sheets": drop_sheet}
+        planned = plan_file(
+            file,
+            output,
+            release=Release(**chosen, never_release=lists or None, **settings),
+            roles=Roles.of(text=text, drop=drop, keep=keep, **sheets),
+            labels=label or (),
+            reading=reading.reading(),
+        )
+        print("\n".join(map(printable, planned)))
         return
+    if asks and risk is None and epsilon is None:
+        risk = _ask_risk()
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: warn(str(message))
         warnings.simplefilter("always", UserWarning)
         decision = release_file(
             file,
-            output or Path(f"{file}-release"),
+            output,
             text=text or (),
             drop=drop or (),
             keep=keep or (),
             keep_sheets=keep_sheet or (),
+            drop_sheets=drop_sheet or (),
             labels=label or (),
             person=person,
             words=words or (),
@@ -136,6 +154,15 @@ def release(
         raise typer.Exit(DO_NOT_RELEASE)
 
 
+def _ask_risk() -> str:
+    from deniable.measures.risk import LEVELS
+    from deniable.report.wording import percent
+
+    levels = ", ".join(f"{name} {percent(share)}" for name, share in LEVELS.items())
+    said = f"How many of the words may a reader name ({levels}, or a share such as 0.12)?"
+    return str(typer.prompt(said, default="low", err=True)).strip().lower()
+
+
 def _confirm(verdict: Verdict) -> bool:
     from deniable.errors import printable
 
@@ -145,13 +172,13 @@ def _confirm(verdict: Verdict) -> bool:
 
 
 def _ask(column: Undecided) -> Role:
-    from deniable.decision.roles import ROLES
     from deniable.errors import printable
 
-    said = f"{printable(column.column)} looks like {column.looks_like}: {' / '.join(ROLES)}"
+    what = "is" if column.is_sheet else "looks like"
+    said = f"{printable(column.name)} {what} {column.looks_like}: {' / '.join(column.roles)}"
     while True:
         answer = typer.prompt(said, default=column.suggestion, err=True).strip().lower()
-        for role in ROLES:
+        for role in column.roles:
             if answer and role.startswith(answer):
                 return role
-        typer.echo(f"Answer with one of {', '.join(ROLES)}.", err=True)
+        typer.echo(f"Answer with one of {', '.join(column.roles)}.", err=True)

@@ -52,6 +52,8 @@ class Decision:
     roles: Roles
     public: tuple[str, ...]
     """The columns that are released as they are though nobody named them."""
+    warnings: tuple[str, ...]
+    """What is odd about the file: other languages, many unknown words, columns that were not looked into."""
     limit: float
     verdict: Verdict
     rehearsal: Rehearsal
@@ -60,8 +62,8 @@ class Decision:
     not_measured: Mapping[str, str] = field(repr=False)
     """Label columns whose use was not measured, and why."""
     created: str
-    guarantee: str
-    """What the mechanism promises, in words."""
+    deployment: Mapping[str, Any] = field(repr=False)
+    """The release as a draft for the registry of deployments (``deployment_record``)."""
     released: bool
     """Whether the file was released: not where the verdict forbids it, or changes were not accepted."""
     receipt: Receipt | None = field(default=None, repr=False)
@@ -85,6 +87,7 @@ class Decision:
             "created": self.created,
             "source": self.source.name,
             "verdict": asdict(self.verdict),
+            "warnings": list(self.warnings),
             "released": self.released,
             "limit": self.limit,
             "release": {
@@ -98,6 +101,8 @@ class Decision:
                 "drop": list(self.roles.drop),
                 "keep": list(self.roles.keep),
                 "released_as_they_are": list(self.public),
+                "drop_sheets": list(self.roles.drop_sheets),
+                "keep_sheets": list(self.roles.keep_sheets),
             },
             "proved": self.numbers.to_dict(),
             "rehearsal": self.rehearsal.to_dict(),

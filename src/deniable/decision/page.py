@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from deniable.audit.results import Table
 from deniable.audit.shares import Share
 from deniable.decision.decision import Decision, accuracy
+from deniable.decision.rehearsal import Rehearsal
 from deniable.report.markup import code, phrase, strong
 from deniable.report.page import Page
 from deniable.report.wording import percent, percent_up, words
@@ -40,25 +42,27 @@ def decision_page(decision: Decision) -> Page:
     _add_use(page, decision)
     _add_columns(page, decision)
     _add_people(page, decision)
+    _add_method(page, rehearsal)
     _add_annexes(page, decision)
+    return page
+
+
+def _add_method(page: Page, rehearsal: Rehearsal) -> None:
     page.add_section("How this was found out")
     page.add_list(
         [
             f"{rehearsal.texts:,} texts of {words(rehearsal.words)} were read; "
-            f"{words(rehearsal.attacked_words)} "
-            "from all over the file were attacked. The embedding does not know "
-            f"{percent(rehearsal.unknown_share)} of the words: these all go in as one unknown word.",
-            "Attacks, examples and use are those of rehearsal draws in memory, of which this "
-            "page keeps the examples. The "
-            "file that is handed over was drawn once, afterwards, and nothing was measured on it.",
-            "The attackers know the mechanism, ε, the embedding and how frequent each word is in this "
-            "very file. "
-            "Most readers know less. A better attack may be found tomorrow; the bounds hold against all "
-            "of them.",
+            f"{words(rehearsal.attacked_words)} from all over the file were attacked. The embedding does not "
+            f"know {percent(rehearsal.unknown_share)} of the words: these all go in as one unknown word.",
+            "Attacks, examples and use are those of rehearsal draws in memory, of which this page keeps the "
+            "examples. The file that is handed over was drawn once, afterwards, and nothing was measured on "
+            "it.",
+            "The attackers know the mechanism, ε, the embedding and how frequent each word is in this very "
+            "file. Most readers know less. A better attack may be found tomorrow; the bounds hold against "
+            "all of them.",
             "This page measures. It makes no legal claim.",
         ]
     )
-    return page
 
 
 def _add_numbers(page: Page, decision: Decision) -> None:
@@ -86,57 +90,65 @@ def _add_samples(page: Page, decision: Decision) -> None:
     page.add_table(["original", "released"], decision.rehearsal.samples, text_columns=2)
 
 
-def _add_attacks(page: Page, decision: Decision) -> None:
-    rehearsal = decision.rehearsal
-    page.add_section("Attacks on this text")
-    rows = [
-        [
-            each.reader,
-            _in_words(each.share),
-            each.share.interval,
-            percent(each.blind),
-            f"{each.share.tries:,}",
-        ]
-        for each in rehearsal.attacks
+def attack_tables(rehearsal: Rehearsal) -> list[Table]:
+    """Return what each reader reached, which words of lists came out, and which words are exposed."""
+    found = [
+        Table(
+            "How often each reader names the word, or its kind",
+            ["reader", "right", "95 % interval, in %", "guessing", "tries"],
+            [
+                [
+                    each.reader,
+                    _in_words(each.share),
+                    each.share.interval,
+                    percent(each.blind),
+                    f"{each.share.tries:,}",
+                ]
+                for each in rehearsal.attacks
+            ],
+        )
     ]
     if (link := rehearsal.linked) is not None:
-        rows.append(
-            [
-                f"finding the right text or person among {link.candidates:,}",
-                percent(link.first),
-                f"{percent(link.among_first_few)} among the first ten",
-                percent(link.blind),
-                f"{link.tries:,}",
-            ]
+        ends = [_in_words(link.share), link.share.interval]
+        found.append(
+            Table(
+                "Finding the right text or person: a reader who holds the originals of all "
+                f"{link.candidates:,} looks for the one behind each released text",
+                ["reader", "right first", "95 % interval, in %", "among the first ten", "guessing"],
+                [[link.reader, *ends, percent(link.among_first_few), percent(link.blind)]],
+            )
         )
-    page.add_table(
-        ["reader", "right", "95 % interval, in %", "guessing", "tries"],
-        rows,
-        caption="How often each reader is right. The last row is for a reader who holds the original texts.",
-    )
-    lists = [
-        [
-            each.name,
-            f"{each.places:,}",
-            "held back" if each.held_back else _in_words(each.unchanged),
-            "never" if each.held_back else _in_words(each.named),
-        ]
-        for each in rehearsal.lists
-    ]
-    page.add_table(
-        ["list", "places", "unchanged", "named by a reader"],
-        lists,
-        caption="Words of lists. Only listed names are held back: others can come out.",
+    found.append(
+        Table(
+            "Words of lists. Only listed names are held back: others can come out",
+            ["list", "places", "unchanged", "named by a reader"],
+            [
+                [
+                    each.name,
+                    f"{each.places:,}",
+                    "held back" if each.held_back else _in_words(each.unchanged),
+                    "never" if each.held_back else _in_words(each.named),
+                ]
+                for each in rehearsal.lists
+            ],
+        )
     )
     if rehearsal.exposed:
-        page.add_table(
-            ["exposed word", "places", "unchanged"],
-            [
-                [each.word, f"{each.places:,}", percent(each.unchanged)]
-                for each in rehearsal.exposed[:_MOST_EXPOSED]
-            ],
-            caption=f"{len(rehearsal.exposed):,} words of this file come out unchanged in most places.",
+        shown = rehearsal.exposed[:_MOST_EXPOSED]
+        found.append(
+            Table(
+                f"{words(len(rehearsal.exposed))} of this file come out unchanged in most places",
+                ["exposed word", "places", "unchanged"],
+                [[each.word, f"{each.places:,}", percent(each.unchanged)] for each in shown],
+            )
         )
+    return found
+
+
+def _add_attacks(page: Page, decision: Decision) -> None:
+    page.add_section("Attacks on this text")
+    for table in attack_tables(decision.rehearsal):
+        page.add_table(table.columns, table.rows, caption=f"{table.caption}.")
 
 
 def _add_use(page: Page, decision: Decision) -> None:
@@ -156,10 +168,8 @@ def _add_use(page: Page, decision: Decision) -> None:
     if decision.rehearsal.frequencies is not None:
         released, decoded, total = decision.rehearsal.frequencies
         page.add_text(
-            f"Of the {total:,} words used 20 times or more in the texts looked at, the release tells the "
-            "count of "
-            f"{released:,} within a factor of two as released, and of {decoded:,} after decoding with the "
-            "card."
+            f"Word counts: of {words(total)} used 20 times or more, the count is known within a factor of "
+            f"two for {released:,} as released, and for {decoded:,} after decoding with the card."
         )
     page.add_text("A word by itself is not to be relied on: use sums over many texts.")
 
@@ -172,9 +182,14 @@ def _add_columns(page: Page, decision: Decision) -> None:
         *([name, "left out"] for name in roles.drop),
         *([name, "released as it is, by your decision"] for name in roles.keep),
         *([name, "released as it is: looked harmless"] for name in decision.public),
+        *([f"sheet {name}", "left out"] for name in roles.drop_sheets),
         *([f"sheet {name}", "released as it is, by your decision"] for name in roles.keep_sheets),
     ]
     page.add_table(["column", "what becomes of it"], rows or [["the text", "words replaced"]], text_columns=2)
+    for warning in decision.warnings:
+        page.add_note(f"{warning[0].upper()}{warning[1:]}.", kind="warning")
+    public = decision.deployment["deployment"]["dp_variant"]["unprotected_quantities"]
+    page.add_text(f"Public, whatever the risk: {public}")
 
 
 def _add_people(page: Page, decision: Decision) -> None:
@@ -185,8 +200,7 @@ def _add_people(page: Page, decision: Decision) -> None:
                 phrase(strong("Recipients"), ": everything in ", code("hand-over"), ", the card included."),
                 phrase(strong("Nobody else"), ": ", code("keep"), " (this page and the receipt) is private."),
                 "Do not run this again to get a draw that looks better: choosing among draws voids the "
-                "bound, and "
-                "each release of the same text adds to what a reader can learn.",
+                "bound, and each release of the same text adds to what a reader can learn.",
             ]
         )
     else:
@@ -206,40 +220,39 @@ def _add_annexes(page: Page, decision: Decision) -> None:
     linking = (
         "too few texts to measure"
         if link is None
-        else f"the right one of {link.candidates:,} is found first in {percent(link.first)} of cases "
-        f"(guessing: {percent(link.blind)}), by {link.reader}"
+        else f"the right one of {link.candidates:,} is found first in {_measured(link.share, link.blind)}, "
+        f"by {link.reader}"
     )
-    inference = "not measured" if best is None else f"{_in_words(best.share)} ({best.reader})"
+    inference = ["not measured"] if best is None else []
+    inference += [f"{each.reader}: {_measured(each.share, each.blind)}" for each in rehearsal.attacks]
     page.add_section("Annex: WP216 and EDPB")
     page.add_table(
         ["risk", "what was measured"],
         [
             ["singling out", f"a reader with the original texts: {linking}"],
             ["linkability", f"the same attack links a released text to its original: {linking}"],
-            [
-                "inference",
-                f"single words: {inference} (guessing: {percent(best.blind) if best else 'not known'})",
-            ],
+            ["inference", "; ".join(inference)],
         ],
         text_columns=2,
     )
-    release = decision.release
+    about = decision.deployment["deployment"]
     page.add_section("Annex: terms of NIST SP 800-226")
     page.add_table(
         ["term", "here"],
         [
-            ["unit of privacy", "one word; words of a text add up, as do texts of a person"],
-            ["model", "local: noise is added before anything leaves the data holder"],
-            ["bound", f"ε = {release.epsilon:g}; {decision.guarantee}"],
-            [
-                "composition",
-                "the receipt adds up texts and persons; the table of (ε, δ) is in deniable receipt",
-            ],
-            ["randomness", "AES-128 in counter mode, keyed by the operating system"],
-            ["side channels", "what leaves depends on released words and the public shape alone"],
-            ["not protected", "the number of words of each text; the columns released as they are"],
+            ["unit of privacy", about["privacy_loss"]["privacy_unit"]],
+            ["model", about["deployment_model"]["model_name_details"]],
+            ["bound", about["privacy_loss"]["privacy_parameters_details"]],
+            ["composition", about["accounting"]["composition"]],
+            ["implementation, randomness, side channels", about["implementation"]["mechanisms"]],
+            ["preparation", about["implementation"]["preprocessing_and_hyperparameter_tuning"]],
+            ["not protected", about["dp_variant"]["unprotected_quantities"]],
         ],
         text_columns=2,
+    )
+    page.add_text(
+        "The same facts stand in keep/deployment.yaml, a draft for the Differential Privacy Deployments "
+        "Registry: fill in what is in brackets."
     )
     page.add_section("Annex: material for a HIPAA expert determination")
     page.add_list(
@@ -248,10 +261,16 @@ def _add_annexes(page: Page, decision: Decision) -> None:
             "package.",
             f"Result: {decision.verdict.headline}",
             "Assumptions: recipients may know the mechanism, ε and the frequency of each word; they do "
-            "not hold "
-            "the original texts, the receipt or this page.",
+            "not hold the original texts, the receipt or this page.",
         ]
     )
+    page.add_section("Signature")
+    page.add_table(["decision", "name", "date"], [["\u00a0", "", ""]], text_columns=3)
+
+
+def _measured(share: Share, blind: float) -> str:
+    says = "" if share.says_little else f" of cases ({share.interval}, in %)"
+    return f"{_in_words(share)}{says}; guessing: {percent(blind)}"
 
 
 def _in_words(share: Share | None) -> str:

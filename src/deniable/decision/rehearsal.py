@@ -123,7 +123,8 @@ class Rehearsal:
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the sample texts as JSON-ready data."""
         found = {name: value for name, value in asdict(self).items() if name != "samples"}
-        return {**found, "attacks": [each.to_dict() for each in self.attacks]}
+        found |= {"attacks": [each.to_dict() for each in self.attacks]}
+        return found | {"linked": None if self.linked is None else self.linked.to_dict()}
 
 
 def rehearse(

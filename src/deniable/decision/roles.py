@@ -1,19 +1,22 @@
-"""Which columns of a file still need a decision, and what would be a sensible one.
+"""Which columns and sheets of a file still need a decision, and what would be a sensible one.
 
-Free text is private, and so is what looks like people, contacts, identifiers or dates of birth. Each such
-column needs a role by name: text (its words are replaced), drop (left out) or keep (released as it is). Other
-columns are released as they are, and the decision page lists them.
+Free text is private, and so is what looks like people, contacts, identifiers or dates of birth, and what is
+hidden. Each such column needs a role by name: text (its words are replaced), drop (left out) or keep
+(released as it is). So does every other sheet of a workbook. Other columns are released as they are, and
+the decision page lists them.
 """
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from deniable.errors import InvalidParameter, UnusableAuditData
+from deniable.errors import InvalidParameter, UndecidedColumns, UnusableAuditData, printable
 from deniable.records.check import FileCheck
-from deniable.records.deciding import WARNED, why_refused
-from deniable.records.formats.columns import WHOLE_LINE, Unnamed, is_inside
+from deniable.records.deciding import WARNED
+from deniable.records.formats.columns import WHOLE_LINE, Unnamed, is_inside, number_of
 from deniable.records.formats.layout import Roles
 
 Role = Literal["text", "drop", "keep"]
@@ -25,27 +28,27 @@ METADATA = "the file's own metadata"
 
 @dataclass(frozen=True, kw_only=True)
 class Undecided:
-    """A column that somebody must decide about: what it looks like, and the role that suits most such
-    columns."""
+    """A column or a sheet that somebody must decide about: what it looks like, and the role that suits most
+    of that kind."""
 
-    column: str
+    name: str
     looks_like: str
     suggestion: Role
+    is_sheet: bool = False
 
-    def in_words(self) -> str:
-        """Return the column, why it needs a role, and the option for the suggested one."""
-        return (
-            f"{self.column!r} ({self.looks_like}): for example {option_of(self.suggestion)} {self.column!r}"
-        )
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """The roles it may have: a sheet is left out or kept whole."""
+        return ROLES[1:] if self.is_sheet else ROLES
+
+    @property
+    def option(self) -> str:
+        """The option that gives it the suggested role, for a shell."""
+        return f"--{self.suggestion}{'-sheet' if self.is_sheet else ''} {shlex.quote(self.name)}"
 
 
-def option_of(role: Role) -> str:
-    """Return the option that gives a column a role."""
-    return f"--{role}"
-
-
-def undecided_columns(check: FileCheck, roles: Roles) -> list[Undecided]:
-    """Return the columns of a checked file that need a role and have none.
+def undecided(check: FileCheck, roles: Roles) -> list[Undecided]:
+    """Return the columns and sheets of a checked file that need a role and have none.
 
     :raises InvalidParameter: if a column cannot be named, because the header gives it no name.
     """
@@ -59,13 +62,16 @@ def undecided_columns(check: FileCheck, roles: Roles) -> list[Undecided]:
             )
         if column.path is None or role_of(column.path, roles) is not None:
             continue
-        if column.kind == "free text":
-            found.append(Undecided(column=column.path, looks_like="free text", suggestion="text"))
-        elif (why := why_refused(column)) is not None:
-            found.append(Undecided(column=column.path, looks_like=why, suggestion="drop"))
-        elif column.kind in WARNED:
-            found.append(Undecided(column=column.path, looks_like=WARNED[column.kind], suggestion="drop"))
-    return found
+        why = check.undecided.get(column.path) or WARNED.get(column.kind)
+        if why is not None:
+            suggestion: Role = "text" if column.kind == "free text" else "drop"
+            found.append(Undecided(name=column.path, looks_like=why, suggestion=suggestion))
+    named = (*roles.keep_sheets, *roles.drop_sheets)
+    return found + [
+        Undecided(name=sheet, looks_like="another sheet", suggestion="drop", is_sheet=True)
+        for sheet in check.sheets
+        if sheet not in named
+    ]
 
 
 def role_of(column: str, roles: Roles) -> Role | None:
@@ -78,36 +84,41 @@ def role_of(column: str, roles: Roles) -> Role | None:
     return None
 
 
-def decide(roles: Roles, answers: dict[str, Role]) -> Roles:
-    """Return the roles with those of more columns.
+def decide(roles: Roles, answers: Sequence[tuple[Undecided, Role]]) -> Roles:
+    """Return the roles with those of more columns and sheets.
 
     :raises InvalidParameter: if a column has two.
     """
-    more = {role: tuple(column for column, given in answers.items() if given == role) for role in ROLES}
+
+    def more(role: Role, *, sheets: bool = False) -> tuple[str, ...]:
+        return tuple(each.name for each, given in answers if given == role and each.is_sheet == sheets)
+
     return Roles(
-        text=(*roles.text, *more["text"]),
-        drop=(*roles.drop, *more["drop"]),
-        keep=(*roles.keep, *more["keep"]),
-        keep_sheets=roles.keep_sheets,
+        text=(*roles.text, *more("text")),
+        drop=(*roles.drop, *more("drop")),
+        keep=(*roles.keep, *more("keep")),
+        keep_sheets=(*roles.keep_sheets, *more("keep", sheets=True)),
+        drop_sheets=(*roles.drop_sheets, *more("drop", sheets=True)),
     )
 
 
 def check_decided(check: FileCheck, roles: Roles) -> None:
-    """Check that every column has what it needs.
+    """Check that every column and sheet has what it needs.
 
-    :raises InvalidParameter: if a column needs a role, or no column holds text to release. The message lists
-        all of them.
+    :raises UndecidedColumns: if one needs a role; the message lists all of them.
+    :raises InvalidParameter: if no column holds text to release.
     :raises UnusableAuditData: if the file holds no record.
     """
     if not check.records:
         raise UnusableAuditData(check.file, "holds no record, so there is nothing to release")
-    missing = undecided_columns(check, roles)
-    if missing:
-        raise InvalidParameter(
-            "columns",
-            [each.column for each in missing],
-            "say what becomes of each column with --text, --drop or --keep: "
-            + "; ".join(each.in_words() for each in missing),
+    if missing := undecided(check, roles):
+        width = max(len(each.option) for each in missing)
+        listed = "".join(f"\n  {printable(each.option):<{width}}  # {each.looks_like}" for each in missing)
+        raise UndecidedColumns(
+            check.file,
+            {each.name: each.looks_like for each in missing},
+            advice=f"say what becomes of {number_of(len(missing), 'column')}. --text replaces the words, "
+            f"--drop leaves a column out, --keep releases it as it is. For example:{listed}",
         )
     if not roles.text and all(column.path is not WHOLE_LINE for column in check.columns):
         raise InvalidParameter("text", [], "choose at least one text column with --text")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,11 +19,12 @@ from deniable.channel.draws import Draws
 from deniable.decoding.channel_decoder import UNKNOWN
 from deniable.decoding.decoder import Decoder
 from deniable.decoding.files import DecodingOptions, split_options
-from deniable.decoding.frequencies import MOST_WORDS, Frequencies, FrequencyEstimator
+from deniable.decoding.frequencies import LIMIT, MOST_WORDS, Frequencies, FrequencyEstimator
 from deniable.errors import InvalidParameter
 from deniable.progress import Report
 from deniable.records.reading import read_grouped, read_texts
 from deniable.release.card import Card
+from deniable.report.wording import percent, rounded_up
 
 _DOUBT = 0.05
 _MOST_GROUPS = 100
@@ -59,12 +61,33 @@ class GroupUse:
     group: str | None
     records: int
     words: int
+    half_width: float
+    """Half of the 95 % interval of the share of a typical word: the median of all words."""
     uses: tuple[WordUse, ...] = field(repr=False)
+
+    def records_needed(self, share: float) -> int | None:
+        """Return about how many such records tell within half of it the share of a typical word that makes up
+        this share of the text; None if nothing is known of that."""
+        if not self.records or not np.isfinite(self.half_width):
+            return None
+        return math.ceil(self.records * (self.half_width / (share / 2.0)) ** 2)
 
     @property
     def known(self) -> tuple[WordUse, ...]:
         """The words that the release says something of."""
         return tuple(use for use in self.uses if use.informed)
+
+
+def needed_in_words(group: GroupUse) -> str:
+    """Return how many records would be needed to know typical words."""
+    needed = [(share, group.records_needed(share)) for share in (0.01, 0.001)]
+    said = [
+        f"{percent(share)} of the text, about {rounded_up(records):,}"
+        for share, records in needed
+        if records is not None
+    ]
+    known = "" if not said else "; for one of ".join(said)
+    return known and f"Records needed to know a word within half of its share: for one of {known}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +245,13 @@ def _group(name: str | None, words: list[str], found: Frequencies) -> GroupUse:
     columns = (*ends, *(found.total * each for each in ends), found.informed)
     rows = zip(words, *(column.tolist() for column in columns), strict=True)
     uses = sorted((WordUse(*row) for row in rows), key=_order)
-    return GroupUse(group=name, records=found.records, words=found.total, uses=tuple(uses))
+    return GroupUse(
+        group=name,
+        records=found.records,
+        words=found.total,
+        half_width=float(LIMIT * np.median(found.errors)) if len(found.errors) else math.inf,
+        uses=tuple(uses),
+    )
 
 
 def _order(use: WordUse) -> tuple[bool, float, float]:

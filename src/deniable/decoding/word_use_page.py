@@ -6,7 +6,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from deniable.decoding.channel_decoder import UNKNOWN
-from deniable.decoding.word_use import GroupUse, WordUseFindings
+from deniable.decoding.word_use import GroupUse, WordUseFindings, needed_in_words
 from deniable.records.formats.columns import number_of
 from deniable.report.figure import BLUE, MUTED, apply_style, drawable, new_figure
 from deniable.report.page import Page
@@ -40,7 +40,7 @@ def word_use_page(found: WordUseFindings) -> Page:
             "intervals are too narrow where users have many records.",
             kind="warning",
         )
-    page.add_section("The words that are surely most frequent")
+    page.add_section("The words that are surely most frequent", *filter(None, [needed_in_words(everything)]))
     shown = everything.known[:_SHOWN]
     if len(shown) > 1:
         page.add_figure(
@@ -137,19 +137,19 @@ def _add_table(page: Page, group: GroupUse) -> None:
         [
             use.word,
             percent_fixed(use.share, 3),
-            _between(use.share_low, use.share_high, 3) if use.informed else "no information",
+            _between(use.share_low, use.share_high, 3),
             f"{use.count:,.0f}",
-            f"{use.count_low:,.0f} to {use.count_high:,.0f}" if use.informed else "no information",
+            f"{use.count_low:,.0f} to {use.count_high:,.0f}",
         ]
-        for use in group.uses[:_IN_TABLE]
+        for use in group.known[:_IN_TABLE]
     ]
     title = "all records" if group.group is None else group.group
     page.add_table(
         ["word", "share", "95 % interval", "count", "95 % interval"],
         rows,
         caption=f"{title}: {number_of(group.records, 'record')}, {number_of(group.words, 'word')}; "
-        f"{len(rows):,} words, those with "
-        "information first, by the lower ends of their intervals.",
+        f"{len(rows):,} of {len(group.uses):,} words, the surest first. The release says nothing of "
+        "those that are left out.",
         folded="" if group.group is None else title,
     )
 

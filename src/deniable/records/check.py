@@ -12,7 +12,15 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import printable
 from deniable.parameters import STARTING_EPSILON, validated_count
 from deniable.progress import Report
-from deniable.records.deciding import JUDGED, WARNED, look_at, scripts_of_embedding, unknown_in, why_refused
+from deniable.records.deciding import (
+    JUDGED,
+    WARNED,
+    look_at,
+    refused_columns,
+    scripts_of_embedding,
+    unknown_in,
+    why_refused,
+)
 from deniable.records.formats.columns import WHOLE_LINE, Unnamed, likely_delimiter
 from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout, released_name
 from deniable.records.formats.opening import open_reader, open_source
@@ -49,6 +57,10 @@ class FileCheck:
     public: list[str]
     """What it would release as it is."""
     command: str
+    undecided: dict[str, str]
+    """The columns that a release refuses unless they are named, and why."""
+    sheets: list[str]
+    """The other sheets of a workbook."""
 
     @property
     def look_first(self) -> bool:
@@ -116,6 +128,8 @@ def check_file(
         dropped=dropped,
         public=[*kept, *others],
         command=command,
+        undecided=refused_columns(reader, look),
+        sheets=list(reader.others),
     )
 
 
@@ -214,7 +228,7 @@ def _findings(
         )
     for other in others:
         if other.startswith("the sheet "):
-            how = "look into it with --sheet, then keep it with --keep-sheet or delete it from a copy"
+            how = "look into it with --sheet, then name it with --keep-sheet or --drop-sheet"
             look(f"{other} stops a release: {how}")
         else:
             look(f"{other} would be released as it is; look into it too")

@@ -165,8 +165,10 @@ def open_decided(
     check_budget(private.record_epsilon, layout.columns)
     reader, has_columns = opened(), layout.format not in ("text", FOLDER)
     check_budget(private.record_epsilon, layout.columns, lists=reader.has_lists)
-    if has_columns:
-        _decide_sheets(reader)
+    if has_columns and (sheets := undecided_sheets(reader)):
+        advice = " A sheet is kept by --keep-sheet, and left out by --drop-sheet."
+        listed = {f"the sheet {name}": "another sheet" for name in sheets}
+        raise UndecidedColumns(reader.name, listed, judged=advice)
     if by_name or source.identity is None:
         if has_columns:
             how = " Here every column needs a role: records are not looked at before they are released."
@@ -178,7 +180,7 @@ def open_decided(
     judged = f" Judged by {'its' if look.complete else 'the first'} {look.records:,} records."
     if has_columns:
         _check_named(reader, look)
-        if refused := _refused(reader, look):
+        if refused := refused_columns(reader, look):
             raise UndecidedColumns(source.name, refused, judged=judged)
     read_again = look.rows is None or look.more_columns  # rows that are held were looked into, not others
     if read_again or look.rows is None:
@@ -206,8 +208,8 @@ def _let_pass(reader: Reader, passing: set[str], judged: str) -> None:
             pass
 
 
-def _refused(reader: Reader, look: Look) -> dict[str, str]:
-    """Return why columns may not pass."""
+def refused_columns(reader: Reader, look: Look) -> dict[str, str]:
+    """Return the columns without a role that need one, and why."""
     refused = {str(column.path): why for column in look.columns if (why := why_refused(column))}
     if not look.complete and look.error is None:
         empty = [str(column.path) for column in look.columns if column.kind == "empty"]
@@ -289,20 +291,22 @@ def _check_named(reader: Reader, look: Look) -> None:
                 raise InvalidParameter(role, name, problem)
 
 
-def _decide_sheets(reader: Reader) -> None:
-    """Check that the other sheets of a workbook are named.
+def undecided_sheets(reader: Reader) -> list[str]:
+    """Return the other sheets of a workbook that nobody named.
 
-    :raises UndecidedColumns: if one is not.
-    :raises InvalidParameter: if one was named that is not there.
+    :raises InvalidParameter: if one was named that is not there, or twice.
     """
-    kept = reader.layout.roles.keep_sheets
-    for name in kept:
-        if name not in reader.others:
-            problem = f"{printable(reader.name)} has no other sheet of that name"
-            raise InvalidParameter("keep_sheets", name, problem)
-    if undecided := {f"the sheet {name}": "another sheet" for name in reader.others if name not in kept}:
-        advice = " A sheet is kept by --keep-sheet; to leave it out, delete it from a copy of the file."
-        raise UndecidedColumns(reader.name, undecided, judged=advice)
+    roles, named = reader.layout.roles, set[str]()
+    for role, names in (("keep_sheets", roles.keep_sheets), ("drop_sheets", roles.drop_sheets)):
+        for name in names:
+            if name not in reader.others:
+                raise InvalidParameter(
+                    role, name, f"{printable(reader.name)} has no other sheet of that name"
+                )
+            if name in named:
+                raise InvalidParameter(role, name, "the sheet is both kept and left out; choose one")
+            named.add(name)
+    return [name for name in reader.others if name not in named]
 
 
 def scripts_of_embedding(embedding: Embedding) -> set[str]:

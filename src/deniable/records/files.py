@@ -34,6 +34,7 @@ def privatize_file(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     keep_sheets: Sequence[str] = (),
+    drop_sheets: Sequence[str] = (),
     format: str | None = None,  # noqa: A002
     delimiter: str | None = None,
     header: bool = True,
@@ -52,7 +53,8 @@ def privatize_file(
 
     ``columns`` name what to privatize, ``drop`` what to leave out, and ``keep`` what to release as it is. A
     column that has none of these roles is refused if it looks like people, contacts, identifiers, dates of
-    birth or free text, judged by the first 10,000 records; other sheets of a workbook need ``keep_sheets``.
+    birth or free text, judged by the first 10,000 records; other sheets of a workbook need
+    ``keep_sheets`` or ``drop_sheets``.
     ``record_id`` names the column of ids of a keyed release; without it a record is named by its number and a
     digest of the file. Without a key, ``person`` names the column that says whose a record is, so that the
     receipt adds up what each person spends. ``sheet`` is that of a spreadsheet, by default its first.
@@ -72,7 +74,7 @@ def privatize_file(
     layout = make_layout(
         path,
         format=format,
-        roles=Roles.of(text=columns, drop=drop, keep=keep, keep_sheets=keep_sheets),
+        roles=Roles.of(text=columns, drop=drop, keep=keep, keep_sheets=keep_sheets, drop_sheets=drop_sheets),
         delimiter=delimiter,
         header=header,
         encoding=encoding,

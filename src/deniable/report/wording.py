@@ -43,6 +43,12 @@ def percent_up(share: float) -> str:
     return f"{min(math.ceil(1000.0 * share - 1e-9) / 10.0, 100.0):g} %"
 
 
+def rounded_up(count: int) -> int:
+    """Return a number with its first two digits, rounded up."""
+    unit = int(f"1{'0' * (len(str(count)) - 2)}")
+    return -(-count // unit) * unit
+
+
 def most_words(quantile: float) -> str:
     """Return which words a share of them is."""
     return "every word" if quantile == 1.0 else f"{percent(quantile)} of the words"

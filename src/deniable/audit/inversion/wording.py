@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from deniable.audit.inversion.results import (
     ALONE,
@@ -76,7 +77,13 @@ class InversionResult(AdvisedResult):
         """What attackers name against ε, and from repeated releases."""
         found = _curves_of_text(self) if self.text is not None else [_curves_of_drawn(self)]
         repeated = {
-            f"ε = {each.epsilon:g}": [Point(found.releases, found.best.value) for found in each.repeats]
+            # Who has more releases may use fewer: an attacker tried on few only counts for more of them too.
+            f"ε = {each.epsilon:g}": [
+                Point(found.releases, named)
+                for found, named in zip(
+                    each.repeats, accumulate((found.best.value for found in each.repeats), max), strict=True
+                )
+            ]
             for each in self.results
             if len(each.repeats) > 1
         }

@@ -40,15 +40,16 @@ _NOT_FOR_LINES = {"idna", "punycode", "raw_unicode_escape", "undefined", "unicod
 class Roles:
     """The columns that a person named, by what becomes of them.
 
-    ``text`` is privatized, ``drop`` is left out and ``keep`` is released as it is, as are the sheets of a
-    workbook in ``keep_sheets``. In JSON and Parquet a name may be a path; everything inside a kept or dropped
-    column has its role.
+    ``text`` is privatized, ``drop`` is left out and ``keep`` is released as it is; so are the other sheets
+    of a workbook in ``drop_sheets`` and ``keep_sheets``. In JSON and Parquet a name may be a path; everything
+    inside a kept or dropped column has its role.
     """
 
     text: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     keep_sheets: tuple[str, ...] = ()
+    drop_sheets: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that every column has one role.
@@ -89,7 +90,8 @@ class Roles:
 
     def left_out(self) -> list[str]:
         """Return in words which columns are left out; nothing if there are none."""
-        return [f"left out: {names_as_text(self.drop)}"] if self.drop else []
+        sheets = [f"left out: {names_as_text(self.drop_sheets, 'sheet')}"] if self.drop_sheets else []
+        return [*([f"left out: {names_as_text(self.drop)}"] if self.drop else []), *sheets]
 
 
 NO_ROLES = Roles()
@@ -124,7 +126,12 @@ class Layout:
 
         What older versions did not have is left out where it is not used: their jobs can still be continued.
         """
-        newer = {"person": self.person, "sheet": self.sheet, "drop": list(self.roles.drop) or None}
+        newer = {
+            "person": self.person,
+            "sheet": self.sheet,
+            "drop": list(self.roles.drop) or None,
+            "drop_sheets": list(self.roles.drop_sheets) or None,
+        }
         return {
             "format": self.format,
             "columns": list(self.columns),
@@ -185,13 +192,13 @@ def make_layout(
 
     :raises InvalidParameter: if the format cannot be told or a setting does not fit it.
     """
-    kind = _find_format(source, format)
+    kind, sheets = _find_format(source, format), [*roles.keep_sheets, *roles.drop_sheets]
     if delimiter is None:
         delimiter = "\t" if kind == "tsv" else ","
     delimiter = _DELIMITERS.get(delimiter, delimiter)
     problem: tuple[str, object, str] | None = None
     if kind in ("text", FOLDER):
-        named = [*roles.text, *roles.drop, *roles.keep, *roles.keep_sheets]
+        named = [*roles.text, *roles.drop, *roles.keep, *sheets]
         if roles != NO_ROLES:
             choose = f"choose the format {', '.join(WITH_COLUMNS)}"
             problem = "columns", named, f"plain text has no columns; {choose}"
@@ -205,8 +212,9 @@ def make_layout(
         problem = "person", person, f"is a column of private text; {how}"
     elif record_id in roles.text:
         problem = "record_id", record_id, "is a column of private text, which is released in other words"
-    if kind not in SPREADSHEETS and (sheet is not None or roles.keep_sheets):
-        name, value = ("keep_sheets", list(roles.keep_sheets)) if sheet is None else ("sheet", sheet)
+    if kind not in SPREADSHEETS and (sheet is not None or sheets):
+        name: str = "sheet" if sheet is not None else "keep_sheets" if roles.keep_sheets else "drop_sheets"
+        value = sheets if sheet is None else sheet
         problem = problem or (name, value, f"only spreadsheets have sheets, and the format is {kind}")
     if len(delimiter) != 1 or delimiter in '"\r\n':
         how = "must be one character, and not a quote or a line end"

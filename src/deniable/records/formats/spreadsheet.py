@@ -204,6 +204,8 @@ class SpreadsheetReader(Reader):
             writers: dict[int, Any] = {}
             for place, _, rows in sheets:
                 name = self._sheets[place]
+                if place != self._place and name in self.layout.roles.drop_sheets:
+                    continue
                 if place not in writers:
                     writers[place] = add_sheet(name)
                 if place == self._place:
@@ -287,8 +289,13 @@ class SpreadsheetReader(Reader):
         if self.others:
             sheets = zip(self._sheets, self._sheets_hidden, strict=True)
             shown = [f"{name} (hidden)" if hides else name for name, hides in sheets]
-            others = [name for place, name in enumerate(shown) if place != self._place]
-            parts.append(f"and every cell of {names_as_text(others, 'sheet')}")
+            dropped = self.layout.roles.drop_sheets
+            others = [
+                each
+                for place, each in enumerate(shown)
+                if place != self._place and self._sheets[place] not in dropped
+            ]
+            parts += [f"and every cell of {names_as_text(others, 'sheet')}"] if others else []
         return f"{', '.join(parts)} ({_LEFT_OUT})"
 
     def _refuse(self, row: int, problem: str, sheet: str | None = None) -> NoReturn:
