@@ -74,7 +74,7 @@ def measured(name: str, space: str, level: float, texts: Texts, embedding: Embed
         "epsilon": setting.epsilon,
         "bound": found.value,
         "blind": found.blind,
-        "capacity": factor.high,
+        "capacity": factor.value,
         "kinds": named.value,
         "kinds_blind": named.blind,
         "guessing": told.blind,

@@ -21,6 +21,8 @@ from deniable.decoding.decoder import Decoder
 from deniable.embeddings import store
 from deniable.embeddings.content import content_fingerprint, shadowed_rows
 from deniable.embeddings.places import BUILT_IN, DEFAULT, PURPOSES, built_in_folder, provenance_of
+from deniable.integrations.sklearn import TextPrivatizer
+from deniable.integrations.spark.tasks import embedding_here
 from deniable.measures.bayes_bound import bayes_bound
 from deniable.measures.risk import LEVELS, english_words, epsilon_of_risk
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -29,6 +31,9 @@ from deniable.neighbours import best_neighbours
 from deniable.noise.randomness import InsecureSeededRandomness
 from deniable.release.card import card_from
 from deniable.release.note import quote_calibration
+from deniable.service.messages import Choice, Refused
+from deniable.service.rules import Rules
+from deniable.service.settings import Allowed, Settings
 from tests.support.commands import invoke
 
 SPACES = [name for name in BUILT_IN if name != DEFAULT]
@@ -125,6 +130,24 @@ def test_the_commands_take_it(tmp_path: Path) -> None:
     assert refused.exit_code == 2
     both = invoke("explain", "a", "--for", "sentiment", "--embedding", "x", "--epsilon", "1").exception
     assert isinstance(both, InvalidParameter)
+
+
+def test_scikit_learn_and_executors_of_spark_take_it() -> None:
+    released = TextPrivatizer(purpose="sentiment", epsilon=0.5).fit_transform(["a lovely film"])
+    assert len(released) == 1
+    assert embedding_here("for-sentiment", None) == "for-sentiment", "it comes with the package"
+
+
+def test_a_request_to_the_service_names_a_purpose_or_an_embedding() -> None:
+    rules = Rules(Settings())
+    prepared = rules.prepare(rules.release(Choice(purpose="sentiment", risk="low")))
+    assert prepared.private.card.embedding.name == "for-sentiment"
+    with pytest.raises(Refused) as refused:
+        rules.release(Choice(purpose="sentiment", embedding="other"))
+    assert refused.value.status == 422
+    allowed = Settings(release=Allowed(embeddings=("default",)))
+    with pytest.raises(Refused):
+        Rules(allowed).release(Choice(purpose="sentiment"))
 
 
 def test_a_key_gives_the_same_words_again() -> None:

@@ -346,6 +346,23 @@ def test_a_level_of_risk_sets_the_slider(opened: Any, client: Client) -> None:
     assert quiet(opened) == []
 
 
+def test_a_purpose_beside_the_slider_changes_the_space(opened: Any, client: Client) -> None:
+    load(opened, client)
+    opened.find_element("css selector", "#purpose option[value=sentiment]").click()
+    medium = client.get("/card", risk="medium", purpose="sentiment").json()
+    assert medium["embedding"]["name"] == "for-sentiment"
+    until(lambda: text_of(opened, "epsilon-value") == str(medium["epsilon_per_word"]))
+    until(lambda: '"purpose":"sentiment"' in text_of(opened, "as-curl"))
+    assert "--for sentiment" in text_of(opened, "as-command")
+    until(lambda: count(opened, "#released .word") > 0)
+    assert opened.execute_script("return document.getElementById('tasks').hidden"), (
+        "measured in another space"
+    )
+    opened.find_element("css selector", "#purpose option[value='']").click()
+    until(lambda: text_of(opened, "epsilon-value") == "6.0")
+    assert quiet(opened) == []
+
+
 def test_words_of_ones_own_can_be_held_back(opened: Any, client: Client) -> None:
     load(opened, client)
     slide(opened, 12)

@@ -195,7 +195,11 @@ class Facts:
             raise Refused(413, f"text: at most {_MOST_WORDS} words are looked at here")
         ids = np.array(Cutter(embedding).ids(words), dtype=np.int64)
         distinct, places = np.unique(ids, return_inverse=True)
-        epsilons = np.linspace(1.0, max(self._rules.settings.release.max_epsilon, 2.0), _EPSILONS_OF_A_TABLE)
+        largest = max(self._rules.settings.release.max_epsilon, 2.0)
+        if embedding.linear_map is None:
+            epsilons = np.linspace(1.0, largest, _EPSILONS_OF_A_TABLE)
+        else:  # distances are others there, and what matters may lie far below 1
+            epsilons = np.geomspace(0.1, largest, _EPSILONS_OF_A_TABLE)
         rows = [
             None if i == embedding.unknown_id else row for i, row in zip(ids, places.tolist(), strict=True)
         ]

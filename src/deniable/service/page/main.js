@@ -23,7 +23,9 @@ const state = {
   word: null, place: null, mine: null, calibration: [],
 };
 // What every question is asked by.
-const choice = () => (byId("hold-back").checked && myWords().length ? { epsilon: state.epsilon, never_release: myWords() } : { epsilon: state.epsilon });
+const purpose = () => byId("purpose").value;
+const space = () => (purpose() ? { purpose: purpose() } : {});
+const choice = () => ({ epsilon: state.epsilon, ...space(), ...(byId("hold-back").checked && myWords().length ? { never_release: myWords() } : {}) });
 const myWords = () => byId("mine").value.split(/[\s,;]+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
 const files = fileSection(() => state, choice);
 
@@ -43,7 +45,7 @@ function averageAt(epsilon) {
 }
 
 function showDial() {
-  byId("epsilon-value").textContent = byId("file-epsilon").textContent = state.epsilon.toFixed(1);
+  byId("epsilon-value").textContent = byId("file-epsilon").textContent = purpose() ? String(state.epsilon) : state.epsilon.toFixed(1);
   byId("card-link").href = `/card?${new URLSearchParams(Object.entries(choice()))}`;
   showCommands();
   const share = averageAt(state.epsilon);
@@ -264,7 +266,7 @@ const lookAtText = latest(async () => {
 const lookAtMine = settled(latest(async () => {
   if (!state.begun) return;
   const text = byId("mine").value;
-  state.mine = text.trim() ? await post("/words", { text }) : { words: [], rows: [], epsilons: [] };
+  state.mine = text.trim() ? await post("/words", { text, ...space() }) : { words: [], rows: [], epsilons: [] };
   showMine();
 }, (refused) => {
   state.mine = null;
@@ -326,13 +328,11 @@ async function begin() {
   byId("token-form").hidden = true;
   try {
     state.allowed = await get("/allowed");
-    const [embedding] = await get("/embeddings");
-    state.fingerprint = embedding.source ?? embedding.fingerprint;
-    state.heldBack = (embedding.never_released_words ?? 0) > 0;
+    const [first] = state.allowed.embeddings;
+    byId("purpose-row").hidden = first !== "default" || !state.allowed.embeddings.includes("for-sentiment");
+    await knowSpace();
     byId("names").textContent = state.allowed.never_release.length ? "Listed names are held back: most common given names and surnames never come out."
       : state.heldBack ? "Words of the operator's list never come out." : "Names are not held back: the operator of this server switched that off.";
-    const note = await get(`/calibration/${encodeURIComponent(embedding.name)}`).catch(() => null);
-    state.calibration = (note?.table ?? []).map((row) => [row.epsilon, row.unchanged.mean ?? row.unchanged.median]);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     if (error.status !== undefined && error.status !== 401) showProblem(`${error.message}. Load the page again in a moment.`);
@@ -347,13 +347,42 @@ async function begin() {
   release();
 }
 
-// The server knows or finds the ε of a level of risk. The slider moves in tenths: rounded up, it would exceed the level.
+// What is known of the space that text is released in.
+async function knowSpace() {
+  const every = await get("/embeddings");
+  const embedding = every.find(({ name }) => name === `for-${purpose()}`) ?? every[0];
+  state.fingerprint = embedding.source ?? embedding.fingerprint;
+  state.heldBack = (embedding.never_released_words ?? 0) > 0;
+  const note = await get(`/calibration/${encodeURIComponent(embedding.name)}`).catch(() => null);
+  state.calibration = (note?.table ?? []).map((row) => [row.epsilon, row.unchanged.mean ?? row.unchanged.median]);
+}
+
+// ε does not compare between spaces: in a new one it begins at a level of risk.
+async function takePurpose() {
+  const dial = byId("epsilon");
+  [dial.min, dial.step] = purpose() ? [0.1, 0.001] : [1, 0.1];
+  try {
+    await knowSpace();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    showProblem(`${error.message}. Choose again in a moment.`);
+    return;
+  }
+  lookAtText();
+  lookAtMine();
+  if (purpose()) { takeRisk("medium"); return; }
+  dial.value = state.allowed.epsilon;
+  moved();
+}
+
+// The server knows or finds the ε of a level of risk. The slider moves in steps: rounded up, it would exceed the level.
 async function takeRisk(level) {
   const button = byId(`risk-${level}`);
   button.setAttribute("aria-busy", "true");
   try {
-    const { epsilon_per_word: epsilon } = await get(`/card?risk=${level}`);
-    byId("epsilon").value = Math.floor(10 * epsilon + 1e-6) / 10;
+    const { epsilon_per_word: epsilon } = await get(`/card?${new URLSearchParams({ risk: level, ...space() })}`);
+    const steps = purpose() ? 1000 : 10;
+    byId("epsilon").value = Math.floor(steps * epsilon + 1e-6) / steps;
     moved();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -367,9 +396,9 @@ function showCommands() {
   const words = choice().never_release ?? [];
   const body = JSON.stringify({ text: "…", ...choice() });
   const held = state.allowed.never_release.length ? " --never-release names" : "";
-  byId("as-command").textContent = `deniable privatize FILE.txt --epsilon ${state.epsilon}${held}${words.length ? " --never-release WORDS.txt" : ""} --output RELEASED.txt`;
+  byId("as-command").textContent = `deniable privatize FILE.txt ${purpose() ? `--for ${purpose()} ` : ""}--epsilon ${state.epsilon}${held}${words.length ? " --never-release WORDS.txt" : ""} --output RELEASED.txt`;
   byId("as-curl").textContent = `curl ${location.origin}/privatize ${hasToken() ? '-H "Authorization: Bearer $TOKEN" ' : ""}-H "Content-Type: application/json" -d '${body}'`;
-  byId("as-python").textContent = `deniable.privatize(texts, epsilon=${state.epsilon}${held || words.length ? `, never_release=${JSON.stringify([...(held ? ["names"] : []), ...words])}` : ""})`;
+  byId("as-python").textContent = `deniable.privatize(texts, epsilon=${state.epsilon}${purpose() ? `, purpose="${purpose()}"` : ""}${held || words.length ? `, never_release=${JSON.stringify([...(held ? ["names"] : []), ...words])}` : ""})`;
 }
 
 function showProblem(message) {
@@ -397,6 +426,7 @@ byId("mine").addEventListener("input", () => {
   lookAtMine();
   if (byId("hold-back").checked) settledHeld();
 });
+byId("purpose").addEventListener("change", () => { if (state.begun) takePurpose(); });
 for (const level of RISKS) byId(`risk-${level}`).addEventListener("click", () => { if (state.begun) takeRisk(level); });
 byId("hold-back").addEventListener("change", () => { lookAtText(); moved(); });
 byId("hand-over").addEventListener("click", () => {
