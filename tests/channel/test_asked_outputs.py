@@ -10,7 +10,7 @@ import pytest
 
 from deniable import Multivariate
 from deniable.arrays import Floats, Ids
-from deniable.channel import points, rows
+from deniable.channel import making, points, rows
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
@@ -87,7 +87,9 @@ def test_seldom_outputs_get_points_around_the_words_near_them(monkeypatch: pytes
     assert set(more[nearest].tolist()) == {points.DRAWS_AROUND}
 
 
-def test_it_stays_off_the_disk_and_many_outputs_get_the_whole_channel() -> None:
+def test_it_stays_off_the_disk_and_many_outputs_get_the_whole_channel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert make_channel(EMBEDDING, epsilon=EPSILON, outputs=ASKED).asked is not None
     assert not EMBEDDING.work_folder("channels").exists() or not list(
         EMBEDDING.work_folder("channels").iterdir()
@@ -97,6 +99,8 @@ def test_it_stays_off_the_disk_and_many_outputs_get_the_whole_channel() -> None:
     )
     assert many.asked is None
     assert many.knows(np.arange(WORDS)).all()
+    monkeypatch.setattr(making, "MOST_ASKED", len(ASKED) - 1)
+    assert make_channel(EMBEDDING, epsilon=EPSILON, outputs=ASKED, directions=20, keep=False).asked is None
 
 
 def test_a_decoder_refuses_words_that_were_not_asked_for() -> None:

@@ -24,8 +24,9 @@ DIRECTIONS = 1000
 """How many directions are followed from each word, points drawn around it or draws made of it, unless told
 otherwise."""
 
-_FEW = 2
-"""Outputs are few if there are so many times as many words."""
+MOST_ASKED, _FEW = 250_000, 2
+"""Outputs are few if there are no more of them than this, and so many times as many words: around more of
+them more points would be drawn than for all words."""
 
 _FORMAT = 7
 
@@ -84,7 +85,8 @@ def make_channels(
     chosen = ChosenMechanism() if mechanism is None else mechanism
     ids = _checked(embedding, inputs)
     groups = _epsilons_together(embedding, chosen, sorted(set(wanted)), ids)
-    few = np.unique(outputs) if outputs is not None and _FEW * len(outputs) <= len(embedding) else None
+    most = min(len(embedding) // _FEW, MOST_ASKED)
+    few = np.unique(outputs) if outputs is not None and len(outputs) <= most else None
     made: dict[float, Channel] = {}
     for turn, epsilons_there in enumerate(groups):
         maker = RowMaker(
