@@ -21,7 +21,7 @@ import numpy as np
 from scripts.pages import EXPERIMENTS, options_of, write_json
 
 from benchmarks.machine import machine
-from benchmarks.search.contestants import Search, blocked_numpy, faiss_flat
+from benchmarks.search.contestants import LeftOut, Search, blocked_numpy, faiss_flat
 from deniable import Embedding
 from deniable.arrays import Ids
 from deniable.calibration.by_rays import epsilon_range
@@ -121,8 +121,8 @@ def directly(embedding: Embedding, epsilon: float) -> dict[str, Work]:
     searches: dict[str, Search] = {"numpy, direct": blocked_numpy(vectors, threads())}
     try:
         searches["faiss, direct"] = faiss_flat(vectors, threads())
-    except ImportError:
-        print("FAISS is not installed: it is left out")
+    except LeftOut as reason:
+        print(f"FAISS is left out: {reason}")
 
     def work(search: Search) -> Work:
         return lambda: len(search(points))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +49,7 @@ def ours_blas(vectors: Vectors, threads: int) -> Search:  # noqa: ARG001
 
 def faiss_flat(vectors: Vectors, threads: int) -> Search:
     """Return FAISS's exact search."""
-    faiss = importlib.import_module("faiss")
+    faiss = _library("faiss")
     faiss.omp_set_num_threads(threads)
     index = faiss.IndexFlatL2(vectors.shape[1])
     index.add(vectors)
@@ -58,6 +59,40 @@ def faiss_flat(vectors: Vectors, threads: int) -> Search:
         return ids
 
     return search
+
+
+def usearch_exact(vectors: Vectors, threads: int) -> Search:
+    """Return usearch's exact search."""
+    usearch = _library("usearch.index")
+
+    def search(queries: Vectors) -> Ids:
+        found = usearch.search(vectors, queries, 1, usearch.MetricKind.L2sq, exact=True, threads=threads)
+        return np.asarray(found.keys).reshape(-1).astype(np.int64)
+
+    return search
+
+
+def numkong_exact(vectors: Vectors, threads: int) -> Search:  # noqa: ARG001 - it has no threads of its own
+    """Return NumKong's squared distances (SimSIMD's, under its new name) in blocks, and the least of each
+    row."""
+    numkong = _library("numkong")
+
+    def search(queries: Vectors) -> Ids:
+        nearest = np.empty(len(queries), dtype=np.int64)
+        for start in range(0, len(queries), 64):
+            part = slice(start, start + 64)
+            apart = numkong.cdist(queries[part], vectors, "sqeuclidean", out_dtype="float32")
+            nearest[part] = np.asarray(apart).argmin(axis=1)
+        return nearest
+
+    return search
+
+
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise LeftOut(f"{name.partition('.')[0]} is not installed") from None
 
 
 def blocked_numpy(vectors: Vectors, threads: int) -> Search:  # noqa: ARG001
@@ -84,6 +119,8 @@ CONTESTANTS: dict[str, Callable[[Vectors, int], Search]] = {
     WITHOUT_AMX: ours_without_amx,
     "deniable without compiler": ours_blas,
     FLAT: faiss_flat,
+    "usearch exact": usearch_exact,
+    "NumKong exact": numkong_exact,
     NUMPY: blocked_numpy,
 }
 """All contestants; the first is ours."""

@@ -34,6 +34,7 @@ def tables() -> dict[str, str]:
     search, gpu = read_json(DATA / "search.json"), read_json(DATA / "gpu.json")["parts"]
     return {
         "searches": searches_table(search["searches"]),
+        "processor": processor_table(read_json(DATA / "search-processor.json")["searches"]),
         "earlier": earlier_table(search["earlier"]["searches"]),
         "growth": growth_table([*read_json(DATA / "growth.json")["points"], *gpu_points(gpu)]),
         "gpu": gpu_table(gpu),
@@ -78,6 +79,18 @@ def searches_table(measured: list[Row]) -> str:
         for name in names
     ]
     return table(["words per second", *shapes], cells, align="lr")
+
+
+def processor_table(measured: list[Row]) -> str:
+    """Return words per processor second of one thread, how often ours is as fast, and the share of words
+    found."""
+    shapes = list(dict.fromkeys(shape_of(row) for row in measured))
+    lines: dict[str, list[str]] = {}
+    for row in (row for row in measured if "left_out" not in row):
+        cells = [f"{median(row['words_per_second']):,.0f}", f"{median(row['ratios']):,.1f}"]
+        lines[row["name"]] = [*lines.get(row["name"], []), *cells, f"{row['recall']:.2%}"]
+    heads = [f"{shape}: {what}" for shape in shapes for what in ("words", "times", "right")]
+    return table(["search", *heads], [[name, *cells] for name, cells in lines.items()], align="lr")
 
 
 def earlier_table(measured: list[Row]) -> str:

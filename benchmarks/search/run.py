@@ -1,14 +1,17 @@
 """Words per second of nearest-word searches, ours and others, in one run on the same noisy queries and
 threads.
 
-    pip install faiss-cpu matplotlib
+    pip install faiss-cpu usearch numkong matplotlib
     python -m benchmarks.search.run --peer-python peers/bin/python          # writes docs/data/search.json
+    python -m benchmarks.search.run --processor --rounds 3 --only "x 300"   # docs/data/search-processor.json
 
 Contestants take turns in rounds, because a shared machine drifts: a figure is the median over the rounds, a
 ratio the median of the ratios within a round. "Right words" is the share of queries with the word that the
 exact search finds. The roofline compares our multiply-adds per second with the multiply instruction alone,
-measured in the same round. ``--peer-python`` is an environment with mldp-text and pypantera (see
-benchmarks/peers/release.py); without it these are left out.
+measured in the same round. With ``--processor`` one thread works and its processor seconds count, which
+hardly depend on who else uses the machine; sizes that are not measured stay as they are in the file.
+``--peer-python`` is an environment with mldp-text and pypantera (see benchmarks/peers/release.py); without it
+these are left out.
 """
 
 from __future__ import annotations
@@ -96,14 +99,23 @@ def median_norm(vectors: Vectors) -> float:
     return float(np.median(np.linalg.norm(vectors, axis=1)))
 
 
-def seconds_of(search: Callable[[Any], Any], given: Any) -> float:
+def seconds_of(
+    search: Callable[[Any], Any], given: Any, clock: Callable[[], float] = time.perf_counter
+) -> float:
     """Return how long a call takes."""
-    began = time.perf_counter()
+    began = clock()
     search(given)
-    return time.perf_counter() - began
+    return clock() - began
 
 
-def measure_set(vectors: VectorSet, *, threads: int, rounds: int, seconds: float) -> list[Row]:
+def measure_set(
+    vectors: VectorSet,
+    *,
+    threads: int,
+    rounds: int,
+    seconds: float,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[Row]:
     """Return one row per contestant: its words per second in each round, its share of right words, its
     latency.
 
@@ -123,7 +135,7 @@ def measure_set(vectors: VectorSet, *, threads: int, rounds: int, seconds: float
             left_out.append(row | {"left_out": str(reason)})
             continue
         build, count = time.perf_counter() - began, FEWEST_QUERIES
-        while (took := seconds_of(search, queries[:count])) < seconds / 4 and count < MOST_QUERIES:
+        while (took := seconds_of(search, queries[:count], clock)) < seconds / 4 and count < MOST_QUERIES:
             count *= 4
         count = int(min(MOST_QUERIES, max(FEWEST_QUERIES, count * seconds / took)))
         rows.append(row | {"queries": count, "build_seconds": build, "words_per_second": [], "peak": []})
@@ -131,9 +143,9 @@ def measure_set(vectors: VectorSet, *, threads: int, rounds: int, seconds: float
     for _ in range(rounds):
         for row, search in zip(rows, searches, strict=True):
             if row["name"] in (OURS, WITHOUT_AMX):
-                row["peak"].append(multiply_peak(threads))
+                row["peak"].append(multiply_peak(threads, clock))
             part = queries[: row["queries"]]
-            row["words_per_second"].append(len(part) / seconds_of(search, part))
+            row["words_per_second"].append(len(part) / seconds_of(search, part, clock))
     right = searches[0](queries)
     for row, search in zip(rows, searches, strict=True):
         part = queries[: row["queries"]]
@@ -141,12 +153,12 @@ def measure_set(vectors: VectorSet, *, threads: int, rounds: int, seconds: float
         row["median"] = median(row["words_per_second"])
         pairs = zip(rows[0]["words_per_second"], row["words_per_second"], strict=True)
         row["ratios"] = [ours / theirs for ours, theirs in pairs]
-        singles = (seconds_of(search, queries[i : i + 1]) for i in range(SINGLE_QUERIES))
+        singles = (seconds_of(search, queries[i : i + 1], clock) for i in range(SINGLE_QUERIES))
         row["single_ms"] = 1000 * median(singles)
     return rows + left_out
 
 
-def multiply_peak(threads: int) -> float:
+def multiply_peak(threads: int, clock: Callable[[], float]) -> float:
     """Return the multiply-adds per second of the vector instruction in use, on registers alone; 0 without the
     native module.
 
@@ -157,7 +169,9 @@ def multiply_peak(threads: int) -> float:
         from deniable.neighbours.scan import usable_paths
     except ImportError:
         return 0.0
-    return _native.multiply_peak(next(path for path in usable_paths() if path != "amx"), threads, 0.5)
+    path, began, spent = next(path for path in usable_paths() if path != "amx"), time.perf_counter(), clock()
+    peak: float = _native.multiply_peak(path, threads, 0.5)
+    return peak * (time.perf_counter() - began) / (clock() - spent)
 
 
 def search_share(vectors: VectorSet) -> float:
@@ -211,7 +225,10 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.5, help="wanted length of one contestant's turn")
+    parser.add_argument("--processor", action="store_true", help="one thread, and its processor seconds")
+    parser.add_argument("--only", default="", help='only sizes that hold this, such as "400,000 x"')
     options = parser.parse_args()
+    options.threads = 1 if options.processor else options.threads
     threads = {name: str(options.threads) for name in THREAD_VARIABLES}
     if any(os.environ.get(name) != value for name, value in threads.items()):
         # Libraries read these when they are loaded, so they have to be there from the start.
@@ -219,23 +236,29 @@ def main() -> None:
         os.execve(sys.executable, command, os.environ | threads)
     turns = f"{options.rounds} rounds of about {options.seconds:g} s a contestant in turn"
     where = f"{platform.machine()}, Python {platform.python_version()}"
+    clock = time.process_time if options.processor else time.perf_counter
+    target = DATA / ("search-processor.json" if options.processor else "search.json")
+    before = read_json(target) if target.exists() else {"searches": [], "shares": {}}
     result: dict[str, Any] = {
+        **before,
         "setting": f"epsilon {EPSILON:g}, {options.threads} threads, {turns}; {where}",
         "machine": machine(),
         "text_words": PEER_TEXT_WORDS,
-        "searches": [],
-        "shares": {},
         "peers": [],
-        "earlier": read_json(DATA / "search.json")["earlier"],
     }
-    how = {"threads": options.threads, "rounds": options.rounds, "seconds": options.seconds}
+    how = {"threads": options.threads, "rounds": options.rounds, "seconds": options.seconds, "clock": clock}
     for vectors in vector_sets(options.data):
-        result["searches"] += measure_set(vectors, **how)
-        result["shares"]["{:,} x {}".format(*vectors.vectors.shape)] = search_share(vectors)
-        write_json(DATA / "search.json", result)
+        size = vectors.vectors.shape
+        shape = "{:,} x {}".format(*size)
+        if options.only not in shape:
+            continue
+        others = [row for row in result["searches"] if (row["words"], row["dimension"]) != size]
+        result["searches"] = others + measure_set(vectors, **how)
+        result["shares"][shape] = search_share(vectors)
+        write_json(target, result)
     if options.peer_python:
         result["peers"] = measure_peers(options)
-        write_json(DATA / "search.json", result)
+        write_json(target, result)
 
 
 if __name__ == "__main__":

@@ -18,27 +18,40 @@ from typing import Any
 from scripts.pages import DATA, DOCS, ROOT, options_of, read_json, spread, table
 
 from deniable import Embedding, Multivariate, Privatizer
+from deniable.channel.making import MOST_ASKED
+from deniable.channel.points import (
+    FEWEST_POINTS_EACH,
+    MOST_DRAWS_EACH,
+    MOST_NUMBERS,
+    MOST_POINTS_ASKED,
+    MOST_POINTS_EACH,
+    SPREAD_AN_OUTPUT,
+    SPREAD_DRAWS,
+    points_in_all,
+)
 
 PAGE = DOCS / "sizing.md"
 OVERLOADED = """
 While this was measured {load:g} processes wanted to work on {threads} hardware threads, so words per second would tell who else was
 there, and are left out. Measure on a machine that is free.
 """  # noqa: E501
-_INPUTS, _DRAWS_WHOLE, _READING = 20_001, 200, 3e-5
-"""Input words of a channel, draws for each output of a whole one, and seconds that a released word takes once
-the channel is there."""
+_INPUTS, _READING = 20_001, 3e-5
+"""Input words of a channel, and seconds that a released word takes once the channel is there."""
 
 
 def tables() -> dict[str, str]:
     """Return the tables of the page."""
     reading = read_json(DATA / "reading.json")
-    rows = [(row["part"], row["processor"], f"{row['products']:,}") for row in reading["rows"]]
+    rows = [
+        (row["part"], row["processor"], f"{row['products']:,}", row.get("memory", "not measured"))
+        for row in reading["rows"]
+    ]
     return {
         "executors": executors(speeds(read_json(DATA / "search.json")), bytes_per_word()),
         "memory": memory(read_json(DATA / "memory.json")["rows"]),
         "workers": scaling(read_json(DATA / "workers.json"), "workers"),
         "spark": scaling(read_json(DATA / "spark.json"), "how"),
-        "reading": table(["part", "processor seconds", "fixed matrix products"], rows),
+        "reading": table(["part", "processor seconds", "fixed matrix products", "memory at most, MB"], rows),
         "reading growth": reading_growth(reading["draw"], reading["pair"]),
     }
 
@@ -118,15 +131,32 @@ def scaling(measured: dict[str, Any], first_column: str) -> str:
 def reading_growth(draw: float, pair: float) -> str:
     """Return how reading a release back grows, by the seconds that a draw in 50,000 words and a pair take."""
     rows = []
+
+    def held(outputs: int, most: int) -> int:
+        return outputs * max(FEWEST_POINTS_EACH, min(most, MOST_NUMBERS // (outputs * 50)))
+
     for vocabulary in (50_000, 400_000, 2_500_000):
+
+        def minutes(draws: float, points: float, words: int, vocabulary: int = vocabulary) -> str:
+            seconds = draws * draw * vocabulary / 50_000 + 2 * points * _INPUTS * pair + words * _READING
+            return f"{seconds / 60:,.1f}"
+
         for words in (10**2, 10**4, 10**6, 10**8):
             outputs = min(words, vocabulary)
-            whole = 2 * outputs > vocabulary
-            draws = _DRAWS_WHOLE * vocabulary if whole else 2 * max(150_000, 40 * outputs)
-            points = 14 * vocabulary if whole else min(max((1 << 29) // _INPUTS, 14 * outputs), 128 * outputs)
-            seconds = draws * draw * vocabulary / 50_000 + 2 * points * _INPUTS * pair + words * _READING
-            rows.append((f"{vocabulary:,}", f"{words:,}", f"{seconds / 60:,.1f}"))
-    return table(["vocabulary", "released words", "processor minutes, extrapolated"], rows)
+            around = _INPUTS * (12 if words < 1_000 else 100 if words < 10_000 else 1_000)
+            around = min(around, MOST_DRAWS_EACH * vocabulary)
+            whole = (
+                around,
+                min(points_in_all(vocabulary, _INPUTS, around), held(vocabulary, MOST_POINTS_EACH)),
+            )
+            spread = 2 * max(SPREAD_DRAWS, SPREAD_AN_OUTPUT * outputs)
+            asked = spread, min(points_in_all(outputs, _INPUTS, spread), held(outputs, MOST_POINTS_ASKED))
+            decode = asked if outputs <= min(vocabulary // 2, MOST_ASKED) else whole
+            rehearsed = min(max(100_000, 4 * words), 1_000_000)
+            cells = minutes(*decode, words), minutes(around + rehearsed, whole[1], words)
+            rows.append((f"{vocabulary:,}", f"{words:,}", *cells))
+    head = ["vocabulary", "released words", "decode, processor minutes", "frequencies, processor minutes"]
+    return table(head, rows)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ product in the same run.
 records, ``utility`` reads 1,000 labelled texts at five ε, and ``tune`` 2,000. These texts are made of words
 as frequent as their rank says, and a label turns a part of them. Every part runs in a process of its own; the
 processor time of a product stands for the machine, so that runs on two machines, or on a busy and a quiet
-one, compare.
+one, compare. With ``--only`` the other parts stay as they were measured before.
 """
 
 from __future__ import annotations
@@ -18,24 +18,28 @@ import os
 import subprocess
 import sys
 import tempfile
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 from scripts.pages import DATA, ROOT, options_of, read_json, write_json
 
-from benchmarks.machine import busy, machine, product_seconds, timed
+from benchmarks.machine import busy, machine, product_seconds
 from deniable import Embedding
 
 THREADS, WORDS_PER_TEXT, TOPIC = 2, 12, 0.3
 PARTS = {
     "decode of 243 released words": "decode released.csv --column review --output decoded.csv -q",
-    "frequencies of these": "frequencies released.csv --column review --json -q",
+    "frequencies of 243 released words": "frequencies released.csv --column review --json -q",
+    "decode of 12,000 released words": "decode many.txt --output decoded.txt -q",
+    "frequencies of 12,000 released words": "frequencies many.txt --json -q",
     "audit inversion, 1,000 texts of 12 words, one ε": (
         "audit inversion --epsilon 6 --public records.txt --json -q"
     ),
     "utility, 1,000 texts of 12 words, five ε, three runs": (
         "utility labelled.csv --text text --label label -e 4 -e 5 -e 6 -e 8 -e 10 --json -q"
+    ),
+    "calibrate with both targets": (
+        "calibrate --max-unchanged 0.5 --min-distinct 300 --quantile 0.95 --json -q"
     ),
     "tune, 2,000 texts of 12 words": "tune more.csv --text text --label label --as tuned --json -q",
 }
@@ -45,41 +49,44 @@ def main() -> None:
     """Measure the parts, and write the result."""
     parser = options_of(__doc__)
     parser.add_argument("--python", default=sys.executable, help="the interpreter of another checkout")
+    parser.add_argument("--only", default="", help="only parts whose name holds this")
     options = parser.parse_args()
-    product = product_seconds()
-    result = {"setting": f"{THREADS} threads of {machine()}", **busy(), "product": product, "rows": []}
+    before, product = read_json(DATA / "reading.json"), product_seconds()
+    rows = {row["part"]: row for row in before["rows"]}
+    setting = {"setting": f"{THREADS} threads of {machine()}", **busy(), "product": product}
     with tempfile.TemporaryDirectory(prefix="deniable-") as name:
         folder = Path(name)
         write_labelled(folder / "labelled.csv", 1_000, seed=1)
         write_labelled(folder / "more.csv", 2_000, seed=2)
-        rows = csv.DictReader((folder / "labelled.csv").open(encoding="utf-8"))
-        (folder / "records.txt").write_text("".join(f"{row['text']}\n" for row in rows), encoding="utf-8")
-        release = (
-            "-m deniable privatize --column review --epsilon 6 -q --insecure-seed 3 --output released.csv"
+        texts = csv.DictReader((folder / "labelled.csv").open(encoding="utf-8"))
+        (folder / "records.txt").write_text("".join(f"{row['text']}\n" for row in texts), encoding="utf-8")
+        release = f"{ROOT / 'examples' / 'reviews.csv'} --column review --output released.csv"
+        _run(options.python, f"privatize {release} --epsilon 6 -q --insecure-seed 3", folder)
+        _run(
+            options.python, "privatize records.txt --output many.txt --epsilon 6 -q --insecure-seed 3", folder
         )
-        _run(options.python, [*release.split(), str(ROOT / "examples" / "reviews.csv")], cwd=folder)
-        for number, (part, command) in enumerate(PARTS.items()):
-            os.environ["DENIABLE_HOME"] = str(folder / f"home-{number}")
-            arguments = ["-m", "deniable", *command.split()]
-            seconds, spent = timed(partial(_run, options.python, arguments, cwd=folder))
-            costs = {
-                "seconds": round(seconds, 1),
-                "processor": round(spent, 1),
-                "products": round(spent / product),
-            }
-            result["rows"].append({"part": part, **costs})
-            print(result["rows"][-1], flush=True)
-    result["product_after"] = product_seconds()
-    if options.python == sys.executable:
-        growth = {name: read_json(DATA / "reading.json")[name] for name in ("draw", "pair")}
-        write_json(DATA / "reading.json", {**result, **growth})
+        for part, command in PARTS.items():
+            if options.only in part:
+                os.environ["DENIABLE_HOME"] = str(folder / f"home of {part}")
+                spent, memory = _run(options.python, command, folder)
+                costs = {"processor": round(spent, 1), "products": round(spent / product)}
+                rows[part] = {"part": part, **costs, "memory": round(memory)}
+                print(rows[part], flush=True)
+                if options.python == sys.executable:
+                    measured = [rows[each] for each in PARTS if each in rows]
+                    write_json(DATA / "reading.json", {**before, **setting, "rows": measured})
 
 
-def _run(python: str, arguments: list[str], *, cwd: Path | None = None) -> str:
+def _run(python: str, command: str, folder: Path) -> tuple[float, float]:
+    """Return the processor seconds of a command, and the most memory that it held, in MB."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(THREADS)}
-    return subprocess.run(
-        [python, *arguments], check=True, env=environment, cwd=cwd, stdout=subprocess.PIPE, text=True
-    ).stdout
+    process = subprocess.Popen(
+        [python, "-m", "deniable", *command.split()], env=environment, cwd=folder, stdout=subprocess.DEVNULL
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"{command} failed")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
 
 
 def write_labelled(path: Path, texts: int, *, seed: int) -> None:
