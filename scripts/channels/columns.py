@@ -30,7 +30,7 @@ from deniable.decoding.priors import first_shares
 from deniable.measures.texts import Texts, cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.purposes import read_public
-from deniable.utility.accuracy import Accuracy, DecodingEffort, LinearLearner, Version, input_words
+from deniable.utility.accuracy import Accuracy, DecodingEffort, Version, input_words
 from scripts.pages import EXPERIMENTS, options_of, read_json, write_json
 
 RESULT = EXPERIMENTS / "columns.json"
@@ -121,7 +121,7 @@ def told(texts: Texts, released: Ids, channel: Channel) -> str:
     for part in range(_PARTS):
         judged = np.arange(len(texts)) % _PARTS == part
         places = np.flatnonzero(~judged), np.flatnonzero(judged)
-        accuracy = Accuracy(LinearLearner("decoded"), version, labels, *places)
+        accuracy = Accuracy(version, labels, *places, reading="decoded")
         right[judged] = accuracy.told(version, ["both"])["both"] == labels[judged]
     return "".join("01"[each] for each in right.tolist())
 
