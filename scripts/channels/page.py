@@ -56,7 +56,7 @@ def columns_table(measured: dict[str, list[dict[str, Any]]]) -> str:
                 found = found.count("1") / len(found) if value == "right" and found != "–" else found
                 row.append(found if found == "–" else form.format(found).replace("%", " %"))
         rows.append(row)
-    values = ("nats a word", "names", "labels told", "cost")
+    values = ("nats a word", "names", "labels right", "cost")
     head = ["space", "attacker", "ε", "released words"]
     head += [f"{value}: {way}" for value in values for way in ("columns", "table")]
     return table(head, rows, align="lr")
