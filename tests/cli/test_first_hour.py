@@ -84,7 +84,10 @@ def test_nan_is_a_missing_text() -> None:
 
 @pytest.mark.parametrize(
     ("stopped", "kept"),
-    [("deniable.records.job.Job.run", False), ("deniable.records.journal.Journal.finish", True)],
+    [
+        ("deniable.records.job.Job.run", False),
+        ("deniable.records.formats.source.FileSource.check_unchanged", True),
+    ],
 )
 def test_ctrl_c_says_how_to_go_on(
     tmp_path: Path,
