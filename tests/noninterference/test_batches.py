@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from deniable import Multivariate, Privatizer, UnknownWord
+from deniable.arrays import Floats, Ids
 from deniable.compression import ENDINGS, repack
 from deniable.errors import RecordError
+from deniable.interfaces import Randomness
 from deniable.records import privatize_file, privatize_stream
 from deniable.records.formats import parquet_partial as arrow_partial
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.parquet import read_parquet
 from deniable.records.formats.reader import Batch, Reader
 from deniable.records.formats.source import FileSource
+from deniable.release.policies import Draft
 from tests.noninterference.releasing_both import Sink, check, layout_for, make_private
 from tests.support.private_pairs import (
     OUTPUTS,
@@ -147,6 +150,31 @@ def test_batches_cut_by_private_length_are_noticed(mutant: str, monkeypatch: pyt
     monkeypatch.setattr(name, replacement)
     with pytest.raises(AssertionError, match="tells two texts apart"):
         check(spread_out(150, long_words=3, length=60_000), output, {}, engine)
+
+
+class Counting(Multivariate):
+    """Notes how many words are drawn together."""
+
+    drawn: ClassVar[list[int]] = []
+
+    def perturb(self, ids: Ids, randomness: Randomness, *, epsilon: Floats | None = None) -> Ids:
+        self.drawn.append(len(ids))
+        return super().perturb(ids, randomness, epsilon=epsilon)
+
+
+def drawn_together(word: str) -> list[int]:
+    """Return how many words are drawn at once where every word is this one, of texts of known lengths."""
+    Counting.drawn.clear()
+    Privatizer(Counting(embedding(), epsilon=2.0)).many([" ".join([word] * (i % 5)) for i in range(60)])
+    return [*Counting.drawn]
+
+
+def test_words_are_drawn_together_whether_or_not_they_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = embedding().words[0]
+    assert drawn_together("zorblatt") == drawn_together(known)
+    assert len(drawn_together(known)) > 2
+    monkeypatch.setattr(Draft, "size", property(lambda draft: len(draft.drawn) + draft.unknown))
+    assert drawn_together("zorblatt") != drawn_together(known)
 
 
 def test_a_dictionary_of_released_texts_does_not_tell_where_batches_end(
