@@ -70,22 +70,26 @@ asan:                            ## the searches' tests with the native module u
 		--ignore tests/gpu/test_torch_search.py --ignore tests/calibration/test_report_in_browser.py -k "not keyboard"
 
 $(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@echo "Making $(VENV), an environment of its own ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 
 $(VENV)/package: $(VENV)/bin/python pyproject.toml $(NATIVE)
-	$(BIN)/python -m pip install --quiet --editable .
+	@echo "Installing deniable and its libraries, and compiling its search (a minute or two) ..."
+	@$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
 $(VENV)/serve: $(VENV)/bin/python pyproject.toml $(NATIVE)
-	$(BIN)/python -m pip install --quiet --editable '.[serve]'
+	@echo "Installing deniable and the libraries of its service (a minute or two) ..."
+	@$(BIN)/python -m pip install --quiet --editable '.[serve]'
 	@touch $@ $(VENV)/package
 
 $(VENV)/dev: $(VENV)/bin/python pyproject.toml $(NATIVE)
 	@$(BIN)/python -m pip show --quiet torch 2>/dev/null || $(BIN)/python -m pip install --quiet "$(TORCH)+cpu" 2>/dev/null || { \
 		echo "pip's index has no CPU build of $(TORCH), so the default build is taken next: on Linux it brings CUDA, up to 6.4 GB."; \
 		echo "To avoid that, stop here and let pip use an index with CPU builds (PIP_EXTRA_INDEX_URL)."; }
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@echo "Installing deniable and all that its tests need (some minutes) ..."
+	@$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@ $(VENV)/package $(VENV)/serve
 
 clean:
