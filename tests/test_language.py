@@ -1,7 +1,8 @@
-"""The pages and the help avoid the phrases that readers stumble over; CONTRIBUTING.md names them too."""
+"""The pages and the help avoid the phrases that readers stumble over."""
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -45,3 +46,29 @@ def test_pages_and_help_avoid_phrases_that_are_hard_to_read(page: Path) -> None:
 
 def test_a_hard_phrase_is_found_and_code_is_not() -> None:
     assert found_in("Whoever reads `anew` is\n```\nmend it\n```\nfine.") == ["'Whoever': say anybody who"]
+
+
+def docstrings_of(source: str) -> list[str]:
+    return [
+        node.value.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    ]
+
+
+@pytest.mark.parametrize(
+    "package", sorted({file.parent for file in (ROOT / "src" / "deniable").rglob("*.py")})
+)
+def test_docstrings_avoid_the_worst_of_them(package: Path) -> None:
+    worst = re.compile(
+        r"\b(?:anew|mend(?:s|ed|ing)?|unless told otherwise|told apart|rightly|whoever)\b(?!`)", re.IGNORECASE
+    )
+    found = [
+        f"{file.name}: {match[0]}"
+        for file in package.glob("*.py")
+        for docstring in docstrings_of(file.read_text(encoding="utf-8"))
+        for match in worst.finditer(docstring)
+    ]
+    assert found == []

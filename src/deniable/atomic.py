@@ -4,10 +4,10 @@ then renamed.
 Where a file may go is checked here too, so that long work can ask before it starts; and files are locked
 here, by locks that end with the process that holds them, however it ends.
 
-Whoever opens the name finds all of the new content or all of the old, also after a crash. A file is written
-as a draft: a hidden file beside it under a name of its own, so several processes may write the same file at
-once, and the last one wins. A process that is killed leaves its draft behind; the next one to write that file
-sweeps it away once it is too old to be anybody's.
+Anybody who opens the name finds all of the new content or all of the old, also after a crash. A file is
+written as a draft: a hidden file beside it under a name of its own, so several processes may write the same
+file at once, and the last one wins. A process that is killed leaves its draft behind; the next one to write
+that file sweeps it away once it is too old to be anybody's.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def compress(data: bytes, kind: str | None) -> bytes:
 
 
 def repack(packed: Path, finished: Path, kind: str) -> None:
-    """Write a compressed file anew, as one member (frame) whose bytes depend on the content alone, whatever
+    """Write a compressed file again, as one member (frame) whose bytes depend on the content alone, whatever
     members it was packed in.
 
     :raises OSError: if it cannot be written, or something is there under the name of the finished file.

@@ -1,6 +1,6 @@
 """Progress of long work: a bar with rate and time left on a terminal, plain lines when piped.
 
-Long work also asks, even inside one text, whether it has to end: whoever started it says so with
+Long work also asks, even inside one text, whether it has to end: the program that started it says so with
 ``interrupted_by``.
 """
 
@@ -35,7 +35,7 @@ def interrupted_by(check: Callable[[], None]) -> Iterator[None]:
 
 
 def check_interrupt() -> None:
-    """End the work by an error if whoever started it wants that; see ``interrupted_by``."""
+    """End the work by an error if the program that started it wants that; see ``interrupted_by``."""
     check = _interrupt.get()
     if check is not None:
         check()

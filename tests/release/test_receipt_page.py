@@ -61,7 +61,7 @@ def test_the_page_says_what_the_receipt_says_and_whose_it_is(embedding: Embeddin
     assert "7 words in 4 texts were each replaced by a word drawn around it, at ε = 3 per word." in found.lead
     assert "The most that was spent on one text is Σε = 12, for 4 words." in found.lead
     for said in (
-        "belongs to whoever holds the private text",
+        "belongs to the holder of the private text",
         "OUTPUT.card.json",
         "1 (14 %): all go in as one public symbol ⊥",
     ):

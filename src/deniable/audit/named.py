@@ -57,7 +57,7 @@ WAYS: tuple[Way, ...] = ("named", "context", "kinds")
 
 @dataclass(frozen=True, kw_only=True)
 class NamedShares:
-    """The shares of words, and of kinds of words, that are named rightly, and of how many places each."""
+    """The shares of words, and of kinds of words, that are named correctly, and of how many places each."""
 
     words: float
     kinds: float

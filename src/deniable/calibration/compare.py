@@ -47,7 +47,7 @@ def compare_embeddings(
     """Return what ε does to a random sample of the words that all embeddings have: for each embedding a row
     per ε.
 
-    ``report`` is told how many words are measured, of how many, for one embedding after the other.
+    ``report`` receives how many words are measured, of how many, for one embedding after the other.
 
     :raises InvalidParameter: if there are fewer than two embeddings, or they have no word in common.
     :raises EmbeddingNotFound: if there is no such embedding.

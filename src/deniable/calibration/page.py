@@ -218,7 +218,7 @@ def _add_exposed(page: Page, found: Findings) -> None:
                 f"At ε = {choice.epsilon:g}, {count:,} of "
                 f"{looked_at if looked_at.all else looked_at.them} {_missing(found)}."
             ),
-            " Whoever sees one of these words in a released text may take it for the original. "
+            " A reader who sees one of these words in a released text may take it for the original. "
             if count
             else " The words below come closest to staying themselves.",
         ),

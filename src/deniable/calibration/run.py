@@ -108,7 +108,7 @@ def calibrate(
     miss the targets are protected in a new embedding. Where a device was asked for that draws the noise
     itself (``neighbours.set_device``), values in ``epsilons`` are measured by draws there in place of rays.
 
-    ``report`` is told how many words are measured, of how many, for each pass over them; ``report_page`` the
+    ``report`` receives how many words are measured, of how many, for each pass over them; ``report_page`` the
     values of ε on the page. What is measured stays on the disk, so an interrupted run is continued by the
     next.
 

@@ -52,7 +52,7 @@ def write_note(calibration: Calibration, sample: Calibration) -> None:
     path = note_path(mechanism)
     if path is None:
         return  # the default's numbers come with the package
-    with suppress(DamagedCalibration):  # what cannot be read is written anew
+    with suppress(DamagedCalibration):  # what cannot be read is written again
         known = read_note(mechanism)
         if known is not None and (
             known.draws > calibration.draws or (known.method, calibration.method) == ("rays", "simulation")
@@ -64,7 +64,7 @@ def write_note(calibration: Calibration, sample: Calibration) -> None:
             make_folder(path.parent)
         with whole_file(
             path
-        ) as file:  # not a private one: whoever may read the embedding releases with it, and quotes this
+        ) as file:  # not a private one: anybody who may read the embedding releases with it, and quotes this
             file.write(
                 (json.dumps(make_note(calibration, epsilons, sample).to_dict(), indent=1) + "\n").encode()
             )

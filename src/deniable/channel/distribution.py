@@ -12,7 +12,7 @@ from deniable.arrays import Floats, Ids
 from deniable.mechanisms.base import Method
 
 ETA = 0.05
-"""S_w leaves out at most this much probability, unless told otherwise."""
+"""S_w leaves out at most this much probability, by default."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,7 +64,7 @@ class ProcessorSums:
     """The sums on the processor."""
 
     def __init__(self, points: SharedPoints, report: Report | None = None) -> None:
-        """Compute the density of the mixture at every point; ``report`` is told of how many points it is
+        """Compute the density of the mixture at every point; ``report`` receives how many points it is
         known, of how many."""
         self._width = points.inputs.shape[1] + 2
         self._tile = min(_POINTS_IN_A_TILE, max(1, _SMALL_PRODUCT // (8 * self._width)))

@@ -254,7 +254,7 @@ def draw_points(
 
     With ``of`` only points of these outputs are kept, at most ``keep`` of each, and about ``in_all``
     together. One that no point was drawn of gets its own vector as its only point: something is then known of
-    it. ``report`` is told how many are drawn, of how many.
+    it. ``report`` receives how many are drawn, of how many.
     """
     embedding, ends, entering = mechanism.embedding, np.cumsum(each), mechanism.embedding.stands_in(inputs)
     total = int(ends[-1])

@@ -141,7 +141,7 @@ class RowMaker:
         return points_each(self._embedding, self.asked) if self.method == "points" else None
 
     def prepare(self, report: Report) -> None:
-        """Do what comes before all rows: draw the points that they share. ``report`` is told how much is
+        """Do what comes before all rows: draw the points that they share. ``report`` receives how much is
         done, of how much."""
         made, ordered, asked = self.made[0], self.ordered, self.asked
         if self.method != "points" or self._sums is not None or not isinstance(made, NearestWord):

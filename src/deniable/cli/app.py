@@ -169,7 +169,7 @@ def main() -> None:
         say(f"deniable: {printable(as_typed(error), keep_lines=True)}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses twice still gets this exit code
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # anybody who presses twice still gets this exit code
         sys.exit(130)
     except OSError as error:
         named = error.filename and error.strerror

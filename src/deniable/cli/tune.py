@@ -188,7 +188,7 @@ def tune(
         return
     _show(found, new)
     if report is not None:
-        typer.echo(f"\nFor whoever answers for the release: {report}")
+        typer.echo(f"\nFor the person responsible for the release: {report}")
 
 
 def _show(found: TuningFindings, name: str) -> None:

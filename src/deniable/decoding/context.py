@@ -36,7 +36,7 @@ from deniable.neighbours.threads import threads
 from deniable.progress import Report
 
 CANDIDATES = 64
-"""How many words are followed at each place, unless told otherwise."""
+"""How many words are followed at each place, by default."""
 
 PLACES_AT_ONCE = 2_000
 """This many go through together, and a longer text in parts: every thread holds 65 × 65 numbers for each

@@ -1,6 +1,6 @@
 """The decoder of a release: learnt from the released text and its card, saved to a file, opened elsewhere.
 
-Whoever holds a release and its card can make it, so whatever it shows was released.
+Anybody who holds a release and its card can make it, so whatever it shows was released.
 """
 
 from __future__ import annotations

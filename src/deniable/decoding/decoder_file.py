@@ -20,8 +20,8 @@ from deniable.errors import DamagedDecoder
 FORMAT = 1
 
 MOST_DIRECTIONS = 10_000
-"""A learnt decoder has no more directions than this: whoever opens its file pays for them, about a gigabyte
-for 50,000 words."""
+"""A learnt decoder has no more directions than this: anybody who opens its file pays for them, about a
+gigabyte for 50,000 words."""
 
 _LONGEST = 1 << 28
 _ARRAYS = {"about": "|u1", "inputs": "<i8", "prior": "<f8"}

@@ -27,7 +27,7 @@ MOST_WORDS = 10_000
 """So many words of a longer text are looked at."""
 
 _COMMON = 20
-"""So many of the commonest words are told apart. More would fit any words better, and so tell less of
+"""So many of the commonest words are distinguished. More would fit any words better, and so tell less of
 these."""
 
 ERRORS = 5.0
@@ -35,7 +35,7 @@ ERRORS = 5.0
 are larger than expected."""
 
 CUT_ERROR = 0.002
-"""In nats a word: what it may do that outputs which are hardly ever released are not told apart, even by a
+"""In nats a word: what it may do that outputs which are hardly ever released are not distinguished, even by a
 channel of exact sums."""
 
 STEPS = 500

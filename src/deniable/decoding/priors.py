@@ -18,7 +18,7 @@ from deniable.words.frequency import FROM_RANKS, UNKNOWN_SHARE, as_shares, share
 from deniable.words.public_text import read_documents
 
 SUPPORT = 20_000
-"""How many words of the embedding may have gone in, unless told otherwise: the most frequent ones, which
+"""How many words of the embedding may have gone in, by default: the most frequent ones, which
 public files list first."""
 
 BY_RANK, UNIFORM = "rank", "uniform"

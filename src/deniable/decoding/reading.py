@@ -3,7 +3,7 @@ truth.
 
 Every reader, whatever it knows, answers in this form: a few words with probabilities at each place, and what
 is left for all other words. So attackers are compared with one another, on the word itself and on its kind,
-and whoever compares mechanisms can use any of them.
+and anybody who compares mechanisms can use any of them.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Reading:
     def kind_ranks(self, truth: Ids, kinds: Kinds) -> Ids:
         """Return the place of the true word's kind among all kinds; -1 where that word stands apart.
 
-        The reader is told at which places a word stands that has a kind.
+        The reader knows at which places a word stands that has a kind.
         """
         masses = self.kind_masses(kinds)
         own = kinds.of[truth]

@@ -179,7 +179,7 @@ def _add_method(page: Page, found: WordUseFindings) -> None:
     page.add_list(
         [
             "It estimates sums over many records. What stood at one place of one record it does not say.",
-            "It costs no privacy: whoever has the release can compute it. What it shows was released.",
+            "It costs no privacy: anybody who has the release can compute it. What it shows was released.",
             "Words outside of the list that may have gone in are counted as the words nearest to them.",
         ]
     )

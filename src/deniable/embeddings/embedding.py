@@ -338,8 +338,8 @@ class LeftOut:
 
     @cached_property
     def words_of_no_list(self) -> tuple[str, ...]:
-        """Those among them that no built-in list names, sorted: whoever has the package needs to be told of
-        no others."""
+        """Those among them that no built-in list names, sorted: anybody who has the package needs to be told
+        of no others."""
         if not self.listed.words:
             return ()
         built_in = replace(self.listed, words=frozenset())

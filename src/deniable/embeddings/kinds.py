@@ -22,10 +22,10 @@ from deniable.errors import EmbeddingNotFound, MalformedEmbedding
 from deniable.parameters import validated_count
 
 CLUSTERS = 100
-"""How many kinds there are, unless told otherwise."""
+"""How many kinds there are, by default."""
 
 MOST_FREQUENT = 150
-"""How many of the most frequent words stand apart, unless told otherwise."""
+"""How many of the most frequent words stand apart, by default."""
 
 _STEPS = 25
 _WORDS_AT_ONCE = 1 << 15

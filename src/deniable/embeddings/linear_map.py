@@ -73,7 +73,7 @@ class PublicData:
     seed: _Count | None = None
 
     def __post_init__(self) -> None:
-        """Make names and labels fit to be shown, whoever wrote them."""
+        """Make names and labels fit to be shown, no matter who wrote them."""
         object.__setattr__(self, "name", _shown(self.name, LONGEST_NAME))
         if self.column is not None:
             object.__setattr__(self, "column", _shown(self.column, LONGEST_LABEL))

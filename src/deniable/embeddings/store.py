@@ -315,7 +315,7 @@ def remove(name: str) -> None:
 
 
 def verify(name: str) -> str:
-    """Return the fingerprint of a stored embedding, computed anew from its files.
+    """Return the fingerprint of a stored embedding, computed again from its files.
 
     :raises MalformedEmbedding: if it is not the fingerprint that was noted when the embedding was stored, or
         what else was noted then (words that share a vector, whether case is told) is not true of the content.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords
 
 FORMAT_VERSION = 2
-"""Version 2 has protected words; without any, version 1 is written, which older releases read rightly."""
+"""Version 2 has protected words; without any, version 1 is written, which older releases read correctly."""
 META, WORDS, VECTORS, UNKNOWN, SHADOWED = (
     "meta.json",
     "words.txt",

@@ -1,9 +1,9 @@
 """The files that tell how a stored embedding was mapped: ``map.json`` says from what and by what, ``map.npy``
 has the axes.
 
-The vectors do not depend on them: they are for people, and for whoever checks that the vectors are what they
-say. The digest of the map covers all that is stated, and stands in ``meta.json``, in receipts and on cards
-too: another origin has another digest.
+The vectors do not depend on them: they are for people, and for anybody who checks that the vectors are what
+they say. The digest of the map covers all that is stated, and stands in ``meta.json``, in receipts and on
+cards too: another origin has another digest.
 """
 
 from __future__ import annotations

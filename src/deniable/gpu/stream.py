@@ -36,8 +36,8 @@ _BLOCK_OF_RFC_8439 = (
 
 
 class Launch:
-    """The noise of one batch of tokens: whoever holds it can make the same noise again, so it never leaves
-    the search."""
+    """The noise of one batch of tokens: anybody who holds it can make the same noise again, so it never
+    leaves the search."""
 
     __slots__ = ("_key", "_number")
 

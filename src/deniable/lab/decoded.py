@@ -33,7 +33,7 @@ class Decoding(DecodingEffort):
 
 
 USUAL = Decoding()
-"""How audits decode unless told otherwise."""
+"""How audits decode by default."""
 
 
 def learn_decoders(

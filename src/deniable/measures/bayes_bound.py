@@ -5,7 +5,7 @@ likeliest word behind y, by Bayes' rule, and is right with probability Σ_y max_
 better, with any method.
 
 *On the noisy point.* Where y is a function of a noisy point z, let the reader see z itself, which is more:
-whoever sees z can compute y (or draw it, where the function is random) and guess as before. So
+anybody who sees z can compute y (or draw it, where the function is random) and guess as before. So
 
     Σ_y max_x π(x)·P(y | x)  ≤  ∫ max_x π(x)·p(z | x) dz  =  E[max_x P(x | z)],      x drawn from π, z around
     x.
@@ -18,11 +18,11 @@ is the same, and its variance smaller.
 *Kinds.* The best guess at a kind is right with probability E[max_k Σ_{x of kind k} P(x | z)]; the reader is
 told that the word has one.
 
-*Groups* (names, numbers, diagnoses): π restricted to the group, and the reader is told that the word is one
+*Groups* (names, numbers, diagnoses): π restricted to the group, and the reader knows that the word is one
 of it.
 
 *Revealed words.* Kept words come out as themselves, unknown words as a mark (``redact``) or as nothing
-(``drop``). Such words count as always named. The reader is told which words these are, which can only help.
+(``drop``). Such words count as always named. The reader knows which words these are, which can only help.
 
 *Budgets of records.* With a smaller ε a reader of z gains less: noise at a smaller ε is noise at a larger ε
 plus independent noise (for exp(-ε‖z‖): its characteristic function is (1 + ‖t‖²/ε²)^(-(n+1)/2), and the
@@ -138,7 +138,7 @@ def bayes_bound(
         )
     else:
         return None
-    blind = words.blind  # whoever sees more guesses no worse
+    blind = words.blind  # anybody who sees more guesses no worse
     return Estimate(
         value=max(value, blind), low=max(low, blind), high=max(high, blind), blind=blind, statement=statement
     )

@@ -123,7 +123,7 @@ def english_words(embedding: Embedding) -> Words:
 
 def english_group(embedding: Embedding, listed: Sequence[str]) -> Words:
     """Return the words of a list, such as names or diagnoses, as frequent among one another as in English; a
-    reader is told that the word is one of them.
+    reader knows that the word is one of them.
 
     Words that the embedding does not know are left out: they all go in as one symbol, and nobody tells them
     apart.

@@ -344,8 +344,8 @@ def identity_of(mechanism: Mechanism) -> MechanismIdentity:
 
 
 def chosen_as(mechanism: Mechanism) -> ChosenMechanism | None:
-    """Return the name and options that make this mechanism, for whoever has only its description; None if no
-    name does.
+    """Return the name and options that make this mechanism, for anybody who has only its description; None if
+    no name does.
 
     SanText+ is described with its sensitive words, which are public by its definition: those that the
     embedding knows.

@@ -10,7 +10,7 @@ The index of the scan is kept beside a stored embedding, memory-mapped, never tr
 outside the user's store is kept in the user's cache folder, unless a good one lies beside it. The file is a
 page of header and then the index as the scan reads it. It is used only if the header is, byte for byte, the
 one that would be written now (same versions, same fingerprint of the embedding, same checksum of the index),
-and the index is, byte for byte, the one that would be built now: whoever can write the file can write a
+and the index is, byte for byte, the one that would be built now: anybody who can write the file can write a
 checksum too, and a false bound would make the search return other words than the nearest. Making the index
 again without keeping it costs 0.1 s for 400,000 words of 50 dimensions. Anything else is built again. Nobody
 ever sees half of a file, and of two processes that build at once each has a whole one. Where nothing can be

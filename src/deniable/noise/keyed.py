@@ -15,13 +15,13 @@ share T; tokens of different records share it with probability 2^-128 a pair. St
 blocks each look random to anyone without the key but for (q·b)²/2^128, the bound of AES in counter mode.
 
 *Why it keeps the guarantee.* *One release.* Every token of a release has its own
-(record id, position), hence noise that cannot be told from independent fresh noise without the key. The
-theorem in ``mechanisms`` holds as it stands, against anyone who cannot break AES-256 or BLAKE2b and does not
-hold the key. Record ids must therefore be unique: of two records under one id, equal words at the same place
-get equal noise, which shows that they are equal.
+(record id, position), hence noise that cannot be distinguished from independent fresh noise without the key.
+The theorem in ``mechanisms`` holds as it stands, against anyone who cannot break AES-256 or BLAKE2b and does
+not hold the key. Record ids must therefore be unique: of two records under one id, equal words at the same
+place get equal noise, which shows that they are equal.
 
-For the same reason ids must be given by the data holder: whoever can have a text of their own released under
-the id of somebody else's record, with the same key, can try out guesses and sees which are right.
+For the same reason ids must be given by the data holder: anybody who can have a text of their own released
+under the id of somebody else's record, with the same key, can try out guesses and sees which are right.
 
 *The same record again.* Every token has the same input to F, so it has the same output: nothing is learnt,
 nothing spent. That holds under other policies too: the words that are drawn in both releases have kept their
@@ -29,9 +29,9 @@ places, and come out the same.
 
 *An edited record.* A word that changed has another word id, so its noise is new and independent of the old.
 Were the word left out of F, φ(w) + N and φ(w') + N would be released with one N, and their difference would
-show w' given w. Comparing the two releases shows which places stayed the same; what changed is spent anew.
+show w' given w. Comparing the two releases shows which places stayed the same; what changed is spent again.
 Another ε or another embedding gives independent noise for the same reason. With a budget per record ε itself
-depends on how many words are drawn, so one word more draws the whole record anew.
+depends on how many words are drawn, so one word more draws the whole record again.
 
 *Unknown words.* F is given the id of ⊥, not the spelling. So the whole release, and any series of releases,
 is a function of the ids alone, and unknown words stay perfectly indistinguishable: exchanging one for
@@ -87,8 +87,8 @@ def noise_version(*, consistent: bool) -> int:
 
 
 class Keyed:
-    """A secret key for releases that can be repeated without spending more. Whoever holds the key can undo
-    the noise.
+    """A secret key for releases that can be repeated without spending more. Anybody who holds the key can
+    undo the noise.
 
     >>> from deniable import Embedding, Keyed, Multivariate, Privatizer
     >>> private = Privatizer(Multivariate(Embedding.open(), epsilon=6), randomness=Keyed.new())

@@ -162,7 +162,7 @@ class SecureRandomness(_FromGenerator):
 
 
 class InsecureSeededRandomness(_FromGenerator):
-    """A repeatable source for tests and published experiments: whoever knows the seed can undo the noise.
+    """A repeatable source for tests and published experiments: anybody who knows the seed can undo the noise.
 
     A forked child that draws from it gets an error, since it would repeat its parent's noise.
     """

@@ -98,8 +98,8 @@ class PurposeDirections(NamedTuple):
 def learn_directions(
     embedding: Embedding, public: PublicTexts, *, report: Report | None = None
 ) -> PurposeDirections:
-    """Return the directions along which the texts' labels can be told; ``report`` hears how many texts were
-    cut.
+    """Return the directions along which the texts' labels can be told; ``report`` receives how many texts
+    were cut.
 
     :raises TaskDataError: if too few texts hold a known word, or the words of all texts are alike.
     :raises MissingExtra: if scikit-learn is not installed.

@@ -34,8 +34,8 @@ def install_shaped(
     strength: float = STRENGTH,
     report: Report | None = None,
 ) -> store.EmbeddingFacts:
-    """Install an embedding shaped by public labelled texts under a new name; ``report`` hears how many of the
-    texts were cut.
+    """Install an embedding shaped by public labelled texts under a new name; ``report`` receives how many of
+    the texts were cut.
 
     :raises EmbeddingExists: if the new name is taken.
     :raises EmbeddingNotFound: if there is no embedding of the other name.

@@ -5,8 +5,8 @@ A ridge regression, with the penalty that directions are learnt with, tells labe
 as it is, a class by one number that is 1 for its texts. Each fifth of the texts is told by the others, and
 the squared errors are compared with those of who says the mean of the others, which for classes is how
 frequent each of them is. So it is also seen where a class is told that is too rare to be ever named. Where
-texts are few, a class may be named rightly long before its probability is known: so it is enough if more are
-named than by the most frequent class alone.
+texts are few, a class may be named correctly long before its probability is known: so it is enough if more
+are named than by the most frequent class alone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SURE = 2.0
 
 
 def label_warnings(embedding: Embedding, public: PublicTexts) -> list[str]:
-    """Return a sentence if labels cannot be told from the words of their texts, and one if there are few
+    """Return a sentence if labels cannot be predicted from the words of their texts, and one if there are few
     texts; mostly there is none.
 
     At most 2,000 texts are looked at, always the same ones. What nothing can be learnt from gives no warning:
@@ -58,8 +58,8 @@ def label_warnings(embedding: Embedding, public: PublicTexts) -> list[str]:
 
 
 def _reached_by_chance(means: Floats, labels: list[str], kind: LabelKind) -> str | None:
-    """Return in words how well labels are told, if chance explains that; None if it does not, or there is
-    nothing to tell apart."""
+    """Return in words how well labels are predicted, if chance explains that; None if it does not, or there
+    is nothing to tell apart."""
     if len(labels) < _FOLDS or len(set(map(float, labels)) if kind == "numbers" else set(labels)) < 2:
         return None
     targets = _targets(labels, kind)

@@ -26,7 +26,7 @@ from deniable.purposes.principal import covariance, principal_axes
 from deniable.purposes.public_texts import PublicTexts
 
 STRENGTH = 4.0
-"""How far a purpose spreads words unless told otherwise; see docs/research/purpose.md, "Dimension and
+"""How far a purpose spreads words by default; see docs/research/purpose.md, "Dimension and
 strength"."""
 
 PUBLIC_ONLY = (
@@ -48,7 +48,7 @@ def shape(
     """Return the embedding shaped by public labelled texts: ``dimension`` principal axes beside the
     directions of the purposes. With 0 axes nothing but the purposes survives.
 
-    Each of ``public`` is a purpose. ``report`` hears how many of their texts were cut.
+    Each of ``public`` is a purpose. ``report`` receives how many of their texts were cut.
 
     :raises InvalidParameter: if a number is not allowed, there is no purpose, there are not that many axes,
         or words are protected.

@@ -83,7 +83,7 @@ def check_file(
 ) -> FileCheck:
     """Look at the first ``most`` records of a file, and judge what a release of it would do.
 
-    ``options`` are those that the file is read with, for the suggested command. ``report`` is told how far
+    ``options`` are those that the file is read with, for the suggested command. ``report`` receives how far
     the reading is.
 
     :raises RecordError: if the file cannot be read.

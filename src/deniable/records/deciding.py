@@ -96,7 +96,7 @@ class Look:
 
 
 def look_at(reader: Reader, embedding: Embedding, *, most: int, report: Report | None = None) -> Look:
-    """Look at the first ``most`` records; ``report`` is told how far the reading is.
+    """Look at the first ``most`` records; ``report`` receives how far the reading is.
 
     A record that cannot be read ends the look.
     """

@@ -2,8 +2,8 @@
 
 Receipts name the files that they are about, so that the release of an input that was released before is
 noticed. Digests are those that keyed jobs name records by: BLAKE2b with 16 bytes, as ``b2sum -l 128`` prints
-them; of a folder, that of the digests of its files. They stand in receipts only, which are private: whoever
-guesses an input could check the guess by its digest.
+them; of a folder, that of the digests of its files. They stand in receipts only, which are private: anybody
+who guesses an input could check the guess by its digest.
 """
 
 from __future__ import annotations
@@ -76,9 +76,8 @@ def check_identity(begun: Mapping[str, Any], now: Mapping[str, Any], partial: Pa
         raise ResumeError(
             partial,
             "was begun by another version of deniable, which cuts text or draws noise otherwise "
-            f"({listed}); finish "
-            "it with that version, or delete it with its journal, or start over with force=True: all is "
-            "drawn anew then",
+            f"({listed}); finish it with that version, or delete it with its journal, or start over with "
+            "force=True: all is drawn again then",
         )
     if differing:
         listed = "; ".join(f"{key} was {begun.get(key)!r} and is {now.get(key)!r}" for key in differing)

@@ -199,7 +199,7 @@ def rewrite_file(
     """Copy a file of records with other texts in a column, and return how many records it has; the copy
     appears whole or not at all.
 
-    ``report`` is told how far the reading is, of how much.
+    ``report`` receives how far the reading is, of how much.
 
     :raises InvalidParameter: if the column is not there, or the target's name speaks of another format.
     :raises RecordError: if the file cannot be read, or the target is there and is not to be replaced.

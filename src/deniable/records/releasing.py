@@ -3,8 +3,8 @@
 Workers are forked, so they share the mapped index, the vocabulary and everything else that was loaded, and a
 key never travels. Each draws from a source of its own (see ``randomness``), or, with a key, the very noise
 that one process would draw. The process that forked them reads and writes; a few batches are on their way at
-any time, and reading waits until the oldest of them is back. Batches come back in order, whoever finished
-first.
+any time, and reading waits until the oldest of them is back. Batches come back in order, no matter which
+finished first.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@ changing.
 
 Before a file is released the ledger says so, again before its output gets its name, and once more afterwards.
 Cut off in between, the release is continued where it was (see ``job``); cut off after the output got its
-name, it is only entered, or refused if the output or its receipt is gone by then: whoever took it away may
-have read it. An output that the ledger does not expect is somebody else's.
+name, it is only entered, or refused if the output or its receipt is gone by then: the person who took it away
+may have read it. An output that the ledger does not expect is somebody else's.
 
 A file that changes after its release would be drawn again with fresh noise, which spends the budget of every
 record twice: it is refused, unless a key and a column of record ids make sure that records that did not
@@ -292,7 +292,7 @@ class Watch:
     def _check_repeatable(self, path: Path, entry: LedgerEntry, now: LedgerEntry, layout: Layout) -> None:
         """Do nothing if a file that changed after its release may be released again.
 
-        :raises RecordError: if what did not change in it would be drawn anew.
+        :raises RecordError: if what did not change in it would be drawn again.
         """
         problem = "changed after it was released, and fresh noise would spend the budget of its records again"
         if self._private.keyed is None or layout.record_id is None:

@@ -14,9 +14,9 @@ The id holds word ids, not spellings, so unknown words stay indistinguishable, a
 
 *What it discloses.* That a message was sent before in the same conversation. If a client drops the start of
 its history, the second of two equal messages becomes the first and gets its words: then they are seen to be
-equal. Whoever can send messages into somebody's conversation can try guesses and compare what is released, so
-the name of a conversation must not be known to the reader of the release. Without a name, all messages of one
-key are one conversation.
+equal. Anybody who can send messages into somebody's conversation can try guesses and compare what is
+released, so the name of a conversation must not be known to the reader of the release. Without a name, all
+messages of one key are one conversation.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Identifiers (names, numbers, addresses) replaced by keyed stand-ins of the same form, and put back.
 
 A language model that is asked about "Anna Smith, 555-0142" needs something to call her. So identifiers that
-are found in a text are replaced by realistic ones of the same form, drawn by a keyed function, and whoever
-holds the key and the text puts the real ones back. Words between identifiers are drawn as always, and so is
-every identifier that is not found.
+are found in a text are replaced by realistic ones of the same form, drawn by a keyed function, and anybody
+who holds the key and the text puts the real ones back. Words between identifiers are drawn as always, and so
+is every identifier that is not found.
 
 *What it discloses.* This is a relaxation, outside the guarantee and the non-interference claims: a reader
 sees where identifiers stood, of which kind and form each was, and which are equal. The stand-in itself is a

@@ -307,7 +307,8 @@ def _find_note(mechanism: Mechanism, at: Callable[[Note], float]) -> Note | None
 
 
 def _path_beside(mechanism: Mechanism) -> Path | None:
-    """Return where the folder of an embedding holds a note, whoever made it; None if it has no folder."""
+    """Return where the folder of an embedding holds a note, no matter who made it; None if it has no
+    folder."""
     folder = mechanism.embedding.folder
     if folder is None:
         return None
@@ -355,7 +356,7 @@ def _read_note(mechanism: Mechanism, file: Traversable) -> Note | None:
         return None
     except (ValueError, RecursionError, OSError) as error:
         raise DamagedCalibration(str(file), f"cannot be read ({error})") from error
-    # What is said of all words comes from a calibration of all words, whoever wrote the file.
+    # What is said of all words comes from a calibration of all words, no matter who wrote the file.
     known = note.fingerprint == mechanism.embedding.fingerprint and note.words == len(mechanism.embedding)
     # The paper's mechanism is not named in its older files.
     return note if known and note.mechanism in (None, identity_of(mechanism)) else None

@@ -85,7 +85,7 @@ class Privatizer:
         ``record_epsilon`` is a budget per text, divided by its number of words. The mechanism's ε stays the
         most that a word gets, so that short texts are not released as they are: ε per word is the smaller of
         the two. ``never_release`` is a public list of words that never come out (see ``NeverRelease.of``):
-        the mechanism is made anew over the embedding without them. ``risk`` is the level that ε was chosen
+        the mechanism is made again over the embedding without them. ``risk`` is the level that ε was chosen
         by, for the card and the receipt; ``Release`` chooses it.
 
         :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed, or an entry of

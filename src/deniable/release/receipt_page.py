@@ -1,7 +1,7 @@
-"""The receipt as one page to print, for whoever answers for the release: what was released, how, what was
-spent, what is not promised.
+"""The receipt as one page to print, for the person responsible for the release: what was released, how, what
+was spent, what is not promised.
 
-It says what the receipt says, and so its counts come from the private text: it stays with whoever holds the
+It says what the receipt says, and so its counts come from the private text: it stays with the holder of the
 data. The file of a receipt may be old or hand-edited, so its types are checked when it is read; what a later
 version adds to it is left out.
 """
@@ -215,14 +215,15 @@ def receipt_page(receipt: ReceiptFile, numbers: ProvedNumbers | None = None) -> 
     kicker = f"{_date(receipt.created)} · deniable {receipt.deniable}"
     page = Page("Receipt of a release", lead=lead, kicker=kicker, on_one_sheet=True)
     page.add_note(
-        "This page belongs to whoever holds the private text. Its counts and budgets come from that text and "
+        "This page belongs to the holder of the private text. Its counts and budgets come from that text and "
         f"are not covered by the guarantee: keep it, and hand over the output and its card (OUTPUT{CARD}) "
         "only.",
         kind="warning",
     )
     if receipt.randomness.insecure_seed is not None:
         page.add_note(
-            "INSECURE: the noise came from a seed. Whoever knows the seed can undo the noise.", kind="warning"
+            "INSECURE: the noise came from a seed. Anybody who knows the seed can undo the noise.",
+            kind="warning",
         )
     page.add_section("What was released, and how")
     page.add_table(["what", "of this release"], _facts(receipt), text_columns=2)

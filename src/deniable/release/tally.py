@@ -73,7 +73,7 @@ class UserCounts:
 
     @property
     def exact(self) -> bool:
-        """Whether there never were more users than can be told apart."""
+        """Whether there never were more users than can be distinguished."""
         return self.uncertain == 0
 
     def to_dict(self) -> dict[str, Any]:

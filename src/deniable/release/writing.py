@@ -1,4 +1,4 @@
-"""Released words as text, written so that whoever receives it reads the words that were released, and no
+"""Released words as text, written so that anybody who receives it reads the words that were released, and no
 others.
 
 Words stand between single spaces. English clitics are written to the word before them, punctuation where it

@@ -39,7 +39,7 @@ VIOLET = "#7a5c9e"
 OCHRE = "#96701c"
 
 SERIES = (BLUE, RUST, GREEN, VIOLET, OCHRE)
-"""Colours of lines that are compared. They differ in lightness too, so that they can be told apart without
+"""Colours of lines that are compared. They differ in lightness too, so that they can be distinguished without
 colour."""
 
 SHADES = ("#7fb2d6", "#5b9bc6", "#2a6592", "#173f61", "#b8512f")

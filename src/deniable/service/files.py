@@ -144,7 +144,7 @@ class Files:
     def _noted(self, query: FileQuery) -> JobFile:
         """Return what is noted about a file and how to read it.
 
-        :raises Refused: if the format cannot be told, or something does not fit it.
+        :raises Refused: if the format cannot be determined, or something does not fit it.
         """
         if format_of(Path(query.name)) is None or "." not in query.name or query.name.endswith("\n"):
             raise Refused(422, f"name: its ending must tell the format: {_ENDINGS}, .xz, .bz2 or .zst")

@@ -61,7 +61,7 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True):
     def layout(self, path: Path) -> Layout:
         """Return how the records lie in the file.
 
-        :raises InvalidParameter: if the format cannot be told, or something does not fit it.
+        :raises InvalidParameter: if the format cannot be determined, or something does not fit it.
         """
         return make_layout(
             path,
@@ -127,11 +127,11 @@ class JobFolder:
 
     @property
     def cancelled(self) -> bool:
-        """Whether its sender had it deleted: whoever holds it deletes it, also after a restart."""
+        """Whether its sender had it deleted: the process that holds it deletes it, also after a restart."""
         return (self.path / _CANCEL).exists()
 
     def cancel(self) -> None:
-        """Have it deleted by whoever works on it."""
+        """Have it deleted by the process that works on it."""
         (self.path / _CANCEL).touch(mode=0o600)
 
     def note(self, state: StateFile) -> None:

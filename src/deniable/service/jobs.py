@@ -328,7 +328,7 @@ class JobStore:
 
 
 class Working:
-    """One job while it is worked on: the progress of the work, noted for whoever asks, and whether the work
+    """One job while it is worked on: the progress of the work, noted for those who ask, and whether the work
     has to end, also inside a text."""
 
     def __init__(self, store: JobStore, job: JobFolder) -> None:

@@ -1,7 +1,7 @@
 """HTTP as the server reads it: a request head must come whole, in time and within a size, and what is no HTTP
 is refused as JSON.
 
-All this is before any token is looked at: whoever can connect can send it.
+All this is before any token is looked at: anybody who can connect can send it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from deniable.utility.summary import MeasuredEmbedding
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeReading:
-    """How often an attribute is told rightly by somebody who has released text only, the mean over the
+    """How often an attribute is predicted correctly by somebody who has released text only, the mean over the
     releases and their range.
 
     ``reading`` is how the release was read, chosen on texts that are not judged.
@@ -29,8 +29,8 @@ class AttributeReading:
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeFinding:
-    """How often an attribute is told rightly: from the original, by always naming the most frequent value,
-    and from released text.
+    """How often an attribute is predicted correctly: from the original, by always naming the most frequent
+    value, and from released text.
 
     ``shaped`` is in the space that was chosen, ``as_it_is`` in the embedding as it is, at an equal attacker.
     All four are None if it could not be measured, and then ``problem`` says why.

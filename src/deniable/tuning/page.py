@@ -1,5 +1,5 @@
-"""The page about a tuned space, for whoever answers for the release: what survives by design, what else, and
-what an attacker names."""
+"""The page about a tuned space, for the person responsible for the release: what survives by design, what
+else, and what an attacker names."""
 
 from __future__ import annotations
 

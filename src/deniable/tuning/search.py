@@ -121,8 +121,8 @@ def reduced_beside(shaped: Space, embedding: Embedding) -> Space:
 def tell_labels(
     version: Version, learnt: int, readings: Iterable[Reading] = READINGS
 ) -> dict[Reading, float]:
-    """Return the share of labels that are told rightly by each way to read a version, after learning from the
-    first ``learnt`` texts and judging the others."""
+    """Return the share of labels that are predicted correctly by each way to read a version, after learning
+    from the first ``learnt`` texts and judging the others."""
     places, labels = np.arange(len(version.texts)), np.array(version.texts.labels)
     return {
         reading: Accuracy(
@@ -142,7 +142,7 @@ class Point:
     """A space at one ε: the share that an attacker names, of words or of kinds, and of words that stay
     unchanged.
 
-    ``told`` is how well labels are told, if it was read.
+    ``told`` is how well labels are predicted, if it was read.
     """
 
     epsilon: float

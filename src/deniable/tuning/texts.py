@@ -125,7 +125,7 @@ def _read_classes(
 
 
 def in_quarters(values: Sequence[str]) -> list[str]:
-    """Return for each number in which quarter of all of them it is, and "" where there is none: told apart
+    """Return for each number in which quarter of all of them it is, and "" where there is none: separated
     they can be like classes."""
     numbers = [number_of(value) for value in values]
     cuts = np.quantile([number for number in numbers if number is not None], [0.25, 0.5, 0.75])

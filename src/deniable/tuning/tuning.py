@@ -64,7 +64,7 @@ from deniable.utility.classifiers import sklearn
 from deniable.utility.summary import MeasuredEmbedding
 
 DIMENSIONS, STRENGTHS = (0, 8, 16, 32), (2.0, 4.0, 8.0)
-"""What is tried unless told otherwise: 0 is the purpose alone; a strength of 1 was never the best
+"""What is tried by default: 0 is the purpose alone; a strength of 1 was never the best
 (docs/research/purpose.md, "Dimension and strength")."""
 
 _UNCHOSEN: Reading = "mean vectors"
@@ -136,10 +136,10 @@ def tune(
     other attributes, of which it is measured how well they survive. The attacker knows how frequent the words
     of the text are; with ``public``, a text file, it reads in context too, and the share is that of the
     better of both ways. ``settings.reading`` says of what else it may be: the kinds of words, for one.
-    ``texts`` uses at most this many texts. ``report`` hears how many words were looked at in all spaces, of
-    how many, and ``measure_report`` how many releases were measured after that. ``warn`` hears before the
-    long work, in a sentence, if labels cannot be told from the words of their texts; the findings hold that
-    sentence too, and one if a space that is not shaped serves as well.
+    ``texts`` uses at most this many texts. ``report`` receives how many words were looked at in all spaces,
+    of how many, and ``measure_report`` how many releases were measured after that. ``warn`` hears before the
+    long work, in a sentence, if labels cannot be predicted from the words of their texts; the findings hold
+    that sentence too, and one if a space that is not shaped serves as well.
 
     :raises InvalidParameter: if a value is not allowed or a column is not there.
     :raises MissingExtra: if scikit-learn is not installed.

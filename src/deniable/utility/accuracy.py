@@ -1,5 +1,5 @@
-"""The one measure of use: how often labels are told rightly by somebody who learns from some texts and judges
-others.
+"""The one measure of use: how often labels are predicted correctly by somebody who learns from some texts and
+judges others.
 
 A receiver knows the released texts, the embedding, the mechanism and ε, and reads a release in one of four
 ways: its words as released; decoded, as the counts of words that are expected behind it; or the mean vector
@@ -166,7 +166,7 @@ class Accuracy:
         return told
 
     def share(self, told: Labels) -> float:
-        """Return the share of judged texts whose label is told rightly."""
+        """Return the share of judged texts whose label is predicted correctly."""
         return float((told == self._labels[self._judged]).mean())
 
     def shares(self, released: Version, places: Iterable[Place] = PLACES) -> dict[Place, float]:
@@ -184,8 +184,8 @@ class Accuracy:
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyOfLabels:
-    """The measure: the share of texts whose label is told rightly by somebody who has released text only,
-    learns from three quarters of it and judges the rest."""
+    """The measure: the share of texts whose label is predicted correctly by somebody who has released text
+    only, learns from three quarters of it and judges the rest."""
 
     reading: Reading = AS_RELEASED
     effort: DecodingEffort = field(default_factory=DecodingEffort)

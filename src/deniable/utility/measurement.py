@@ -224,7 +224,7 @@ def measure(
     threads: int = 1,
     report: Report | None = None,
 ) -> Measured:
-    """Return one outcome for each run, ε and place of the perturbation; ``report`` hears how many releases
+    """Return one outcome for each run, ε and place of the perturbation; ``report`` receives how many releases
     were measured.
 
     ``at`` is "nowhere", "train" (learn from released, judge original text), "test" (the other way round) or

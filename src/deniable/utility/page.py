@@ -70,7 +70,7 @@ def utility_page(found: Findings) -> Page:
     if found.decoding is not None:
         page.add_section(
             "Decoded text",
-            "Whoever has the release and its card can compute how often each word is expected behind every "
+            "Anybody with the release and its card can compute how often each word is expected behind every "
             "text, and learn from these counts instead of the words as released. It costs no privacy: it "
             f"shows nothing that was not released. {found.gain}",
             "Which way to read a release is chosen on validation texts, a part of those to learn from. The "

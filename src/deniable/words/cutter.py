@@ -1,7 +1,7 @@
 """Text into words as a release cuts it: the one function that releases, audits, tasks and comparisons share.
 
 What is cut depends on the public vocabulary (which compounds it holds, and whether it is cased) and on the
-policy for case, and on nothing else. Whoever cuts text in another way measures something that no release
+policy for case, and on nothing else. Anybody who cuts text in another way measures something that no release
 does. ``Cutter.ids`` is the public map π of the proof, from words to ids: every word that the vocabulary does
 not hold becomes ⊥.
 

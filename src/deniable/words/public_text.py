@@ -35,8 +35,8 @@ def read_documents(path: Path, *, report: Report | None = None) -> Iterator[str]
 
 
 def read_lines(path: Path, *, report: Report | None = None) -> Iterator[str]:
-    """Yield the lines of a file; ``report`` is told how many bytes were read, of how many. A line without end
-    is cut in parts.
+    """Yield the lines of a file; ``report`` receives how many bytes were read, of how many. A line without
+    end is cut in parts.
 
     :raises RecordError: if the file cannot be opened, is damaged, or is not UTF-8.
     """

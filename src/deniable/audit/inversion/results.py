@@ -75,8 +75,8 @@ class GroupFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class ListFinding:
-    """What becomes of the words of a user's list: how often they are named, and how well they are told from
-    all others.
+    """What becomes of the words of a user's list: how often they are named, and how well they are predicted
+    from all others.
 
     ``found`` is the share of places with such a word at which the attacker says that one of them stood there,
     ``rightly`` the share of the places at which it says so where that is true. None where there is no such
@@ -157,10 +157,10 @@ class InversionFinding:
     """What adversaries learn at one ε. ``prior_guess`` is how often one who sees nothing is right.
 
     ``bayes`` to ``at_risk`` are about words that are drawn by their frequency, ``attackers`` about running
-    text, if there was any: first who guesses blindly, then whoever knows more. ``bound`` is proved for drawn
-    words, ``text_bounds`` for the running text: for attackers who read one by one its known words, their
-    kinds, or those of a group or a list, at their own frequencies; and for those in context. None where no
-    bound is known, and in earlier results.
+    text, if there was any: first who guesses blindly, then anybody who knows more. ``bound`` is proved for
+    drawn words, ``text_bounds`` for the running text: for attackers who read one by one its known words,
+    their kinds, or those of a group or a list, at their own frequencies; and for those in context. None where
+    no bound is known, and in earlier results.
     """
 
     epsilon: float

@@ -132,7 +132,7 @@ def _judge_list(name: str, listed: Ids, reading: Reading, ranks: Ids, truth: Tru
     """Return how well words of a list are named, and told from others where the list is the likeliest of all
     kinds.
 
-    How often that is said rightly is counted where documents were drawn at random: elsewhere such words are
+    How often that is said correctly is counted where documents were drawn at random: elsewhere such words are
     more frequent.
     """
     ids, documents, kinds = truth.text.ids, _document_of_each(truth.text), truth.kinds

@@ -48,7 +48,7 @@ SEED = 1
 """Every calibration uses the same public directions, so results can be compared and cached."""
 
 TABLE_BYTES = 2 << 30
-"""Projections take at most so much memory, unless told otherwise: more rays are taken through the words in
+"""Projections take at most so much memory, by default: more rays are taken through the words in
 several parts."""
 
 _TABLE_BYTES_FOR_ONE_WORD = 1 << 27

@@ -104,7 +104,7 @@ def shape(
 
 
 def becomes_public(origin: MapOrigin) -> str:
-    """Return what whoever gets the embedding can compute from it, in words."""
+    """Return what anybody who gets the embedding can compute from it, in words."""
     names = " and ".join(each.name for each in origin.public)
     return (
         "What becomes public with this embedding: its vectors. From them and those of "

@@ -37,8 +37,8 @@ _RESAVE = "save it again: np.savez(FILE, words=np.array(words), vectors=vectors)
 def read_npz(path: Path, *, source: Path) -> Iterator[RawEmbedding]:
     """Give the embedding of an .npz file, read block by block as it is consumed.
 
-    :raises MalformedEmbedding: if the arrays cannot be told, do not match, hold Python objects or unpack too
-        far.
+    :raises MalformedEmbedding: if the arrays cannot be determined, do not match, hold Python objects or
+        unpack too far.
     """
     try:
         with zipfile.ZipFile(path) as archive:

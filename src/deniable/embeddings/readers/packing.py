@@ -83,7 +83,7 @@ def open_unpacked(path: Path, *, report: Report | None = None) -> Iterator[Read]
     """Lend a function that reads up to a number of bytes of a file, unpacked if it is packed; nothing at its
     end.
 
-    ``report`` is told how many bytes of the file itself were read.
+    ``report`` receives how many bytes of the file itself were read.
 
     :raises MalformedEmbedding: now or when it is read, if the file is damaged, cut off, grows past the limit,
         or is a zip archive that does not hold exactly one readable file.

@@ -4,7 +4,7 @@
 >>> released = privatize(frame, "text", epsilon=6, key_file="release.key", record_id="id")  # doctest: +SKIP
 
 Spark may compute a data frame more than once: a failed task is tried again, an evicted partition or a lost
-executor's part is made anew, and every action on a frame that is not stored begins at the source. With fresh
+executor's part is made again, and every action on a frame that is not stored begins at the source. With fresh
 noise each time is another release of the same text. So the noise is a function of a secret key and the record
 (``key_file`` and ``record_id``), and whatever is computed again comes out the same; fresh noise has to be
 asked for.

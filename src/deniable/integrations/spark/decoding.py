@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 RECORDS = 20_000
-"""From how many records a decoder is learnt, unless told otherwise."""
+"""From how many records a decoder is learnt, by default."""
 
 _MORE = 1.2
 

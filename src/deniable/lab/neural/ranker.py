@@ -6,9 +6,9 @@ After Tan et al. (2015), whom the paper replicates: max-pooling over time, unit 
 to it. The wrong answers to a question are the right ones to the other questions of the batch, which are
 encoded anyway.
 
-Wrong answers drawn at random are soon told apart, while the pools of the task hold answers to questions much
-like the one asked. So questions that the model finds alike can share a batch: the wrong answers are then hard
-ones, and cost nothing more.
+Wrong answers drawn at random are soon distinguished, while the pools of the task hold answers to questions
+much like the one asked. So questions that the model finds alike can share a batch: the wrong answers are then
+hard ones, and cost nothing more.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class SoftmaxOfAll:
     """Cross-entropy of picking the own answer among all wrong ones of the batch, by ``sharpness`` times the
     similarity.
 
-    Every wrong answer pulls, the hardest most. So nothing collapses while no two answers can be told apart
+    Every wrong answer pulls, the hardest most. So nothing collapses while no two answers can be distinguished
     yet, and noisy questions, whose hardest answer says little, are learnt from too.
     """
 

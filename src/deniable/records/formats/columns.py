@@ -105,7 +105,7 @@ def find_slots(record: dict[str, Any], path: Path) -> Iterator[Slot]:
     What is absent or null on the way stays so.
 
     :raises ValueError: if something other than an object or a list is on the way, or a key spells a part of
-        the path: whoever named it may have meant what is there, and it would pass.
+        the path: anybody who named it may have meant what is there, and it would pass.
     """
     if path.name in record:
         yield Slot(record, path.name, path.name, path.name)

@@ -190,7 +190,7 @@ def make_layout(
 ) -> Layout:
     """Return the layout of a file, or of standard input when ``source`` is None.
 
-    :raises InvalidParameter: if the format cannot be told or a setting does not fit it.
+    :raises InvalidParameter: if the format cannot be determined or a setting does not fit it.
     """
     kind, sheets = _find_format(source, format), [*roles.keep_sheets, *roles.drop_sheets]
     if delimiter is None:

@@ -6,7 +6,7 @@ file. The copy draws nothing, so a kill in the middle of it only means to copy a
 
 Where streams and batches end depends on private text and on time. Nothing of that is left in the Parquet
 file: row groups end by the number of released rows and their size, and each is written from one array per
-column, whose dictionary, if it has one, is made anew.
+column, whose dictionary, if it has one, is made again.
 """
 
 from __future__ import annotations
@@ -148,8 +148,8 @@ def _dictionaries(
     values of their dictionaries stand in a row.
 
     If all batches have the same dictionary of a column, it keeps the order of its values, without those that
-    stand in no row: nobody looked at these. Other dictionaries are made anew for each row group, and may hold
-    more values than narrow indices can count.
+    stand in no row: nobody looked at these. Other dictionaries are made again for each row group, and may
+    hold more values than narrow indices can count.
     """
     shared = {place for place, field in enumerate(schema) if not _holds_dictionary(field.type)}
     public = [

@@ -193,8 +193,8 @@ def _open_listed(path: Path, listed: os.stat_result) -> io.BufferedReader:
 
 
 class StreamSource(Source):
-    """Standard input, a pipe or a terminal: read ahead by a thread, so that what has arrived can be told from
-    what has not."""
+    """Standard input, a pipe or a terminal: read ahead by a thread, so that what has arrived can be
+    distinguished from what has not."""
 
     def __init__(self, descriptor: int, name: str) -> None:
         self.name = name
