@@ -294,9 +294,11 @@ def test_word_use_is_written_as_csv_and_as_a_page(tmp_path: Path) -> None:
     from deniable.decoding.word_use_page import word_use_page
 
     group = found.everything
+    assert group.half_width is not None
     assert group.records_needed(2.0 * group.half_width) == pytest.approx(group.records, abs=1)
     path.write_text("".join(f"{text}\n" for text in texts[:50]))
     fewer = measure_word_use(path, card, effort=100).everything
+    assert fewer.half_width is not None
     assert fewer.half_width > group.half_width  # fewer records say less
     assert (group.records_needed(0.001) or 0) > (group.records_needed(0.01) or 0) > 0
     html = word_use_page(found).html()

@@ -61,14 +61,15 @@ class GroupUse:
     group: str | None
     records: int
     words: int
-    half_width: float
-    """Half of the 95 % interval of the share of a typical word: the median of all words."""
+    half_width: float | None
+    """Half of the 95 % interval of the share of a typical word: the median of all words; None if no error is
+    known."""
     uses: tuple[WordUse, ...] = field(repr=False)
 
     def records_needed(self, share: float) -> int | None:
         """Return about how many such records tell within half of it the share of a typical word that makes up
         this share of the text; None if nothing is known of that."""
-        if not self.records or not np.isfinite(self.half_width):
+        if not self.records or self.half_width is None:
             return None
         return math.ceil(self.records * (self.half_width / (share / 2.0)) ** 2)
 
@@ -245,11 +246,12 @@ def _group(name: str | None, words: list[str], found: Frequencies) -> GroupUse:
     columns = (*ends, *(found.total * each for each in ends), found.informed)
     rows = zip(words, *(column.tolist() for column in columns), strict=True)
     uses = sorted((WordUse(*row) for row in rows), key=_order)
+    half_width = float(LIMIT * np.median(found.errors)) if len(found.errors) else math.inf
     return GroupUse(
         group=name,
         records=found.records,
         words=found.total,
-        half_width=float(LIMIT * np.median(found.errors)) if len(found.errors) else math.inf,
+        half_width=half_width if math.isfinite(half_width) else None,
         uses=tuple(uses),
     )
 
