@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deniable import Keyed, Multivariate, Privatizer
+from deniable import Keyed, Multivariate, Privatizer, Release
 from deniable.purposes import reduce
 from deniable.records import privatize_file
 from deniable.records.formats.layout import released_name
@@ -99,6 +99,20 @@ def test_folders_of_the_same_shape_are_the_same_whatever_their_files_are_called(
         )
 
     assert "released/0001.txt" in seen_alike([("", pair.left), ("kowalczyk", pair.right)], release)
+
+
+def test_releases_in_a_built_in_space_are_the_same() -> None:
+    def release(unknown: str, place: Path, out: Path) -> None:
+        (place / "in.csv").write_text(
+            f"id,text\n1,the {unknown} was lovely\n2,{unknown}\n3,awful {unknown}\n"
+        )
+        private = Release(epsilon=1.0, purpose="sentiment").make(randomness=Keyed(KEY))
+        privatize_file(private, place / "in.csv", out / "out.csv", columns=["text"], record_id="id")
+
+    seen = seen_alike(["zqxvvq", "kkowalczykk", "4711-00-815"], release)
+    assert "out.csv" in seen
+    with pytest.raises(AssertionError):  # words that the space knows are drawn by themselves
+        seen_alike(["pleasant", "boring"], release)
 
 
 def write_nested(path: Path, pair: Pair, texts: list[str | None]) -> Path:

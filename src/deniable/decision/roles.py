@@ -114,10 +114,13 @@ def check_decided(check: FileCheck, roles: Roles) -> None:
     if missing := undecided(check, roles):
         width = max(len(each.option) for each in missing)
         listed = "".join(f"\n  {printable(each.option):<{width}}  # {each.looks_like}" for each in missing)
+        sheets = sum(each.is_sheet for each in missing)
+        counts = {"column": len(missing) - sheets, "sheet": sheets}
+        parts = " and ".join(number_of(count, noun) for noun, count in counts.items() if count)
         raise UndecidedColumns(
             check.file,
             {each.name: each.looks_like for each in missing},
-            advice=f"say what becomes of {number_of(len(missing), 'column')}. --text replaces the words, "
+            advice=f"say what becomes of {parts}. --text replaces the words, "
             f"--drop leaves a column out, --keep releases it as it is. For example:{listed}",
         )
     if not roles.text and all(column.path is not WHOLE_LINE for column in check.columns):
