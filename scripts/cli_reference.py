@@ -6,6 +6,7 @@ Usage: python -m scripts.cli_reference
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,13 @@ The environment variable `DENIABLE_HOME` names the folder that holds the install
 folder is used.
 """  # noqa: E501
 
+_SHARED = "Options of several commands"
+_SEVERAL = 2
+"""What so many commands describe in the same words is described once."""
+
+_TABLE = ("| argument or option | | default |", "|---|---|---|")
+_HELP = "| `--help` | Show this message and exit. | |"
+
 
 def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
     """Yield every command with its full name, groups before their members; hidden ones, which only name the
@@ -43,13 +51,15 @@ def _members(command: Any) -> list[Any]:
 
 
 def reference() -> str:
-    """Return the page."""
-    return HEAD + "".join(
-        _section(name, command) for name, command in commands(typer.main.get_command(app), "deniable")
-    )
+    """Return the page. What several commands have in common is described once."""
+    sections = list(commands(typer.main.get_command(app), "deniable"))
+    rows = Counter(_row(parameter) for _, command in sections for parameter in command.params)
+    shared = [_HELP, *(row for row, count in rows.items() if count >= _SEVERAL)]
+    head = ["", f"## {_SHARED}", "", *_TABLE, *shared]
+    return HEAD + "\n".join(head) + "\n" + "".join(_section(*each, set(shared)) for each in sections)
 
 
-def _section(name: str, command: Any) -> str:
+def _section(name: str, command: Any, shared: set[str]) -> str:
     lines = ["", f"## `{name}`", "", " ".join((command.help or "").split()), ""]
     members = [child.name for child in _members(command)]
     if members:
@@ -59,11 +69,22 @@ def _section(name: str, command: Any) -> str:
             + ".",
             "",
         ]
-    lines += ["| argument or option | | default |", "|---|---|---|"]
-    for parameter in command.params:
-        lines.append(f"| {_spelling(parameter)} | {_cell(parameter.help)} | {_default(parameter)} |")
-    lines.append("| `--help` | Show this message and exit. | |")
+    own = [row for each in command.params if (row := _row(each)) not in shared]
+    others = [_names(each) for each in command.params if _row(each) in shared]
+    lines += [*_TABLE, *own, ""] if own else []
+    lines.append(f"[Also](#{_SHARED.lower().replace(' ', '-')}): {', '.join([*others, '`--help`'])}.")
     return "\n".join(lines) + "\n"
+
+
+def _row(parameter: Any) -> str:
+    return f"| {_spelling(parameter)} | {_cell(parameter.help)} | {_default(parameter)} |"
+
+
+def _names(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return f"`{parameter.name.upper()}`"
+    first, *others = (f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
+    return f"{first} ({', '.join(others)})" if others else first
 
 
 def _spelling(parameter: Any) -> str:
