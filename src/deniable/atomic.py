@@ -97,7 +97,7 @@ def check_regular(path: Path, advice: str) -> None:
 
 
 def check_new(*paths: Path, force: bool = False) -> None:
-    """Do nothing if no file of these names is there, or what is there may be replaced (``force``).
+    """Check that no file of these names is there, or that it may be replaced (``force``).
 
     :raises RecordError: otherwise.
     """

@@ -180,6 +180,7 @@ def test_an_operator_may_let_other_content_pass_but_no_text(tmp_path: Path, mode
         image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
         reply = chat(opened, {**user([{"type": "text", "text": SECRET}, image]), "name": "n"}, stop=["x"])
         assert reply.status == 200
+        assert reply.headers["x-deniable-relaxations"] == "conversation, other-content"
         assert guard(opened, SECRET, images=["http://x"])["action"] == "GUARDRAIL_INTERVENED"
     sent = model.asked[-1]
     assert (sent["stop"], sent["messages"][0]["name"], sent["messages"][0]["content"][1]) == (
@@ -192,13 +193,16 @@ def test_an_operator_may_let_other_content_pass_but_no_text(tmp_path: Path, mode
 
 def test_roles_that_the_operator_names_are_released_as_they_are(tmp_path: Path, model: Model) -> None:
     with running(settings_for(tmp_path, model, plain_roles=("system",))) as opened:
-        chat(opened, {"role": "system", "content": "Be brief!"}, user(SECRET))
+        answer = chat(opened, {"role": "system", "content": "Be brief!"}, user(SECRET))
         said = [{"role": "system", "content": "Be brief!"}, user(SECRET)]
-        told = guard(opened, "Be brief!", SECRET, structured_messages=said)["texts"]
+        reply = guard(opened, "Be brief!", SECRET, structured_messages=said)
         others = guard(opened, "Be brief!", SECRET, structured_messages=said[:1])["texts"]
     system, asked = (each["content"] for each in model.asked[-1]["messages"])
     assert (system, SECRET in asked) == ("Be brief!", False)
-    assert (told[0], SECRET in told[1]) == ("Be brief!", False)
+    assert (reply["texts"][0], SECRET in reply["texts"][1]) == ("Be brief!", False)
+    assert reply["spent_epsilon"] == [None, 6.0], "nothing was drawn for the first"
+    assert any("system" in each for each in reply["relaxations"])
+    assert answer.headers["x-deniable-relaxations"] == "conversation, plain-roles"
     assert others[0] != "Be brief!", "who said what is not known"
 
 

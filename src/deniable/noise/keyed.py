@@ -16,7 +16,7 @@ blocks each look random to anyone without the key but for (q·b)²/2^128, the bo
 
 *Why it keeps the guarantee.* *One release.* Every token of a release has its own
 (record id, position), hence noise that cannot be distinguished from independent fresh noise without the key.
-The theorem in ``mechanisms`` holds as it stands, against anyone who cannot break AES-256 or BLAKE2b and does
+The theorem in ``mechanisms`` holds unchanged, against anyone who cannot break AES-256 or BLAKE2b and does
 not hold the key. Record ids must therefore be unique: of two records under one id, equal words at the same
 place get equal noise, which shows that they are equal.
 

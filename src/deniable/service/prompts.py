@@ -24,6 +24,7 @@ from deniable.service.messages import ChatRequest, GuardrailRequest, Refused, de
 from deniable.service.releases import Releases, json_reply, read_body
 from deniable.service.replies import GuardrailReply
 from deniable.service.rules import Rules
+from deniable.service.settings import Prompts as Settings
 from deniable.service.upstream import Upstream
 
 _ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -70,6 +71,7 @@ class Prompts:
         self._rules, self._releases, self._limits = rules, releases, rules.settings.limits
         self._settings = rules.settings.prompts
         self._passes = self._settings.other_content == "pass"
+        self._relaxations = _relaxations_of(self._settings)
         self.upstream = Upstream(rules.settings)
         self._find = find_by_presidio() if self._settings.identifiers == "presidio" else find_by_shape
         self._calls: OrderedDict[str, tuple[float, StandIns]] = OrderedDict()
@@ -106,12 +108,10 @@ class Prompts:
         released = await self._released(texts, name, stand_ins)
         sent = {
             "model": asked.model,
-            "messages": _with_texts(
-                asked.messages, texts, released, whole=self._settings.other_content == "pass"
-            ),
+            "messages": _with_texts(asked.messages, texts, released, whole=self._passes),
             **{key: fields[key] for key in sorted({*plain, *rest})},
         }
-        headers = {"X-Deniable-Relaxations": "conversation" + (", identifiers" if stand_ins else "")}
+        headers = {"X-Deniable-Relaxations": ", ".join(self._relaxations)}
         body = msgspec.json.encode(sent)
         if asked.stream:
             events = await self.upstream.stream(body, stand_ins)
@@ -124,9 +124,7 @@ class Prompts:
         texts, other = _texts_of(asked.structured_messages or [])
         if [each.text for each in texts] != asked.texts:  # nobody says who said them
             texts = [_Text(0, None, "user", text) for text in asked.texts or []]
-        if (
-            other or asked.images or asked.tools or asked.tool_calls
-        ) and self._settings.other_content == "refuse":
+        if (other or asked.images or asked.tools or asked.tool_calls) and not self._passes:
             raise Refused(422, f"the request has something that {_NOT_TEXT}")
         headers, who = asked.request_headers or {}, asked.request_data or {}
         stand_ins = await self._stand_ins(
@@ -139,13 +137,16 @@ class Prompts:
         released = await self._released(texts, name, stand_ins)
         if stand_ins is not None and asked.litellm_call_id is not None:
             self._remember(asked.litellm_call_id, stand_ins)
-        said = [conversation.RELAXATION, *([] if stand_ins is None else [identifiers.RELAXATION])]
         prepared = self._rules.prompts[0]
+        plain = self._settings.plain_roles
         return GuardrailReply(
             action="GUARDRAIL_INTERVENED",
             texts=released,
-            spent_epsilon=[prepared.spent(text) for text in released],
-            relaxations=[*prepared.private.policy.relaxations, *said],
+            spent_epsilon=[
+                None if each.role in plain else prepared.spent(text)
+                for each, text in zip(texts, released, strict=True)
+            ],
+            relaxations=[*prepared.private.policy.relaxations, *self._relaxations.values()],
         )
 
     def _restored(self, asked: GuardrailRequest) -> GuardrailReply:
@@ -204,6 +205,18 @@ class Prompts:
             else:
                 made.append(stand_ins.join([str(next(released)) for _ in parts], between))
         return made
+
+
+def _relaxations_of(settings: Settings) -> dict[str, str]:
+    """Return what prompts disclose by these settings, by the names that a header has room for."""
+    found = {"conversation": conversation.RELAXATION}
+    if settings.identifiers is not None:
+        found["identifiers"] = identifiers.RELAXATION
+    if settings.plain_roles:
+        found["plain-roles"] = f"messages of these roles are not drawn: {', '.join(settings.plain_roles)}"
+    if settings.other_content == "pass":
+        found["other-content"] = "what is not the text of a message is sent as it is, unread"
+    return found
 
 
 def _texts_of(messages: Sequence[Mapping[str, Any]]) -> tuple[list[_Text], bool]:

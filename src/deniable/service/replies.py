@@ -31,15 +31,16 @@ class PrivatizeReply(Reply, kw_only=True, omit_defaults=True):
 class GuardrailReply(Reply, kw_only=True, omit_defaults=True):
     """What LiteLLM is to do: go on with these ``texts``, as it is, or not at all.
 
-    ``spent_epsilon`` is the most that was spent on each text, and ``relaxations`` say what is disclosed
-    beyond the guarantee. The last ``stream_holdback_chars`` of an unfinished answer may still change.
+    ``spent_epsilon`` is the most that was spent on each text, null if its role is not drawn, and
+    ``relaxations`` say what is disclosed beyond the guarantee. The last ``stream_holdback_chars`` of an
+    unfinished answer may still change.
     """
 
     action: Literal["NONE", "BLOCKED", "GUARDRAIL_INTERVENED"]
     texts: list[str] | None = None
     blocked_reason: str | None = None
     stream_holdback_chars: list[int] | None = None
-    spent_epsilon: list[float] | None = None
+    spent_epsilon: list[float | None] | None = None
     relaxations: list[str] | None = None
 
 
