@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable import (
-    Embedding,
-    Gaussian,
-    Mahalanobis,
-    Multivariate,
-    Vickrey,
-)
+from deniable import Embedding, Gaussian, Mahalanobis, Multivariate, Vickrey
 from deniable.arrays import Floats
 from deniable.calibration import Targets, calibrate
 from deniable.calibration.choice import protect

@@ -290,14 +290,7 @@ def make_search(target: float, reading: Way = "named") -> Search:
     cut = cut_public(300)
     attacker = Named.by_ids(cut, make_kinds(made_embedding(), clusters=10))
     return Search(
-        ChosenMechanism(),
-        attacker,
-        cut,
-        150,
-        reading=reading,
-        target=target,
-        quick=EFFORT,
-        thorough=EFFORT,
+        ChosenMechanism(), attacker, cut, 150, reading=reading, target=target, quick=EFFORT, thorough=EFFORT
     )
 
 

@@ -36,11 +36,7 @@ ABOUT = Circumstances(
 
 
 def found_in(
-    file: Path,
-    embedding: Embedding,
-    *epsilons: float,
-    runs: int = 2,
-    acceptable: float = 0.05,
+    file: Path, embedding: Embedding, *epsilons: float, runs: int = 2, acceptable: float = 0.05
 ) -> Findings:
     data = read_classified(file, text_column="t", label_column="y")
     mechanisms = {epsilon: Multivariate(embedding, epsilon=epsilon) for epsilon in epsilons}
@@ -209,10 +205,7 @@ def test_labels_that_cannot_be_learnt_are_the_answer_and_no_epsilon_is_recommend
     [
         (made_rows(10), "has 10 texts"),
         ([("one", text) for _, text in made_rows(40)], "all 40 texts have the same label"),
-        (
-            [*made_rows(40), ("rare", "good1"), ("rarer", "good2")],
-            "2 of its 4 labels have fewer than 4",
-        ),
+        ([*made_rows(40), ("rare", "good1"), ("rarer", "good2")], "2 of its 4 labels have fewer than 4"),
         ([("", text) for _, text in made_rows(40)], "none of its 40 records has a label in 'y'"),
         ([(label, "  ") for label, _ in made_rows(40)], "none of its 40 records has both"),
     ],

@@ -290,11 +290,7 @@ def release(
 
 @app.command()
 @with_groups
-def report(
-    results: list[Path],
-    *,
-    output: Path,
-) -> None:
+def report(results: list[Path], *, output: Path) -> None:
     """Put the results of audits on one page for people: what was tried, what was learned, which ε would be
     acceptable.
 

@@ -7,13 +7,7 @@ from pathlib import Path
 
 import typer
 
-from deniable.cli.options import (
-    DataFile,
-    Epsilons,
-    FileOptions,
-    VocabularyOptions,
-    with_groups,
-)
+from deniable.cli.options import DataFile, Epsilons, FileOptions, VocabularyOptions, with_groups
 from deniable.cli.terminal import print_json, progress
 from deniable.errors import printable
 

@@ -74,11 +74,7 @@ class Texts:
 
 
 def cut_texts(
-    texts: Sequence[str],
-    embedding: Embedding,
-    *,
-    labels: Sequence[str] = (),
-    longest: int | None = None,
+    texts: Sequence[str], embedding: Embedding, *, labels: Sequence[str] = (), longest: int | None = None
 ) -> Texts:
     """Return texts cut into words as a release cuts them, at most ``longest`` words of each.
 

@@ -46,14 +46,7 @@ from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.purposes.public_texts import are_numbers
 from deniable.records.reading import LabelledTexts
-from deniable.utility.accuracy import (
-    PLACES,
-    Accuracy,
-    Reading,
-    Version,
-    open_channel_of,
-    release_texts,
-)
+from deniable.utility.accuracy import PLACES, Accuracy, Reading, Version, open_channel_of, release_texts
 from deniable.utility.classifiers import sklearn
 from deniable.version import __version__
 
@@ -148,11 +141,7 @@ def compare_mechanisms(
         targets=settings.targets,
         mechanisms=tuple(name_of(mechanism) for mechanism in taking_part),
         texts={"learn": len(first.learn), "test": len(first.test), "words": len(first.learn.ids)},
-        sample={
-            "words": settings.words,
-            "distinct": len(first.sample.ids),
-            "guess": first.sample.guess,
-        },
+        sample={"words": settings.words, "distinct": len(first.sample.ids), "guess": first.sample.guess},
         original=counts[0].original,
         guess=list(first.test.labels).count(most_frequent) / len(first.test),
         left_out=left_out,
