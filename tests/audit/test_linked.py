@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from deniable import InvalidParameter
 from deniable.audit.linked import linked
+from deniable.audit.results import NO_BOUND
 
 
 def counts(seed: int, texts: int = 60, words: int = 500) -> csr_array:
@@ -18,6 +19,7 @@ def test_texts_that_were_not_changed_are_all_linked() -> None:
     found = linked(counts(0), {"same": counts(0)})
     assert found is not None
     assert (found.first, found.among_first_few, found.blind) == (1.0, 1.0, 1 / 60)
+    assert found.to_dict()["bound"] == NO_BOUND
 
 
 def test_texts_that_have_nothing_to_do_with_the_originals_are_linked_by_chance() -> None:

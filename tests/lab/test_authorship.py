@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
-from deniable.audit.results import largest_acceptable, read_result
+from deniable.audit.page import audit_page
+from deniable.audit.results import NO_BOUND, largest_acceptable, read_result
 from deniable.audit.shares import Share, share_of
 from deniable.errors import UnusableAuditData
 from deniable.lab.authorship import (
@@ -94,6 +95,8 @@ def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) ->
     saved = tmp_path / "authorship.json"
     saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
     assert read_result(saved) == result
+    assert result.to_dict()["bound"] == NO_BOUND
+    assert NO_BOUND in audit_page([result]).html()
 
 
 def test_the_texts_of_an_author_count_together() -> None:

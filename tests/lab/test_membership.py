@@ -11,7 +11,7 @@ import pytest
 from tests.support.strategies import random_embedding
 
 from deniable.audit.draws import Users
-from deniable.audit.results import read_result
+from deniable.audit.results import NO_BOUND, read_result
 from deniable.errors import InvalidParameter, MissingExtra, UnusableAuditData
 from deniable.lab.membership.audit import audit_membership, choose_users
 from deniable.lab.membership.auditor import (
@@ -207,6 +207,7 @@ def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) ->
     saved = tmp_path / "membership.json"
     saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
     assert read_result(saved) == result
+    assert result.to_dict()["bound"] == NO_BOUND
 
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

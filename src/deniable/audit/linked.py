@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
+from deniable.audit.results import NO_BOUND
 from deniable.audit.shares import Share, share_of
 from deniable.errors import InvalidParameter
 from deniable.utility.classifiers import SoftTfidf
@@ -46,7 +47,7 @@ class Linked:
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON-ready data."""
         ends = {"low": self.share.low, "high": self.share.high}
-        return {**asdict(self), **ends, "blind": self.blind}
+        return {**asdict(self), **ends, "blind": self.blind, "bound": NO_BOUND}
 
 
 def linked(originals: Any, readings: Mapping[str, Any], *, vectors: Floats | None = None) -> Linked | None:

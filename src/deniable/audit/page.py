@@ -52,6 +52,8 @@ def _add_result(page: Page, result: AuditResult, which: str) -> None:
         page.add_note(result.not_proven)
     if isinstance(result, InversionResult):
         page.add_note("What this does not prove. " + NOT_PROVEN)
+    if result.no_bound:
+        page.add_note(result.no_bound)
     embedding = result.embedding
     protected = f", {embedding.protected:,} words protected" if embedding.protected else ""
     page.add_text(

@@ -22,6 +22,9 @@ from deniable.parameters import validated_epsilon
 from deniable.report.wording import Lines
 from deniable.version import __version__
 
+NO_BOUND = "No bound below 100 % is known for this attack; the measured share is a lower bound."
+"""What stands beside each attack on whole texts: membership, authorship, linking."""
+
 _LONGEST = 64 << 20
 
 AUDITS = {
@@ -72,11 +75,13 @@ class Curves:
 class AuditResult(ABC):
     """How every result begins: which audit, by which version, of what, from which seed.
 
-    ``heading`` is a question without its mark; ``tried`` says how the attack works.
+    ``heading`` is a question without its mark; ``tried`` says how the attack works; ``no_bound`` is
+    ``NO_BOUND`` where nothing is proved against it.
     """
 
     heading: ClassVar[str]
     tried: ClassVar[str]
+    no_bound: ClassVar[str] = ""
 
     audit: str
     version: str
@@ -111,7 +116,7 @@ class AuditResult(ABC):
         What an audit did not look at is left out, so that results of earlier versions read and write alike.
         """
         data: dict[str, Any] = json.loads(json.dumps(plain(self)))
-        return data
+        return data | ({"bound": self.no_bound} if self.no_bound else {})
 
 
 def plain(value: Any) -> Any:

@@ -78,10 +78,8 @@ def _show(result: AuditResult) -> None:
 
     open_console().print(result.sentence)
     _show_tables(result.tables)
-    if isinstance(result, BoundResult):
-        console = open_console()
-        console.print()
-        console.print(result.not_proven)
+    if note := result.not_proven if isinstance(result, BoundResult) else result.no_bound:
+        open_console().print(f"\n{note}")
 
 
 def _show_tables(found: Iterable[Table]) -> None:

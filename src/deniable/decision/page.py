@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deniable.audit.results import Table
+from deniable.audit.results import NO_BOUND, Table
 from deniable.audit.shares import Share
 from deniable.decision.decision import Decision, accuracy
 from deniable.decision.rehearsal import Rehearsal
@@ -113,7 +113,7 @@ def attack_tables(rehearsal: Rehearsal) -> list[Table]:
         found.append(
             Table(
                 "Finding the right text or person: a reader who holds the originals of all "
-                f"{link.candidates:,} looks for the one behind each released text",
+                f"{link.candidates:,} looks for the one behind each released text. {NO_BOUND}",
                 ["reader", "right first", "95 % interval, in %", "among the first ten", "guessing"],
                 [[link.reader, *ends, percent(link.among_first_few), percent(link.blind)]],
             )

@@ -12,6 +12,7 @@ import numpy as np
 
 from deniable.audit.draws import draw_texts
 from deniable.audit.results import (
+    NO_BOUND,
     AdvisedResult,
     Curves,
     Table,
@@ -95,6 +96,7 @@ class AuthorshipResult(AdvisedResult):
     released: tuple[AuthorshipFinding, ...]
 
     heading = "Can the author be recognised"
+    no_bound = NO_BOUND
     tried = (
         "A classifier of words and spelling learns from texts with known authors, original or released, and "
         "names the author of released texts that it has not seen. Where it says so, it also sees released "

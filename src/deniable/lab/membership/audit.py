@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from deniable.audit.draws import Users, draw_users
 from deniable.audit.results import (
+    NO_BOUND,
     AdvisedResult,
     Curves,
     Table,
@@ -67,6 +68,7 @@ class MembershipResult(AdvisedResult):
     protocol: Findings
 
     heading = "Can one tell whose text a model was trained on"
+    no_bound = NO_BOUND
     tried = (
         "A language model is trained on the text of some users. An auditor, who trained models of its own on "
         "other users, looks at how highly the model ranks the words of a user, and says whether that user's "
