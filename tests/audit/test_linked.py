@@ -7,8 +7,11 @@ import pytest
 from scipy.sparse import csr_array
 
 from deniable import InvalidParameter
-from deniable.audit.linked import linked
+from deniable.audit.linked import ShareLinked, linked
 from deniable.audit.results import NO_BOUND
+from deniable.measures.catalogue import Setting
+from deniable.measures.texts import Texts
+from tests.support.strategies import random_embedding
 
 
 def counts(seed: int, texts: int = 60, words: int = 500) -> csr_array:
@@ -57,3 +60,18 @@ def test_too_few_texts_say_nothing_and_other_texts_are_refused() -> None:
     assert linked(counts(0, 1), {"same": counts(0, 1)}) is None
     with pytest.raises(InvalidParameter):
         linked(counts(0), {"other": counts(0, 59)})
+
+
+def test_persons_are_linked_where_the_release_changes_little() -> None:
+    """The measure gathers the texts of a person; the last word is theirs alone."""
+    space = random_embedding(40, 3, seed=1)
+    ids = np.column_stack([np.arange(40) % 7, np.arange(40) // 2]).ravel()
+    words = [str(space.words[i]) for i in ids.tolist()]
+    texts = Texts(
+        ids=ids, offsets=np.arange(0, 81, 2), spelled=words, labels=[str(i // 2) for i in range(40)]
+    )
+    measure = ShareLinked(by_label=True)
+    open_, closed = (measure(Setting(embedding=space, epsilon=epsilon), texts) for epsilon in (100.0, 0.01))
+    assert open_.value == 1.0
+    assert open_.blind == closed.blind == 1 / 20
+    assert closed.value < 0.3

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deniable import Embedding
+from deniable import Embedding, Release
 from deniable.errors import InvalidParameter, TaskDataError
 from tests.report.html_check import outline
 from tests.support.commands import invoke
@@ -154,3 +154,18 @@ def test_what_cannot_be_is_refused_before_any_work(
     assert isinstance(result.exception, error)
     assert says in str(result.exception)
     assert [path.name for path in Path().iterdir()] == ["a.csv"]
+
+
+def test_a_card_says_which_release_is_measured(installed: Embedding) -> None:
+    csv_of(made_rows(60), Path("a.csv"))
+    private = Release(epsilon=5, embedding="two-kinds", mechanism="santext").make()
+    private.card.for_columns(["t"]).write(Path("a.card.json"))
+    result = invoke("utility a.csv --label y --card a.card.json --runs 1 --no-decode --json -q")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["mechanism"] == "santext"
+    assert {point["epsilon"] for point in found["points"]} == {None, 5}
+    assert invoke("utility a.csv --label y --card a.card.json --epsilon 3").exit_code == 2
+    Release(epsilon=5, embedding="two-kinds", unknown="redact").make().card.write(Path("b.card.json"))
+    other = invoke("utility a.csv --text t --label y --card b.card.json")
+    assert isinstance(other.exception, InvalidParameter)

@@ -8,7 +8,7 @@ in N. The best reader is the one that counts; it is chosen after the fact, which
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,10 +17,21 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.audit.results import NO_BOUND
 from deniable.audit.shares import Share, share_of
+from deniable.channel.draws import Draws
+from deniable.channel.making import make_channel
+from deniable.decoding.channel_decoder import ChannelDecoder
+from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
+from deniable.measures.catalogue import Setting
+from deniable.measures.estimate import Estimate
+from deniable.measures.texts import Texts
+from deniable.utility.accuracy import decoded_counts, whole_counts
 from deniable.utility.classifiers import SoftTfidf
 
 FIRST_FEW = 10
+MOST_RECORDS = 1_000
+"""How many records or persons are candidates at most."""
+
 _TIE = 1e-12
 
 
@@ -48,6 +59,67 @@ class Linked:
         """Return all of it as JSON-ready data."""
         ends = {"low": self.share.low, "high": self.share.high}
         return {**asdict(self), **ends, "blind": self.blind, "bound": NO_BOUND}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareLinked:
+    """The measure: the share of released texts, or of persons ``by_label``, whose original the best reader
+    finds among all. The decoding reader knows which words stand in the originals."""
+
+    by_label: bool = False
+
+    def __call__(self, setting: Setting, texts: Texts, *, seed: int = 0) -> Estimate:
+        """Return the share in one release of the texts. The noise is from the seed, for measuring in memory
+        only.
+
+        :raises InvalidParameter: if there are fewer than two texts or persons.
+        """
+        embedding = setting.embedding
+        released = texts.released(Draws(setting.made, seed=seed).of_each(texts.ids), embedding)
+        channel = make_channel(
+            embedding,
+            setting.mechanism,
+            epsilon=setting.epsilon,
+            inputs=np.union1d(texts.ids, [embedding.unknown_id]),
+            outputs=np.unique(released.ids),
+            keep=False,
+        )
+        decoder = ChannelDecoder.learn_from(channel, [" ".join(words) for words in released.words])
+        people = texts.labels if self.by_label else None
+        found = linked_texts(texts, released, decoder, embedding, people=people)
+        if found is None:
+            raise InvalidParameter("texts", "fewer than 2", "leave nothing to link")
+        return Estimate(
+            value=found.share.value,
+            low=found.share.low,
+            high=found.share.high,
+            blind=found.blind,
+            statement=f"{'persons' if self.by_label else 'texts'} linked to their originals",
+        )
+
+
+def linked_texts(
+    original: Texts,
+    released: Texts,
+    decoder: ChannelDecoder,
+    embedding: Embedding,
+    *,
+    people: Sequence[str] | None = None,
+) -> Linked | None:
+    """Return what the best reader links among the first texts, or the first ``people`` (whose each text is):
+    words as released, decoded words, or mean vectors of both; None if there are fewer than two."""
+    from scipy.sparse import csr_array
+
+    before = csr_array(whole_counts(original.ids, original.offsets, embedding))
+    after = csr_array(whole_counts(released.ids, released.offsets, embedding))
+    decoded = decoded_counts(decoder, [" ".join(words) for words in released.words], embedding)
+    if people is not None:
+        of = np.unique(np.array(people), return_inverse=True)[1]
+        gather = csr_array((np.ones(len(of)), (of, np.arange(len(of)))))
+        before, after, decoded = gather @ before, gather @ after, gather @ decoded
+    before, after, decoded = (rows[:MOST_RECORDS] for rows in (before, after, decoded))
+    vectors = np.vstack([embedding.vectors, embedding.unknown[None, :]]).astype(np.float64)
+    return linked(before, {"words as released": after, "decoded words": decoded}, vectors=vectors)
 
 
 def linked(originals: Any, readings: Mapping[str, Any], *, vectors: Floats | None = None) -> Linked | None:

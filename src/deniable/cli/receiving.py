@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from deniable.cli.options import FileOptions, with_groups
-from deniable.cli.terminal import make_table, open_console, print_json, progress, say
+from deniable.cli.terminal import make_table, open_console, print_json, progress, say, warnings_shown
 from deniable.report.wording import percent_fixed, percent_signed
 
 if TYPE_CHECKING:
@@ -154,6 +154,7 @@ def decode(
     chosen = receiving.choose_column(card, released, reading)
     unit = "bytes" if top is None else "records"
     with (
+        warnings_shown(),
         progress("making the channel", unit="words", quiet=quiet) as channel_report,
         progress("decoding", unit=unit, quiet=quiet) as report,
     ):
@@ -211,7 +212,7 @@ def frequencies(
             check_new(path, force=force)
     card = receiving.open_card(released)
     chosen = receiving.choose_column(card, released, reading)
-    with progress("making the channel", unit="words", quiet=quiet) as channel_report:
+    with warnings_shown(), progress("making the channel", unit="words", quiet=quiet) as channel_report:
         try:
             found = measure_word_use(
                 released,

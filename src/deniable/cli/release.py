@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +75,7 @@ def release(
     :param resume: Continue a release that was cut off.
     :param force: Replace an output that exists.
     """
-    from deniable.cli.terminal import print_json, warn
+    from deniable.cli.terminal import print_json, warnings_shown
     from deniable.decision.flow import plan_file, release_file
     from deniable.errors import printable
     from deniable.progress import Progress
@@ -111,9 +110,7 @@ def release(
         return
     if asks and risk is None and epsilon is None:
         risk = _ask_risk()
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: warn(str(message))
-        warnings.simplefilter("always", UserWarning)
+    with warnings_shown():
         decision = release_file(
             file,
             output,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,15 @@ def say(line: str) -> None:
 def warn(warning: str) -> None:
     """Print a warning to standard error."""
     say(f"deniable: warning: {printable(warning)}")
+
+
+@contextmanager
+def warnings_shown() -> Iterator[None]:
+    """Show Python's warnings of the work inside as commands show theirs."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: warn(str(message))
+        warnings.simplefilter("always", UserWarning)
+        yield
 
 
 @contextmanager

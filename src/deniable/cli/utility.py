@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deniable.cli.options import DataFile, Epsilons, FileOptions, VocabularyOptions, with_groups
+from deniable.cli.options import DataFile, Epsilons, FileOptions, VocabularyOptions, changed, with_groups
 from deniable.cli.terminal import print_json, progress
-from deniable.errors import printable
+from deniable.errors import InvalidParameter, printable
+
+if TYPE_CHECKING:
+    from deniable.release.card import Card
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +43,9 @@ class LearningOptions:
 def utility(
     data: DataFile,
     *,
-    text: str,
+    text: str | None = None,
     label: str,
+    card: Path | None = None,
     epsilon: Epsilons = None,
     reading: FileOptions,
     mechanism: VocabularyOptions,
@@ -59,17 +64,25 @@ def utility(
     decoding: for the words that were released. Without --epsilon, the values are those at which an average
     word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws. Nothing of the releases is kept.
 
-    :param text --text --column -c: The column that holds the text.
+    :param text --text --column -c: The column that holds the text. By default, that of the card.
     :param label: The column that holds the class: text, whole numbers, or true and false.
+    :param card: The card of a release: measure its mechanism at its ε, instead of the options for these.
     :param report: Where to write the page. Default: DATA-utility.html in the current folder.
     :param figures: A folder for the curve (PNG, SVG) and the table (Markdown).
     :param as_json --json: Print JSON for machines; then a page is written only with --report.
     """
     from deniable.atomic import check_place
     from deniable.parameters import validated_count
+    from deniable.release.card import read_card
     from deniable.utility import measure_utility
 
-    chosen = mechanism.arguments()
+    known = None if card is None else read_card(card)
+    if known is not None and (epsilon or changed(mechanism)):
+        raise typer.BadParameter("give --card, or --epsilon and what else is planned")
+    columns = known.columns if text is None and known is not None else [text]
+    if len(columns) != 1 or columns[0] is None:
+        raise typer.BadParameter("name one column of text with --text")
+    chosen = mechanism.arguments() if known is None else _as_released(known)
     validated_count(learning.support, "--words")
     if report is None and not as_json:
         report = Path(f"{data.name.partition('.')[0]}-utility.html")
@@ -83,10 +96,9 @@ def utility(
     ):
         found = measure_utility(
             data,
-            text_column=text,
+            text_column=columns[0],
             label_column=label,
-            epsilons=epsilon or (),
-            **chosen,
+            **{"epsilons": epsilon or (), **chosen},
             channel_report=preparing,
             report=releasing,
             **vars(learning),
@@ -105,3 +117,25 @@ def utility(
     print(printable(found.table(), keep_lines=True), end="")
     if report is not None:
         typer.echo(f"The curve and what it means: {report}")
+
+
+def _as_released(card: Card) -> dict[str, Any]:
+    """Return what a card says of the words that are measured.
+
+    :raises InvalidParameter: if the release did more than draw each word at one ε.
+    """
+    more = {
+        "a mechanism of the data holder's own": card.mechanism is None,
+        "a budget per record": card.record_epsilon is not None,
+        f"the policy {card.unknown!r} for unknown words": card.unknown != "perturb",
+        "kept words": bool(card.keep_words),
+        "consistent replacement": card.consistent,
+    }
+    if card.mechanism is None or any(more.values()):
+        listed = ", ".join(what for what, there in more.items() if there)
+        raise InvalidParameter("--card", card.source, f"is of a release with {listed}, which is not measured")
+    return {
+        "embedding": card.open_embedding(),
+        "mechanism": card.mechanism.chosen,
+        "epsilons": [card.epsilon],
+    }

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.linked import Linked, linked
+from deniable.audit.linked import Linked, linked_texts
 from deniable.audit.named import Named
 from deniable.audit.shares import Flags, Share, share_by_cluster, share_of
 from deniable.channel.channel import Channel
@@ -35,13 +35,11 @@ from deniable.measures.texts import Texts, cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report, Steps
 from deniable.release.privatizer import Privatizer
-from deniable.utility.accuracy import decoded_counts, draw_words, whole_counts
+from deniable.utility.accuracy import draw_words
 from deniable.words.never_release import NeverRelease
 
 ATTACKED_WORDS = 10_000
 """About how many words of the text are attacked; texts are taken from all over the file."""
-
-LINKED_RECORDS = 1_000
 
 MOST_PLACES = 0.5
 """A word that comes out unchanged more often than this is exposed."""
@@ -182,6 +180,8 @@ def rehearse(
     ]
     steps.done()
     decoder = ChannelDecoder.learn_from(channel, _as_texts(released))
+    of = None if people is None else [people[place] for place in places.tolist()]
+    link = linked_texts(part, released, decoder, embedding, people=of)
     result = Rehearsal(
         texts=len(texts),
         words=len(whole.ids),
@@ -191,7 +191,7 @@ def rehearse(
         attacks=attacks,
         lists=tuple(found_lists),
         exposed=_exposed(whole, released_whole, embedding),
-        linked=_link(part, released, decoder, embedding, people, places),
+        linked=link if link is not None and link.candidates >= _FEWEST_TO_LINK else None,
         frequencies=_frequencies(part, released, decoder, embedding),
         samples=_samples(private, texts),
     )
@@ -292,31 +292,6 @@ def _exposed(original: Texts, released: Texts, embedding: Embedding) -> tuple[Ex
         )
         for each in exposed.tolist()
     )
-
-
-def _link(
-    original: Texts,
-    released: Texts,
-    decoder: ChannelDecoder,
-    embedding: Embedding,
-    people: Sequence[str] | None,
-    places: Ids,
-) -> Linked | None:
-    """Link persons where it is known whose each text is, and records otherwise."""
-    from scipy.sparse import csr_array
-
-    before = csr_array(whole_counts(original.ids, original.offsets, embedding))
-    after = csr_array(whole_counts(released.ids, released.offsets, embedding))
-    decoded = decoded_counts(decoder, _as_texts(released), embedding)
-    if people is not None:
-        of = np.unique(np.array([people[place] for place in places.tolist()]), return_inverse=True)[1]
-        gather = csr_array((np.ones(len(of)), (of, np.arange(len(of)))))
-        before, after, decoded = gather @ before, gather @ after, gather @ decoded
-    before, after, decoded = (rows[:LINKED_RECORDS] for rows in (before, after, decoded))
-    if before.shape[0] < _FEWEST_TO_LINK:
-        return None
-    vectors = np.vstack([embedding.vectors, embedding.unknown[None, :]]).astype(np.float64)
-    return linked(before, {"words as released": after, "decoded words": decoded}, vectors=vectors)
 
 
 def _frequencies(

@@ -104,6 +104,7 @@ class Decoder(ChannelDecoder):
             raise MalformedCard(
                 card.source, f"the embedding {space.name!r} is another one than the text was released with"
             )
+        card.warn_of_other_tables()
         space, marks = card.cut_as_released(space), marks_of(card.unknown)
         path = Path(public) if public is not None else None
         digest = _digest_of(path) if path is not None and context and every_word else None
@@ -226,6 +227,7 @@ class Decoder(ChannelDecoder):
         decoder = cls.__new__(cls)
         decoder.card, decoder.inputs, decoder.shares = parse_card(about.card.encode(), source), inputs, shares
         decoder.directions, decoder.marks = about.directions, marks_of(decoder.card.unknown)
+        decoder.card.warn_of_other_tables()
         decoder.embedding_name = about.embedding
         decoder.public, decoder.public_digest = about.public, about.public_digest
         return decoder

@@ -27,6 +27,7 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 MEASURES = {
     "accuracy": "deniable.utility.accuracy:AccuracyOfLabels",
     "bayes-bound": "deniable.measures.unchanged:LargestShareNamed",
+    "linked": "deniable.audit.linked:ShareLinked",
     "named": "deniable.audit.named:ShareNamed",
     "unchanged": "deniable.measures.unchanged:ShareUnchanged",
 }

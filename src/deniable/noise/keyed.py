@@ -33,6 +33,11 @@ show w' given w. Comparing the two releases shows which places stayed the same; 
 Another ε or another embedding gives independent noise for the same reason. With a budget per record ε itself
 depends on how many words are drawn, so one word more draws the whole record again.
 
+*Unicode tables.* The tables that cut text are not in the context. Under other tables a text may be cut
+otherwise; its tokens are then an edited record: the same word at the same position has the same noise, and
+every other token is drawn again. With the tables in the context each new version of the ``regex`` library
+would draw every record again and spend all of it.
+
 *Unknown words.* F is given the id of ⊥, not the spelling. So the whole release, and any series of releases,
 is a function of the ids alone, and unknown words stay perfectly indistinguishable: exchanging one for
 another, at any time, changes nothing at all. With the spelling in F, an edit from one unknown word to another

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
 from pathlib import Path
@@ -33,7 +34,7 @@ from deniable.release.receipt import ReleaseSettings, risk_described
 from deniable.release.writing import REDACTED
 from deniable.version import __version__
 from deniable.words.cutter import RULES, rules_for
-from deniable.words.languages import LANGUAGE_RULES
+from deniable.words.languages import GOLDEN_TABLES, LANGUAGE_RULES, other_tables, unicode_tables
 from deniable.words.never_release import NeverRelease, built_in_digest, built_in_list, fold
 
 ENDING = ".card.json"
@@ -146,7 +147,8 @@ class Card(
     No word got more than ``epsilon``, and no record more than ``record_epsilon`` if there is one: see
     ``epsilon_of_a_word``. ``rules`` is the version of the rules by which text is cut into words. ``columns``
     hold the released text; plain text has none. ``in_words`` is what a person who receives the release has to
-    know. ``risk`` is the share of words named that ε was chosen by, if it was.
+    know. ``risk`` is the share of words named that ε was chosen by, if it was. ``unicode_tables`` cut
+    the text, where they are not the usual ones.
     """
 
     format: int
@@ -162,6 +164,7 @@ class Card(
     consistent: bool
     in_words: tuple[str, ...]
     risk: Annotated[float, msgspec.Meta(gt=0.0, lt=1.0)] | None = None
+    unicode_tables: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{16}$")] | None = None
 
     def __post_init__(self) -> None:
         validated_epsilon(self.epsilon, "epsilon_per_word")
@@ -209,6 +212,7 @@ class Card(
             consistent=bool(settings.randomness.get("consistent")),
             in_words=(),
             risk=settings.risk,
+            **other_tables(),
         )
         return msgspec.structs.replace(card, in_words=tuple(card._sentences()))
 
@@ -406,6 +410,16 @@ class Card(
             )
             raise MalformedCard(self.source, problem)
         return embedding
+
+    def warn_of_other_tables(self) -> None:
+        """Warn if text is cut by other Unicode tables here than it was when it was released."""
+        released, here = self.unicode_tables or GOLDEN_TABLES, unicode_tables()
+        if released != here:
+            warnings.warn(
+                f"the text was released with other Unicode tables ({released}) than those of the regex "
+                f"library here ({here}): words with rare characters may be cut and read wrongly",
+                stacklevel=3,
+            )
 
     @property
     def whole_fingerprint(self) -> str:

@@ -73,10 +73,10 @@ _PILED_MARKS = regex.compile(r"([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]++")
 GOLDEN_TABLES = "e93c3b5e9c233b65"
 """The Unicode tables of the ``regex`` library under which the golden releases were made.
 
-Another version of the library may know more characters as letters. A text that holds such a character is then
-cut otherwise, and in a keyed release all its words after that place are drawn again. So keyed releases name
-the tables in their receipt where they are not these, and no job goes on under other tables than it was begun
-with."""
+Another version of the ``regex`` library may know more characters as letters. A text that holds such a
+character is then cut otherwise, and in a keyed release all its words after that place are drawn again. So
+keyed releases name the tables in their receipt, and every card names them, where they are not these, and no
+job goes on under other tables than it was begun with."""
 
 _TABLES = (r"\w", r"\s", r"\p{L}", r"\p{N}", r"\p{M}")
 _SURROGATES = range(0xD800, 0xE000)
@@ -257,6 +257,6 @@ def unicode_tables() -> str:
 
 
 def other_tables() -> dict[str, str]:
-    """Return the tables in use, for receipts and journals; nothing where they are those of the golden
+    """Return the tables in use, for cards, receipts and journals; nothing where they are those of the golden
     releases."""
     return {} if unicode_tables() == GOLDEN_TABLES else {"unicode_tables": unicode_tables()}
