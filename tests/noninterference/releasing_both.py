@@ -108,7 +108,7 @@ def release(
                 private,
                 source,
                 out / released_name(f"records.{output}"),
-                columns=layout.columns,
+                columns=layout.roles.text,
                 record_id=layout.record_id,
                 workers=2 if engine == "workers" else 1,
             )

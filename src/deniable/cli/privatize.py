@@ -232,7 +232,7 @@ def _to_standard_output(
     if out.receipt is not None:
         write_whole(out.receipt, receipt.to_json())
     if out.card is not None:
-        private.card.for_columns(layout.columns).write(out.card)
+        private.card.for_columns(layout.roles.text).write(out.card)
     if out.as_json:
         print(escape_json(receipt.to_json()), end="", file=sys.stderr)
     return receipt
@@ -262,8 +262,8 @@ def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
     from deniable.records.describing import relaxations_of
     from deniable.records.formats.columns import leads_into_lists
 
-    lists = layout.format in ("json", "jsonl") and leads_into_lists(layout.columns)
-    for relaxation in relaxations_of(private.settings.relaxations, layout.columns, lists=lists):
+    lists = layout.format in ("json", "jsonl") and leads_into_lists(layout.roles.text)
+    for relaxation in relaxations_of(private.settings.relaxations, layout.roles.text, lists=lists):
         if not relaxation.startswith("insecure_seed"):  # said already, louder
             say(f"deniable: relaxed: {printable(relaxation)}")
 

@@ -17,7 +17,6 @@ from deniable.records.deciding import (
     WARNED,
     look_at,
     refused_columns,
-    scripts_of_embedding,
     unknown_in,
     why_refused,
 )
@@ -69,7 +68,9 @@ class FileCheck:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON-ready data; it is private, as the file is."""
-        return {**asdict(self), "look_first": self.look_first}
+        columns = [column.to_dict() for column in self.columns]
+        findings = [asdict(finding) for finding in self.findings]
+        return {**vars(self), "columns": columns, "findings": findings, "look_first": self.look_first}
 
 
 def check_file(
@@ -190,11 +191,10 @@ def _findings(
         )
     elif not free:
         look("no column looks like free text: if one is, name it with --column")
-    scripts = scripts_of_embedding(embedding)
     for column in columns:
         where = f"in {_called(column)}"
         if column.path in free:
-            if unknown := unknown_in(column, where, embedding, scripts):
+            if unknown := unknown_in(column, where, embedding):
                 look(unknown)
             if column.other_languages:
                 shares = [f"{percent(share)} {name}" for name, share in column.other_languages.items()]

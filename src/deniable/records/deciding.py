@@ -10,9 +10,8 @@ for the owner of the file alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import repeat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from deniable.embeddings.embedding import Embedding
@@ -21,8 +20,10 @@ from deniable.progress import Report
 from deniable.records.describing import check_budget
 from deniable.records.formats.columns import (
     TO_SEE_THE_NAMES,
+    WHOLE_LINE,
     Leaf,
     Unnamed,
+    column_of,
     fields_of,
     is_inside,
     meant_columns,
@@ -31,9 +32,9 @@ from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout
 from deniable.records.formats.lines import LONGEST_RECORD
 from deniable.records.formats.opening import naming_for, open_reader
 from deniable.records.formats.reader import NO_NAME, Reader, Row
-from deniable.records.formats.source import FileSource, Source
+from deniable.records.formats.source import Source
 from deniable.records.languages import scripts_of
-from deniable.records.profile import ColumnProfile, Columns
+from deniable.records.profile import ColumnProfile, Columns, Kind
 from deniable.release.privatizer import Privatizer
 from deniable.report.wording import percent
 
@@ -100,8 +101,7 @@ def look_at(reader: Reader, embedding: Embedding, *, most: int, report: Report |
 
     A record that cannot be read ends the look.
     """
-    known = _with_all_words(embedding)
-    columns, private = Columns(known), Columns(known)
+    columns, private = Columns(embedding), Columns(embedding)
     named, rows, left = set[str](), list[Row](), reader.rows_left()
     records, weight, complete, error = 0, 0, True, None
     try:
@@ -116,9 +116,9 @@ def look_at(reader: Reader, embedding: Embedding, *, most: int, report: Report |
                     named.add(path or "")
                 else:
                     columns.add(path, value)
-            for path, text in zip(row.columns or repeat(None), row.texts, strict=False):
-                if records <= _JUDGED_FOR_UNKNOWN:
-                    private.add(path, text)
+            if records <= _JUDGED_FOR_UNKNOWN:
+                for place, text in zip(row.places or (), row.texts, strict=False):
+                    private.add(column_of(place) if reader.layout.roles.text else WHOLE_LINE, text)
             weight += row.weight + _ROW
             if weight <= LONGEST_RECORD and not reader.looks:
                 rows.append(row._replace(fields=()))
@@ -158,23 +158,19 @@ def open_decided(
     :raises InvalidParameter: if a column that was named is not there, or the budget does not fit the columns.
     :raises RecordError: if the first record cannot be read.
     """
-
-    def opened() -> Reader:
-        return open_reader(source, layout, naming_for(private, source, layout))
-
-    check_budget(private.record_epsilon, layout.columns)
-    reader, has_columns = opened(), layout.format not in ("text", FOLDER)
-    check_budget(private.record_epsilon, layout.columns, lists=reader.has_lists)
-    if has_columns and (sheets := undecided_sheets(reader)):
-        advice = " A sheet is kept by --keep-sheet, and left out by --drop-sheet."
-        listed = {f"the sheet {name}": "another sheet" for name in sheets}
-        raise UndecidedColumns(reader.name, listed, judged=advice)
+    check_budget(private.record_epsilon, layout.roles.text)
+    reader = open_reader(source, layout, naming_for(private, source, layout))
+    has_columns, embedding = layout.format not in ("text", FOLDER), private.mechanism.embedding
+    if reader.has_lists:
+        check_budget(private.record_epsilon, layout.roles.text, lists=True)
+    if layout.format in SPREADSHEETS:
+        _check_sheets(reader)
     if by_name or source.identity is None:
         if has_columns:
             how = " Here every column needs a role: records are not looked at before they are released."
             _let_pass(reader, set(), how)
         return reader, []
-    look = look_at(reader, private.mechanism.embedding, most=JUDGED if has_columns else _JUDGED_FOR_UNKNOWN)
+    look = look_at(reader, embedding, most=JUDGED if has_columns else _JUDGED_FOR_UNKNOWN)
     if look.error is not None and not look.records:
         raise look.error
     judged = f" Judged by {'its' if look.complete else 'the first'} {look.records:,} records."
@@ -182,26 +178,27 @@ def open_decided(
         _check_named(reader, look)
         if refused := refused_columns(reader, look):
             raise UndecidedColumns(source.name, refused, judged=judged)
-    read_again = look.rows is None or look.more_columns  # rows that are held were looked into, not others
-    if read_again or look.rows is None:
-        source = source.again()
-        reader = opened()
+    held = None if look.more_columns else look.rows  # rows that are held were looked into, not others
+    if held is not None:
+        reader.give_back(held, look.left)
     else:
-        reader.give_back(look.rows, look.left)
-    if has_columns and (not look.complete or read_again):
+        source = source.again()
+        reader = open_reader(source, layout, naming_for(private, source, layout))
+    if has_columns and (held is None or not look.complete):
         passing = {str(each.path) for each in look.columns if each.kind != "empty" or look.complete}
         _let_pass(reader, passing, judged)
-    warnings = unknown_warnings(look.private, private.mechanism.embedding)
-    warnings += _said_of(look) if look.error is None and has_columns else []
-    if reader.has_notes(layout.columns):
+    warnings = unknown_warnings(look.private, embedding)
+    if look.error is None and has_columns:
+        kinds = [(str(column.path), column.kind) for column in look.columns]
+        warnings += _warnings(kinds, None if look.complete else look.records)
+    if reader.has_notes(layout.roles.text):
         warnings.append("the file's own metadata is released as it is; to leave it out, write the file again")
     return reader, warnings
 
 
 def _let_pass(reader: Reader, passing: set[str], judged: str) -> None:
     reader.let_pass(passing, judged)
-    if reader.layout.format in SPREADSHEETS and isinstance(reader.source, FileSource):
-        # All rows are looked through before the first is released.
+    if reader.layout.format in SPREADSHEETS:  # all rows are looked through before the first is released
         whole = open_reader(reader.source.again(), reader.layout, looks=True)
         whole.let_pass(passing, judged)
         for _ in whole.rows_left():
@@ -210,33 +207,28 @@ def _let_pass(reader: Reader, passing: set[str], judged: str) -> None:
 
 def refused_columns(reader: Reader, look: Look) -> dict[str, str]:
     """Return the columns without a role that need one, and why."""
-    refused = {str(column.path): why for column in look.columns if (why := why_refused(column))}
-    if not look.complete and look.error is None:
-        empty = [str(column.path) for column in look.columns if column.kind == "empty"]
-        refused |= dict.fromkeys(empty, f"empty in the first {JUDGED:,} records")
-    hidden = {str(column.path): reader.why_hidden(str(column.path)) for column in look.columns}
-    return refused | {name: why for name, why in hidden.items() if why is not None}
+    refused = {}
+    for column in look.columns:
+        why = why_refused(column)
+        if not look.complete and look.error is None and column.kind == "empty":
+            why = f"empty in the first {JUDGED:,} records"
+        if reader.hidden_rows:
+            why = "has hidden rows"
+        if str(column.path) in reader.hidden:
+            why = "hidden"
+        if why is not None:
+            refused[str(column.path)] = why
+    return refused
 
 
-def _with_all_words(embedding: Embedding) -> Embedding:
-    """Return the embedding with the words that are never released, which are unknown by choice."""
-    return embedding if embedding.left_out is None else embedding.left_out.source
-
-
-def _said_of(look: Look) -> list[str]:
-    return _sentences(look.columns, None if look.complete else look.records)
-
-
-def _sentences(columns: list[ColumnProfile], judged: int | None) -> list[str]:
+def _warnings(columns: Iterable[tuple[str, Kind]], judged: int | None) -> list[str]:
     """Return what to warn of where these columns are released; ``judged`` is by how many of the records, if
     not by all."""
-    listed = ", ".join(
-        f"{printable(column.path) or '(no name)'} ({WARNED[column.kind]})"
-        for column in columns
-        if column.kind in WARNED
-    )
-    warnings = [f"released as it is, and not named: {listed}; --drop leaves a column out"] if listed else []
-    if columns and judged is not None:
+    kinds = list(columns)
+    listed = [f"{printable(name) or '(no name)'} ({WARNED[kind]})" for name, kind in kinds if kind in WARNED]
+    how = "--drop leaves a column out"
+    warnings = [f"released as it is, and not named: {', '.join(listed)}; {how}"] if listed else []
+    if kinds and judged is not None:
         warnings.append(f"columns without a role were judged by the first {judged:,} records")
     return warnings
 
@@ -249,9 +241,9 @@ def judge_table(
 
     :raises UndecidedColumns: if one needs a role, or has no value there.
     """
-    refused, passing = dict[str, str](), list[ColumnProfile]()
+    refused, passing = dict[str, str](), list[tuple[str, Kind]]()
     for name, values in columns:
-        inside = Columns(_with_all_words(embedding))
+        inside = Columns(embedding)
         for value in values:
             for path, inner in fields_of(name, value):
                 inside.add(path, inner)
@@ -265,11 +257,11 @@ def judge_table(
             why = f"empty in the first {JUDGED:,} records"
         if why is not None:
             refused[name] = why
-        passing += [replace(each, path=name) for each in profiles if each.kind in WARNED or not each.nested]
+        passing += [(name, each.kind) for each in profiles if each.kind in WARNED or not each.nested]
     if refused:
         judged = f" Judged by {'its' if rows <= JUDGED else 'the first'} {min(rows, JUDGED):,} rows."
         raise UndecidedColumns("the table", refused, judged=judged)
-    return _sentences(passing, None if rows <= JUDGED else JUDGED)
+    return _warnings(passing, None if rows <= JUDGED else JUDGED)
 
 
 def _check_named(reader: Reader, look: Look) -> None:
@@ -291,45 +283,42 @@ def _check_named(reader: Reader, look: Look) -> None:
                 raise InvalidParameter(role, name, problem)
 
 
-def undecided_sheets(reader: Reader) -> list[str]:
-    """Return the other sheets of a workbook that nobody named.
+def _check_sheets(reader: Reader) -> None:
+    """Check that every other sheet of a workbook has one role.
 
     :raises InvalidParameter: if one was named that is not there, or twice.
+    :raises UndecidedColumns: if one has none.
     """
     roles, named = reader.layout.roles, set[str]()
     for role, names in (("keep_sheets", roles.keep_sheets), ("drop_sheets", roles.drop_sheets)):
         for name in names:
             if name not in reader.others:
-                raise InvalidParameter(
-                    role, name, f"{printable(reader.name)} has no other sheet of that name"
-                )
+                problem = f"{printable(reader.name)} has no other sheet of that name"
+                raise InvalidParameter(role, name, problem)
             if name in named:
                 raise InvalidParameter(role, name, "the sheet is both kept and left out; choose one")
             named.add(name)
-    return [name for name in reader.others if name not in named]
+    if undecided := {f"the sheet {name}": "another sheet" for name in reader.others if name not in named}:
+        advice = " A sheet is kept by --keep-sheet, and left out by --drop-sheet."
+        raise UndecidedColumns(reader.name, undecided, judged=advice)
 
 
-def scripts_of_embedding(embedding: Embedding) -> set[str]:
-    """Return the scripts that a fair share of the embedding's first words are of."""
-    counts = scripts_of(embedding.words[:_WORDS_OF_AN_EMBEDDING])
-    return {script for script, count in counts.items() if count >= _LEAST_SHARE * sum(counts.values())}
-
-
-def unknown_in(column: ColumnProfile, where: str, embedding: Embedding, scripts: set[str]) -> str | None:
-    """Return a sentence about a column of whose words many are unknown, else None; ``scripts`` are those of
-    the embedding."""
+def unknown_in(column: ColumnProfile, where: str, embedding: Embedding) -> str | None:
+    """Return a sentence about a column of whose words many are unknown, else None."""
     if column.unknown <= MANY_UNKNOWN:
         return None
-    return _say_unknown(column.unknown, where, embedding, None if column.script in scripts else column.script)
+    counts = scripts_of(embedding.words[:_WORDS_OF_AN_EMBEDDING])
+    known = {script for script, count in counts.items() if count >= _LEAST_SHARE * counts.total()}
+    return _say_unknown(column.unknown, where, embedding, None if column.script in known else column.script)
 
 
-def unknown_warnings(columns: Sequence[ColumnProfile], embedding: Embedding) -> list[str]:
+def unknown_warnings(columns: Iterable[ColumnProfile], embedding: Embedding) -> list[str]:
     """Return a sentence for each private column of whose words many are unknown."""
-    scripts, warnings = scripts_of_embedding(embedding), []
+    warnings = []
     for column in columns:
         where = "of the text" if column.path is None else f"in the column {printable(column.path)}"
         if column.unknown * column.words >= _FEWEST_UNKNOWN:
-            warnings.append(unknown_in(column, where, embedding, scripts))
+            warnings.append(unknown_in(column, where, embedding))
     return [each for each in warnings if each is not None]
 
 

@@ -133,9 +133,9 @@ def receipt_of(
     untouched = [f"released exactly as it is: {reader.untouched}"] if reader.untouched else []
     several = tally.knows_rows and tally.rows < tally.records
     relaxations = relaxations_of(
-        promised.relaxations, layout.columns, lists=reader.has_lists, several=several
+        promised.relaxations, layout.roles.text, lists=reader.has_lists, several=several
     )
-    if len(layout.columns) <= 1 and not reader.has_lists and not tally.knows_rows:
+    if len(layout.roles.text) <= 1 and not reader.has_lists and not tally.knows_rows:
         tally = tally.every_text_is_a_row()  # begun by a version that did not count rows
     generator = {"generator": "; then ".join(generators)} if generators else {}
     return replace(

@@ -124,7 +124,10 @@ class Job:
         :raises ResumeError: if a partial output is in the way or belongs to another job.
         """
         # A calibration that cannot be read is noticed now, and it is read once.
-        promised, card = self.private.receipt_for(Tally()), self.private.card.for_columns(self.layout.columns)
+        promised, card = (
+            self.private.receipt_for(Tally()),
+            self.private.card.for_columns(self.layout.roles.text),
+        )
         # Before the look: what is judged is what the digest names. Without one, a file is refused unread.
         digest = None if self._input is None or self.by_name else self._input.digest()
         reader, warnings = open_decided(self.private, self.source, self.layout, by_name=self.by_name)

@@ -8,7 +8,8 @@ import hashlib
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 from deniable.embeddings.embedding import Embedding
 from deniable.records.formats.columns import Leaf, Unnamed, Value
@@ -99,90 +100,49 @@ _BIRTH_YEAR = re.compile(
 _ID = re.compile(r"(?i)(?:^|[._\s\[\]-])(?:id|key|uuid|guid|number|no|nr|ssn|mrn|iban)$")
 
 
-@dataclass(frozen=True, kw_only=True)
+_SHOWN = (
+    *("path", "kind", "values", "empty", "distinct", "most_repeated", "words", "longest", "unknown"),
+    *("script", "language", "other_languages", "counts_up"),
+)
+
+
+@dataclass(eq=False, kw_only=True)
 class ColumnProfile:
-    """One column of a file, by its path."""
+    """One column of a file, by its path, while its values come in and when all of them are there.
+
+    No value is kept but as a digest.
+    """
 
     path: str | None
     """None if it is the text of a file that has no columns."""
-    kind: Kind
-    values: int
-    """With the empty ones."""
-    empty: int
-    distinct: int
-    """How many different values there are."""
-    most_repeated: int
-    """How often the most frequent value stands there."""
-    words: int
-    longest: int
-    """The number of words of the longest text."""
-    unknown: float
-    """The share of words that the embedding does not know."""
-    script: str | None
-    language: str | None
-    """A guess."""
-    other_languages: dict[str, float]
-    """Other languages that texts of it are likely in, with their share of the texts."""
-    counts_up: bool
-    """Whether the values are 0, 1, 2 and so on, or begin at 1: they say no more than the order of the
-    records."""
-
-    @property
-    def called_like_a_person(self) -> bool:
-        """Whether its name is that of a person, or an e-mail address: where objects have people for keys."""
-        if self.path is None:
-            return False
-        words = re.split(
-            r"[\s,-]+", self.path.rpartition(".")[2]
-        )  # nobs_ref is no person, though both are names
-        return bool(_E_MAIL.search(self.path)) or _names_in(words) > 1
-
-    @property
-    def nested(self) -> bool:
-        """Whether the column stands inside another."""
-        return self.path is not None and ("." in self.path or "[]" in self.path)
-
-
-@dataclass(kw_only=True)
-class Gathering:
-    """A column while its values come in. No value is kept but as a digest."""
-
-    path: str | None
     values: int = 0
-    counts_up: bool = True
-    last: int | None = None
-    """The value before, while they count up."""
-    seen: Counter[bytes] = field(default_factory=Counter)
-    """How often each value stands there, by its digest."""
+    """With the empty ones."""
     empty: int = 0
-    looks: Counter[str] = field(default_factory=Counter)
-    long: Counter[bytes] = field(default_factory=Counter)
-    """How often each long text stands there, by its digest."""
-    lengths: Counter[int] = field(default_factory=Counter)
-    """How many texts have how many words."""
     words: int = 0
-    frequent: Counter[str] = field(default_factory=Counter)
-    """How often each word stands there."""
-    unknown: int = 0
-    scripts: Counter[str] = field(default_factory=Counter)
-    languages: Counter[str] = field(default_factory=Counter)
-    """How many texts are likely of which language."""
-    plain: Counter[bytes] = field(default_factory=Counter)
+    longest: int = 0
+    """The number of words of the longest text."""
+    _seen: Counter[bytes] = field(default_factory=Counter, repr=False)
+    """How often each value stands there, by its digest."""
+    _looks: Counter[str] = field(default_factory=Counter, repr=False)
+    _texts: int = field(default=0, repr=False)
+    _long_texts: int = field(default=0, repr=False)
+    _long: Counter[bytes] = field(default_factory=Counter, repr=False)
+    """How often each long text stands there, by its digest."""
+    _plain: Counter[bytes] = field(default_factory=Counter, repr=False)
     """How often each text stands there that is no number, date or the like."""
-    names: Counter[bytes] = field(default_factory=Counter)
+    _names: Counter[bytes] = field(default_factory=Counter, repr=False)
     """How often those stand there that are names of people, as far as a public list knows them."""
-    words_of_names: int = 0
-    long_numbers: int = 0
-
-    @property
-    def texts(self) -> int:
-        """How many values are texts."""
-        return self.lengths.total()
-
-    @property
-    def longest(self) -> int:
-        """The number of words of the longest text."""
-        return max(self.lengths, default=0)
+    _words_of_names: int = field(default=0, repr=False)
+    _long_numbers: int = field(default=0, repr=False)
+    _unknown_words: int = field(default=0, repr=False)
+    _frequent: Counter[str] = field(default_factory=Counter, repr=False)
+    """How often each word stands there."""
+    _scripts: Counter[str] = field(default_factory=Counter, repr=False)
+    _languages: Counter[str] = field(default_factory=Counter, repr=False)
+    """How many texts are likely of which language."""
+    _counting_up: bool = field(default=True, repr=False)
+    _last: int | None = field(default=None, repr=False)
+    """The value before, while they count up."""
 
     def add(self, value: Value, cutter: Cutter, unknown_id: int) -> None:
         """Take in one value."""
@@ -191,125 +151,157 @@ class Gathering:
             self.empty += 1
             return
         if isinstance(value, Leaf):
-            self.looks[value.value] += 1
-            self.counts_up = False
+            self._looks[value.value] += 1
+            self._counting_up = False
             return
         text = str(value)
-        self._count_up(text)
+        if self._counting_up:
+            number = int(text) if _WHOLE.fullmatch(text) else None
+            self._counting_up = number in ((0, 1) if self._last is None else (self._last + 1,))
+            self._last = number
         digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        if len(self.seen) < _MOST_SEEN:
-            self.seen[digest] += 1
-        if isinstance(value, bool | int | float):
-            self.looks["number"] += 1
-            self.long_numbers += _is_long_number(text)
-            return
+        if len(self._seen) < _MOST_SEEN:
+            self._seen[digest] += 1
         if isinstance(value, datetime.date):
-            self.looks["date"] += 1
+            self._looks["date"] += 1
             return
-        look, words = _look_of(text.strip()), cutter.words(text)
-        self.looks[look] += 1
-        if look in ("text", "e-mail") and len(words) >= _LONG and len(self.long) < _MOST_SEEN:
-            self.long[digest] += 1
+        self._long_numbers += len(text) >= _LONG_NUMBER and text.isdecimal()
+        if isinstance(value, str):
+            self._add_text(text, digest, cutter, unknown_id)
+        else:
+            self._looks["number"] += 1
+
+    def _add_text(self, text: str, digest: bytes, cutter: Cutter, unknown_id: int) -> None:
+        words, stripped = cutter.words(text), text.strip()
+        look = next((look for look, pattern in LOOKS.items() if pattern.fullmatch(stripped)), None)
+        look = look or ("e-mail" if _E_MAIL.search(stripped) else "text")
+        self._looks[look] += 1
+        self._texts += 1
+        self._long_texts += len(words) >= _LONG
+        if look in ("text", "e-mail") and len(words) >= _LONG and len(self._long) < _MOST_SEEN:
+            self._long[digest] += 1
         self.words += len(words)
-        self.lengths[len(words)] += 1
-        self.unknown += sum(number == unknown_id for number in cutter.ids(words))
-        self.frequent.update(word.casefold() for word in words)
-        self.scripts += scripts_of(words)
+        self.longest = max(self.longest, len(words))
+        self._unknown_words += sum(number == unknown_id for number in cutter.ids(words))
+        self._frequent.update(word.casefold() for word in words)
+        self._scripts += scripts_of(words)
         if (language := language_of_text(words)) is not None:
-            self.languages[language] += 1
-        self.long_numbers += _is_long_number(text)
-        if look == "text" and len(self.plain) < _MOST_SEEN:
-            self.plain[digest] += 1
+            self._languages[language] += 1
+        if look == "text" and len(self._plain) < _MOST_SEEN:
+            self._plain[digest] += 1
             if _names_in(words):
-                self.names[digest] += 1
-                self.words_of_names += len(words)
+                self._names[digest] += 1
+                self._words_of_names += len(words)
 
-    def _count_up(self, text: str) -> None:
-        if not self.counts_up:
-            return
-        number = int(text) if _WHOLE.fullmatch(text) else None
-        self.counts_up = number is not None and number in ((0, 1) if self.last is None else (self.last + 1,))
-        self.last = number
+    @property
+    def distinct(self) -> int:
+        """How many different values there are."""
+        return len(self._seen)
 
-    def profile(self) -> ColumnProfile:
-        """Return what is known of the column."""
-        language = language_of(self.frequent, self.scripts)
-        return ColumnProfile(
-            path=self.path,
-            kind=self._kind(),
-            values=self.values,
-            empty=self.empty,
-            distinct=len(self.seen),
-            most_repeated=max(self.seen.values(), default=0),
-            words=self.words,
-            longest=self.longest,
-            unknown=self.unknown / self.words if self.words else 0.0,
-            script=self.scripts.most_common(1)[0][0] if self.scripts else None,
-            language=language,
-            other_languages=other_languages(language, self.languages),
-            counts_up=self.counts_up and not self.empty,
-        )
+    @property
+    def most_repeated(self) -> int:
+        """How often the most frequent value stands there."""
+        return max(self._seen.values(), default=0)
 
-    def _kind(self) -> Kind:
+    @property
+    def unknown(self) -> float:
+        """The share of words that the embedding does not know."""
+        return self._unknown_words / self.words if self.words else 0.0
+
+    @property
+    def script(self) -> str | None:
+        """The script that most words are of."""
+        return self._scripts.most_common(1)[0][0] if self._scripts else None
+
+    @property
+    def language(self) -> str | None:
+        """A guess."""
+        return language_of(self._frequent, self._scripts)
+
+    @property
+    def other_languages(self) -> dict[str, float]:
+        """Other languages that texts of it are likely in, with their share of the texts."""
+        return other_languages(self.language, self._languages)
+
+    @property
+    def counts_up(self) -> bool:
+        """Whether the values are 0, 1, 2 and so on, or begin at 1: they say no more than the order of the
+        records."""
+        return self._counting_up and not self.empty
+
+    @property
+    def called_like_a_person(self) -> bool:
+        """Whether its name is that of a person, or an e-mail address: where objects have people for keys."""
+        if self.path is None:
+            return False
+        # nobs_ref is no person, though both are names
+        words = re.split(r"[\s,-]+", self.path.rpartition(".")[2])
+        return bool(_E_MAIL.search(self.path)) or _names_in(words) > 1
+
+    @property
+    def nested(self) -> bool:
+        """Whether the column stands inside another."""
+        return self.path is not None and ("." in self.path or "[]" in self.path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        return {name: getattr(self, name) for name in _SHOWN}
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What it looks like; asked once all values are there."""
         filled = self.values - self.empty
         if not filled:
             return "empty"
-        own = max(
-            ("e-mail", "phone", "date", "number", "identifier", "formula", "other"),
-            key=lambda look: self.looks[look],
-        )
-        all_differ = len(self.seen) >= 0.98 * filled
+        owns: tuple[Kind, ...] = ("e-mail", "phone", "date", "number", "identifier", "formula", "other")
+        own = max(owns, key=lambda look: self._looks[look])
+        all_differ = self.distinct >= 0.98 * filled
         called = "" if self.path is None or isinstance(self.path, Unnamed) else self.path
         name = _INSIDE_CAMEL_CASE.sub("_", called)
-        few = len(self.seen) <= _FEW and len(self.seen) <= 0.5 * filled
-        mostly_names = self._are_mostly_names()
+        few = self.distinct <= _FEW and self.distinct <= 0.5 * filled
+        # By texts or by different ones: "none" may stand there often.
+        names, plain = self._names, self._plain
+        mostly_names = bool(names) and (
+            names.total() >= 0.6 * plain.total() or len(names) >= 0.6 * len(plain)
+        )
         # Single words that are few may be places, colours or makes as well: many are called Denver or Brown.
-        people = mostly_names and (not few or self.words_of_names >= 1.5 * self.names.total())
-        if len(self.long) >= _LONG_TO_BE_FREE and len(self.long) >= 0.5 * self.long.total():
+        people = mostly_names and (not few or self._words_of_names >= 1.5 * names.total())
+        if len(self._long) >= _LONG_TO_BE_FREE and len(self._long) >= 0.5 * self._long.total():
             return "free text"  # also among numbers or dates
-        if self.looks[own] > 0.5 * filled and not (self.looks["e-mail"] and own in ("date", "number")):
+        if self._looks[own] > 0.5 * filled and not (self._looks["e-mail"] and own in ("date", "number")):
             if (own == "date" and _BIRTH.search(name)) or (own == "number" and _BIRTH_YEAR.search(name)):
                 return "birth date"
-            if own == "number" and self.looks["phone"] >= 0.3 * filled:
+            if own == "number" and self._looks["phone"] >= 0.3 * filled:
                 return "phone"
             if own in ("number", "phone") and _PERSON_NUMBER.search(name):
                 return "person"
-            if len(self.plain) > 1 and ((people and len(self.names) > 1) or _PERSON.search(name)):
+            if len(self._plain) > 1 and ((people and len(self._names) > 1) or _PERSON.search(name)):
                 return "person"  # most of them have none
             if own == "number" and _PHONE_NAME.search(name):
                 return "phone"
             if own in ("number", "phone") and all_differ and _ID.search(name):
                 return "identifier"
-            if own == "number" and all_differ and self.long_numbers > 0.5 * filled:
+            if own == "number" and all_differ and self._long_numbers > 0.5 * filled:
                 return "identifier"
-            return "short text" if self.long and own in ("date", "number") else own  # type: ignore[return-value]
-        long = sum(count for words, count in self.lengths.items() if words >= _LONG)
-        if self.texts and (long >= 0.3 * self.texts or self.words >= 5 * self.texts):
+            return "short text" if self._long and own in ("date", "number") else own
+        if self._texts and (self._long_texts >= 0.3 * self._texts or self.words >= 5 * self._texts):
             return "free text"
-        if self.looks["e-mail"]:
+        if self._looks["e-mail"]:
             return "e-mail"
         if _BIRTH_YEAR.search(name):
             return "birth date"
         if _PERSON.search(name) or people:
             return "person"
         if _ID.search(name) or (
-            all_differ and filled > 1 and self.words <= 1.5 * self.texts and self.unknown > 0.5 * self.words
+            all_differ
+            and filled > 1
+            and self.words <= 1.5 * self._texts
+            and self._unknown_words > 0.5 * self.words
         ):
             return "identifier"
-        if self.looks["phone"] >= 0.3 * filled:
+        if self._looks["phone"] >= 0.3 * filled:
             return "phone"
-        return "category" if few and not mostly_names and 1 not in self.long.values() else "short text"
-
-    def _are_mostly_names(self) -> bool:
-        """Return whether most texts, or most of the different ones, are names: "none" may stand there
-        often."""
-        return bool(self.names) and (
-            self.names.total() >= 0.6 * self.plain.total() or len(self.names) >= 0.6 * len(self.plain)
-        )
-
-
-def _is_long_number(text: str) -> bool:
-    return len(text) >= _LONG_NUMBER and text.isdecimal()
+        return "category" if few and not mostly_names and 1 not in self._long.values() else "short text"
 
 
 def _names_in(words: list[str]) -> int:
@@ -321,32 +313,25 @@ def _names_in(words: list[str]) -> int:
     return len(names) if known and len(names) <= _LONGEST_NAME else 0
 
 
-def _look_of(text: str) -> str:
-    for look, pattern in LOOKS.items():
-        if pattern.fullmatch(text):
-            return look
-    return "e-mail" if _E_MAIL.search(text) else "text"
-
-
 class Columns:
-    """The columns of a file while its records come in."""
+    """The columns of a file while its records come in; no word is unknown because it is never released."""
 
     def __init__(self, embedding: Embedding) -> None:
-        self._cutter, self._unknown_id = Cutter(embedding), embedding.unknown_id
-        self._found: dict[str | None, Gathering] = {}
+        self._cutter, self._unknown_id = Cutter(embedding.cut_by), embedding.cut_by.unknown_id
+        self._profiles: dict[str | None, ColumnProfile] = {}
         self.more = False
         """Whether there are more columns than are looked into."""
 
     def add(self, path: str | None, value: Value) -> None:
         """Take in one field of a record."""
-        column = self._found.get(path)
-        if column is None and len(self._found) < MOST_COLUMNS:
-            column = self._found[path] = Gathering(path=path)
+        column = self._profiles.get(path)
         if column is None:
-            self.more = True
-        else:
-            column.add(value, self._cutter, self._unknown_id)
+            if len(self._profiles) == MOST_COLUMNS:
+                self.more = True
+                return
+            column = self._profiles[path] = ColumnProfile(path=path)
+        column.add(value, self._cutter, self._unknown_id)
 
     def profiles(self) -> list[ColumnProfile]:
-        """Return what is known of each column, in the order in which they came."""
-        return [column.profile() for column in self._found.values()]
+        """Return the columns in the order in which they came."""
+        return list(self._profiles.values())

@@ -158,7 +158,7 @@ def receipt_of_task(task: Task, names: Sequence[str], roles: Roles, tally: Tally
     """Return the receipt of a task for the records counted in the tally; ``names`` are those of all columns
     of its records that are not left out."""
     receipt = task.release.make().receipt_for(tally)
-    untouched = untouched_columns(names, [names.index(name) for name in task.columns])
+    untouched = untouched_columns([name for name in names if name not in task.columns])
     public = [] if untouched is None else [f"released exactly as it is: {untouched}"]
     relaxations = tuple(relaxations_of(receipt.relaxations, task.columns))
     return replace(receipt, public=(*receipt.public, *public, *roles.left_out()), relaxations=relaxations)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import enum
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -95,7 +95,6 @@ class Slot(NamedTuple):
 
     holder: Any
     key: str | int
-    column: str
     place: Place
 
 
@@ -108,7 +107,7 @@ def find_slots(record: dict[str, Any], path: Path) -> Iterator[Slot]:
         the path: anybody who named it may have meant what is there, and it would pass.
     """
     if path.name in record:
-        yield Slot(record, path.name, path.name, path.name)
+        yield Slot(record, path.name, path.name)
     yield from nested_slots(record, path)
 
 
@@ -135,11 +134,16 @@ def nested_slots(
     for key in keys:
         passed = (*numbers, key) if isinstance(key, int) else numbers
         if is_last:
-            yield Slot(holder, key, path.name, (path.name, ".", *passed))
+            yield Slot(holder, key, (path.name, ".", *passed))
         elif holder[key] is not None:
             yield from nested_slots(holder[key], path, step + 1, passed, under_null=under_null)
         elif under_null and EVERY not in path.steps[step + 1 :]:
-            yield Slot([None], 0, path.name, (path.name, ".", *passed))
+            yield Slot([None], 0, (path.name, ".", *passed))
+
+
+def column_of(place: Place) -> str:
+    """Return the column that a text stands in."""
+    return place if isinstance(place, str) else str(place[0])
 
 
 def parse_path(name: str) -> Path:
@@ -200,62 +204,53 @@ _NAMES_SHOWN = 50
 _SHORTEST_MISTYPED = 4
 
 
-def find_columns(
-    wanted: Sequence[str], names: Sequence[str], source: str, *, there: str, advice: str
-) -> list[int]:
-    """Return the places of the wanted columns among the names.
-
-    ``there`` says in words what columns there are, and ``advice`` what to do when one is missing.
-
-    :raises InvalidParameter: if none is wanted, or one is missing or there twice.
-    """
-    source = printable(source)
-    if not wanted:
-        problem = f"say which columns hold private text (--column); {source} has {there}; {advice}"
-        raise InvalidParameter("columns", [], problem)
-    for name in wanted:
-        if name not in names:
-            raise InvalidParameter("columns", name, f"{source} has {there}, none of that name; {advice}")
-        if names.count(name) > 1:
-            problem = f"{source} has {names.count(name)} columns of that name; rename them"
-            raise InvalidParameter("columns", name, problem)
-    return [names.index(name) for name in wanted]
-
-
-def find_header_columns(wanted: Sequence[str], header: Sequence[str], source: str) -> list[int]:
-    """Return the places of the wanted columns in what should be a header, and may be a private record.
-
-    :raises InvalidParameter: if none is wanted, or one is missing or there twice.
-    """
-    advice = _advice(wanted, header)
-    return find_columns(wanted, header, source, there=number_of(len(header), "column"), advice=advice)
-
-
-def find_numbered_columns(wanted: Sequence[str], width: int, source: str) -> list[int]:
-    """Return the places of columns that are wanted by their numbers from 1, in a file without a header.
-
-    :raises InvalidParameter: if none is wanted, or one is not the number of a column.
-    """
-    numbers, advice = (
-        [str(number + 1) for number in range(width)],
-        "without a header, columns are numbers from 1",
-    )
-    return find_columns(wanted, numbers, source, there=number_of(width, "column"), advice=advice)
-
-
 def find_named_columns(wanted: Sequence[str], names: Sequence[str], source: str) -> list[int]:
     """Return the places of the wanted columns in a schema, whose names are public.
 
-    :raises InvalidParameter: if none is wanted, or one is missing or there twice; the message lists all
-    columns.
+    :raises InvalidParameter: if none is wanted, or one is missing or there twice.
     """
-    return find_columns(wanted, names, source, there=names_as_text(names), advice="name one of its columns")
+    return _find(wanted, names, source, lambda _: (names_as_text(names), "name one of its columns"))
 
 
-def _advice(wanted: Sequence[str], header: Sequence[str]) -> str:
-    missing = set(wanted).difference(header)
-    if meant := meant_columns(missing, header):
-        return meant
+def find_header_columns(
+    wanted: Sequence[str], titles: Sequence[str], source: str, *, header: bool = True, or_else: str = ""
+) -> list[int]:
+    """Return the places of the wanted columns in what should be a header, and may be a private record.
+
+    Without a ``header`` the titles are numbers. ``or_else`` is what to advise if no column can be meant.
+
+    :raises InvalidParameter: as ``find_named_columns``; the message does not quote the header.
+    """
+
+    def there_and_advice(missing: set[str]) -> tuple[str, str]:
+        advice = "without a header, columns are numbers from 1"
+        if header:
+            advice = meant_columns(missing, titles) or or_else or _about_delimiters(missing, titles)
+        return number_of(len(titles), "column"), advice
+
+    return _find(wanted, titles, source, there_and_advice)
+
+
+def _find(
+    wanted: Sequence[str],
+    names: Sequence[str],
+    source: str,
+    there_and_advice: Callable[[set[str]], tuple[str, str]],
+) -> list[int]:
+    problem = next((name for name in wanted if names.count(name) != 1), None)
+    if wanted and problem is None:
+        return [names.index(name) for name in wanted]
+    source, (there, advice) = printable(source), there_and_advice(set(wanted).difference(names))
+    if problem is None:
+        how = f"say which columns hold private text (--column); {source} has {there}; {advice}"
+        raise InvalidParameter("columns", [], how)
+    if problem not in names:
+        raise InvalidParameter("columns", problem, f"{source} has {there}, none of that name; {advice}")
+    twice = f"{source} has {names.count(problem)} columns of that name; rename them"
+    raise InvalidParameter("columns", problem, twice)
+
+
+def _about_delimiters(missing: set[str], header: Sequence[str]) -> str:
     for delimiter, option in OTHER_DELIMITERS.items():
         parts = {part.strip(' "') for cell in header if delimiter in cell for part in cell.split(delimiter)}
         if not missing.isdisjoint(parts):
@@ -306,10 +301,9 @@ def _plain(name: str) -> str:
     return "".join(name.split()).replace("_", "").casefold()
 
 
-def untouched_columns(names: Sequence[str], private: Collection[int]) -> str | None:
-    """Return in words which columns are released as they are; None if there are none."""
-    others = [name for i, name in enumerate(names) if i not in private]
-    return f"every value of {names_as_text(others)}" if others else None
+def untouched_columns(names: Sequence[str]) -> str | None:
+    """Return in words that these columns are released as they are; None if there are none."""
+    return f"every value of {names_as_text(names)}" if names else None
 
 
 def number_of(number: int, what: str) -> str:

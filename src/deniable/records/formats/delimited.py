@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from deniable.errors import RecordError
-from deniable.noise.encoding import RecordId
 from deniable.records.formats.columns import (
     Field,
     Leaf,
     find_header_columns,
-    find_numbered_columns,
     title_at,
     untouched_columns,
 )
@@ -38,20 +37,18 @@ class DelimitedReader(Reader):
         first = self._next_row()
         self._first = [] if first is None or layout.header else [first]
         self._header = first if layout.header else None
-        self._width = len(first or ())
-        self._titles = [title_at(self._header, place) for place in range(self._width)]
+        self.columns = self._titles = [title_at(self._header, place) for place in range(len(first or ()))]
         self._private: list[int] = []
         self._id: int | None = None
         if first is not None and not self.looks:  # an empty file has no columns to look for
-            self._private = self._find(layout.columns)
-            self._id = None if naming is None or naming.column is None else self._find([naming.column])[0]
-        dropped = {place for place, title in enumerate(self._titles) if title in layout.roles.drop}
-        self.untouched = untouched_columns(self._titles, {*self._private, *dropped})
-        self._written = [place for place in range(self._width) if place not in dropped] if dropped else None
-
-    def columns(self) -> list[str]:
-        """Return the titles of the columns, or their numbers."""
-        return self._titles
+            find = partial(find_header_columns, titles=self._titles, source=self.name, header=layout.header)
+            self._private = find(layout.roles.text)
+            self._id = None if naming is None or naming.column is None else find([naming.column])[0]
+        kept = [place for place, title in enumerate(self._titles) if title not in layout.roles.drop]
+        self.untouched = untouched_columns(
+            [self._titles[place] for place in kept if place not in self._private]
+        )
+        self._written = kept if len(kept) < len(self._titles) else None
 
     def head(self) -> bytes:
         """Return the header, with a byte order mark if the input has one: some spreadsheets need it."""
@@ -63,22 +60,19 @@ class DelimitedReader(Reader):
 
         :raises RecordError: if a row has a wrong number of cells or wrong quotes, with the line.
         """
-        record = 0
         while (cells := self._first.pop() if self._first else self._next_row()) is not None:
-            record += 1
-            if cells and len(cells) != self._width and not self.looks:
-                problem = f"{len(cells):,} cells where the first row has {self._width:,}"
+            if not cells:
+                yield Row(cells, (), 0, fields=iter(()))
+                continue
+            if len(cells) != len(self._titles) and not self.looks:
+                problem = f"{len(cells):,} cells where the first row has {len(self._titles):,}"
                 raise RecordError(self.name, problem, line=self._cells.line_num)
             weight = sum(map(len, cells))
-            texts = tuple(cells[place] for place in self._private) if cells else ()
-            names: tuple[RecordId, ...] = ()
-            if cells and self.naming is not None:
-                given = None if self._id is None else cells[self._id]
-                names = self.naming.names(record, given, self.layout.columns)
-            if cells:
-                for place in self._private:
-                    cells[place] = ""
-            yield Row(cells, texts, weight, names, self._fields(cells), self.layout.columns)
+            texts = tuple(cells[place] for place in self._private)
+            given = None if self._id is None else cells[self._id]
+            for place in self._private:
+                cells[place] = ""
+            yield Row(cells, texts, weight, self.layout.roles.text, given, self._fields(cells))
 
     def write(self, payloads: list[Any], released: list[str | None]) -> bytes:
         """Return the rows with the released texts in their cells."""
@@ -90,11 +84,6 @@ class DelimitedReader(Reader):
                     cells[place] = next(texts)
             written.append(self._line(cells))
         return "".join(written).encode()
-
-    def _find(self, wanted: Sequence[str]) -> list[int]:
-        if self._header is None:
-            return find_numbered_columns(wanted, self._width, self.name)
-        return find_header_columns(wanted, self._header, self.name)
 
     def _fields(self, cells: list[str]) -> Iterator[Field]:
         for place, cell in enumerate(cells):

@@ -114,8 +114,7 @@ class FolderReader(Reader):
         """Yield the files one by one."""
         for place in range(len(self.source.files)):
             text = self.source.text(place, self.layout.encoding)
-            names = () if self.naming is None else self.naming.names(place + 1, None, ("",))
-            yield Row(None, (text,), len(text), names, [(WHOLE_LINE, text)])
+            yield Row(None, (text,), len(text), ("",), fields=[(WHOLE_LINE, text)])
 
     def write(self, payloads: list[Any], released: list[str | None]) -> bytes:
         """Return released texts as bytes: one a line."""

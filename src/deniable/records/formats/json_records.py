@@ -18,6 +18,7 @@ from deniable.records.formats.columns import (
     Pairs,
     Path,
     Slot,
+    column_of,
     fields_of,
     find_slots,
     leads_into_lists,
@@ -75,18 +76,20 @@ class JsonReader(Reader):
     def begin(self) -> None:
         """Prepare to read."""
         layout, naming = self.layout, self.naming
-        if not layout.columns and not self.looks:
+        if not layout.roles.text and not self.looks:
             raise InvalidParameter("columns", [], "say which keys hold private text (--column)")
         self._is_array = layout.format == "json"
         self.lines = (Elements if self._is_array else Lines)(self.source, layout.encoding)
-        self._paths = [] if self.looks else [parse_path(name) for name in layout.columns]
+        self._paths = [] if self.looks else [parse_path(name) for name in layout.roles.text]
         self._unseen = self._paths
         self._dropped = [path for name in layout.roles.drop for path in _paths_to_drop(name)]
         self._keys: set[str] = set()
         self._id = None if naming is None or naming.column is None else parse_path(naming.column)
         self._read_id = msgspec.json.Decoder(Union[(*(naming or Naming).kinds, None)]).decode
-        self.untouched = f"every value of keys other than {', '.join([*layout.columns, *layout.roles.drop])}"
-        self.has_lists = leads_into_lists(layout.columns)
+        self.untouched = (
+            f"every value of keys other than {', '.join([*layout.roles.text, *layout.roles.drop])}"
+        )
+        self.has_lists = leads_into_lists(layout.roles.text)
         # The keys of a record whose values are looked into; the bytes of all others pass.
         paths = [*self._paths, *self._dropped, *([] if self._id is None else [self._id])]
         self._opened = {str(each) for path in paths for each in (path.name, *path.steps[:1])}
@@ -162,19 +165,18 @@ class JsonReader(Reader):
             given = self._given(record, line)
             slots = [slot for path in self._paths for slot in find_slots(record, path)]
             self._unseen = [path for path in self._unseen if not any(find_slots(record, path.trunk))]
-            places, columns = [slot.place for slot in slots], [slot.column for slot in slots]
             texts = tuple(self._text(slot, line) for slot in slots)
             for path in self._dropped:
                 for slot in list(find_slots(record, path)):
                     del slot.holder[slot.key]
         except ValueError as error:
             self._refuse(str(error), line)
-        names = () if self.naming is None else self.naming.names(line, given, places)
         for slot in slots:
             slot.holder[slot.key] = None
         if len(text) > _LONG:  # what is not private would hold all of the line in memory
             record.update({key: raw.copy() for key, raw in record.items() if isinstance(raw, msgspec.Raw)})
-        return Row((record, slots, line == 1), texts, len(text), names, self._fields(pairs), columns)
+        payload, places = (record, slots, line == 1), [slot.place for slot in slots]
+        return Row(payload, texts, len(text), places, given, self._fields(pairs))
 
     def _open(self, key: str, raw: msgspec.Raw, line: int) -> Any:
         try:
@@ -206,12 +208,12 @@ class JsonReader(Reader):
     def _text(self, slot: Slot, line: int) -> str | None:
         value: str | None = slot.holder[slot.key]
         if value is not None and not isinstance(value, str):
-            advice = ""
+            column, advice = column_of(slot.place), ""
             if isinstance(value, list):
-                advice = f"; it is a list: name its texts, as {slot.column}[]"
+                advice = f"; it is a list: name its texts, as {column}[]"
             elif isinstance(value, dict):
-                advice = f"; it is an object: name a text in it by its path, such as {slot.column}.text"
-            self._refuse(f"the value of {slot.column} is not text or null{advice}", line)
+                advice = f"; it is an object: name a text in it by its path, such as {column}.text"
+            self._refuse(f"the value of {column} is not text or null{advice}", line)
         return value
 
     def _refuse(self, problem: str, line: int) -> NoReturn:

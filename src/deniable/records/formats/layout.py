@@ -6,8 +6,9 @@ import codecs
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
 from deniable.compression import compression_for
@@ -64,11 +65,10 @@ class Roles:
                     problem = f"the column {printable(name)} is named twice{also}"
                     raise InvalidParameter(role, list(names), problem)
                 seen[name] = role
-        for text in self.text:
-            for drop in self.drop:
-                if is_inside(text, drop):
-                    problem = f"leaves out {printable(text)}, which is to be privatized; name one of the two"
-                    raise InvalidParameter("drop", drop, problem)
+        for text, drop in product(self.text, self.drop):
+            if is_inside(text, drop):
+                problem = f"leaves out {printable(text)}, which is to be privatized; name one of the two"
+                raise InvalidParameter("drop", drop, problem)
 
     @property
     def named(self) -> frozenset[str]:
@@ -83,15 +83,14 @@ class Roles:
         """
         for role, names in given.items():
             if isinstance(names, str) or not all(isinstance(name, str) for name in names or ()):
-                raise InvalidParameter(
-                    "columns" if role == "text" else role, names, "must be a list of names"
-                )
+                role = "columns" if role == "text" else role
+                raise InvalidParameter(role, names, "must be a list of names")
         return cls(**{role: tuple(names or ()) for role, names in given.items()})
 
     def left_out(self) -> list[str]:
         """Return in words which columns are left out; nothing if there are none."""
-        sheets = [f"left out: {names_as_text(self.drop_sheets, 'sheet')}"] if self.drop_sheets else []
-        return [*([f"left out: {names_as_text(self.drop)}"] if self.drop else []), *sheets]
+        parts = ((self.drop, "column"), (self.drop_sheets, "sheet"))
+        return [f"left out: {names_as_text(names, what)}" for names, what in parts if names]
 
 
 NO_ROLES = Roles()
@@ -116,11 +115,6 @@ class Layout:
     encoding: str = "utf-8"
     sheet: str | None = None
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns to privatize."""
-        return self.roles.text
-
     def to_dict(self) -> dict[str, Any]:
         """Return the layout as JSON-ready data, to recognise a job by.
 
@@ -134,7 +128,7 @@ class Layout:
         }
         return {
             "format": self.format,
-            "columns": list(self.columns),
+            "columns": list(self.roles.text),
             "record_id": self.record_id,
             "delimiter": self.delimiter,
             "header": self.header,
@@ -151,10 +145,13 @@ class Layout:
         if self.format == FOLDER:
             return
         meant, problem = format_of(target), None
+        similar = ({"csv", "tsv"}, set(SPREADSHEETS), {"json", "jsonl"} if meant == "json" else set())
         if self.format in SPREADSHEETS and meant == "ods":
             name = printable(released_name(target.name))
             problem = f"spreadsheets are written as .xlsx, also those read from .ods; name it {name}"
-        elif meant is not None and not _fits(meant, self.format):
+        elif meant == "text" and self.format not in WHOLE:  # .txt may hold anything that is text
+            pass
+        elif meant not in (None, self.format) and {meant, self.format} not in similar:
             problem = f"its name says {meant} and the input is {self.format}; formats are not converted"
             if self.format == "text":  # assumed for standard input and for a name without an ending
                 problem += f". If the input is {meant} as well, say so: --format {meant}"
@@ -176,30 +173,38 @@ def released_name(name: str) -> str:
     return f"{name}.xlsx" if name.lower().endswith(".ods") else name
 
 
+class ReadingOptions(TypedDict, total=False):
+    """How a file is read where its name does not say."""
+
+    format: str | None
+    delimiter: str | None
+    header: bool
+    encoding: str
+    sheet: str | None
+
+
 def make_layout(
     source: Path | None,
     *,
-    format: str | None = None,  # noqa: A002
     roles: Roles = NO_ROLES,
-    delimiter: str | None = None,
-    header: bool = True,
-    encoding: str = "utf-8",
     record_id: str | None = None,
     person: str | None = None,
-    sheet: str | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Layout:
     """Return the layout of a file, or of standard input when ``source`` is None.
 
     :raises InvalidParameter: if the format cannot be determined or a setting does not fit it.
     """
-    kind, sheets = _find_format(source, format), [*roles.keep_sheets, *roles.drop_sheets]
+    kind, delimiter = _find_format(source, reading.get("format")), reading.get("delimiter")
     if delimiter is None:
         delimiter = "\t" if kind == "tsv" else ","
     delimiter = _DELIMITERS.get(delimiter, delimiter)
+    sheet, encoding = reading.get("sheet"), reading.get("encoding", "utf-8")
+    sheets = [*roles.keep_sheets, *roles.drop_sheets]
     problem: tuple[str, object, str] | None = None
     if kind in ("text", FOLDER):
         named = [*roles.text, *roles.drop, *roles.keep, *sheets]
-        if roles != NO_ROLES:
+        if named:
             choose = f"choose the format {', '.join(WITH_COLUMNS)}"
             problem = "columns", named, f"plain text has no columns; {choose}"
         elif record_id is not None:
@@ -213,7 +218,7 @@ def make_layout(
     elif record_id in roles.text:
         problem = "record_id", record_id, "is a column of private text, which is released in other words"
     if kind not in SPREADSHEETS and (sheet is not None or sheets):
-        name: str = "sheet" if sheet is not None else "keep_sheets" if roles.keep_sheets else "drop_sheets"
+        name = "sheet" if sheet is not None else "keep_sheets" if roles.keep_sheets else "drop_sheets"
         value = sheets if sheet is None else sheet
         problem = problem or (name, value, f"only spreadsheets have sheets, and the format is {kind}")
     if len(delimiter) != 1 or delimiter in '"\r\n':
@@ -228,7 +233,7 @@ def make_layout(
         record_id=record_id,
         person=person,
         delimiter=delimiter,
-        header=header,
+        header=reading.get("header", True),
         encoding=encoding,
         sheet=sheet,
     )
@@ -253,13 +258,6 @@ def _find_format(source: Path | None, given: str | None) -> str:
     if kind not in FORMATS:
         raise InvalidParameter("format", kind, f"must be one of {', '.join(FORMATS)}")
     return kind
-
-
-def _fits(meant: str, written: str) -> bool:
-    if meant == "text":  # .txt may hold anything that is text
-        return written not in WHOLE
-    pairs = ({"csv", "tsv"}, set(SPREADSHEETS))
-    return meant == written or {meant, written} in pairs or (meant, written) == ("json", "jsonl")
 
 
 def _check_encoding(encoding: str) -> None:

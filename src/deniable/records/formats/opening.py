@@ -56,16 +56,16 @@ def open_reader(
 ) -> Reader:
     """Return the reader of the source's records; the libraries of a format are imported only when it is used.
 
-    ``naming`` makes the reader name the records, for a keyed release. With ``looks`` it only gives fields.
-
-    :raises InvalidParameter: if a column is not there, or a format that is written as a whole comes as a
-        stream.
+    :raises InvalidParameter: if a column is not there, or a stream cannot be of the format.
     :raises RecordError: if the source is not of the format.
     """
+    problem = None
     if layout.format == FOLDER and not isinstance(source, FolderSource):
-        raise InvalidParameter("format", layout.format, "needs a folder of .txt files as input")
+        problem = "needs a folder of .txt files as input"
     if layout.format in WHOLE and not isinstance(source, FileSource):
-        raise InvalidParameter("format", layout.format, "cannot be read from a stream; give a file")
+        problem = "cannot be read from a stream; give a file"
+    if problem is not None:
+        raise InvalidParameter("format", layout.format, problem)
     module, name = _READERS[layout.format].split(":")
     reader: type[Reader] = getattr(import_module(f"deniable.records.formats.{module}"), name)
     return reader(source, layout, naming, looks=looks)
@@ -79,17 +79,16 @@ def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | 
 
     :raises InvalidParameter: if ids are given without a key, or needed and not given.
     """
-    keyed = private.keyed
+    keyed, record_id, person = private.keyed, layout.record_id, layout.person
+    if keyed is None and record_id is not None:
+        raise InvalidParameter("record_id", record_id, "means something only with a key (--key-file)")
     if keyed is None:
-        if layout.record_id is not None:
-            problem = "means something only with a key (--key-file)"
-            raise InvalidParameter("record_id", layout.record_id, problem)
-        return None if layout.person is None else Naming(source.name, column=layout.person, consistent=True)
-    if layout.person is not None:
+        return None if person is None else Naming(source.name, column=person, consistent=True)
+    if person is not None:
         problem = "is for releases without a key; --consistent-by adds up what each user spends"
-        raise InvalidParameter("person", layout.person, problem)
-    if layout.record_id is not None:
-        return Naming(source.name, column=layout.record_id, consistent=keyed.consistent)
+        raise InvalidParameter("person", person, problem)
+    if record_id is not None:
+        return Naming(source.name, column=record_id, consistent=keyed.consistent)
     if keyed.consistent:
         problem = "consistent replacement needs the column that names the users (--consistent-by)"
         raise InvalidParameter("record_id", None, problem)

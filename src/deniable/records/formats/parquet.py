@@ -21,7 +21,6 @@ import pyarrow.compute as pc
 import pyarrow.ipc as ipc
 
 from deniable.errors import InvalidParameter, RecordError, printable
-from deniable.noise.encoding import RecordId
 from deniable.records.formats.columns import (
     EVERY,
     Field,
@@ -95,7 +94,7 @@ class ParquetReader(Reader):
         layout = self.layout
         about, schema, self._batches = read_parquet(self.source)
         self.total, self._compression = about["rows"], about["compression"]
-        self._texts = [] if self.looks else find_text_columns(layout.columns, schema, self.source.name)
+        self._texts = [] if self.looks else find_text_columns(layout.roles.text, schema, self.source.name)
         self._private = {place: schema.field(place).name for place, _ in self._texts}
         private, dropped = set(self._private.values()), _places_to_drop(layout.roles, schema)
         self.schema: pa.Schema = _without_notes(schema, private, dropped=layout.roles.drop)
@@ -109,16 +108,13 @@ class ParquetReader(Reader):
         self._kept = [place for place in range(len(self.schema)) if place not in dropped]
         kept = [self.schema.field(place) for place in self._kept]
         self._written: pa.Schema = pa.schema(kept, metadata=self.schema.metadata)
+        named = layout.roles.named
+        self.columns = [path for field in self.schema for path in _paths_of(field.name, field.type, named)]
         self._id = self._id_column()
 
     def position(self) -> int:
         """Return how many rows were read."""
         return self.done
-
-    def columns(self) -> list[str]:
-        """Return the paths of everything that the columns can hold, and that has no role."""
-        named = self.layout.roles.named
-        return [path for field in self.schema for path in _paths_of(field.name, field.type, named)]
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows one by one.
@@ -138,16 +134,13 @@ class ParquetReader(Reader):
                 }
                 slots: list[Slot] = []
                 for _, path in self._texts:
-                    plain = (Slot(record, path.name, path.name, path.name),)
+                    plain = (Slot(record, path.name, path.name),)
                     slots += nested_slots(record, path, under_null=True) if path.steps else plain
                 texts = tuple(self._text(slot, done + row + 1) for slot in slots)
                 for slot in slots:
                     slot.holder[slot.key] = None
-                names: tuple[RecordId, ...] = ()
-                if self.naming is not None:
-                    names = self.naming.names(done + row + 1, given, [slot.place for slot in slots])
-                payload = (columns, row, record, slots)
-                yield Row(payload, texts, weight, names, fields(row), [slot.column for slot in slots])
+                payload, places = (columns, row, record, slots), [slot.place for slot in slots]
+                yield Row(payload, texts, weight, places, given, fields(row))
             done += len(batch)
 
     def write(self, payloads: list[Any], released: list[str | None]) -> pa.Table:
@@ -420,15 +413,14 @@ def _paths_of(path: str, kind: pa.DataType, named: Collection[str]) -> Iterator[
 
 def _untouched(schema: pa.Schema, texts: Sequence[tuple[int, ColumnPath]], dropped: list[int]) -> str | None:
     private = [place for place, _ in texts]
-    columns = untouched_columns(schema.names, [*private, *dropped])
-    parts = [columns] if columns else []
+    parts = [untouched_columns([n for i, n in enumerate(schema.names) if i not in {*private, *dropped}])]
     for place in dict.fromkeys(place for place, path in texts if path.steps):
         name, inside = schema.field(place).name, [path.name for each, path in texts if each == place]
         if any(each != f"{name}[]" for each in inside):
             parts.append(f"all of {printable(name)} but {', '.join(map(printable, inside))}")
     if _has_own_metadata(schema, private):
         parts.append("the file's own metadata")
-    return " and ".join(parts) or None
+    return " and ".join(filter(None, parts)) or None
 
 
 def _has_own_metadata(schema: pa.Schema, private: Sequence[int]) -> bool:

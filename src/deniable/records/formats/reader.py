@@ -15,7 +15,7 @@ from deniable.progress import check_interrupt
 from deniable.records.formats.columns import WHOLE_LINE, Field, Leaf, Unnamed
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.lines import Lines
-from deniable.records.formats.naming import Naming
+from deniable.records.formats.naming import Naming, Place
 from deniable.records.formats.source import Source
 
 NO_NAME = "no name in the header"
@@ -25,17 +25,19 @@ _WEIGHT_AT_ONCE = 4 << 20
 
 
 class Row(NamedTuple):
-    """One record: what its reader needs to write it again beside its private texts, these, its length in
-    characters, the name of each text in a keyed release, its fields, which may be read once, and the column
-    of each text.
+    """One record: what its reader writes it again by, its private texts, its length in characters, where each
+    text stood, its id, its fields, which may be read once, and the name of each text in a keyed release.
+
+    Without ``places`` it is no record, such as an empty line, and needs no id.
     """
 
     payload: Any
     texts: tuple[str | None, ...]
     weight: int
-    names: tuple[RecordId, ...] = ()
+    places: Sequence[Place] | None = None
+    given: object = None
     fields: Iterable[Field] = ()
-    columns: Sequence[str] = ()
+    names: tuple[RecordId, ...] = ()
 
     def __repr__(self) -> str:
         """Return the sizes; never content."""
@@ -81,21 +83,24 @@ class Batch:
 class Reader(ABC):
     """Reads the records of one format, front to back, and writes them again.
 
-    ``unit`` and ``total`` are for the progress: what ``position`` counts, and how many there are.
-    ``untouched`` says in words what of each record is released exactly as it is, None if nothing.
-    ``has_lists`` says that a record may have any number of texts in one column. ``is_whole`` says that a file
-    of
-    the format cannot be appended to: what is released waits in a form of its own until ``finish``. ``others``
-    are the sheets of a workbook beside the one that is read.
-
     With ``looks`` it needs no columns to privatize, and only gives the fields of its rows.
     """
 
     unit = "bytes"
+    """What ``position`` counts; ``total`` is how many there are, if that is known."""
     untouched: str | None = None
+    """What of each record is released exactly as it is, in words."""
     has_lists = False
+    """Whether a record may have any number of texts in one column."""
     is_whole = False
+    """Whether a file cannot be appended to: what is released waits in another form until ``finish``."""
+    columns: Sequence[str] | None = None
+    """The paths of all columns; None if only the records tell."""
     others: Sequence[str] = ()
+    """The sheets of a workbook beside the one that is read."""
+    hidden: Collection[str] = ()
+    hidden_rows = 0
+    """Columns, and the number of rows, that nobody sees who opens the file."""
     lines: Lines | None = None
     """Of a format that is made of lines."""
 
@@ -111,7 +116,7 @@ class Reader(ABC):
         self._passing: Collection[str] | None = None
         self._judged = ""
         self.begin()
-        self._rows = self.rows()
+        self._rows = self.rows() if naming is None else self._named(naming)
 
     def begin(self) -> None:  # noqa: B027 - plain text begins with its records
         """Read what comes before the records, and find the columns.
@@ -148,19 +153,14 @@ class Reader(ABC):
         ``ends``."""
         raise NotImplementedError
 
+    def reached(self) -> int:
+        """Return how far the source was read."""
+        return self.source.position()
+
     def position(self) -> int:
         """Return how far the reading is; what was only looked at is not done yet."""
-        position = self.source.position()
-        return position * self.done // self._looked_at if self.done < self._looked_at else position
-
-    def columns(self) -> list[str] | None:
-        """Return the paths of all columns; None if only the records tell."""
-        return None
-
-    def why_hidden(self, column: str) -> str | None:
-        """Return why a column holds what nobody sees who opens the file; None if it does not."""
-        del column
-        return None
+        reached = self.reached()
+        return reached * self.done // self._looked_at if self.done < self._looked_at else reached
 
     def has_notes(self, private: Collection[str]) -> bool:
         """Return whether the file carries notes of its own beside the ``private`` columns, which pass."""
@@ -176,18 +176,21 @@ class Reader(ABC):
         self._looked_at, self._rows = len(rows), chain(rows, left)
 
     def let_pass(self, columns: Collection[str], judged: str) -> None:
-        """Refuse every column that has no role and is not among these; ``judged`` says in words how they were
-        found.
+        """Refuse every column that has no role and is not among these; ``judged`` says how they were found.
 
         :raises UndecidedColumns: now, or when such a column comes.
         """
-        paths = self.columns()
-        if paths is None:
+        if self.columns is None:
             self._passing, self._judged = columns, judged
-        elif undecided := [
-            each for each in paths if each not in self.layout.roles.named and each not in columns
-        ]:
+            return
+        passing = {*self.layout.roles.named, *columns}
+        if undecided := [column for column in self.columns if column not in passing]:
             raise UndecidedColumns(self.name, dict.fromkeys(undecided, "no role"), judged=judged)
+
+    def _named(self, naming: Naming) -> Iterator[Row]:
+        for record, row in enumerate(self.rows(), 1):
+            names = () if row.places is None else naming.names(record, row.given, row.places)
+            yield row._replace(names=names)
 
     def rows_left(self) -> Iterator[Row]:
         """Yield the rows that were not read yet.
@@ -210,10 +213,8 @@ class Reader(ABC):
         """
         self.done = sum(1 for _ in islice(self.rows_left(), records))
         if self.done < records:
-            problem = (
-                f"has {self.done:,} records, but an earlier run released {records:,}: the input has changed"
-            )
-            raise ResumeError(self.name, problem)
+            problem = f"has {self.done:,} records, but an earlier run released {records:,}"
+            raise ResumeError(self.name, f"{problem}: the input has changed")
 
     def took(self, seconds: float) -> None:
         """Learn how long the last batch took.
@@ -242,8 +243,11 @@ class Reader(ABC):
         while True:
             try:
                 row = next(rows, None)
-                if row is not None and one_text:
-                    self._check_one_text(row, self.done + len(batch) + 1)
+                texts = [] if row is None else [text for text in row.texts if text is not None]
+                if one_text and len(texts) > 1:
+                    problem = f"has {len(texts):,} texts, and record_epsilon would be spent on each of them"
+                    advice = "use epsilon, or leave one text in it"
+                    raise RecordError(self.name, f"{problem}; {advice}", record=self.done + len(batch) + 1)
             except (RecordError, UndecidedColumns):
                 if batch and up_to_errors:
                     yield self._batch(batch)
@@ -251,7 +255,7 @@ class Reader(ABC):
             if row is not None:
                 batch.append(row._replace(fields=()))
                 weight += row.weight
-                characters += sum(map(len, filter(None, row.texts)))
+                characters += sum(map(len, texts))
             full = (
                 characters >= self._per_batch or weight >= _WEIGHT_AT_ONCE or len(batch) >= _RECORDS_AT_ONCE
             )
@@ -262,15 +266,6 @@ class Reader(ABC):
                 break
         if self.naming is not None:
             self.naming.check_unique()
-
-    def _check_one_text(self, row: Row, record: int) -> None:
-        texts = sum(text is not None for text in row.texts)
-        if texts > 1:
-            problem = (
-                f"has {texts:,} texts, and record_epsilon would be spent on each of them; use epsilon, or "
-                "leave one text in it"
-            )
-            raise RecordError(self.name, problem, record=record)
 
     def _batch(self, rows: list[Row]) -> Batch:
         batch = Batch(
@@ -291,10 +286,9 @@ class PlainReader(Reader):
     def rows(self) -> Iterator[Row]:
         """Yield the lines one by one."""
         self.lines = Lines(self.source, self.layout.encoding)
-        for record, line in enumerate(self.lines, 1):
+        for line in self.lines:
             text = line.removesuffix("\r")
-            names = () if self.naming is None else self.naming.names(record, None, ("",))
-            yield Row(None, (text,), len(text), names, [(WHOLE_LINE, text)])
+            yield Row(None, (text,), len(text), ("",), fields=[(WHOLE_LINE, text)])
 
     def write(self, payloads: list[Any], released: list[str | None]) -> bytes:
         """Return the released lines."""

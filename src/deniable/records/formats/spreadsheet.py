@@ -27,9 +27,7 @@ from deniable.errors import InvalidParameter, RecordError, printable
 from deniable.records.formats.columns import (
     Field,
     Leaf,
-    find_columns,
-    find_numbered_columns,
-    meant_columns,
+    find_header_columns,
     names_as_text,
     number_of,
     title_at,
@@ -121,54 +119,53 @@ class SpreadsheetReader(Reader):
         _, known, begin = next(pieces)
         about = known or {}
         rows = chain(begin, (row for _, _, rows in pieces for row in rows))
-        self.hidden_rows, self._hidden_columns = about["hidden_rows"], about["hidden_columns"]
+        self.hidden_rows = about["hidden_rows"]
         self.total = about["rows"]
         first = next(rows, None)
-        self._titles = None
-        if first is not None and layout.header:
-            self._titles = [text_of(value) or "" for value in first.values]
-        self._header = first if self._titles is not None else None
+        self._header = first if layout.header else None
+        self._titles = (
+            None if self._header is None else [text_of(value) or "" for value in self._header.values]
+        )
         self._width = 0 if first is None else len(first.values)
+        self._hidden_columns: list[int] = about["hidden_columns"]
+        self.hidden = {title_at(self._titles, place) for place in self._hidden_columns}
         self._private: list[int] = []
         self._id: int | None = None
         if not self.looks:
             check_names(self._sheets, self.source.name)
         if first is not None and not self.looks:
-            self._private = self._find(layout.columns, first)
-            self._id = (
-                None if naming is None or naming.column is None else self._find([naming.column], first)[0]
-            )
+            self._private = self._find(layout.roles.text, first)
+            if naming is not None and naming.column is not None:
+                self._id = self._find([naming.column], first)[0]
         self.untouched = self._untouched()
         self._at = 0
         self._sheet_rows = rows if first is None or layout.header else chain([first], rows)
 
-    def position(self) -> int:
+    def reached(self) -> int:
         """Return the number of the last row that was read."""
-        return self._at * self.done // self._looked_at if self.done < self._looked_at else self._at
-
-    def why_hidden(self, column: str) -> str | None:
-        """Return why a column holds what nobody sees who opens the workbook; None if it does not."""
-        if column in {title_at(self._titles, place) for place in self._hidden_columns}:
-            return "hidden"
-        return "has hidden rows" if self.hidden_rows else None
+        return self._at
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows one by one.
 
         :raises RecordError: if a formula makes a private text, or a text is too long.
         """
-        for record, row in enumerate(self._sheet_rows, 1):
+        for row in self._sheet_rows:
             self._at = row.number
-            places = self._places(row)
+            if not set(self._private).isdisjoint(row.formulas):  # its result is whatever was computed last
+                problem = "a private text is made by a formula; paste its values in its place first"
+                self._refuse(row.number, problem)
+            places = [place for place in self._private if row.value(place) is not None]
             texts = tuple(text_of(row.value(place)) or "" for place in places)
             weight = sum(map(len, texts))
             if weight > LONGEST_RECORD:
                 self._refuse(row.number, f"a text is longer than {LONGEST_RECORD:,} characters; split it")
-            columns = [self.layout.columns[self._private.index(place)] for place in places]
-            names = self._names(row, columns, record)
+            given = None if self._id is None or self._id in row.formulas else text_of(row.value(self._id))
+            columns = [self.layout.roles.text[self._private.index(place)] for place in places]
+            is_record = bool(columns) or given is not None  # or other things, such as a line under the table
             for place in places:
                 row.values[place] = None
-            yield Row((row, places), texts, weight, names, self._fields(row), columns)
+            yield Row((row, places), texts, weight, columns if is_record else None, given, self._fields(row))
 
     def head(self) -> bytes:
         """Return the row that names the columns."""
@@ -246,43 +243,19 @@ class SpreadsheetReader(Reader):
             if cell is not None:
                 yield path, Leaf.NAMED if path in self.layout.roles.named else cell
 
-    def _places(self, row: SheetRow) -> list[int]:
-        """Return which of a row's cells hold private text, in the order of the columns as they were named.
-
-        :raises RecordError: if a formula makes one: its result is whatever was computed last.
-        """
-        if not set(self._private).isdisjoint(row.formulas):
-            self._refuse(
-                row.number, "a private text is made by a formula; paste its values in its place first"
-            )
-        return [column for column in self._private if row.value(column) is not None]
-
-    def _names(self, row: SheetRow, columns: list[str], record: int) -> tuple[Any, ...]:
-        if self.naming is None:
-            return ()
-        given = None if self._id is None or self._id in row.formulas else text_of(row.value(self._id))
-        if not columns and given is None:
-            return ()  # a row of other things, such as a line under the table
-        return self.naming.names(record, given, columns)
-
     def _find(self, wanted: Sequence[str], first: SheetRow) -> list[int]:
-        if self._titles is None:
-            return find_numbered_columns(wanted, self._width, self.name)
-        advice = meant_columns(set(wanted).difference(self._titles), self._titles) or (
+        titles = self._titles or [title_at(None, place) for place in range(self._width)]
+        or_else = (
             f"the header is row {first.number:,} of sheet {printable(self.sheet)}, the first that holds "
             "anything; without one use --no-header, for another sheet --sheet"
         )
-        there = number_of(self._width, "column")
-        return find_columns(wanted, self._titles, self.name, there=there, advice=advice)
+        return find_header_columns(wanted, titles, self.name, header=self.layout.header, or_else=or_else)
 
     def _untouched(self) -> str:
         parts = [f"every other cell of the sheet {printable(self.sheet)}"]
-        hidden = [
-            title_at(self._titles, place) or f"(cell {place + 1})"
-            for place in self._hidden_columns
-            if place < self._width
-        ]
-        if hidden:
+        inside = [place for place in self._hidden_columns if place < self._width]
+        if inside:
+            hidden = [title_at(self._titles, place) or f"(cell {place + 1})" for place in inside]
             parts.append(f"with {names_as_text(hidden)}, hidden there")
         if self.hidden_rows:
             parts.append(f"with {number_of(self.hidden_rows, 'row')} hidden there")
