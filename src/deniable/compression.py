@@ -9,7 +9,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Literal, cast
 
 from deniable.atomic import open_regular
 from deniable.errors import RecordError
@@ -80,42 +80,23 @@ def read_chunks(
 
 
 def decompress(stream: BinaryIO, kind: str | None) -> BinaryIO:
-    """Return the stream decompressed; the libraries are imported only when they are needed."""
-    if kind == "gzip":
-        import gzip
-
-        return cast(BinaryIO, gzip.GzipFile(fileobj=stream))
-    if kind == "bzip2":
-        import bz2
-
-        return cast(BinaryIO, bz2.BZ2File(stream))
-    if kind == "xz":
-        return cast(BinaryIO, lzma.LZMAFile(stream))
-    if kind == "zstd":
-        import pyarrow as pa
-
-        return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd"))
-    return stream
+    """Return the stream decompressed."""
+    return stream if kind is None else _compressed_file(stream, kind, "r")
 
 
 def compress(data: bytes, kind: str | None) -> bytes:
     """Return the data as one complete member (frame); members laid end to end are a valid file of their
     kind."""
-    if kind == "gzip":
-        import gzip
-
-        return gzip.compress(data, 6, mtime=0)
-    if kind == "bzip2":
-        import bz2
-
-        return bz2.compress(data)
-    if kind == "xz":
-        return lzma.compress(data)
+    if kind is None:
+        return data
     if kind == "zstd":
         import pyarrow as pa
 
         return cast(bytes, pa.Codec("zstd").compress(data, asbytes=True))
-    return data
+    sink = io.BytesIO()
+    with _compressed_file(sink, kind, "w") as member:
+        member.write(data)
+    return sink.getvalue()
 
 
 def repack(packed: Path, finished: Path, kind: str) -> None:
@@ -128,26 +109,35 @@ def repack(packed: Path, finished: Path, kind: str) -> None:
         os.fdopen(open_regular(finished, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as sink,
         os.fdopen(open_regular(packed), "rb") as source,
         decompress(source, kind) as content,
-        _one_member(sink, kind) as member,
+        _compressed_file(sink, kind, "w") as member,
     ):
         # Compressors may cut their blocks where they are fed, so they are fed by equal parts.
         while part := content.read(_BYTES_AT_ONCE):
             member.write(part)
 
 
-def _one_member(sink: BinaryIO, kind: str) -> BinaryIO:
+def _compressed_file(stream: BinaryIO, kind: str, mode: Literal["r", "w"]) -> BinaryIO:
+    """Return what reads or writes the content of a compressed stream; the libraries are imported only when
+    they are needed."""
+    file: object
     if kind == "gzip":
         import gzip
 
-        return cast(BinaryIO, gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=sink, mtime=0))
-    if kind == "bzip2":
+        file = gzip.GzipFile(filename="", mode=mode, compresslevel=6, fileobj=stream, mtime=0)
+    elif kind == "bzip2":
         import bz2
 
-        return cast(BinaryIO, bz2.BZ2File(sink, "wb"))
-    if kind == "xz":
-        import lzma
+        file = bz2.BZ2File(stream, mode)
+    elif kind == "xz":
+        file = lzma.LZMAFile(stream, mode)  # noqa: SIM115 - its user closes it
+    elif kind == "zstd":
+        import pyarrow as pa
 
-        return cast(BinaryIO, lzma.LZMAFile(sink, "wb"))
-    import pyarrow as pa
-
-    return cast(BinaryIO, pa.CompressedOutputStream(pa.PythonFile(sink, mode="w"), "zstd"))
+        arrow = pa.PythonFile(stream, mode=mode)
+        if mode == "r":
+            file = io.BufferedReader(pa.CompressedInputStream(arrow, "zstd"))
+        else:
+            file = pa.CompressedOutputStream(arrow, "zstd")
+    else:
+        raise ValueError(f"no compression {kind!r}")
+    return cast(BinaryIO, file)

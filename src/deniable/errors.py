@@ -84,17 +84,23 @@ def _raised_elsewhere(
 class _ErrorInFile(DeniableError):
     """What is wrong with a file.
 
-    Attributes: ``source`` (path or description), ``line`` (1-based, if lines make sense there) and
-    ``problem``.
+    Attributes: ``source`` (path or description), ``line`` or ``record`` (1-based, if known) and ``problem``.
     """
 
     begins: str = ""
     advice: str = ""
 
-    def __init__(self, source: str | Path, problem: str, *, line: int | None = None) -> None:
-        where = str(source) if line is None else f"{source}, line {line:,}"
+    def __init__(
+        self, source: str | Path, problem: str, *, record: int | None = None, line: int | None = None
+    ) -> None:
+        where = printable(source)
+        if line is not None:
+            where += f", line {line:,}"
+        elif record is not None:
+            where += f", record {record:,}"
         super().__init__(f"{self.begins}{where}: {problem}{self.advice}")
         self.source = str(source)
+        self.record = record
         self.line = line
         self.problem = problem
 
@@ -180,11 +186,7 @@ class EmbeddingExists(EmbeddingError):
 
 
 class MalformedEmbedding(_ErrorInFile, EmbeddingError, ValueError):
-    """A file is not a usable embedding.
-
-    Attributes: ``source`` (path or description), ``line`` (1-based, if lines make sense there) and
-    ``problem``.
-    """
+    """A file is not a usable embedding."""
 
 
 class DamagedCalibration(_ErrorInFile):
@@ -254,21 +256,14 @@ class RandomnessError(DeniableError):
 
 
 class TaskDataError(_ErrorInFile):
-    """A file of an experiment (a data set, a result) is missing, cut off or not what it should be.
-
-    Attributes: ``source``, ``line`` (1-based, if lines make sense there) and ``problem``.
-    """
+    """A file of an experiment (a data set, a result) is missing, cut off or not what it should be."""
 
 
-class KeyFileError(DeniableError):
+class KeyFileError(_ErrorInFile):
     """A key file is missing, unsafe or damaged; the message never shows what is in it."""
 
     exit_code = 2
-
-    def __init__(self, path: str | Path, problem: str) -> None:
-        super().__init__(f"key file {path}: {problem}")
-        self.path = str(path)
-        self.problem = problem
+    begins = "key file "
 
 
 class ClusterError(DeniableError):
@@ -296,25 +291,8 @@ class UnknownWord(DeniableError, ValueError):
         self.position = position
 
 
-class RecordError(DeniableError):
-    """A file of records cannot be read or written.
-
-    Attributes: ``source`` and ``record`` (1-based, if known).
-    """
-
-    def __init__(
-        self, source: str | Path, problem: str, *, record: int | None = None, line: int | None = None
-    ) -> None:
-        where = printable(source)
-        if line is not None:
-            where += f", line {line:,}"
-        elif record is not None:
-            where += f", record {record:,}"
-        super().__init__(f"{where}: {problem}")
-        self.source = str(source)
-        self.record = record
-        self.line = line
-        self.problem = problem
+class RecordError(_ErrorInFile):
+    """A file of records cannot be read or written."""
 
 
 class ResumeError(RecordError):

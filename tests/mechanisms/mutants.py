@@ -126,7 +126,7 @@ class ResponseAmongFew(RandomizedResponse):
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
         stays = source.uniforms(len(ids), 1)[:, 0] < 1 / (1 + np.exp(-epsilon))
         others = super().draw(np.full_like(ids, self.embedding.unknown_id), source, epsilon)
-        return np.where(stays & (ids < self.embedding.unknown_id), self._taken_as[ids], others)
+        return np.where(stays & (ids < self.embedding.unknown_id), self.taken_as[ids], others)
 
 
 class HalfTheSteps(Line):

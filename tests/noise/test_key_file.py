@@ -62,7 +62,7 @@ def test_a_wrong_key_file_is_named_without_its_content(tmp_path: Path, content: 
     path.chmod(0o600)
     with pytest.raises(KeyFileError, match=problem) as caught:
         read_key(path)
-    assert (caught.value.path, caught.value.__cause__) == (str(path), None)
+    assert (caught.value.source, caught.value.__cause__) == (str(path), None)
     assert "abab" not in str(caught.value)
 
 
@@ -71,7 +71,7 @@ def test_what_cannot_be_read_or_made_is_said_once(tmp_path: Path) -> None:
     for name in ("absent", "", "pipe"):
         with pytest.raises(KeyFileError) as caught:
             read_key(tmp_path / name)
-        assert caught.value.path == str(tmp_path / name)
+        assert caught.value.source == str(tmp_path / name)
     with pytest.raises(KeyFileError):
         write_new_key(tmp_path / "no" / "folder")
 

@@ -35,7 +35,12 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import METRIC_PRIVACY, Guarantee, Mechanism, Neighbours, Randomness
 from deniable.neighbours import best_neighbours
-from deniable.neighbours.selection import NoisyNeighbours, device_in_use
+from deniable.neighbours.selection import (
+    NoisyNeighbours,
+    device_in_use,
+    first_of_each,
+    released_words,
+)
 from deniable.noise.randomness import RadialNoise, SecureRandomness
 from deniable.parameters import FURTHEST_POINT, validated_epsilon, validated_epsilons
 from deniable.progress import check_interrupt
@@ -111,6 +116,16 @@ class DrawsByParts(ABC):
     def remember_nothing(self) -> None:  # noqa: B027 - most have nothing to forget
         """Keep nothing from now on of the words that come in, from one call to the next: how long a later
         call takes would tell them."""
+
+    @cached_property
+    def outputs(self) -> Ids:
+        """The ids of all words that can be released, in order."""
+        return released_words(self._embedding)
+
+    @cached_property
+    def taken_as(self) -> Ids:
+        """What each input id is taken as: the first word with its vector; ⊥ is itself."""
+        return np.append(first_of_each(self._embedding), self._embedding.unknown_id)
 
     @property
     def embedding(self) -> Embedding:

@@ -36,7 +36,7 @@ from deniable.interfaces import LOCAL_PRIVACY, Guarantee, Neighbours, Randomness
 from deniable.mechanisms.base import DrawsByParts, ExactSums
 from deniable.mechanisms.grid import Grid
 from deniable.neighbours import best_neighbours
-from deniable.neighbours.selection import first_of_each, released_words
+from deniable.neighbours.selection import known_words_for, released_words
 from deniable.noise.portable import exp_minus
 from deniable.parameters import validated_count
 
@@ -177,9 +177,7 @@ def cells_of(embedding: Embedding, size: int) -> Cells:
     for cell, group in enumerate(groups):
         members[cell, : len(group)] = group
         cell_of[group] = cell
-    cell_of[:-1] = cell_of[first_of_each(embedding)]
-    cell_of[-1] = cell_of[best_neighbours(embedding).nearest(embedding.unknown[None, :])[0]]
-    return Cells(cell_of=cell_of, members=members)
+    return Cells(cell_of=cell_of[known_words_for(embedding)], members=members)
 
 
 def _cells_until_half_is_gone(embedding: Embedding, words: Ids, size: int) -> tuple[list[Ids], Ids]:

@@ -44,7 +44,7 @@ from deniable.errors import InvalidParameter
 from deniable.interfaces import METRIC_PRIVACY, Guarantee, Randomness
 from deniable.mechanisms.base import DrawsByParts, ExactSums
 from deniable.neighbours import best_neighbours
-from deniable.neighbours.selection import first_of_each, nearest_released, released_words
+from deniable.neighbours.selection import known_words_for, nearest_released, released_words
 from deniable.noise.portable import exp_minus, minus_log, minus_log_one_minus, one_minus_exp_minus
 from deniable.parameters import validated_count
 
@@ -108,8 +108,8 @@ class Line(DrawsByParts, ExactSums):
     @cached_property
     def orders(self) -> Ids:
         """The public lists: a row of word ids for each, made on first use."""
-        outputs, near = released_words(self._embedding), _near_words(self._embedding)
-        return np.stack([outputs[_walk(near, start % len(outputs))] for start in range(self.lists)])
+        near, count = _near_words(self._embedding), len(self.outputs)
+        return np.stack([self.outputs[_walk(near, start % count)] for start in range(self.lists)])
 
     @cached_property
     def places(self) -> Ids:
@@ -117,8 +117,7 @@ class Line(DrawsByParts, ExactSums):
         places = np.empty((self.lists, len(self._embedding) + 1), dtype=np.int64)
         for row, order in zip(places, self.orders, strict=True):
             row[order] = np.arange(len(order))
-        nearest = best_neighbours(self._embedding).nearest(self._embedding.unknown[None, :])
-        return places[:, np.concatenate([first_of_each(self._embedding), nearest])]
+        return places[:, known_words_for(self._embedding)]
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
         """Return the word at a noisy place of a random list, by five uniform numbers each; by more where the
@@ -141,19 +140,18 @@ class Line(DrawsByParts, ExactSums):
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
         """Yield for each input id the ids of all words that can be released and their exact probabilities, a
         row for each ε."""
-        outputs = released_words(self._embedding)
-        count = len(outputs)
+        count = len(self.outputs)
         powers = exp_minus(np.outer(epsilons, np.arange(count)))
         within = (one_minus_exp_minus(epsilons) / (1.0 + exp_minus(epsilons)))[:, None] * powers
         beyond = powers / (1.0 + exp_minus(epsilons))[:, None]
-        columns = np.searchsorted(outputs, self.orders)
+        columns = np.searchsorted(self.outputs, self.orders)
         for word in self._entering(ids).tolist():
             chances = np.zeros((len(epsilons), count))
             for place, column in zip(self.places[:, word].tolist(), columns, strict=True):
                 row = np.concatenate([within[:, place:0:-1], within[:, : count - place]], axis=1)
                 row[:, 0], row[:, -1] = beyond[:, place], beyond[:, count - 1 - place]
                 chances[:, column] += row if count > 1 else 1.0
-            yield outputs, chances / self.lists
+            yield self.outputs, chances / self.lists
 
 
 def exponentials(uniforms: Floats) -> Floats:

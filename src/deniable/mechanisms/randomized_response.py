@@ -20,7 +20,6 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.interfaces import LOCAL_PRIVACY, Guarantee, Randomness
 from deniable.mechanisms.base import DrawsByParts, ExactSums
-from deniable.neighbours.selection import first_of_each, released_words
 from deniable.noise.portable import exp_minus
 
 
@@ -47,46 +46,38 @@ class RandomizedResponse(DrawsByParts, ExactSums):
     def log_bound(self, first: int, second: int) -> float:
         """Return ε, or 0 for words that are taken as the same."""
         pair = self._entering_pair(first, second)
-        return 0.0 if self._taken_as[pair[0]] == self._taken_as[pair[1]] else self._epsilon
+        return 0.0 if self.taken_as[pair[0]] == self.taken_as[pair[1]] else self._epsilon
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
         """Return each word or another one, by two uniform numbers each."""
         uniforms = source.uniforms(len(ids), 2)
-        places, count = self._places[ids], len(self._outputs)
+        places, count = self._places[ids], len(self.outputs)
         known = places >= 0
         stays = known & (uniforms[:, 0] < _kept(epsilon, count))
         # A known word skips its own place, so that each other word has the same chance; ⊥ has no place to
         # skip.
         others = np.floor(uniforms[:, 1] * np.where(known, count - 1, count)).astype(np.int64)
         others = np.clip(others + (known & (others >= places)), 0, count - 1)
-        return self._outputs[np.where(stays, places, others)]
+        return self.outputs[np.where(stays, places, others)]
 
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
         """Yield for each input id the ids of all words that can be released and their exact probabilities, a
         row for each ε."""
-        count = len(self._outputs)
+        count = len(self.outputs)
         kept = _kept(epsilons, count)
         for place in self._places[self._entering(ids)].tolist():
             chances = np.full((len(epsilons), count), 1.0 / count)
             if place >= 0:
                 chances[:] = (kept * exp_minus(epsilons))[:, None]
                 chances[:, place] = kept
-            yield self._outputs, chances
-
-    @cached_property
-    def _outputs(self) -> Ids:
-        return released_words(self._embedding)
-
-    @cached_property
-    def _taken_as(self) -> Ids:
-        return np.append(first_of_each(self._embedding), self._embedding.unknown_id)
+            yield self.outputs, chances
 
     @cached_property
     def _places(self) -> Ids:
         """Where each input stands among the outputs; -1 for ⊥."""
         places = np.full(len(self._embedding) + 1, -1, dtype=np.int64)
-        places[self._outputs] = np.arange(len(self._outputs))
-        return places[self._taken_as]
+        places[self.outputs] = np.arange(len(self.outputs))
+        return places[self.taken_as]
 
 
 def _kept(epsilon: float | Floats, count: int) -> Floats:

@@ -16,7 +16,6 @@ float64.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from deniable.arrays import Floats, Ids
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.base import DrawsByParts, NearestWord
-from deniable.neighbours.selection import nearest_released, released_words
+from deniable.neighbours.selection import nearest_released
 from deniable.noise.portable import minus_log_one_minus, one_minus_exp_minus
 from deniable.parameters import validated_epsilon
 
@@ -66,7 +65,7 @@ class RankSmoothing(DrawsByParts):
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
         """Return a neighbour of the word that the wrapped mechanism releases, by a random rank."""
         released = self.wrapped.draw(ids, source, epsilon)
-        ranks = truncated_geometric(source.uniforms(len(ids), 1)[:, 0], self.c * epsilon, len(self._outputs))
+        ranks = truncated_geometric(source.uniforms(len(ids), 1)[:, 0], self.c * epsilon, len(self.outputs))
         # Tokens of like rank together, so that few are asked for more neighbours than they need.
         for top in range(1, int(ranks.max(initial=0)).bit_length() + 1):
             tokens = np.flatnonzero((ranks >= 1 << (top - 1)) & (ranks < 1 << top))
@@ -78,10 +77,6 @@ class RankSmoothing(DrawsByParts):
                 )
                 released[tokens] = near[places, ranks[tokens]]
         return released
-
-    @cached_property
-    def _outputs(self) -> Ids:
-        return released_words(self._embedding)
 
 
 def truncated_geometric(uniforms: Floats, decay: Floats, count: int) -> Ids:

@@ -35,7 +35,6 @@ from deniable.errors import InvalidParameter
 from deniable.interfaces import METRIC_PRIVACY, Guarantee, Randomness
 from deniable.mechanisms.base import metric_privacy
 from deniable.mechanisms.softmax import Softmax
-from deniable.neighbours.selection import first_of_each
 from deniable.parameters import validated_share
 from deniable.words.cutter import Cutter, Tokeniser
 from deniable.words.languages import normalise
@@ -116,14 +115,14 @@ class SanTextPlus(SanText):
         """Return ε·d for two sensitive words, 0 for a word and itself, and infinity for all other pairs."""
         pair = self._entering_pair(first, second)
         if not self._is_sensitive[list(pair)].all():
-            return 0.0 if self._kept_as[pair[0]] == self._kept_as[pair[1]] else math.inf
+            return 0.0 if self.taken_as[pair[0]] == self.taken_as[pair[1]] else math.inf
         return super().log_bound(first, second)
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
         """Return SanText's draw for sensitive words, and for some of the others."""
         released = super().draw(ids, source, epsilon)
         kept = (source.uniforms(len(ids), 1)[:, 0] >= self.p) & ~self._is_sensitive[ids]
-        return np.where(kept, self._kept_as[ids], released)
+        return np.where(kept, self.taken_as[ids], released)
 
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
         """Yield for each input id the ids of all words that can be released and their exact probabilities, a
@@ -133,23 +132,17 @@ class SanTextPlus(SanText):
         ):
             if not self._is_sensitive[word]:
                 drawn *= self.p
-                drawn[:, outputs == self._kept_as[word]] += 1.0 - self.p
+                drawn[:, outputs == self.taken_as[word]] += 1.0 - self.p
             yield outputs, drawn
-
-    @cached_property
-    def _kept_as(self) -> Ids:
-        """The word that is released when a word is kept: itself, or the first with its vector; ⊥ is never
-        kept."""
-        return np.append(first_of_each(self._embedding), self._embedding.unknown_id)
 
     @cached_property
     def _is_sensitive(self) -> NDArray[np.bool_]:
         listed = np.zeros(len(self._embedding) + 1, dtype=bool)
-        listed[self._kept_as[self.sensitive]] = True
+        listed[self.taken_as[self.sensitive]] = True
         # A protected word goes in as another one, which must not be kept in its place.
-        listed[self._kept_as[self._embedding.stands_in(self.sensitive)]] = True
+        listed[self.taken_as[self._embedding.stands_in(self.sensitive)]] = True
         listed[self._embedding.unknown_id] = True
-        return listed[self._kept_as]
+        return listed[self.taken_as]
 
     @cached_property
     def _digest(self) -> str:

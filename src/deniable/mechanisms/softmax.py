@@ -80,15 +80,14 @@ class Softmax(DrawsByParts, ExactSums):
         """Yield for each input id the ids of all words that can be released and their exact probabilities, a
         row for each ε."""
         entering = self._entering(ids)
-        outputs = np.delete(np.arange(len(self._embedding)), self._embedding.shadowed)
         for start in range(0, len(ids), self._words_at_once):
             for distances in self.grid.to_all(entering[start : start + self._words_at_once]):
-                away, chances = distances[outputs], np.empty((len(epsilons), len(outputs)))
+                away, chances = distances[self.outputs], np.empty((len(epsilons), len(self.outputs)))
                 for row, epsilon in enumerate(epsilons.tolist()):
                     costs = self.cost(away, epsilon)
                     weights = weigh(costs, epsilon / 2, float(costs.min()))
                     np.divide(weights, weights.sum(), out=chances[row])
-                yield outputs, chances
+                yield self.outputs, chances
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
         """Return one word for each input, by one uniform number each."""

@@ -41,7 +41,7 @@ class TEM(Softmax):
         """
         super().__init__(embedding, epsilon=epsilon)
         self.beta = validated_share(beta, "beta", below_one=True)
-        others = len(embedding) - len(embedding.shadowed) - 1
+        others = len(self.outputs) - 1
         odds = (1.0 - self.beta) / self.beta * others if self.beta > 0.0 else math.inf
         if not math.isfinite(odds) or (others and odds < 1.0):
             raise InvalidParameter(

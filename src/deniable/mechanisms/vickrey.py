@@ -14,7 +14,6 @@ for its neighbours.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -85,7 +84,7 @@ class Vickrey(NearestWord):
         """Return one of the two nearest words of each noisy point."""
         points = self.points(ids, source, epsilon)
         chances = source.uniforms(len(ids), 1)[:, 0]
-        if self._choices < 2:
+        if len(self.outputs) < 2:
             return self.neighbours.nearest(points)
         near, _ = nearest_released(self._embedding, self.neighbours, points, 2)
         # Not the distances of the search, whose last bit depends on the processor.
@@ -101,7 +100,3 @@ class Vickrey(NearestWord):
 
     def _log_bound_between(self, difference: Floats) -> float:
         return self._plain._log_bound_between(difference)
-
-    @cached_property
-    def _choices(self) -> int:
-        return len(self._embedding) - len(self._embedding.shadowed)

@@ -140,6 +140,13 @@ def first_of_each(embedding: Embedding) -> Ids:
     return first
 
 
+def known_words_for(embedding: Embedding) -> Ids:
+    """Return for every input id the word that can be released in its place: the first with its vector, and
+    for ⊥ the nearest one."""
+    nearest = best_neighbours(embedding).nearest(embedding.unknown[None, :])
+    return np.concatenate([first_of_each(embedding), nearest])
+
+
 def released_words(embedding: Embedding) -> Ids:
     """Return the ids of all words that can be released, in order."""
     return np.delete(np.arange(len(embedding), dtype=np.int64), embedding.shadowed)

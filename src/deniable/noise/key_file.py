@@ -7,30 +7,14 @@ something else, such as a certificate, from being used as a key by mistake.
 from __future__ import annotations
 
 import os
-import secrets
-import stat
 from pathlib import Path
 
-from deniable.atomic import open_to_others
-from deniable.errors import KeyFileError, RandomnessError
-
-KEY_BYTES = 32
+from deniable.atomic import open_plain_file, open_to_others
+from deniable.errors import KeyFileError
+from deniable.noise.randomness import KEY_BYTES, fresh_key
 
 _FIRST_LINE = "deniable key 1"
 _LONGEST_FILE = 4_096
-
-
-def fresh_key() -> bytes:
-    """Return a new key.
-
-    :raises RandomnessError: if the operating system gives no entropy.
-    """
-    try:
-        return secrets.token_bytes(KEY_BYTES)
-    except Exception as error:
-        raise RandomnessError(
-            f"no secure random numbers ({type(error).__name__}: {error}); no key was made"
-        ) from error
 
 
 def write_new_key(path: Path) -> bytes:
@@ -68,36 +52,28 @@ def read_key(path: Path) -> bytes:
         it.
     """
     try:
-        descriptor = os.open(
-            path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
-        )  # a pipe under that name must not keep us waiting
+        file = open_plain_file(path)
+    except FileNotFoundError:
+        raise KeyFileError(path, "is not there; make it with `deniable key new FILE`") from None
     except OSError as error:
-        problem = (
-            "is not there; make it with `deniable key new FILE`"
-            if isinstance(error, FileNotFoundError)
-            else f"{error.strerror}"
-        )
-        raise KeyFileError(path, problem) from None
-    try:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode):
-            raise KeyFileError(path, "is not a regular file")
+        raise KeyFileError(path, f"{error.strerror}") from None
+    with file:
+        about = os.fstat(file.fileno())
         if about.st_uid not in (os.geteuid(), 0):
             raise KeyFileError(
                 path,
                 "belongs to another user, who knows the key then; make your own with `deniable key new FILE`",
             )
         if open_to_others(about):
-            problem = (
-                f"others than its owner have access to it (mode {about.st_mode & 0o777:04o}); if the "
-                "key is still secret: chmod 600 FILE"
+            raise KeyFileError(
+                path,
+                f"others than its owner have access to it (mode {about.st_mode & 0o777:04o}); if the key is "
+                "still secret: chmod 600 FILE",
             )
-            raise KeyFileError(path, problem)
-        content = os.read(descriptor, _LONGEST_FILE)
-    except OSError as error:
-        raise KeyFileError(path, f"cannot be read: {error.strerror}") from None
-    finally:
-        os.close(descriptor)
+        try:
+            content = file.read(_LONGEST_FILE)
+        except OSError as error:
+            raise KeyFileError(path, f"cannot be read: {error.strerror}") from None
     first, _, rest = content.partition(b"\n")
     if first.strip() != _FIRST_LINE.encode():
         raise KeyFileError(path, "is not a key file of deniable; make one with `deniable key new FILE`")

@@ -71,8 +71,9 @@ from deniable.errors import InvalidParameter, RandomnessError
 from deniable.interfaces import Mechanism
 from deniable.noise import portable
 from deniable.noise.encoding import encode_id, encode_parts
-from deniable.noise.key_file import KEY_BYTES, fresh_key, read_key, write_new_key
+from deniable.noise.key_file import read_key, write_new_key
 from deniable.noise.portable import Bits
+from deniable.noise.randomness import KEY_BYTES, fresh_key
 from deniable.words.cutter import RULES, rules_for
 from deniable.words.languages import other_tables
 

@@ -84,13 +84,16 @@ def copies_are_noticed() -> bool:
     return _page is not None
 
 
+KEY_BYTES = 32
+
+
 def fresh_key() -> bytes:
     """Return 256 bits from the operating system.
 
     :raises RandomnessError: if it gives no entropy.
     """
     try:
-        return secrets.token_bytes(32)
+        return secrets.token_bytes(KEY_BYTES)
     except Exception as error:
         raise RandomnessError(
             f"no secure random numbers ({type(error).__name__}: {error}); nothing was released"

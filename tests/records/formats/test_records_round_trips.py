@@ -19,7 +19,7 @@ from deniable import Privatizer
 from deniable.compression import compress
 from deniable.records import privatize_file
 
-ENDINGS = {"": None, ".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd"}
+ENDINGS = {"": None, ".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 
 
 def unpack(data: bytes, ending: str) -> bytes:

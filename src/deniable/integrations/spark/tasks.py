@@ -87,7 +87,7 @@ def privatizer_here(release: Release) -> Privatizer:
         return replace(release, embedding=embedding).shared_privatizer()
     except KeyFileError as error:
         where = f"(on executor {socket.gethostname()}; every executor opens the key file itself)"
-        raise KeyFileError(error.path, f"{error.problem} {where}") from None
+        raise KeyFileError(error.source, f"{error.problem} {where}") from None
 
 
 def take_only_own_threads() -> None:
