@@ -66,7 +66,7 @@ def main() -> None:
     seconds: dict[str, float] = {}
     with _timed(embedding, "N_w", seconds) as progress:
         chosen = None if options.only is None else _drawn(np.arange(len(embedding)), options.only, seed=5)
-        whole = measure_by_rays(embedding, rays=options.rays, ids=chosen, report=progress.follow)
+        whole = measure_by_rays(embedding, rays=options.rays, ids=chosen, report=progress.report)
     ids, shares = unchanged_of(whole, epsilons)
     with _timed(embedding, "S_w", seconds) as progress:
         sample = measure_by_rays(
@@ -75,7 +75,7 @@ def main() -> None:
             ids=_drawn(ids, options.sample, seed=4),
             epsilons=epsilons,
             support=True,
-            report=progress.follow,
+            report=progress.report,
         )
     some = measure_by_rays(embedding, rays=options.rays, ids=_spread(ids))
     content: dict[str, Any] = {

@@ -42,12 +42,14 @@ def check_interrupt() -> None:
 
 
 class Progress:
-    """Shows how far a job is, how fast it goes and how long it will take, on standard error.
+    """Shows how far work is, how fast it goes and how long it will take, on standard error.
 
-    >>> with Progress("reading", total=10, unit="words") as progress:
-    ...     progress.advance(4)
+    >>> with Progress("reading", unit="words") as progress:
+    ...     progress.report(4, 10)
 
-    ``done`` at the start is work that an earlier run did: it counts for the bar, not for the rate.
+    Work that goes through its units several times has a bar, a rate and a time left for each pass. What the
+    first report of a pass counts was done before, by an earlier run: it counts for the bar, not for the rate.
+    ``done`` at the start says how much that is, where the first report comes later.
     """
 
     def __init__(
@@ -55,70 +57,72 @@ class Progress:
         label: str,
         *,
         total: int | None = None,
-        done: int = 0,
+        done: int | None = None,
         unit: str = "records",
         stream: TextIO | None = None,
     ) -> None:
         self._label = label
         self._unit = unit
         self._total = total
-        self._done = self._done_before = done
+        self._before = done
         self._stream = sys.stderr if stream is None else stream
-        self._followed = False
         self._bar: _Bar | None = None
-        self._started = self._shown = time.monotonic()
+        self._reached: int | None = None
+        self._started = self._shown = 0.0
 
     def __enter__(self) -> Self:
-        """Start the clock and, on a terminal, the bar."""
-        self._started = self._shown = time.monotonic()
-        if self._stream.isatty():
-            self._bar = _Bar(self._label, self._unit, self._stream)
+        """Begin the first pass if it is said where; otherwise the first report begins it."""
+        if self._before is not None:
+            self._begin(self._before)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take the bar down."""
+        """Take the bar down, if there is one."""
+        self.close()
+
+    def close(self) -> None:
+        """Take the bar down, if there is one; the next report begins a pass. Two bars on one terminal would
+        overwrite each other."""
         if self._bar is not None:
             self._bar.close()
-
-    def advance(self, amount: int) -> None:
-        """Count ``amount`` more units as done."""
-        self.report(self._done + amount, self._total)
+        self._bar, self._reached = None, None
 
     def report(self, done: int, total: int | None = None) -> None:
-        """Say how many units are done, of how many."""
-        self._done = done
+        """Say how many units are done, of how many; a report of fewer than the last one begins the next
+        pass."""
         self._total = total if total is not None else self._total
-        now = time.monotonic()
-        if now - self._shown < (_SECONDS_BETWEEN_LINES if self._bar is None else _SECONDS_BETWEEN_DRAWS):
-            return
-        self._shown = now
-        if self._bar is not None:
-            self._bar.draw(self._done, self._total, self._rate_and_rest(now))
-        else:
-            print(
-                f"{self._label}: {self._position()}, {self._rate_and_rest(now)}",
-                file=self._stream,
-                flush=True,
-            )
+        if self._reached is None or done < self._reached:
+            self.close()
+            self._begin(done)
+        self._reached, now = done, time.monotonic()
+        if now - self._shown >= (_SECONDS_BETWEEN_LINES if self._bar is None else _SECONDS_BETWEEN_DRAWS):
+            self._shown = now
+            if self._bar is not None:
+                self._bar.draw(done, self._total, self._pace(done, now))
+            else:
+                line = f"{self._label}: {self._position(done)}, {self._pace(done, now)}"
+                print(line, file=self._stream, flush=True)
+        if self._total is not None and done >= self._total:
+            self.close()
 
-    def follow(self, done: int, total: int | None = None) -> None:
-        """Report work whose first report is what an earlier run did, before anything is done now."""
-        if not self._followed:
-            self._followed, self._done_before = True, done
-        self.report(done, total)
+    def _begin(self, done: int) -> None:
+        self._before = self._reached = done
+        self._started = self._shown = time.monotonic()
+        if self._stream.isatty():
+            self._bar = _Bar(self._label, self._unit, self._stream)
 
-    def _position(self) -> str:
+    def _position(self, done: int) -> str:
         if not self._total:
-            return f"{self._done:,} {self._unit}"
-        return f"{self._done:,} of {self._total:,} {self._unit} ({self._done / self._total:.0%})"
+            return f"{done:,} {self._unit}"
+        return f"{done:,} of {self._total:,} {self._unit} ({done / self._total:.0%})"
 
-    def _rate_and_rest(self, now: float) -> str:
-        rate = (self._done - self._done_before) / max(now - self._started, 1e-9)
+    def _pace(self, done: int, now: float) -> str:
+        rate = (done - (self._before or 0)) / max(now - self._started, 1e-9)
         text = f"{rate:,.0f} {self._unit}/s"
         if self._total and rate > 0:
-            text += f", {_duration((self._total - self._done) / rate)} left"
+            text += f", {_duration((self._total - done) / rate)} left"
         return text
 
 
@@ -146,45 +150,6 @@ class Steps:
         self._done = min(self._done + 1, self._total)
         if self._report is not None:
             self._report(self._done, self._total)
-
-
-class Stages:
-    """Progress of work that goes through its units several times: each pass has a bar, a rate and a time left
-    of its own."""
-
-    def __init__(self, label: str, *, unit: str = "records", stream: TextIO | None = None) -> None:
-        self._label, self._unit, self._stream = label, unit, stream
-        self._pass: Progress | None = None
-        self._reached = -1
-
-    def __enter__(self) -> Self:
-        """Wait for the first report."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Take the bar down, if there is one."""
-        self.close()
-
-    def close(self) -> None:
-        """Take the bar down, if there is one; the next report puts it up again. Two bars on one terminal
-        would overwrite each other."""
-        if self._pass is not None:
-            self._pass.__exit__(None, None, None)
-            self._pass = None
-
-    def report(self, done: int, total: int) -> None:
-        """Say how many units of this pass are done, of how many; a report of no more than the last one begins
-        the next pass."""
-        if self._pass is not None and done <= self._reached:
-            self.close()
-        if self._pass is None:
-            self._pass = Progress(self._label, unit=self._unit, stream=self._stream).__enter__()
-        self._reached = done
-        self._pass.follow(done, total)
-        if done >= total:
-            self.close()
 
 
 class _Bar:

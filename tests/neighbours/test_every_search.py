@@ -1,19 +1,22 @@
-"""What every search promises, whichever the machine gets: the same words, the same ties, the same
-refusals."""
+"""What every search promises, whichever the machine gets: the oracle's words on kind and hostile data, the
+same ties, the same refusals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from deniable import Embedding, InvalidParameter
+from deniable.arrays import Floats, Ids, Vectors
 from deniable.gpu.torch_search import GpuNeighbours
 from deniable.interfaces import Neighbours
-from deniable.neighbours.blas import BlasNeighbours
-from tests.support.hostile import near_ties, noisy_queries
+from deniable.neighbours.blas import TILE, BlasNeighbours
+from tests.support.hostile import HOSTILE, hostile_queries, named, near_ties, noisy_queries
 from tests.support.oracle import OracleNeighbours
 from tests.support.strategies import random_embedding
 
@@ -27,12 +30,75 @@ except ImportError:  # installed without the native module
 else:
     SEARCHES |= {f"scan, {path}": partial(ScanNeighbours, path=path) for path in usable_paths()}
 
+pytestmark = pytest.mark.parametrize("search", SEARCHES, indirect=True)
 
-@pytest.fixture(params=SEARCHES)
+
+@pytest.fixture
 def search(request: pytest.FixtureRequest) -> Search:
     if request.param == "gpu":
         pytest.importorskip("torch")  # `make asan` has none
     return SEARCHES[request.param]
+
+
+Case = tuple[Embedding, Vectors, Ids]
+"""Words, queries and what the slow oracle says: asked once for all searches, which follow one another."""
+
+
+@lru_cache(maxsize=1)
+def cases_of_dimension(dimension: int) -> list[Case]:
+    cases = []
+    for words in (1, 2, TILE - 1, TILE, TILE + 1, 63, 64, 65, 700):
+        embedding = random_embedding(words, dimension)
+        noise = enumerate((1e-3, 1.0, 10.0, 50.0, 1e4, 1e6))
+        queries = np.concatenate(
+            [noisy_queries(embedding, epsilon, 40, seed=seed) for seed, epsilon in noise]
+        )
+        cases.append((embedding, queries, OracleNeighbours(embedding).nearest(queries)))
+    return cases
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 7, 50, 300, 301, 1024])
+def test_equal_to_the_oracle_at_every_size_and_noise_level(search: Search, dimension: int) -> None:
+    for embedding, queries, expected in cases_of_dimension(dimension):
+        assert np.array_equal(search(embedding).nearest(queries), expected), len(embedding)
+
+
+@lru_cache(maxsize=1)
+def hostile_case(make: str) -> tuple[Case, tuple[Ids, Floats]]:
+    embedding = HOSTILE[make]()
+    queries, oracle = hostile_queries(embedding), OracleNeighbours(embedding)
+    if len(embedding) > 1000:
+        queries = hostile_queries(embedding, count=20)
+    return (embedding, queries, oracle.nearest(queries)), oracle.nearest_k(queries[::30], 40)
+
+
+@pytest.mark.parametrize("make", HOSTILE)
+def test_equal_to_the_oracle_on_hostile_data(search: Search, make: str) -> None:
+    (embedding, queries, expected), (expected_ids, expected_distances) = hostile_case(make)
+    made = search(embedding)
+    assert np.array_equal(made.nearest(queries), expected)
+    assert not np.isin(expected, embedding.shadowed).any()
+    ids, distances = made.nearest_k(queries[::30], 40)
+    assert np.array_equal(ids, expected_ids)
+    assert np.allclose(distances, expected_distances, rtol=1e-12, atol=0)
+    assert np.array_equal(made.nearest_k(queries[::30], 1)[0][:, 0], expected[::30])
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    words=st.integers(1, 80),
+    dimension=st.integers(1, 9),
+    seed=st.integers(0, 2**32 - 1),
+    scale=st.sampled_from([1e-6, 1.0, 1e6]),
+)
+def test_equal_to_the_oracle_on_small_integer_grids(
+    search: Search, words: int, dimension: int, seed: int, scale: float
+) -> None:
+    # Coordinates from {-1, 0, 1} make exact ties common.
+    rng = np.random.default_rng(seed)
+    embedding = named((rng.integers(-1, 2, (words, dimension)) * scale).astype(np.float32))
+    queries = (rng.integers(-2, 3, (40, dimension)) * scale / 2).astype(np.float32)
+    assert np.array_equal(search(embedding).nearest(queries), OracleNeighbours(embedding).nearest(queries))
 
 
 def test_exact_ties_go_to_the_lowest_id(search: Search) -> None:

@@ -115,8 +115,8 @@ def calibrate(
     )
     try:
         with (
-            progress(f"calibrating {opened.name}", unit="words", quiet=quiet, stages=True) as report_words,
-            progress("drawing the page", unit="values of ε", quiet=quiet, stages=True) as report_page,
+            progress(f"calibrating {opened.name}", unit="words", quiet=quiet) as report_words,
+            progress("drawing the page", unit="values of ε", quiet=quiet) as report_page,
         ):
             result = calibration.calibrate(
                 opened,

@@ -41,12 +41,11 @@ def warnings_shown() -> Iterator[None]:
 
 
 @contextmanager
-def progress(label: str, *, unit: str, quiet: bool, stages: bool = False) -> Iterator[Report | None]:
-    """Show progress: lend what work reports to, or None if nothing is to be shown. Work in ``stages`` goes
-    through its units several times."""
-    from deniable.progress import Progress, Stages
+def progress(label: str, *, unit: str, quiet: bool) -> Iterator[Report | None]:
+    """Show progress: lend what work reports to, or None if nothing is to be shown."""
+    from deniable.progress import Progress
 
-    with (Stages if stages else Progress)(label, unit=unit) as shown:
+    with Progress(label, unit=unit) as shown:
         yield None if quiet else shown.report
 
 

@@ -148,8 +148,8 @@ def tune(
             warn(warning)
 
     with (
-        progress("looking at spaces", unit="words", quiet=quiet, stages=True) as looking,
-        progress("measuring", unit="releases", quiet=quiet, stages=True) as measuring,
+        progress("looking at spaces", unit="words", quiet=quiet) as looking,
+        progress("measuring", unit="releases", quiet=quiet) as measuring,
     ):
         found = tune_space(
             data,
@@ -171,7 +171,7 @@ def tune(
     if report is not None:
         tuning_page(found, name=new).write(report)
     if tuning.rays:
-        with progress(f"calibrating {new}", unit="words", quiet=quiet, stages=True) as calibrating:
+        with progress(f"calibrating {new}", unit="words", quiet=quiet) as calibrating:
             try:
                 isolated = calibrate_tuned(found, new, rays=tuning.rays, report=calibrating)
             except BaseException:

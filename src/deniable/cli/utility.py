@@ -91,8 +91,8 @@ def utility(
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
     with (
-        progress("preparing to decode", unit="words", quiet=quiet, stages=True) as preparing,
-        progress("releasing and learning", unit="releases", quiet=quiet, stages=True) as releasing,
+        progress("preparing to decode", unit="words", quiet=quiet) as preparing,
+        progress("releasing and learning", unit="releases", quiet=quiet) as releasing,
     ):
         found = measure_utility(
             data,

@@ -266,7 +266,7 @@ def compare(
         raise typer.BadParameter("give two or more embeddings")
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
-    with progress(f"calibrating {', '.join(names)}", unit="words", quiet=quiet, stages=True) as report:
+    with progress(f"calibrating {', '.join(names)}", unit="words", quiet=quiet) as report:
         compared = compare_embeddings(names, sample=sample, rays=rays, report=report)
     if figures is not None:
         from deniable.calibration.compare import average_lines

@@ -135,7 +135,7 @@ def compare(
     from deniable.lab.comparison import compare_mechanisms
     from deniable.lab.comparison.page import comparison_page
     from deniable.mechanisms.catalogue import parse_mechanism
-    from deniable.progress import Stages
+    from deniable.progress import Progress
     from deniable.records.reading import read_labelled
     from deniable.utility.classifiers import sklearn
     from deniable.words.never_release import NeverRelease
@@ -151,8 +151,8 @@ def compare(
     opened = [open_without(name, listed) for name in chosen]
     texts = read_labelled(data, label_column=label, text_column=text, called="label", **reading.reading())
     with (
-        Stages("comparing", unit="matches") as progress,
-        Stages("preparing to decode", unit="words") as preparing,
+        Progress("comparing", unit="matches") as progress,
+        Progress("preparing to decode", unit="words") as preparing,
     ):
 
         def prepare(done: int, total: int) -> None:
