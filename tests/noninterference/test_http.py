@@ -192,6 +192,25 @@ def test_long_words_do_not_show_over_http(served: Client) -> None:
     assert same
 
 
+def test_a_decision_over_http_hands_over_the_same(served: Client) -> None:
+    seen = []
+    for unknown in ("qwxyz", "kowalczykowskimartinez"):
+        rows = [f"{i},the {unknown} fox saw the king and the queen" for i in range(40)]
+        content = "\n".join(["id,text", *rows]).encode()
+        roles = {"column": "text", "keep": "id", "record_id": "id"}
+        asked = {"name": "rows.csv", "decision": "changes", "epsilon": 0.05, **roles}
+        job = served.upload(content, **asked).headers["location"]
+        told = served.wait_for(job.rpartition("/")[2])
+        assert told["state"] == "done", told["error"]
+        page = served.get(f"{job}/decision").body.decode()
+        assert unknown in page, "it is private, and not what may be handed over"
+        ways = [served.get(f"{job}/{name}") for name in ("output", "card")]
+        headers = [without(each.headers, {"date", "etag", "last-modified"}) for each in ways]
+        seen.append([without(told, {"id", "deleted_at"}), headers, [each.body for each in ways]])
+        assert served.ask("DELETE", job).status == 204
+    assert seen[0] == seen[1]
+
+
 async def lines_as_they_arrived(self: Releases, request: Any, prepared: Prepared) -> AsyncIterator[bytes]:
     async for lines in self.groups(request):
         read = [json.loads(line) for _, line in lines]

@@ -113,6 +113,7 @@ class Service:
             Endpoint("GET /jobs/{id}/output", files.output, {200: file}),
             Endpoint("GET /jobs/{id}/card", files.card, {200: _OBJECT}),
             Endpoint("GET /jobs/{id}/receipt", files.receipt, {200: _OBJECT}),
+            Endpoint("GET /jobs/{id}/decision", files.decision, {200: Content(str, ("text/html",))}),
             Endpoint("POST /guardrail", guard, {200: GuardrailReply}, GuardrailRequest),
             Endpoint(f"POST /guardrail{_LITELLM}", guard, {200: GuardrailReply}, GuardrailRequest),
             Endpoint("POST /v1/chat/completions", chat, {200: answer}, ChatRequest),

@@ -23,6 +23,7 @@ from deniable.errors import InvalidParameter, RecordError
 from deniable.progress import interrupted_by
 from deniable.records.formats.layout import format_of, released_name
 from deniable.release.card import ENDING as CARD
+from deniable.release.release import Release
 from deniable.service.checking import look_into
 from deniable.service.job_folder import JobFile, JobFolder
 from deniable.service.jobs import JobStore
@@ -41,6 +42,10 @@ from deniable.service.rules import Rules
 
 LONGEST_WAIT = 25.0
 BYTES_BETWEEN_LOOKS = 4 << 20
+MOST_REHEARSED = 16 << 20
+"""How large a file may be about which a decision is made."""
+
+_REHEARSED = ("txt", "csv", "tsv", "jsonl", "json")
 _SECONDS_BETWEEN_LOOKS = 0.05
 _LEAST_BYTES = 1 << 15
 _ENDINGS = ".txt, .csv, .tsv, .jsonl, .json, .parquet, .xlsx or .ods; all but the last three perhaps with .gz"
@@ -62,8 +67,12 @@ class Files:
         if format_of(Path(asked.name)) != "text" and not asked.columns:
             problem = "say which column holds private text; drop and keep say what becomes of the others"
             raise Refused(422, f"column: {problem}")
-        await self._rules.ready(asked.choice)
+        prepared = await self._rules.ready(asked.choice)
+        if asked.decision is not None:
+            _check_rehearsable(asked, prepared.release)
         async with self._received(request, asked) as job:
+            if asked.decision is not None and job.input(asked).stat().st_size > MOST_REHEARSED:
+                raise Refused(413, f"decision: is made here for files of at most {MOST_REHEARSED:,} bytes")
             job = self._store.submit(job, asked)
         return await self._reply(job, query.wait)
 
@@ -131,7 +140,18 @@ class Files:
     async def receipt(self, request: Request) -> Response:
         """Return the receipt, whose counts come from the private text: to be kept."""
         job = self._done(request)
-        return _file(beside(job.output(job.asked), ".receipt.json"), f"{job.asked.name}.receipt.json")
+        return _file(job.receipt(job.asked), f"{job.asked.name}.receipt.json")
+
+    async def decision(self, request: Request) -> Response:
+        """Return the decision page, whether the verdict was to release or not: it quotes the private text, to
+        be kept."""
+        job = self._store.find(request.path_params["id"])
+        reply = self._store.describe(job)
+        if reply.state in ("waiting", "working"):
+            raise Refused(409, "the job is not done yet", retry=1)
+        if not reply.decision:
+            raise Refused(404, "this job has no decision page")
+        return _file(job.decision_page, f"{reply.name}.decision.html")
 
     async def delete(self, request: Request) -> Response:
         """Delete a job with all that belongs to it; one that is worked on stops first, and 202 says that it
@@ -167,6 +187,7 @@ class Files:
                 keep=tuple(query.keep),
                 keep_sheets=tuple(query.keep_sheet),
                 record_id=query.record_id,
+                decision=query.decision,
             )
         if asked.record_id is not None and not self._rules.keyed:
             raise Refused(422, "record_id: means something only where the service draws from a key")
@@ -226,12 +247,25 @@ class Files:
         return job
 
 
+def _check_rehearsable(asked: JobFile, release: Release) -> None:
+    """Check that a decision can be made about a file: attackers read all of it at once.
+
+    :raises Refused: if not.
+    """
+    if asked.ending.lstrip(".") not in _REHEARSED:
+        raise Refused(422, f"decision: is made here for {', '.join(_REHEARSED)}; use `deniable release`")
+    if (release.record_epsilon, release.unknown, release.consistent) != (None, "perturb", False):
+        problem = "a budget per text, a consistent key and other policies for unknown words than perturb"
+        raise Refused(422, f"decision: {problem} cannot be rehearsed")
+
+
 def _output(job: JobFolder, headers: dict[str, str] | None = None) -> Response:
     return _file(job.output(job.asked), f"released-{released_name(job.asked.name)}", headers)
 
 
 def _file(path: Path, name: str, headers: dict[str, str] | None = None) -> Response:
     kind = "application/json" if name.endswith((CARD, ".receipt.json")) else "application/octet-stream"
+    kind = "text/html" if path.name == "decision.html" else kind
     return _FileThatMayGo(path, filename=name, media_type=kind, headers=headers)
 
 

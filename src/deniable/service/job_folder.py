@@ -2,8 +2,9 @@
 
 The folder of a job is named by a random id, which only its sender is told, and is open to its owner only. It
 holds ``job.json`` (what was asked for), ``state.json`` (how far it is), the input until the work ends, and
-then the output with its card and receipt; ``cancel`` if it is to be deleted. A folder gets its name when the
-whole input has arrived: one that ends in ``.upload`` was never asked to be worked on.
+then the output with its card and receipt, and the decision page if one was asked for; ``cancel`` if it is to
+be deleted. A folder gets its name when the whole input has arrived: one that ends in ``.upload`` was never
+asked to be worked on.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from deniable.atomic import lock, write_whole
+from deniable.atomic import beside, lock, write_whole
 from deniable.records.formats.layout import Layout, Roles, make_layout, released_name
-from deniable.service.messages import Choice, Refused, resolve
+from deniable.service.messages import Choice, DecisionWanted, Refused, resolve
 from deniable.service.replies import JobReply
 
 State = Literal["waiting", "working", "done", "failed"]
@@ -56,6 +57,7 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True):
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     keep_sheets: tuple[str, ...] = ()
+    decision: DecisionWanted | None = None
     settings: str = ""
 
     def layout(self, path: Path) -> Layout:
@@ -144,14 +146,33 @@ class JobFolder:
 
     def output(self, asked: JobFile) -> Path:
         """Return where the output lies once it is whole."""
+        if asked.decision is not None:
+            return self.decided / "hand-over" / released_name(f"released{asked.ending}")
         return self.path / released_name(f"output{asked.ending}")
+
+    def receipt(self, asked: JobFile) -> Path:
+        """Return where the receipt lies."""
+        output = self.output(asked)
+        return beside(
+            output if asked.decision is None else self.decided / "keep" / output.name, ".receipt.json"
+        )
+
+    @property
+    def decided(self) -> Path:
+        """The folder of a release by a decision."""
+        return self.path / "output"
+
+    @property
+    def decision_page(self) -> Path:
+        """Where the decision page lies, also of a job that failed by its verdict. It quotes the private
+        text."""
+        return self.path / "decision.html"
 
     def bytes_taken(self) -> int:
         """Return what it takes on the disk, or will take at least while it is worked on."""
-        with os.scandir(self.path) as entries:
-            sizes = {entry.name: entry.stat(follow_symlinks=False).st_size for entry in entries}
-        to_come = TIMES_THE_INPUT * sum(size for name, size in sizes.items() if name.startswith("input"))
-        return max(sum(sizes.values()), to_come)
+        sizes = {path: path.lstat().st_size for path in self.path.rglob("*")}
+        inputs = sum(size for path, size in sizes.items() if path.name.startswith("input"))
+        return max(sum(sizes.values()), TIMES_THE_INPUT * inputs)
 
     def drop_private(self) -> None:
         """Delete the input, and of a job that failed what there is of an output; this needs nothing that was

@@ -6,6 +6,7 @@ on where it was. Whatever is wrong with the folder of one job, all others are wo
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import secrets
 import shutil
@@ -20,11 +21,20 @@ from typing import Any, Self, cast
 import msgspec
 
 from deniable.atomic import write_whole
-from deniable.errors import DeniableError, InvalidParameter, RecordError, ResumeError, UnknownWord, printable
+from deniable.errors import (
+    DeniableError,
+    InvalidParameter,
+    RecordError,
+    ResumeError,
+    UnknownWord,
+    UnusableAuditData,
+    printable,
+)
 from deniable.progress import Progress, interrupted_by
 from deniable.records.describing import settings_digest
 from deniable.records.formats.opening import open_source
 from deniable.records.job import Job
+from deniable.release.release import Release
 from deniable.service.job_folder import (
     JOB_ID,
     TIMES_THE_INPUT,
@@ -52,6 +62,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NO_ROOM = "there is no room left for the release; try again later, or send less in one file"
 _NO_JOB = "there is no such job, or it was deleted"
 _OF_THE_SENDER = {"columns", "drop", "keep", "keep_sheets", "column", "delimiter", "encoding", "format"}
+_OF_THE_FILE = (UnknownWord, RecordError, UnusableAuditData)
 _OF_THE_SENDER |= {"record_epsilon", "record_id"}
 
 
@@ -167,6 +178,7 @@ class JobStore:
             raise Refused(503, "the state of this job cannot be read now", retry=5) from None
         kept = 60.0 * self._settings.jobs.keep_minutes
         known = msgspec.structs.asdict(state) | {"id": job.id, "name": asked.name}
+        known["decision"] = job.decision_page.is_file()
         known["deleted_at"] = None if state.ended is None else int(state.ended + kept)
         return msgspec.convert(known, JobReply)  # which has what a sender may know, and leaves out the rest
 
@@ -272,9 +284,15 @@ class JobStore:
             raise Refused(422, f"{problem}; send it again")
         working = Working(self, job)
         progress = cast("type[Progress]", working)
-        with open_source(path) as source, interrupted_by(working.check):
-            output = job.output(asked)
-            Job(private, source, layout, output, resume=True, progress=progress, through_links=False).run()
+        with interrupted_by(working.check):
+            if asked.decision is not None:
+                _decide(job, asked, release, progress)
+                return
+            with open_source(path) as source:
+                output = job.output(asked)
+                Job(
+                    private, source, layout, output, resume=True, progress=progress, through_links=False
+                ).run()
 
     def end(self, job: JobFolder, state: State, error: str | None = None) -> None:
         """Note that the work on a job has ended, and delete what is private of it."""
@@ -294,7 +312,7 @@ class JobStore:
         if isinstance(error, OSError):
             log_without_text(error)
             return _NO_ROOM if full else "the file could not be read or written"
-        if isinstance(error, UnknownWord | RecordError) and not isinstance(error, ResumeError):
+        if isinstance(error, _OF_THE_FILE) and not isinstance(error, ResumeError):
             said = _NO_ROOM if full else without_options(str(error))
         elif isinstance(error, InvalidParameter) and error.name in _OF_THE_SENDER:
             said = refusal_of(error).message
@@ -325,6 +343,39 @@ class JobStore:
             with locked(job) as mine:
                 if mine:
                     self._remove(job)
+
+
+def _decide(job: JobFolder, asked: JobFile, release: Release, progress: type[Progress]) -> None:
+    """Attack rehearsal draws of a file, make the decision page, and release the file if the verdict allows.
+
+    :raises Refused: if it does not.
+    """
+    from deniable.decision.flow import release_file  # attacks are loaded by who asks for them
+    from deniable.decision.page import decision_page
+
+    if job.output(asked).exists():  # of an attempt that ended before that was noted; nobody has seen it
+        shutil.rmtree(job.decided)
+    given = {each.name: getattr(release, each.name) for each in dataclasses.fields(release)}
+    risk = asked.choice.risk
+    decision = release_file(
+        job.input(asked),
+        job.decided,
+        text=asked.columns,
+        drop=asked.drop,
+        keep=asked.keep,
+        record_id=asked.record_id,
+        accept_changes=asked.decision == "changes",
+        resume=True,
+        progress=progress,
+        reading={"delimiter": asked.delimiter, "header": asked.header, "encoding": asked.encoding or "utf-8"},
+        **given | {"epsilon": release.epsilon if risk is None else None, "risk": risk},
+    )
+    page = decision_page(dataclasses.replace(decision, source=Path(asked.name)))
+    write_whole(job.decision_page, page.html() + "\n")
+    if not decision.released:
+        problem = f"the verdict is: {decision.verdict.answer}; the decision page says why"
+        more = "; decision=changes accepts the changes" if decision.verdict.may_release else ""
+        raise Refused(422, f"{problem}{more}")
 
 
 class Working:

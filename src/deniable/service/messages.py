@@ -23,11 +23,14 @@ log = logging.getLogger("deniable.service")
 
 RecordName = str | int
 Wanted = TypeVar("Wanted")
+DecisionWanted = Literal["release", "changes"]
 FILE_NAME = r"^\w[\w .()+-]{0,119}$"
 
 LOGGED = "something went wrong here; the operator finds the place in the log"
 _MOST_PLACES = 6
-_OPTION = re.compile(r"--(column|drop|keep|keep-sheet|delimiter|encoding|record-id|no-header)\b(?: (?='))?")
+_OPTION = re.compile(
+    r"--(column|text|drop|keep-sheet|keep|delimiter|encoding|record-id|no-header)\b(?: (?='))?"
+)
 _FOR_A_TERMINAL = {
     f"; {TO_SEE_THE_NAMES}": "",
     "; the work can be continued with resume=True": "",
@@ -153,6 +156,13 @@ class UploadQuery(FileQuery):
     keep: Annotated[list[str], Meta(description="Columns that are released as they are.")] = []
     keep_sheet: Annotated[list[str], Meta(description="Other sheets, released as they are.")] = []
     record_id: Annotated[str | None, Meta(description="The column that names records, with a key.")] = None
+    decision: Annotated[
+        DecisionWanted | None,
+        Meta(
+            description="Attack rehearsal draws first, make the decision page, and release only if the "
+            "verdict is release, or also if it is release with changes."
+        ),
+    ] = None
     wait: Annotated[
         float,
         Meta(
@@ -241,7 +251,10 @@ def without_options(said: str) -> str:
     for words, instead in _FOR_A_TERMINAL.items():
         said = said.replace(words, instead)
     return _OPTION.sub(
-        lambda option: "header=false" if option[1] == "no-header" else f"{option[1].replace('-', '_')}=", said
+        lambda option: {"no-header": "header=false", "text": "column="}.get(
+            option[1], f"{option[1].replace('-', '_')}="
+        ),
+        said,
     )
 
 

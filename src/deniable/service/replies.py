@@ -78,7 +78,8 @@ class CheckReply(Reply):
 
 
 class JobReply(Reply):
-    """The state of a job. All of it is deleted at ``deleted_at``, in seconds since 1970."""
+    """The state of a job. All of it is deleted at ``deleted_at``, in seconds since 1970. ``decision`` says
+    whether there is a decision page."""
 
     id: str
     state: JobState
@@ -88,6 +89,7 @@ class JobReply(Reply):
     error: str | None = None
     name: str = ""
     deleted_at: int | None = None
+    decision: bool = False
 
 
 class Outcome(Reply):

@@ -5,6 +5,9 @@ import { element } from "./draw.js";
 
 const byId = (id) => document.getElementById(id);
 
+// A sentence with its `code`.
+const prose = (says) => (says ?? "").split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part));
+
 // A type in a few words, with links to the types it is made of.
 function typeOf(schema) {
   if (schema === undefined) return ["nothing"];
@@ -19,7 +22,7 @@ function typeOf(schema) {
 }
 
 function table(title, rows) {
-  const body = rows.map(([name, type, says]) => element("tr", {}, element("th", { scope: "row" }, element("code", {}, name)), element("td", {}, ...type), element("td", {}, says ?? "")));
+  const body = rows.map(([name, type, says]) => element("tr", {}, element("th", { scope: "row" }, element("code", {}, name)), element("td", {}, ...type), element("td", {}, ...prose(says))));
   return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, element("table", {}, element("caption", { class: "quiet" }, title), element("tbody", {}, ...body)));
 }
 
@@ -32,7 +35,7 @@ function endpoint(path, method, operation) {
   if (operation.parameters.length) parts.push(table("Parameters", operation.parameters.map((each) => [each.name + (each.required ? "" : "?"), typeOf(each.schema), each.description])));
   if (operation.requestBody) parts.push(table("Body", contentRows(operation.requestBody.content)));
   parts.push(table("Replies", Object.entries(operation.responses).map(([status, reply]) => [status, contentRows(reply.content).flatMap(([, type]) => type), reply.description])));
-  return element("details", { class: "endpoint" }, element("summary", {}, element("code", {}, `${method.toUpperCase()} ${path}`), ` ${operation.summary}`), ...parts);
+  return element("details", { class: "endpoint" }, element("summary", {}, element("code", {}, `${method.toUpperCase()} ${path}`), " ", ...prose(operation.summary)), ...parts);
 }
 
 async function begin() {
@@ -42,7 +45,7 @@ async function begin() {
     byId("about").textContent = `deniable ${info.version}. ${info.description}`;
     byId("endpoints").replaceChildren(...Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => endpoint(path, method, operation))));
     byId("schemas").replaceChildren(...Object.entries(components.schemas).map(([name, schema]) => element("div", { id: name },
-      element("h3", {}, name), element("p", { class: "quiet" }, schema.description ?? ""),
+      element("h3", {}, name), element("p", { class: "quiet" }, ...prose(schema.description)),
       table(`Fields of ${name}`, Object.entries(schema.properties ?? {}).map(([field, about]) => [field + (schema.required?.includes(field) ? "" : "?"), typeOf(about), about.description])))));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;

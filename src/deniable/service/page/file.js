@@ -6,6 +6,8 @@ import { element } from "./draw.js";
 const byId = (id) => document.getElementById(id);
 const BY_LINES = /\.(txt|text|log|csv|tsv|tab|jsonl|ndjson)$/i;
 const MOST_TO_LOOK_AT = 1 << 22;
+const REHEARSED = /\.(txt|csv|tsv|jsonl|json)$/i;
+const MOST_REHEARSED = 1 << 24;
 const ROLES = [["", "choose …"], ["column", "replace its words"], ["drop", "leave it out"], ["keep", "release it as it is"]];
 const SHEET_ROLES = [["", "choose …"], ["keep_sheet", "release it as it is"]];
 
@@ -67,6 +69,7 @@ export function fileSection(stateOf, choice) {
     if (tables) byId("delimiter").value = found.delimiter === "\t" ? "tab" : found.delimiter;
     byId("encoding").value = found.encoding;
     byId("roles-row").hidden = plain && !found.sheets.length;
+    byId("decision-row").hidden = !REHEARSED.test(file.name) || file.size > MOST_REHEARSED;
     byId("id-row").hidden = plain || !stateOf().allowed.keyed;
     byId("findings").replaceChildren(...found.findings.map((says) => element("li", {}, says)));
     byId("roles").tBodies[0].replaceChildren(...plain ? [] : found.columns.map(columnRow), ...found.sheets.map(sheetRow));
@@ -140,6 +143,7 @@ export function fileSection(stateOf, choice) {
     const query = [...reading().filter(([name]) => name !== "encoding" && name !== "delimiter"), ...rolesOf(), ["encoding", found.encoding]];
     if (found.delimiter !== null) query.push(["delimiter", found.delimiter]);
     if (stateOf().allowed.keyed && !byId("id-row").hidden) query.push(["record_id", byId("record-id").value]);
+    if (!byId("decision-row").hidden && byId("decision").value) query.push(["decision", byId("decision").value]);
     byId("job-done").hidden = byId("job-receipt").hidden = true;
     say("Sending the file …");
     byId("release-file").disabled = true;
@@ -156,7 +160,7 @@ export function fileSection(stateOf, choice) {
   async function follow(begun) {
     job = begun;
     while (job.state === "waiting" || job.state === "working") {
-      byId("job-says").textContent = job.state === "waiting" ? "Waiting for its turn …" : "Releasing …";
+      byId("job-says").textContent = job.state === "waiting" ? "Waiting for its turn …" : job.unit === "steps" ? "Attacking rehearsal draws …" : "Releasing …";
       const shown = byId("job-progress");
       shown.hidden = false;
       if (job.total) { shown.max = job.total; shown.value = job.done; } else shown.removeAttribute("value");
@@ -170,13 +174,16 @@ export function fileSection(stateOf, choice) {
       }
     }
     byId("job-progress").hidden = true;
-    if (job.state === "failed") { say(`It was not released: ${job.error}`); return; }
-    byId("job-says").textContent = "Released.";
-    byId("job-done").hidden = byId("job-receipt").hidden = false;
+    const done = job.state === "done";
+    say(done ? "Released." : `It was not released: ${job.error}`);
+    byId("job-done").hidden = byId("get-receipt").hidden = !done;
+    byId("get-decision").hidden = !job.decision;
+    byId("job-receipt").hidden = !done && !job.decision;
     byId("deleted-at").textContent = `at ${new Date(1000 * job.deleted_at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`;
     const released = `released-${file.name}${/\.ods$/i.test(file.name) ? ".xlsx" : ""}`;
     for (const [id, path, name] of [
       ["get-output", "output", released], ["get-card", "card", `${released}.card.json`], ["get-receipt", "receipt", `${file.name}.receipt.json`],
+      ["get-decision", "decision", `${file.name}.decision.html`],
     ]) {
       byId(id).onclick = (event) => { event.preventDefault(); download(`/jobs/${job.id}/${path}`, name); };
     }

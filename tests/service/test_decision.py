@@ -1,0 +1,91 @@
+"""A decision about a file: attacks on rehearsal draws, a page for its sender alone, and a release by its
+verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deniable import Embedding
+from deniable.noise.key_file import write_new_key
+from deniable.service import files
+from tests.service.running import OCTETS, Client, allowed, make_settings, running, wait_until
+from tests.support.private_pairs import embedding
+
+ROWS = "id,text\n" + "".join(f"{i},the zorblattsecret fox saw the king\n" for i in range(40))
+CERTAIN, VAGUE = 2.0, 0.05
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Embedding, "open", lambda *_: embedding())
+
+
+def decide(client: Client, **query: object) -> tuple[str, dict[str, object]]:
+    asked = {"name": "rows.csv", "column": "text", "keep": "id", "decision": "release"} | query
+    reply = client.upload(ROWS.encode(), **asked)
+    assert reply.status == 202, reply.body
+    return reply.headers["location"], client.wait_for(reply.json()["id"])
+
+
+def test_a_file_is_released_by_its_verdict_with_a_page_for_its_sender(tmp_path: Path) -> None:
+    write_new_key(tmp_path / "key")
+    with running(make_settings(tmp_path, release=allowed(key_file=str(tmp_path / "key")))) as client:
+        job, told = decide(client, decision="changes", epsilon=VAGUE, record_id="id")
+        assert (told["state"], told["decision"]) == ("done", True), told
+        page, output = client.get(f"{job}/decision"), client.get(f"{job}/output")
+        card, receipt = client.get(f"{job}/card").json(), client.get(f"{job}/receipt")
+        assert page.headers["content-type"].startswith("text/html")
+        assert "rows.csv.decision.html" in page.headers["content-disposition"]
+        assert b"rows.csv" in page.body
+        assert b"zorblattsecret" in page.body, "it shows texts before and after: it is private"
+        assert b"zorblattsecret" not in output.body
+        assert len(output.body.splitlines()) == 41
+        assert card["columns"] == ["text"]
+        assert receipt.status == 200
+        folder = tmp_path / "jobs" / job.rpartition("/")[2]
+        assert not list(folder.glob("input*"))
+        assert client.ask("DELETE", job).status == 204
+        assert not folder.exists()
+
+
+def test_a_verdict_not_to_release_leaves_its_page_and_nothing_else(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path)) as client:
+        job, told = decide(client, epsilon=CERTAIN)
+        assert (told["state"], told["decision"]) == ("failed", True), told
+        assert "the verdict is: " in str(told["error"])
+        assert client.get(f"{job}/decision").status == 200
+        assert client.get(f"{job}/output").status == 422
+        folder = tmp_path / "jobs" / job.rpartition("/")[2]
+        kept = {"job.json", "state.json", "decision.html"}
+        wait_until(lambda: {path.name for path in folder.iterdir()} == kept)  # noted first, then deleted
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "said"),
+    [
+        ({"name": "rows.parquet"}, 422, "decision"),
+        ({"name": "rows.csv.gz"}, 422, "decision"),
+        ({"unknown": "redact"}, 422, "decision"),
+        ({"decision": "always"}, 422, "decision"),
+        ({}, 413, "decision"),
+    ],
+)
+def test_what_cannot_be_rehearsed_is_refused_at_once(
+    tmp_path: Path, query: dict[str, object], status: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MOST_REHEARSED", 100)
+    asked = {"name": "rows.csv", "column": "text", "keep": "id", "decision": "release"} | query
+    with running(make_settings(tmp_path)) as client:
+        reply = client.upload(ROWS.encode(), headers=OCTETS, **asked)
+        assert (reply.status, said in reply.error) == (status, True), reply.body
+        assert not list((tmp_path / "jobs").iterdir())
+
+
+def test_a_job_without_a_decision_has_no_page(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path)) as client:
+        reply = client.send(keep=["id", "note"], wait=600)
+        job = reply.headers["location"]
+        assert client.get(job).json()["decision"] is False
+        assert client.get(f"{job}/decision").status == 404
