@@ -197,8 +197,8 @@ def test_a_decision_over_http_hands_over_the_same(served: Client) -> None:
     for unknown in ("qwxyz", "kowalczykowskimartinez"):
         rows = [f"{i},the {unknown} fox saw the king and the queen" for i in range(40)]
         content = "\n".join(["id,text", *rows]).encode()
-        roles = {"column": "text", "keep": "id", "record_id": "id"}
-        asked = {"name": "rows.csv", "decision": "changes", "epsilon": 0.05, **roles}
+        roles: dict[str, Any] = {"column": "text", "keep": "id", "record_id": "id"}
+        asked: dict[str, Any] = {"name": "rows.csv", "decision": "changes", "epsilon": 0.05, **roles}
         job = served.upload(content, **asked).headers["location"]
         told = served.wait_for(job.rpartition("/")[2])
         assert told["state"] == "done", told["error"]

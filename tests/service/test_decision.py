@@ -4,6 +4,7 @@ verdict."""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Embedding, "open", lambda *_: embedding())
 
 
-def decide(client: Client, **query: object) -> tuple[str, dict[str, object]]:
+def decide(client: Client, **query: Any) -> tuple[str, dict[str, Any]]:
     asked = {"name": "rows.csv", "column": "text", "keep": "id", "decision": "release"} | query
     reply = client.upload(ROWS.encode(), **asked)
     assert reply.status == 202, reply.body
@@ -73,7 +74,7 @@ def test_a_verdict_not_to_release_leaves_its_page_and_nothing_else(tmp_path: Pat
     ],
 )
 def test_what_cannot_be_rehearsed_is_refused_at_once(
-    tmp_path: Path, query: dict[str, object], status: int, said: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, query: dict[str, Any], status: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "MOST_REHEARSED", 100)
     asked = {"name": "rows.csv", "column": "text", "keep": "id", "decision": "release"} | query
