@@ -22,8 +22,8 @@ from scripts.pages import options_of, table
 
 from benchmarks.machine import machine, texts_by_rank, timed
 from deniable import Embedding, Multivariate, Privatizer
+from deniable.decoding.decoder import considered_words, open_channel
 from deniable.decoding.files import decode_file
-from deniable.decoding.received import open_channel
 from deniable.decoding.word_use import measure_word_use
 from deniable.neighbours.threads import threads
 from deniable.records import privatize_file
@@ -66,7 +66,8 @@ def parts(folder: Path, words: int, few: int) -> list[tuple[str, int, Callable[[
     effort: dict[str, Any] = {"support": len(embedding), "effort": DIRECTIONS}
 
     def channel() -> object:
-        return open_channel(card, embedding, support=len(embedding), directions=DIRECTIONS)
+        words = considered_words(card, embedding, len(embedding))
+        return open_channel(card, embedding, words, directions=DIRECTIONS)
 
     def decode(**how: Any) -> object:
         return decode_file(released, folder / "decoded.csv", card, column="text", **effort, **how)

@@ -49,7 +49,7 @@ def covered(
             expected = learn_shares(
                 channel, total - held_out, held_out=held_out, start=start, weight=weight
             ).shares
-        found = FrequencyEstimator(channel, expected, observed=total).estimate(counts)
+        found = FrequencyEstimator(channel, expected, observed=total).estimate(counts)[0]
         found = replace(found, errors=narrower * found.errors)
         known = found.words < WORDS
         ids = found.words[known]
@@ -105,10 +105,10 @@ def test_groups_are_estimated_as_each_by_itself() -> None:
     )
     records = np.arange(60)
     groups = [np.flatnonzero(records % 4 == number) for number in range(3)]
-    together = estimator.estimate_groups(counts, groups)
+    together = estimator.estimate(counts, groups)
     alone = [records, *groups, *(np.setdiff1d(records, own) for own in groups)]
     for found, own in zip(together, alone, strict=True):
-        expected = estimator.estimate(counts[own])
+        expected = estimator.estimate(counts[own])[0]
         assert found.shares == pytest.approx(expected.shares)
         assert found.errors == pytest.approx(expected.errors)
         assert (found.total, found.records) == (expected.total, expected.records)
@@ -141,7 +141,7 @@ def covered_in_many_words(
         ).shares
         text = np.repeat(channel.inputs, np.random.default_rng(3).multinomial(100_000, learnt))
         rehearsal = np.bincount(Draws(made, seed=11).of_each(text), minlength=size).astype(float)
-        found = FrequencyEstimator(channel, learnt, observed=total, rehearsal=rehearsal).estimate(counts)
+        found = FrequencyEstimator(channel, learnt, observed=total, rehearsal=rehearsal).estimate(counts)[0]
         found = replace(found, errors=narrower * found.errors)
         truth = np.bincount(ids, minlength=size + 1)[found.words] / number
         holds, in_use = (found.lower <= truth) & (truth <= found.upper), truth > 0.0

@@ -10,7 +10,7 @@ from deniable.arrays import Floats
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
 from deniable.decoding.posterior import make_posterior
-from deniable.decoding.shares import learn_shares, mean_log_likelihood, select_seen, update
+from deniable.decoding.shares import learn_shares, select_seen, update
 from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.channel.test_channel import dense
 from tests.decoding import direct
@@ -130,14 +130,14 @@ def test_another_epsilon_gives_another_posterior() -> None:
 def test_a_step_is_that_of_the_definition_and_the_likelihood_never_falls(channel: Channel) -> None:
     observed = np.random.default_rng(2).integers(0, 50, WORDS).astype(np.float64)
     matrix = dense(channel)
-    shares = uneven(len(channel))
+    shares, before = uneven(len(channel)), -np.inf
     for _ in range(4):
         made, likelihood = update(channel, observed, shares)
         assert _by_id(channel, made) == pytest.approx(
             direct.updated(matrix, _by_id(channel, shares), observed), abs=CLOSE
         )
-        assert mean_log_likelihood(channel, observed, made) >= likelihood - 1e-12
-        shares = made
+        assert likelihood >= before - 1e-12
+        shares, before = made, likelihood
 
 
 def test_public_shares_count_as_words_that_were_seen(channel: Channel) -> None:
@@ -172,7 +172,6 @@ def test_held_out_records_stop_the_update_before_it_explains_chance() -> None:
     ]
     learn, hold = (np.bincount(each, minlength=WORDS).astype(np.float64) for each in draws)
     stopped, whole = learn_shares(channel, learn, held_out=hold), learn_shares(channel, learn + hold)
-    assert stopped.stopped_by == "held-out records"
     assert stopped.steps < whole.steps
     far = [0.5 * np.abs(_by_id(channel, found.shares)[:WORDS] - truth).sum() for found in (stopped, whole)]
     assert far[0] < far[1]
@@ -190,8 +189,7 @@ def test_what_was_not_released_has_no_say(channel: Channel, monkeypatch: pytest.
     assert select_seen(channel, learn + hold)[0] is channel
     whole = learn_shares(channel, learn, held_out=hold, start=start)
     assert few.shares == pytest.approx(whole.shares, rel=1e-9)
-    assert (few.steps, few.stopped_by) == (whole.steps, whole.stopped_by)
-    assert (few.log_likelihood, few.blind) == pytest.approx((whole.log_likelihood, whole.blind), rel=1e-12)
+    assert few.steps == whole.steps
 
 
 @pytest.mark.parametrize("weight", [0.0, 3.0])
@@ -212,7 +210,6 @@ def test_words_that_are_never_released_teach_nothing(possible: float, weight: fl
             channel, learn if learn.any() else never, held_out=hold, start=start, weight=weight
         )
         assert found.shares.sum() == pytest.approx(1.0)
-        assert np.isfinite([found.log_likelihood, found.blind]).all()
         if not possible:
             assert found.shares == pytest.approx(start)
     moved, _ = update(channel, never + other, start)

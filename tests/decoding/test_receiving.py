@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, Release
 from deniable.channel import rows
-from deniable.decoding.decoder import Decoder
+from deniable.decoding.decoder import Decoder, considered_words, open_channel
 from deniable.decoding.files import decode_file
-from deniable.decoding.received import open_channel
 from deniable.decoding.word_use import measure_word_use, rehearse
 from deniable.embeddings import store
 from deniable.errors import MalformedCard, NotThisRelease, RecordError
@@ -165,11 +164,8 @@ def test_a_rehearsed_release_keeps_the_words_that_the_release_kept() -> None:
 def test_the_support_is_what_was_asked_for(tmp_path: Path) -> None:
     _, card = released(1)
     space = embedding_of()
-    assert open_channel(card, space, support=10, directions=20).inputs.tolist() != list(range(WORDS + 1))
-    assert sorted(open_channel(card, space, support=10, directions=20).inputs.tolist()) == [
-        *range(10),
-        space.unknown_id,
-    ]
+    inputs = open_channel(card, space, considered_words(card, space, 10), directions=20).inputs
+    assert sorted(inputs.tolist()) == [*range(10), space.unknown_id]
     public = tmp_path / "public.txt"
     public.write_text(f"{NAMES[30]} {NAMES[31]} {NAMES[30]}\n{NAMES[31]} {NAMES[2]}\n")
     texts, card = released(100)
@@ -183,9 +179,12 @@ def test_a_channel_for_few_words_is_coarser_and_one_of_single_columns_is_not(
 ) -> None:
     monkeypatch.setattr(rows, "FEWEST_INPUTS", 2)
     card, space = make_private().card, embedding_of()
-    asked = open_channel(card, space, outputs=np.arange(3), words=20)
+    inputs = considered_words(card, space, WORDS)
+    asked = open_channel(card, space, inputs, outputs=np.arange(3))
     assert asked.asked is not None
-    few, some, many, all_ = (open_channel(card, space, words=words) for words in (20, 5_000, 50_000, None))
+    few, some, many, all_ = (
+        open_channel(card, space, inputs, words=words) for words in (20, 5_000, 50_000, None)
+    )
     assert few.method == "points"
     assert few.directions < some.directions < many.directions == all_.directions == asked.directions
 

@@ -14,7 +14,7 @@ from deniable.report.wording import percent_fixed, percent_signed
 
 if TYPE_CHECKING:
     from deniable.decoding.files import LearningOptions
-    from deniable.decoding.word_use import WordUse, WordUseFindings
+    from deniable.decoding.word_use import WordUseFindings
     from deniable.release.card import Card
 
 _UNCHANGED = 0.99
@@ -258,38 +258,34 @@ def _say_if_unchanged(unchanged: float, mechanism: str, epsilon: float) -> None:
 
 
 def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> None:
-    from deniable.decoding.word_use import needed_in_words
     from deniable.records.formats.columns import number_of
 
-    console = open_console()
-    everything = found.everything
+    console, everything = open_console(), found.everything
     how = f"{found.mechanism} at ε = {found.epsilon:g} on {found.embedding}"
     console.print(f"{_read(everything.words, everything.records)}, {how}")
     known = everything.known
     console.print(f"it says something of {len(known):,} of {number_of(len(everything.uses), 'word')}")
     if known:
-        console.print(
-            make_table(["word", "at least", "share", "at most"], [_row(use) for use in known[:15]], left=(0,))
-        )
-    if needed := needed_in_words(everything):
-        console.print(needed)
-    if found.by is not None and not found.groups:
-        console.print(f"\nall words stand in one group of {found.by}: there is nothing to compare it with")
-    elif found.by is not None:
-        compared = f"{len(found.differences):,} of {found.compared:,} comparisons of a word in a group"
-        console.print(
-            f"\n{compared} with all other records stand out; all intervals hold at once in 95 % of releases"
-        )
-        rows = []
-        for each in found.differences[:15]:
-            ends = f"{percent_signed(each.low)} to {percent_signed(each.high)}"
-            rows.append([each.group, each.word, percent_signed(each.difference), ends])
+        rows = [
+            [use.word, *(percent_fixed(share, 2) for share in (use.share_low, use.share, use.share_high))]
+            for use in known[:15]
+        ]
+        console.print(make_table(["word", "at least", "share", "at most"], rows, left=(0,)))
+    if everything.needed:
+        console.print(everything.needed)
+    if found.by is not None:
+        console.print(f"\n{found.comparison}")
+        rows = [
+            [
+                each.group,
+                each.word,
+                percent_signed(each.difference),
+                f"{percent_signed(each.low)} to {percent_signed(each.high)}",
+            ]
+            for each in found.differences[:15]
+        ]
         if rows:
             console.print(make_table(["group", "word", "difference", "interval"], rows, left=(0, 1)))
     for what, path in (("All words: ", output), ("A page: ", report)):
         if path is not None:
             console.print(f"{what}{path}")
-
-
-def _row(use: WordUse) -> list[str]:
-    return [use.word, *(percent_fixed(share, 2) for share in (use.share_low, use.share, use.share_high))]

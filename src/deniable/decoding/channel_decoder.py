@@ -15,7 +15,7 @@ from deniable.arrays import Floats, Ids, Vectors
 from deniable.channel.channel import Channel
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.ngrams import Bigrams
-from deniable.decoding.posterior import MOST_CANDIDATES, Posterior, make_posterior
+from deniable.decoding.posterior import Posterior, make_posterior
 from deniable.decoding.reading import Reading
 from deniable.decoding.shares import MOST_STEPS, LearntShares, learn_shares
 from deniable.embeddings.embedding import Embedding
@@ -59,7 +59,6 @@ class ChannelDecoder:
     inputs: Ids
     shares: Floats
     marks: tuple[str, ...]
-    _candidates = MOST_CANDIDATES
     learnt: LearntShares
     counts: ReleasedCounts
 
@@ -70,12 +69,10 @@ class ChannelDecoder:
         *,
         context: Bigrams | None = None,
         marks: Iterable[str] = (),
-        candidates: int = MOST_CANDIDATES,
     ) -> None:
-        """Decode by Bayes' rule with a prior over the channel's inputs; even shares without one.
+        """Decode by Bayes' rule with a prior over the channel's inputs, by default an even one.
 
-        ``context`` are bigrams of public text over the same embedding. ``marks`` stand in released text for
-        no word.
+        ``context`` are bigrams of public text over the same embedding. ``marks`` stand for no word.
 
         :raises InvalidParameter: if the prior or the language model does not fit the channel.
         """
@@ -84,7 +81,6 @@ class ChannelDecoder:
         self.inputs, self.shares = channel.inputs[order], self.prior[order]
         self.marks = tuple(marks)
         self.context = None if context is None else ContextDecoder(channel, context, self.prior)
-        self._candidates = candidates
 
     @classmethod
     def learn_from(
@@ -143,8 +139,8 @@ class ChannelDecoder:
         return [None if text is None else words for text, words in zip(texts, decoded, strict=True)]
 
     def likeliest(self, texts: Sequence[str | None], *, report: Report | None = None) -> Iterator[Ids]:
-        """Yield for each text the id of the likeliest input word at each place; what cannot have been
-        released stays unknown."""
+        """Yield the ids of the likeliest input words of each text; what cannot have been released stays
+        unknown."""
         unknown = self.embedding.unknown_id
         for ids, reading in zip(self._ids(texts), self._readings(texts, report), strict=True):
             answer = np.full(len(ids), unknown, dtype=np.int64)
@@ -168,8 +164,7 @@ class ChannelDecoder:
     def candidates_in(
         self, texts: Sequence[str | None], *, top: int = 5, report: Report | None = None
     ) -> Iterator[list[tuple[str, list[Candidate]]]]:
-        """Yield for each text its released words, each with the words that are likeliest behind it; none for
-        what was not released."""
+        """Yield the released words of each text, each with the words that are likeliest behind it."""
         unknown = self.embedding.unknown_id
         for ids, reading in zip(self._ids(texts), self._readings(texts, report), strict=True):
             places = np.cumsum(ids != unknown) - 1
@@ -185,11 +180,9 @@ class ChannelDecoder:
     def expected_counts(
         self, texts: Sequence[str | None], *, least: float = LEAST_COUNT, report: Report | None = None
     ) -> csr_matrix:
-        """Return how often each input word is expected in each text: one row a text, one column for each of
-        ``input_words``.
+        """Return how often each input word is expected in each text: rows are texts, columns ``input_words``.
 
-        Counts below ``least`` are left out: there are thousands in every text, and together they say next to
-        nothing.
+        Counts below ``least`` are left out: every text has thousands, which together say next to nothing.
 
         :raises InvalidParameter: if ``least`` is no number from 0 to 1.
         """
@@ -225,8 +218,7 @@ class ChannelDecoder:
     def expected_words(
         self, texts: Sequence[str | None], *, least: float = LEAST_COUNT
     ) -> Iterator[dict[str, float] | None]:
-        """Yield for each text the words that are expected in it and how often, the most frequent first; None
-        for None."""
+        """Yield how often words are expected in each text, the most frequent first; None for None."""
         counts, words = self.expected_counts(texts, least=least), self.input_words
         for text, start, end in zip(texts, counts.indptr[:-1], counts.indptr[1:], strict=True):
             part, columns = counts.data[start:end], counts.indices[start:end]
@@ -234,8 +226,7 @@ class ChannelDecoder:
             yield None if text is None else {words[columns[i]]: float(part[i]) for i in order}
 
     def expected_vectors(self, texts: Sequence[str | None], *, report: Report | None = None) -> Vectors:
-        """Return the mean vector that is expected of the words of each text; zeros for a text without a
-        word."""
+        """Return the expected mean vector of the words of each text; zeros for a text without a word."""
         if self.context is None:
             counts = self._counts(texts)
             vectors = self.embedding.rows(self.channel.inputs).astype(np.float64)
@@ -261,7 +252,7 @@ class ChannelDecoder:
     @cached_property
     def bayes(self) -> Posterior:
         """The posterior of every released word by itself."""
-        return make_posterior(self.channel, self.prior, candidates=self._candidates)
+        return make_posterior(self.channel, self.prior)
 
     @cached_property
     def _words(self) -> list[str]:
@@ -278,8 +269,7 @@ class ChannelDecoder:
         return counts
 
     def _check(self, outputs: Ids) -> None:
-        """Check that the channel knows these released words: of others the decoder would repeat the prior,
-        and nobody would see it."""
+        """Check that the channel knows these words: for others the decoder would repeat the prior."""
         missing = outputs[~self.channel.knows(outputs)]
         if len(missing):
             problem = "was not in the texts that this decoder is for; learn it with every_word=True"
@@ -302,8 +292,7 @@ class ChannelDecoder:
         return counts
 
     def _readings(self, texts: Sequence[str | None], report: Report | None) -> Iterator[Reading | None]:
-        """Yield what is read in each text in context, at the places of released words; None where there is no
-        context."""
+        """Yield what is read in context at the released words of each text; None without context."""
         if self.context is None:
             yield from (None for _ in texts)
             return

@@ -1,5 +1,4 @@
-"""Released files as their receiver reads them: decoded into another file, or candidates with their
-probabilities."""
+"""Released files decoded into another file, or into candidates with their probabilities."""
 
 from __future__ import annotations
 

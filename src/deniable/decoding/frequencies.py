@@ -24,7 +24,7 @@ these shares, from a public seed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +32,8 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
+from deniable.decoding.shares import check_numbers
 from deniable.errors import InvalidParameter
-from deniable.progress import Report
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -63,11 +63,10 @@ _SURELY = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Frequencies:
-    """Estimated shares of words: ``words`` are ids, ``shares`` their share of all words, ``errors`` standard
-    errors.
+    """Estimated shares of words: ``words`` are ids, ``errors`` standard errors.
 
-    ``informed`` says for which words the release says more than what was expected before. ``total`` is how
-    many words were released.
+    ``expected`` are the shares that were expected before, ``before`` the error that these may have, and
+    ``total`` is how many words were released.
     """
 
     words: Ids = field(repr=False)
@@ -92,8 +91,7 @@ class Frequencies:
 
     @property
     def informed(self) -> Any:
-        """Whether the release says something of each word: its interval is narrow, and narrower than what was
-        thought possible before."""
+        """Whether the interval of each word is narrow, and narrower than what was thought possible before."""
         return (self.errors < 0.9 * self.before) & (self.upper - self.lower < _TELLS_NOTHING)
 
 
@@ -108,7 +106,6 @@ class FrequencyEstimator:
         observed: Floats,
         rehearsal: Floats | None = None,
         most: int = MOST_WORDS,
-        report: Report | None = None,
     ) -> None:
         """Find the weights g of the most frequent words.
 
@@ -118,12 +115,7 @@ class FrequencyEstimator:
 
         :raises InvalidParameter: if the shares do not fit the channel, or nothing was released.
         """
-        if len(expected) != len(channel) or not expected.sum() > 0.0:
-            raise InvalidParameter(
-                "expected",
-                f"{len(expected):,} numbers",
-                f"must be {len(channel):,} shares, one for each input word",
-            )
+        check_numbers("expected", expected, len(channel))
         words = int(observed.sum())
         if words < 1:
             raise InvalidParameter("observed", words, "nothing was released, so nothing can be said of it")
@@ -147,26 +139,18 @@ class FrequencyEstimator:
         from scipy.linalg import cho_factor
 
         self._factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        self._report = report
 
     @property
     def words(self) -> Ids:
         """The input words that are estimated, ``unknown_id`` for ⊥."""
         return self._channel.inputs[self.rows]
 
-    def estimate(self, counts: csr_array) -> Frequencies:
-        """Return the frequencies behind records, given as counts of released words, one row each.
-
-        :raises InvalidParameter: if the records hold no word.
-        """
-        return self.estimate_groups(counts, [])[0]
-
-    def estimate_groups(self, counts: csr_array, groups: list[Ids]) -> list[Frequencies]:
+    def estimate(self, counts: csr_array, groups: Sequence[Ids] = ()) -> list[Frequencies]:
         """Return the frequencies behind all records, then those of each group, then those behind all other
         records for each group.
 
-        Groups are numbers of records, without a record in two of them. Each word is looked at once, however
-        many groups there are.
+        ``counts`` are those of released words, a row for each record. Groups are numbers of records, without
+        a record in two of them.
 
         :raises InvalidParameter: if all records, a group, or all others beside it, hold no word.
         """
@@ -191,8 +175,6 @@ class FrequencyEstimator:
             single = mixed @ np.square(weights) - np.square(mixed @ weights)
             variance = np.maximum(variance, single / totals[:, None])
             shares[:, part], errors[:, part] = estimates - bias, np.sqrt(variance + spread**2)
-            if self._report is not None:
-                self._report(part.stop, len(self.rows))
         return [
             Frequencies(
                 words=self.words,
@@ -207,8 +189,8 @@ class FrequencyEstimator:
         ]
 
     def _weights(self) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
-        """Yield for some words at a time g of every output, what it adds on average under the expected
-        shares, and its spread."""
+        """Yield for some words at a time g of every output, its bias under the expected shares, and its
+        spread."""
         from scipy.linalg import cho_solve
 
         channel = self._channel
@@ -266,7 +248,7 @@ def _most_frequent(expected: Floats, largest: Floats, most: int) -> Ids:
 class _Sets:
     """All records, some groups of them, and for each group all others: sums over the records of each."""
 
-    def __init__(self, groups: list[Ids], records: int) -> None:
+    def __init__(self, groups: Sequence[Ids], records: int) -> None:
         from scipy.sparse import csr_array
 
         members = np.concatenate([*groups, np.zeros(0, dtype=np.int64)])

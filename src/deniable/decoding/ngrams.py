@@ -43,8 +43,8 @@ class Bigrams:
     counts: Floats = field(repr=False)
 
     def between(self, first: int | None, last: int | None) -> Floats:
-        """Return a number for each word and ⊥ that grows as it is likely between two words; None stands for
-        an end of the text."""
+        """Return numbers proportional to the probability of each word and ⊥ between two words; None is an end
+        of the text."""
         shares = self.alone.copy()
         if first is not None:
             shares *= self.backing_off[first]
@@ -67,8 +67,7 @@ class Bigrams:
 
 
 def read_bigrams(embedding: Embedding, path: Path, *, report: Report | None = None) -> Bigrams:
-    """Return the bigrams of a public text file, one document a line, cut as a release with this embedding
-    cuts it.
+    """Return the bigrams of a public text file, one document a line, cut as for a release.
 
     :raises UnusableAuditData: if the file holds no two words in a row.
     """

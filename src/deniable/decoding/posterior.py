@@ -1,8 +1,7 @@
-"""Bayes' rule: from a released word back to the words that may have stood there, P(x | y) = π(x)·P(y | x) / Σ
-π(x')·P(y | x').
+"""Bayes' rule: from a released word back to the words that may have stood there,
+P(x | y) = π(x)·P(y | x) / Σ π(x')·P(y | x').
 
-For the guarantee this is post-processing of what was released: it costs no privacy. An attacker and an
-analyst compute the same.
+This is post-processing of what was released: it costs no privacy. Attackers and analysts compute the same.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.columns import Columns
 from deniable.decoding.reading import Reading
+from deniable.decoding.shares import check_numbers
 from deniable.errors import InvalidParameter
 from deniable.neighbours.threads import threads
 
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_CANDIDATES = 200
-"""How many words are kept as what may have stood behind a released word; the others share what is left by the
-prior."""
+"""How many words are kept for each released word; the others share what is left by the prior."""
 
 COLUMNS_AT_ONCE = 256
 EVERYWHERE = 20
@@ -35,11 +34,10 @@ _WORDS_AT_ONCE = 1 << 15
 
 @dataclass(frozen=True, kw_only=True)
 class Posterior:
-    """P(x | y) for all released words y: the likeliest input words of each, and a rest that is spread alike
-    for all.
+    """P(x | y) for all released words y: the likeliest input words of each, and a rest spread alike for all.
 
-    The candidates of the word y are ``rows[starts[y]:starts[y + 1]]``, rows of the channel by falling
-    probability, with ``chances``. The rows ``everywhere`` are candidates of every word.
+    The candidates of y are ``rows[starts[y]:starts[y + 1]]``, rows of the channel by falling probability,
+    with ``chances``. The rows ``everywhere`` are candidates of every word.
     """
 
     channel: Channel
@@ -73,8 +71,7 @@ class Posterior:
 
     @cached_property
     def unlisted(self) -> Floats:
-        """The shares of the words that are no candidates: those by which rows of the channel say nothing of
-        the output."""
+        """The shares of the words that are no candidates: by how much rows say nothing of the output."""
         weights = self.prior * self.channel.rest
         weights[self.everywhere] = 0.0
         shares: Floats = weights / weights.sum() if weights.any() else self.prior
@@ -87,8 +84,7 @@ class Posterior:
         return rest
 
     def expect(self, of_inputs: Floats, outputs: Ids | slice) -> Floats:
-        """Return the means of numbers of the input words, a row each, over what may stand behind each of
-        these released words."""
+        """Return the expectations of numbers of the input words, a row each, given each released word."""
         expected: Floats = self.matrix[outputs] @ of_inputs + np.multiply.outer(
             self.rest[outputs], self.unlisted @ of_inputs
         )
@@ -106,8 +102,8 @@ class Posterior:
         )
 
     def padded(self, outputs: Ids) -> tuple[Any, Ids, Floats]:
-        """Return the candidates of released words as tables of one width: which places hold one, the rows of
-        the channel, and the probabilities; 0 where there is none."""
+        """Return the candidates of released words as tables of one width: which cells hold one, rows of the
+        channel, and probabilities."""
         lengths = np.diff(self.starts)[outputs]
         width = max(1, int(lengths.max(initial=1)))
         inside = np.arange(width) < lengths[:, None]
@@ -124,10 +120,7 @@ class Posterior:
         return shares
 
     def share_unchanged(self, released: Floats) -> float:
-        """Return the share of released words, counted in ``released``, that are those that went in.
-
-        ⊥, which is no word, is left out. Where nearly all words are unchanged, there is nothing to decode.
-        """
+        """Return the share of the words counted in ``released`` that went in unchanged; ⊥ is left out."""
         channel, matrix, seen = self.channel, self.matrix, np.flatnonzero(released)
         own, unknown = channel.places(seen), int(channel.places(np.array([channel.embedding.unknown_id]))[0])
         same = np.where(own >= 0, np.asarray(matrix[seen, np.maximum(own, 0)]).ravel(), 0.0)
@@ -138,8 +131,7 @@ class Posterior:
         return min(float(released[seen] @ same) / known, 1.0) if known > 0.0 else 0.0
 
     def likeliest_kinds(self, of_inputs: Floats) -> Ids:
-        """Return the kind that is likeliest behind each released word; ``of_inputs[x, k]`` is how often the
-        input x is a word of kind k."""
+        """Return the likeliest kind of each released word; ``of_inputs[x, k]``: how often x is of kind k."""
         parts = range(0, len(self.rest), _WORDS_AT_ONCE)
         return np.concatenate(
             [self.expect(of_inputs, slice(start, start + _WORDS_AT_ONCE)).argmax(axis=1) for start in parts]
@@ -151,25 +143,15 @@ def make_posterior(channel: Channel, prior: Floats, *, candidates: int = MOST_CA
 
     :raises InvalidParameter: if the prior does not fit the channel.
     """
-    if (
-        len(prior) != len(channel)
-        or not np.isfinite(prior).all()
-        or (prior < 0.0).any()
-        or not prior.sum() > 0.0
-    ):
-        raise InvalidParameter(
-            "prior",
-            f"{len(prior):,} numbers",
-            f"must be {len(channel):,} numbers of at least 0, one for each input word",
-        )
+    check_numbers("prior", prior, len(channel))
+    if not prior.sum() > 0.0:
+        raise InvalidParameter("prior", "no shares", "must have a share that is greater than 0")
     prior = prior / prior.sum()
     expected = channel.output_shares(prior)
     # Words that are likely wherever nothing else is known stand among the candidates of every output.
     everywhere = np.argsort(-prior * channel.rest, kind="stable")[:EVERYWHERE]
 
-    by_output = (
-        channel.by_output
-    )  # made here: several threads that ask for it first would each make one (Python 3.12 and later)
+    by_output = channel.by_output  # made before threads ask for it, which would each make one
 
     def listed(start: int) -> tuple[Ids, Ids, Floats]:
         inputs, columns, chances = _entries(by_output[:, start : start + COLUMNS_AT_ONCE], everywhere)
@@ -195,11 +177,8 @@ def make_posterior(channel: Channel, prior: Floats, *, candidates: int = MOST_CA
 
 
 def _entries(part: Any, everywhere: Ids) -> tuple[Ids, Ids, Floats]:
-    """Return inputs, columns and probabilities that columns of a channel list, and 0 for the words
-    ``everywhere`` where they do not.
-
-    They stand column by column, in the order of the inputs.
-    """
+    """Return the inputs, columns and probabilities that columns of a channel list, and 0 for those of
+    ``everywhere`` that they do not; column by column, in the order of the inputs."""
     rows, width = part.shape
     columns = np.repeat(np.arange(width), np.diff(part.indptr))
     keys = columns * rows + part.indices
@@ -215,8 +194,8 @@ def _entries(part: Any, everywhere: Ids) -> tuple[Ids, Ids, Floats]:
 
 
 def _likeliest(columns: Ids, posterior: Floats, width: int, most: int) -> Ids:
-    """Return where the likeliest entries of each column stand, at most so many, by falling probability; of
-    equal ones the first.
+    """Return the places of the ``most`` likeliest entries of each column, by falling probability; of equal
+    ones the first.
 
     A channel lists thousands of inputs for an output, so only what can be among the likeliest is sorted.
     """
@@ -229,9 +208,8 @@ def _likeliest(columns: Ids, posterior: Floats, width: int, most: int) -> Ids:
     kept = np.flatnonzero((posterior >= np.repeat(least, lengths)) & (posterior > 0.0))
     counts = np.bincount(columns[kept], minlength=width)
     starts = np.cumsum(counts) - counts
-    falling = np.zeros(
-        (width, int(counts.max(initial=0)))
-    )  # what is there is below 0, so that it comes before what is not
+    # What is there is below 0, so that it comes before what is not.
+    falling = np.zeros((width, int(counts.max(initial=0))))
     falling[columns[kept], np.arange(len(kept)) - np.repeat(starts, counts)] = -posterior[kept]
     order = np.argsort(falling, axis=1, kind="stable")[:, :most]
     inside = np.arange(order.shape[1]) < counts[:, None]
@@ -254,8 +232,7 @@ class BayesAdversary:
         return guesses
 
     def guesses_from_repeats(self, outputs: Ids, counts: tuple[int, ...]) -> dict[int, Ids]:
-        """Return for each row of ``outputs`` (independent releases of one word) the guess from its first m,
-        for each m."""
+        """Return the guess from the first m of each row of ``outputs``, independent releases of one word."""
         wanted, places = np.unique(outputs, return_inverse=True)
         with np.errstate(divide="ignore"):
             logs = np.stack([np.log(column).astype(np.float32) for column in self._channel.columns(wanted)])

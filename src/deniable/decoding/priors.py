@@ -18,8 +18,7 @@ from deniable.words.frequency import FROM_RANKS, UNKNOWN_SHARE, as_shares, share
 from deniable.words.public_text import read_documents
 
 SUPPORT = 20_000
-"""How many words of the embedding may have gone in, by default: the most frequent ones, which
-public files list first."""
+"""How many words of the embedding may have gone in, by default: the most frequent ones."""
 
 BY_RANK, UNIFORM = "rank", "uniform"
 """What may be known of words before a release is read, beside a file of counts."""

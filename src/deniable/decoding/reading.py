@@ -1,9 +1,7 @@
-"""What a reader makes of released words: the candidates for each place, and how good they are against the
-truth.
+"""What a reader makes of released words: candidates with probabilities for each place, what is left for all
+other words, and how good that is against the truth, on the word itself and on its kind.
 
-Every reader, whatever it knows, answers in this form: a few words with probabilities at each place, and what
-is left for all other words. So attackers are compared with one another, on the word itself and on its kind,
-and anybody who compares mechanisms can use any of them.
+Every reader, whatever it knows, answers in this form, so that attackers can be compared with one another.
 """
 
 from __future__ import annotations
@@ -26,11 +24,10 @@ _LEAST_CHANCE = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What may have stood at each place of a text: a row a place, candidates by falling probability, -1 where
-    there are no more.
+    """What may have stood at each place of a text: a row of candidates, the likeliest first, then -1.
 
-    ``rest`` is the probability of all other words at each place, spread over them as ``elsewhere`` says,
-    which has a share for each word and ⊥.
+    ``rest`` is the probability of all other words at each place, spread over them as the shares
+    ``elsewhere`` of all words and ⊥ say.
     """
 
     words: Ids = field(repr=False)
@@ -74,21 +71,18 @@ class Reading:
         return self.words[place, inside], self.chances[place, inside]
 
     def ranks(self, truth: Ids) -> Ids:
-        """Return the place of the true word among the candidates, 0 for the likeliest; a large number if it
-        is none of them."""
+        """Return the rank of the true word among the candidates, from 0; ``NOT_AMONG_THEM`` if it is none."""
         hits = self.words == truth[:, None]
         return np.where(hits.any(axis=1), hits.argmax(axis=1), NOT_AMONG_THEM)
 
     def mean_log_chance(self, truth: Ids) -> float:
-        """Return the mean logarithm of the probability of the true words: what a reader is best chosen by."""
+        """Return the mean log-probability of the true words, by which a reader is best chosen."""
         held = np.where(self.words == truth[:, None], self.chances, 0.0).sum(axis=1)
         return float(np.log(np.maximum(held, self.rest * self.elsewhere[truth]) + _LEAST_CHANCE).mean())
 
     def kind_ranks(self, truth: Ids, kinds: Kinds) -> Ids:
-        """Return the place of the true word's kind among all kinds; -1 where that word stands apart.
-
-        The reader knows at which places a word stands that has a kind.
-        """
+        """Return the rank of the true word's kind among all kinds; -1 where the word has none, which the
+        reader knows."""
         masses = self.kind_masses(kinds)
         own = kinds.of[truth]
         mass = masses[np.arange(len(truth)), np.maximum(own, 0)][:, None]
@@ -97,8 +91,7 @@ class Reading:
         return np.where(own >= 0, before.sum(axis=1), -1)
 
     def kind_masses(self, kinds: Kinds) -> Floats:
-        """Return the probability of each kind at each place; what is left belongs to the words that stand
-        apart."""
+        """Return the probability of each kind at each place; what is left is that of words without a kind."""
         inside = self.words >= 0
         of = np.where(inside, kinds.of[self.words], -1)
         places = np.repeat(np.arange(len(self)), self.words.shape[1]).reshape(of.shape)
@@ -119,16 +112,14 @@ def share_named(reading: Reading, truth: Ids, *, within: int = 1) -> float:
 
 
 def share_of_kinds(reading: Reading, truth: Ids, kinds: Kinds, *, within: int = 1) -> float:
-    """Return the share of places whose kind is among the ``within`` likeliest, of the places whose word has
-    one; NaN without any."""
+    """Return the share of places whose kind is among the ``within`` likeliest, of those with a kind."""
     ranks = reading.kind_ranks(truth, kinds)
     judged = ranks[ranks >= 0]
     return float((judged < within).mean()) if len(judged) else float("nan")
 
 
 def read_blindly(prior: Floats, places: int, *, candidates: int = 10) -> Reading:
-    """Return what a reader says who sees nothing: the likeliest words of a prior over all words and ⊥, at
-    every place."""
+    """Return what a reader says who sees nothing: the likeliest words of a prior over all words and ⊥."""
     best = np.argsort(-prior, kind="stable")[:candidates]
     elsewhere = prior.copy()
     elsewhere[best] = 0.0
@@ -142,15 +133,13 @@ def read_blindly(prior: Floats, places: int, *, candidates: int = 10) -> Reading
 
 
 def read_as_released(prior: Floats, released: Ids, *, candidates: int = 10) -> Reading:
-    """Return what a reader says who takes each released word for the true one, and has a prior over all words
-    and ⊥ for second guesses."""
+    """Return what a reader says who believes each released word, with a prior for second guesses."""
     blind = read_blindly(prior, len(released), candidates=candidates)
     again = blind.words == released[:, None]
     last = np.argsort(again, axis=1, kind="stable")  # the released word is no second guess
     words = np.take_along_axis(np.where(again, -1, blind.words), last, axis=1)
     chances = np.take_along_axis(np.where(again, 0.0, blind.chances), last, axis=1)
-    # Two thirds of all belief for one word: then its kind is likelier than any other, however frequent that
-    # is.
+    # Two thirds of all belief for one word make its kind likelier than any other, however frequent.
     return Reading(
         words=np.concatenate([released[:, None], words], axis=1),
         chances=np.concatenate([np.full((len(released), 1), 2.0 / 3.0), chances / 3.0], axis=1),

@@ -11,8 +11,7 @@ prior can be mixed in as counts that were seen before any record (a Dirichlet pr
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.errors import InvalidParameter
 from deniable.parameters import validated_count
-from deniable.progress import Report
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -36,10 +34,7 @@ _WORTH_A_STEP = 1e-4
 for hundreds of steps."""
 
 _IMPOSSIBLE = 1e-300
-"""The probability of a word that nothing becomes, so that a text that holds one is unlikely and not an
-error."""
-
-Stop = Literal["held-out records", "settled", "most steps"]
+"""The probability of a word that nothing becomes: a text that holds one is unlikely, not an error."""
 
 
 class SeenOutputs:
@@ -75,20 +70,11 @@ def select_seen(channel: Channel, counts: Floats) -> tuple[Channel | SeenOutputs
     return SeenOutputs(channel, seen, vstack(held, format="csr")), seen
 
 
-@dataclass(frozen=True, kw_only=True)
-class LearntShares:
-    """The shares of the channel's inputs, and how they were found: in how many ``steps``, and why no more
-    were made.
+class LearntShares(NamedTuple):
+    """The shares of the channel's inputs, and after how many ``steps``."""
 
-    ``log_likelihood`` is that of a released word, on average; ``blind`` what it is if the input words have
-    the shares that the update began with.
-    """
-
-    shares: Floats = field(repr=False)
+    shares: Floats
     steps: int
-    stopped_by: Stop
-    log_likelihood: float
-    blind: float
 
 
 def update(
@@ -104,15 +90,14 @@ def update(
 
     ``observed`` are counts of the channel's outputs; ``public`` counts as ``weight`` further words with these
     shares. ``expected`` are the channel's output shares, if they are known already. Words that nothing
-    becomes say nothing: of them alone, the shares stay as they are, or become the public ones where these
-    have a weight.
+    becomes say nothing.
     """
     expected = channel.output_shares(shares) if expected is None else expected
     seen = (observed > 0.0) & (expected > 0.0)  # a word that nothing becomes says nothing of what stood there
     total = float(observed.sum())
     ratios = np.zeros_like(observed)
     ratios[seen] = observed[seen] / expected[seen] / total
-    likelihood = _likelihood(observed, expected)
+    likelihood = _log_likelihood(observed, expected)
     updated = shares * channel.pulled_back(ratios)
     if public is not None and weight > 0.0:
         updated = (total * updated + weight * public) / (total + weight)
@@ -128,7 +113,6 @@ def learn_shares(
     start: Floats | None = None,
     weight: float = 0.0,
     most_steps: int = MOST_STEPS,
-    report: Report | None = None,
 ) -> LearntShares:
     """Return the shares of the input words behind the counts of released words.
 
@@ -139,53 +123,38 @@ def learn_shares(
 
     :raises InvalidParameter: if there is nothing to learn from, or a size does not fit the channel.
     """
-    most_steps = validated_count(most_steps, "most_steps")
+    most = validated_count(most_steps, "most_steps")
     begin = np.full(len(channel), 1.0 / len(channel)) if start is None else start / start.sum()
-    for name, values, size in (
-        ("observed", observed, len(channel.embedding)),
-        ("start", begin, len(channel)),
-    ):
-        if len(values) != size or not np.isfinite(values).all() or (values < 0.0).any():
-            raise InvalidParameter(
-                name, f"{len(values):,} numbers", f"must be {size:,} numbers of at least 0"
-            )
+    check_numbers("observed", observed, len(channel.embedding))
+    check_numbers("start", begin, len(channel))
     everything = observed if held_out is None else observed + held_out
     if not everything.sum() > 0.0:
         raise InvalidParameter("observed", "no words", "there is no released word to learn from")
     part, seen = select_seen(channel, everything)  # what was not released has no say
-    everything = everything[seen]
-    most = most_steps
-    reason: Stop = "most steps"
+    everything, least_gain = everything[seen], _SETTLED
     if held_out is not None and held_out.sum() > 0.0 and observed.sum() > 0.0:
-        most, reason = (
-            _steps_that_help(part, observed[seen], held_out[seen], begin, weight, most_steps, report),
-            "held-out records",
-        )
+        most = _steps_that_help(part, observed[seen], held_out[seen], begin, weight, most)
+        least_gain = -math.inf
     shares, last, steps = begin, -math.inf, 0
     while steps < most:
         updated, likelihood = update(part, everything, shares, public=begin, weight=weight)
-        if likelihood - last < _SETTLED and reason == "most steps":
-            reason = "settled"
+        if likelihood - last < least_gain:
             break
         shares, last, steps = updated, likelihood, steps + 1
-        if report is not None:
-            report(steps, most)
-    return LearntShares(
-        shares=shares,
-        steps=steps,
-        stopped_by=reason,
-        log_likelihood=mean_log_likelihood(part, everything, shares),
-        blind=mean_log_likelihood(part, everything, begin),
-    )
+    return LearntShares(shares, steps)
 
 
-def mean_log_likelihood(channel: Channel | SeenOutputs, observed: Floats, shares: Floats) -> float:
-    """Return the mean log-likelihood of released words, counts of the channel's outputs, if the input words
-    have these shares."""
-    return _likelihood(observed, channel.output_shares(shares))
+def check_numbers(name: str, values: Floats, size: int) -> None:
+    """Check that these are ``size`` numbers of at least 0.
+
+    :raises InvalidParameter: if they are not.
+    """
+    if len(values) != size or not np.isfinite(values).all() or (values < 0.0).any():
+        raise InvalidParameter(name, f"{len(values):,} numbers", f"must be {size:,} numbers of at least 0")
 
 
-def _likelihood(observed: Floats, expected: Floats) -> float:
+def _log_likelihood(observed: Floats, expected: Floats) -> float:
+    """Return the mean log-likelihood of the observed words."""
     seen = observed > 0.0
     return float((observed[seen] * np.log(np.maximum(expected[seen], _IMPOSSIBLE))).sum() / observed.sum())
 
@@ -197,19 +166,16 @@ def _steps_that_help(
     begin: Floats,
     weight: float,
     most: int,
-    report: Report | None,
 ) -> int:
     """Return after how many steps on the observed records those held out are likeliest."""
     shares, expected = begin, channel.output_shares(begin)
-    best, best_at = _likelihood(held_out, expected), 0
+    best, best_at = _log_likelihood(held_out, expected), 0
     for step in range(1, most + 1):
         shares, _ = update(channel, observed, shares, public=begin, weight=weight, expected=expected)
         expected = channel.output_shares(shares)
-        reached = _likelihood(held_out, expected)
+        reached = _log_likelihood(held_out, expected)
         if reached > best + _WORTH_A_STEP:
             best, best_at = reached, step
-        if report is not None:
-            report(step, most)
         if step - best_at >= _PATIENCE:
             break
     return max(best_at, 1)

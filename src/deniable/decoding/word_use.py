@@ -37,8 +37,7 @@ class WordUse:
     """How often one word is used: its estimated share of all words with a 95 % interval, and the same as
     counts.
 
-    ``informed`` is False where the release says no more of the word than what was expected before it was
-    looked at.
+    ``informed`` is False where the release says no more of the word than was expected without it.
     """
 
     word: str
@@ -56,14 +55,14 @@ class GroupUse:
     """The words of a group of records; the group of all records has no name.
 
     ``uses`` begins with the words that the release says something of, by the lower ends of their intervals.
+    ``half_width`` is half of the 95 % interval of the share of a typical word: the median of all words; None
+    if no error is known.
     """
 
     group: str | None
     records: int
     words: int
     half_width: float | None
-    """Half of the 95 % interval of the share of a typical word: the median of all words; None if no error is
-    known."""
     uses: tuple[WordUse, ...] = field(repr=False)
 
     def records_needed(self, share: float) -> int | None:
@@ -74,21 +73,19 @@ class GroupUse:
         return math.ceil(self.records * (self.half_width / (share / 2.0)) ** 2)
 
     @property
+    def needed(self) -> str:
+        """How many records would be needed to know typical words, in a sentence; empty if that is unknown."""
+        needed = [(share, self.records_needed(share)) for share in (0.01, 0.001)]
+        known = [
+            f"{percent(share)} of the text, about {rounded_up(count):,}" for share, count in needed if count
+        ]
+        start = "Records needed to know a word within half of its share: for one of "
+        return f"{start}{'; for one of '.join(known)}." if known else ""
+
+    @property
     def known(self) -> tuple[WordUse, ...]:
         """The words that the release says something of."""
         return tuple(use for use in self.uses if use.informed)
-
-
-def needed_in_words(group: GroupUse) -> str:
-    """Return how many records would be needed to know typical words."""
-    needed = [(share, group.records_needed(share)) for share in (0.01, 0.001)]
-    said = [
-        f"{percent(share)} of the text, about {rounded_up(records):,}"
-        for share, records in needed
-        if records is not None
-    ]
-    known = "" if not said else "; for one of ".join(said)
-    return known and f"Records needed to know a word within half of its share: for one of {known}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +93,7 @@ class Difference:
     """A word that a group uses more or less than all other records do: the difference of the shares with its
     interval.
 
-    The interval holds for all words and groups at once, in 95 % of all releases.
+    The intervals hold for all words and groups at once, in 95 % of all releases.
     """
 
     group: str
@@ -132,6 +129,16 @@ class WordUseFindings:
     consistent: bool
     unchanged: float
 
+    @property
+    def comparison(self) -> str:
+        """How many differences between groups stand out, in a sentence."""
+        if not self.groups:
+            return f"All words stand in one group of {self.by}: there is nothing to compare it with."
+        return (
+            f"{len(self.differences):,} of {self.compared:,} comparisons of a word in a group with all other "
+            "records stand out; all intervals hold at once in 95 % of releases."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as JSON-ready data."""
         return asdict(self)
@@ -139,13 +146,13 @@ class WordUseFindings:
     def write_csv(self, path: Path) -> None:
         """Write one row for each word, of each group if there are groups."""
         text = io.StringIO()
-        names = list(WordUse.__dataclass_fields__)
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([*([] if self.by is None else ["group"]), *names])
+        names = list(WordUse.__dataclass_fields__)
+        writer.writerow(names if self.by is None else ["group", *names])
         for group in (self.everything, *self.groups):
-            name = [] if self.by is None else ["" if group.group is None else group.group]
             for use in group.uses:
-                writer.writerow([*name, *(_written(getattr(use, each)) for each in names)])
+                cells = [f"{each:.6g}" if isinstance(each, float) else each for each in vars(use).values()]
+                writer.writerow(cells if self.by is None else [group.group or "", *cells])
         with whole_file(path) as file:
             file.write(text.getvalue().encode())
 
@@ -196,7 +203,7 @@ def measure_word_use(
     members = {name: np.flatnonzero(labels == name) for name in groups}
     # A group without a word, or beside which no word is left, is compared with nothing.
     members = {name: own for name, own in members.items() if 0.0 < held[own].sum() < held.sum()}
-    everything, *rest = estimator.estimate_groups(counts, list(members.values()))
+    everything, *rest = estimator.estimate(counts, list(members.values()))
     words = [*channel.embedding.words, UNKNOWN]
     named = [words[i] for i in estimator.words.tolist()]
     # So that all intervals of differences hold at once.
@@ -245,19 +252,17 @@ def _group(name: str | None, words: list[str], found: Frequencies) -> GroupUse:
     ends = (np.clip(found.shares, 0.0, 1.0), found.lower, found.upper)
     columns = (*ends, *(found.total * each for each in ends), found.informed)
     rows = zip(words, *(column.tolist() for column in columns), strict=True)
-    uses = sorted((WordUse(*row) for row in rows), key=_order)
     half_width = float(LIMIT * np.median(found.errors)) if len(found.errors) else math.inf
     return GroupUse(
         group=name,
         records=found.records,
         words=found.total,
         half_width=half_width if math.isfinite(half_width) else None,
-        uses=tuple(uses),
+        uses=tuple(sorted((WordUse(*row) for row in rows), key=_surest_first)),
     )
 
 
-def _order(use: WordUse) -> tuple[bool, float, float]:
-    """Return what sorts words: the surest first, and those without information last, by their share."""
+def _surest_first(use: WordUse) -> tuple[bool, float, float]:
     return not use.informed, -use.share_low if use.informed else 0.0, -use.share
 
 
@@ -277,7 +282,3 @@ def _differences(
             low=difference - half,
             high=difference + half,
         )
-
-
-def _written(value: object) -> object:
-    return f"{value:.6g}" if isinstance(value, float) else value
