@@ -4,6 +4,7 @@ import importlib
 import re
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -46,18 +47,18 @@ def test_a_library_that_is_not_installed_is_asked_for_with_the_pip_command(
 def test_what_needs_scikit_learn_alone_asks_for_it_alone(
     purpose: str, extra: str, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from deniable.lab.membership.audit import _require_libraries
+    from deniable.lab.libraries import require
     from deniable.utility.classifiers import Classifier, sklearn
 
     for loaded in [library, *(module for module in sys.modules if module.startswith(f"{library}."))]:
         monkeypatch.setitem(sys.modules, loaded, None)
-    ask = {
+    asked: dict[str, Callable[[], object]] = {
         "a classifier": lambda: Classifier("words", strength=1.0),
         "this audit": lambda: sklearn("svm"),
-        "the membership audit": _require_libraries,
-    }[purpose]
+        "the membership audit": lambda: require("the membership audit", "sklearn", "torch"),
+    }
     with pytest.raises(MissingExtra, match=rf"{purpose} needs .*{re.escape(install_command(extra))}$"):
-        ask()
+        asked[purpose]()
 
 
 def test_the_extra_of_utility_brings_no_torch() -> None:

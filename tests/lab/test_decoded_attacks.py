@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +20,8 @@ from deniable.embeddings import store
 from deniable.errors import InvalidParameter, RecordError
 from deniable.lab.authorship import audit_authorship
 from deniable.lab.decoded import Decoding, decode_users, learn_decoders
-from deniable.lab.membership.audit import audit_membership
+from deniable.lab.membership import audit
+from deniable.lab.membership.audit import ReleaseFacts, audit_membership
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.records.reading import LabelledTexts
 
@@ -93,22 +96,21 @@ def test_membership_has_a_condition_of_decoded_text_for_each_epsilon() -> None:
     assert set(found.protocol) == {"original", *found.facts}
 
 
-def test_an_epsilon_is_acceptable_only_if_the_decoding_attacker_is_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from deniable.lab.membership import audit
-    from deniable.lab.membership.audit import ReleaseFacts
-
+def test_an_epsilon_is_acceptable_only_if_the_decoding_attacker_is_too() -> None:
     facts = {
         "a": ReleaseFacts(epsilon=1.0, changed=0.9),
         "a, decoded": ReleaseFacts(epsilon=1.0, changed=0.8, decoded=True),
         "b": ReleaseFacts(epsilon=2.0, changed=0.5),
         "b, decoded": ReleaseFacts(epsilon=2.0, changed=0.5, decoded=True),
     }
-    monkeypatch.setattr(audit, "_success", lambda found: found)
-    protocol: dict[str, float] = {"a": 0.5, "a, decoded": 0.7, "b": 0.8, "b, decoded": 0.6}
-    stronger = audit._stronger(facts, protocol)  # type: ignore[arg-type]
-    assert stronger == [(1.0, 0.7), (2.0, 0.8)]
+
+    def found(auc: float) -> Any:
+        low, high = (SimpleNamespace(mean=SimpleNamespace(auc_either_way=each)) for each in (0.5, auc))
+        return {"original text": {"plain": low, "adaptive": high}, "released text": {"plain": low}}
+
+    aucs = {"a": 0.5, "a, decoded": 0.7, "b": 0.8, "b, decoded": 0.6}
+    protocol = {name: found(auc) for name, auc in aucs.items()}
+    assert audit._stronger(facts, protocol) == [(1.0, 0.7), (2.0, 0.8)]
 
 
 def test_the_command_decodes_unless_told_not_to(tmp_path: Path) -> None:

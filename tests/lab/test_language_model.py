@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from tests.audit.made_text import Attack, follow_at_a_distance, prepare, shuffle
 from tests.lab.made_model import WORDS, MadeModel
@@ -137,20 +135,13 @@ def test_the_packaged_model_expects_english() -> None:
     model = open_language_model("smollm2")
     assert "SmolLM2-135M" in model.name
 
-    def after(*texts: str) -> Any:
-        """Return beginnings of one text, each of two words."""
-        words = [text.split() for text in texts]
-        (first,) = model.follow(
-            [model.begin()], [np.zeros(len(texts), dtype=np.int64)], [[each[0] for each in words]]
-        )
-        return model.follow([first], [np.arange(len(texts))], [[each[1] for each in words]])[0]
-
     asked = ["a", "gentlemen", "xylophone", "the"]
-    (found,) = model.scores([after("once upon", "ladies and")], [asked])
+    once, ladies = "once upon".split(), "ladies and".split()
+    (found,) = model.scores([([once, ladies], asked)])
     assert found.shape == (2, 4)
     assert found.argmax(axis=1).tolist() == [0, 1]
     assert (found < 0.0).all()
-    beside = model.scores([after("ladies and"), after("once upon")], [["xylophone"], asked])
+    beside = model.scores([([ladies], ["xylophone"]), ([once], asked)])
     assert beside[0][0, 0] == pytest.approx(found[1, 2], abs=1e-2), (
         "what stands beside a text in a batch does not matter"
     )

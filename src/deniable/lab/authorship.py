@@ -34,6 +34,7 @@ from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
 from deniable.records.reading import LabelledTexts
 from deniable.report.wording import Point, percent_fixed
+from deniable.utility.accuracy import whole_counts
 from deniable.utility.classifiers import SoftTfidf, sklearn
 from deniable.words.cutter import Cutter
 
@@ -42,12 +43,8 @@ _JUDGED = 0.25
 
 @dataclass(frozen=True, kw_only=True)
 class AuthorshipFinding:
-    """How often the author of a text released at one ε is named, by classifiers trained on original and on
-    released text.
-
-    ``decoded_from_original`` and ``decoded_from_released`` are by classifiers that read released text
-    decoded; None if that was not tried.
-    """
+    """How often the author of a text released at one ε is named, by what the classifier learnt from; the last
+    two also read the text decoded, if that was tried."""
 
     epsilon: float
     learnt_from_original: Share
@@ -67,8 +64,7 @@ class AuthorshipFinding:
 
     @property
     def shares(self) -> dict[str, Share]:
-        """What each classifier reaches, by what it learnt from and what it read; those that were not tried
-        are left out."""
+        """What each classifier that was tried reaches, by what it learnt from and what it read."""
         every = {
             "original, read as released": self.learnt_from_original,
             "released, read as released": self.learnt_from_released,
@@ -176,9 +172,8 @@ class Split(NamedTuple):
 class AuthorClassifier:
     """TF-IDF of words, pairs of words and short strings of characters, and a linear SVM.
 
-    With ``counts`` it also sees how often each word is expected behind a text: TF-IDF of counts that need not
-    be whole numbers. Texts are taken as they are: a release folds case where the embedding does, and where it
-    does not, case tells authors apart.
+    With ``counts`` it also sees how often each word is expected behind a text. Case is kept: a release folds
+    it where the embedding does, and where it does not, case tells authors apart.
     """
 
     def __init__(self, learnt: LabelledTexts, counts: Any = None) -> None:
@@ -256,11 +251,9 @@ def audit_authorship(
         if report is not None:
             report(done, len(values))
         drawn = draw_split(split, mechanism(embedding, epsilon=value), seed=seed)
-        finding = name_authors_at(value, informed, drawn)
-        if decoder_at is not None:
-            decoder = decoder_at(value, [*drawn.learnt.texts, *drawn.judged.texts])
-            finding = _decode_and_name(finding, decoder, original, drawn)
-        released.append(finding)
+        texts = [*drawn.learnt.texts, *drawn.judged.texts]
+        decoder = None if decoder_at is None else decoder_at(value, texts)
+        released.append(name_authors_at(value, informed, drawn, original=original, decoder=decoder))
     if report is not None:
         report(len(values), len(values))
     advice = largest_acceptable(((each.epsilon, each.at_most) for each in released), acceptable)
@@ -277,45 +270,35 @@ def audit_authorship(
     )
 
 
-def name_authors_at(epsilon: float, informed: AuthorClassifier, released: Split) -> AuthorshipFinding:
-    """Return how often the author of released text is named by who learnt from original text, and by who
-    learns from released text."""
-    adaptive = AuthorClassifier(released.learnt)
-    return AuthorshipFinding(
+def name_authors_at(
+    epsilon: float,
+    informed: AuthorClassifier,
+    released: Split,
+    *,
+    original: Split | None = None,
+    decoder: ChannelDecoder | None = None,
+) -> AuthorshipFinding:
+    """Return how often the author of released text is named by classifiers that learnt from original and from
+    released text; with a ``decoder`` also by those that see how often each word is expected behind it."""
+    found = AuthorshipFinding(
         epsilon=epsilon,
         learnt_from_original=informed.share_named(released.judged),
-        learnt_from_released=adaptive.share_named(released.judged),
+        learnt_from_released=AuthorClassifier(released.learnt).share_named(released.judged),
     )
-
-
-def _decode_and_name(
-    finding: AuthorshipFinding, decoder: ChannelDecoder, original: Split, released: Split
-) -> AuthorshipFinding:
-    """Return the finding with what classifiers reach that also see how often each word is expected behind the
-    released ones."""
+    if original is None or decoder is None:
+        return found
     judged = decoder.expected_counts(released.judged.texts)
-    shares = [
-        AuthorClassifier(learnt, counts).share_named(released.judged, judged)
-        for learnt, counts in (
-            (original.learnt, _counts(original.learnt.texts, decoder)),
-            (released.learnt, decoder.expected_counts(released.learnt.texts)),
-        )
-    ]
-    return replace(finding, decoded_from_original=shares[0], decoded_from_released=shares[1])
-
-
-def _counts(texts: Sequence[str], decoder: ChannelDecoder) -> Any:
-    """Return how often each input word of the decoder stands in each original text; other words are left
-    out."""
-    from scipy.sparse import csr_array
-
-    cutter = Cutter(decoder.embedding)
-    rows = [np.array(cutter.ids(text.split(" ")), dtype=np.int64) for text in texts]
-    rows = [np.searchsorted(decoder.inputs, row[np.isin(row, decoder.inputs)]) for row in rows]
-    starts, flat = np.cumsum([0, *map(len, rows)]), np.concatenate([*rows, np.zeros(0, dtype=np.int64)])
-    counts = csr_array((np.ones(len(flat)), flat, starts), shape=(len(rows), len(decoder.inputs)))
-    counts.sum_duplicates()
-    return counts
+    words = [text.split(" ") for text in original.learnt.texts]
+    ids = np.array(Cutter(decoder.embedding).ids([word for text in words for word in text]))
+    offsets = np.cumsum([0, *map(len, words)])
+    known = whole_counts(ids, offsets, decoder.embedding)[:, decoder.inputs]
+    by_original = AuthorClassifier(original.learnt, known)
+    by_released = AuthorClassifier(released.learnt, decoder.expected_counts(released.learnt.texts))
+    return replace(
+        found,
+        decoded_from_original=by_original.share_named(released.judged, judged),
+        decoded_from_released=by_released.share_named(released.judged, judged),
+    )
 
 
 def split_by_author(

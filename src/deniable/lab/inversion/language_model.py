@@ -16,7 +16,7 @@ for many words at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from deniable.lab.inversion.learnt import reranked
 CANDIDATES, BEAMS, LOOK_AHEAD = 10, 12, 4
 _TEXTS_AT_ONCE = 64
 _TINY = 1e-300
+_WORDS_READ = 200
+"""How many words back a beginning goes at most; models read fewer tokens than that."""
+
 _WORDS_TO_CHOOSE_BY = 400
 """How many words of public text it releases to choose its weights: models are slow."""
 
@@ -49,48 +52,25 @@ MODEL_WEIGHTS, SEARCH_WEIGHTS = (0.5, 0.8), (0.95, 0.75, 0.5, 0.25, 0.0)
 """What is tried on the shadow."""
 
 
-class LanguageModel(Protocol):
-    """A language model on this machine; ``name`` says which, with its digest.
+Asked = tuple[list[list[str]], list[str]]
+"""What is asked of one text: its beginnings, each a list of words, and the words that may come next."""
 
-    What it has read of a text, some beginnings of it, is in a form of its own.
-    """
+
+class LanguageModel(Protocol):
+    """A language model on this machine; ``name`` says which, with its digest."""
 
     name: str
 
-    def begin(self) -> Any:
-        """Return the beginning of a text: one, without words."""
-        ...
-
-    def scores(self, beams: Sequence[Any], candidates: Sequence[Sequence[str]]) -> list[Floats]:
-        """Return log P(word | beginning) for each text: a row for each of its beginnings, a column for each
-        of its candidates."""
-        ...
-
-    def follow(
-        self, beams: Sequence[Any], beginnings: Sequence[Ids], words: Sequence[Sequence[str | None]]
-    ) -> list[Any]:
-        """Return for each text these of its beginnings, each with its word added; None adds nothing."""
+    def scores(self, asked: Sequence[Asked]) -> list[Floats]:
+        """Return log P(word | beginning) for each text: a row for each beginning, a column for each word."""
         ...
 
 
 class _Sequences(NamedTuple):
-    """The sequences that are followed: their words so far, what they are worth, and what the model has read
-    of them."""
+    """The sequences that are followed in one text: their words so far, and what they are worth."""
 
     words: Ids
     worth: Floats
-    beams: Any
-
-
-class _Next(NamedTuple):
-    """What one text is asked next: its candidates, and how well each follows each beginning by the
-    bigrams."""
-
-    words: Ids
-    spelled: list[str]
-    known: list[bool]
-    likely: Floats
-    by_pairs: Floats
 
 
 def language_model_attack(model: LanguageModel) -> FurtherAttacker:
@@ -139,7 +119,7 @@ class ByLanguageModel:
         self._weights = Weights() if weights is None else weights
         self._shares = np.zeros(len(channel.embedding) + 1)
         self._shares[channel.inputs] = prior
-        self._spelled: list[str | None] = [*channel.embedding.words, None]
+        self._words = channel.embedding.words
 
     @property
     def attacker(self) -> Attacker:
@@ -173,76 +153,52 @@ class ByLanguageModel:
         ends = np.cumsum([len(ids) for ids in released])
         parts = [slice(int(end) - len(ids), int(end)) for end, ids in zip(ends, released, strict=True)]
         shares = np.zeros(words.shape)
-        order = sorted(
-            (part for part in parts if part.stop > part.start), key=lambda part: part.stop - part.start
-        )
+        parts = [part for part in parts if part.stop > part.start]
+        order = sorted(parts, key=lambda part: part.stop - part.start)
         for start in range(0, len(order), _TEXTS_AT_ONCE):
             some = order[start : start + _TEXTS_AT_ONCE]
-            for part, found in zip(
-                some, self._search([(words[part], likely[part]) for part in some], weight), strict=True
-            ):
-                shares[part] = found
+            found = self._search([(words[part], likely[part]) for part in some], weight)
+            for part, share in zip(some, found, strict=True):
+                shares[part] = share
         return shares
 
     def _search(self, texts: list[tuple[Ids, Floats]], weight: float) -> list[Floats]:
         """Return what ``_searched`` says of some texts, given their candidates and log-likelihoods."""
-        followed = [
-            _Sequences(words=np.zeros((1, 0), dtype=np.int64), worth=np.zeros(1), beams=self._model.begin())
-            for _ in texts
-        ]
+        followed = [_Sequences(np.zeros((1, 0), dtype=np.int64), np.zeros(1)) for _ in texts]
         shares = [np.zeros(words.shape) for words, _ in texts]
         for place in range(max(len(words) for words, _ in texts)):
             still = [i for i, (words, _) in enumerate(texts) if place < len(words)]
-            asked = [self._next(followed[i], texts[i][0][place], texts[i][1][place]) for i in still]
-            scored = self._model.scores([followed[i].beams for i in still], [each.spelled for each in asked])
-            longer = [
-                self._extend(followed[i], each, found, weight)
-                for i, each, found in zip(still, asked, scored, strict=True)
-            ]
-            said = [[self._spelled[word] for word in words[:, -1].tolist()] for words, _, _ in longer]
-            read = self._model.follow(
-                [followed[i].beams for i in still], [beginnings for _, _, beginnings in longer], said
-            )
-            for i, (words, worth, _), beams in zip(still, longer, read, strict=True):
-                followed[i] = _Sequences(words=words, worth=worth, beams=beams)
-                ends = place + 1 == len(texts[i][0])
-                for earlier in range(
-                    max(0, place - LOOK_AHEAD), place + 1 if ends else place - LOOK_AHEAD + 1
-                ):
-                    shares[i][earlier] = _share(followed[i], earlier, texts[i][0][earlier])
+            scores = self._model.scores([self._ask(followed[i], texts[i][0][place]) for i in still])
+            for i, scored in zip(still, scores, strict=True):
+                words, likely = texts[i]
+                followed[i] = self._extend(followed[i], words[place], likely[place], scored, weight)
+                end = place + 1 if place + 1 == len(words) else place - LOOK_AHEAD + 1
+                for earlier in range(max(0, place - LOOK_AHEAD), end):
+                    shares[i][earlier] = _share(followed[i], earlier, words[earlier])
         return shares
 
-    def _next(self, followed: _Sequences, candidates: Ids, likely: Floats) -> _Next:
-        words = candidates[candidates >= 0]
-        spelled = [self._spelled[i] for i in words.tolist()]
-        return _Next(
-            words=words,
-            spelled=[word for word in spelled if word is not None],
-            known=[word is not None for word in spelled],
-            likely=likely[candidates >= 0],
-            by_pairs=self._pairs(followed.words[:, -1] if followed.words.shape[1] else None, words),
-        )
+    def _ask(self, followed: _Sequences, candidates: Ids) -> Asked:
+        """Return what the model is asked; it does not know ⊥."""
+        beginnings = [self._spell(row) for row in followed.words[:, -_WORDS_READ:]]
+        return beginnings, self._spell(candidates[candidates >= 0])
+
+    def _spell(self, ids: Ids) -> list[str]:
+        return [self._words[i] for i in ids.tolist() if i < len(self._words)]
 
     def _extend(
-        self, followed: _Sequences, asked: _Next, scored: Floats, weight: float
-    ) -> tuple[Ids, Floats, Ids]:
-        """Return the best sequences with one word more, what they are worth, and which beginnings they
-        have."""
-        by_model = asked.by_pairs.copy()  # a model does not know ⊥: the bigrams alone say how likely it is
-        if asked.spelled:
-            by_model[:, asked.known] = np.exp(scored)
-        with np.errstate(divide="ignore"):
-            worth = (
-                followed.worth[:, None]
-                + asked.likely
-                + np.log(weight * by_model + (1.0 - weight) * asked.by_pairs + _TINY)
-            )
+        self, followed: _Sequences, candidates: Ids, likely: Floats, scored: Floats, weight: float
+    ) -> _Sequences:
+        """Return the best sequences with one word more."""
+        words, likely = candidates[candidates >= 0], likely[candidates >= 0]
+        by_pairs = self._pairs(followed.words[:, -1] if followed.words.shape[1] else None, words)
+        by_model = by_pairs.copy()  # the bigrams alone say how likely ⊥ is
+        by_model[:, words < len(self._words)] = np.exp(scored)
+        mixed = np.log(weight * by_model + (1.0 - weight) * by_pairs + _TINY)
+        worth = followed.worth[:, None] + likely + mixed
         best = np.argsort(-worth.ravel(), kind="stable")[: self._beams]
-        beginnings, chosen = best // len(asked.words), asked.words[best % len(asked.words)]
-        return (
-            np.concatenate([followed.words[beginnings], chosen[:, None]], axis=1),
-            worth.ravel()[best] - worth.max(),
-            beginnings,
+        beginnings, chosen = followed.words[best // len(words)], words[best % len(words)]
+        return _Sequences(
+            np.concatenate([beginnings, chosen[:, None]], axis=1), worth.ravel()[best] - worth.max()
         )
 
     def _pairs(self, last: Ids | None, words: Ids) -> Floats:

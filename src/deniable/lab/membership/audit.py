@@ -1,5 +1,5 @@
-"""The membership audit on a user's own data: language models are trained on original and on released text,
-and an auditor tells whose text was used."""
+"""The membership audit: language models are trained on original and on released text, and an auditor tells
+whose text was used."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from deniable.audit.results import (
     sorted_epsilons,
 )
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import MissingExtra, UnusableAuditData
+from deniable.errors import UnusableAuditData
 from deniable.lab.decoded import USUAL, Decoding, decode_users, learn_decoders
+from deniable.lab.libraries import require
 from deniable.lab.membership.auditor import (
     ORIGINAL,
     QUESTIONS,
     Findings,
     LanguageModelSettings,
     Plan,
-    ScoreSummary,
     judge_conditions,
     make_plan,
 )
@@ -38,7 +38,6 @@ from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
 from deniable.records.reading import LabelledTexts
 from deniable.report.wording import Point
-from deniable.utility.classifiers import sklearn
 from deniable.words.cutter import Cutter
 
 if TYPE_CHECKING:
@@ -47,8 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseFacts:
-    """A condition other than original text: its ε, the share of words that changed, and whether the released
-    text was decoded."""
+    """A condition other than original text: its ε, the share of changed words, and whether it was decoded."""
 
     epsilon: float
     changed: float
@@ -80,12 +78,10 @@ class MembershipResult(AdvisedResult):
     def sentence(self) -> str:
         """What was found, in a few sentences."""
         original = self.protocol["original"]["original text"]["plain"].mean.auc
-        warning = (
-            ""
-            if original >= 0.9
-            else " The auditor is weak on this data (AUC below 0.9), so that failing on released text says "
-            "little."
+        weak = (
+            " The auditor is weak on this data (AUC below 0.9), so that failing on released text says little."
         )
+        warning = "" if original >= 0.9 else weak
         return (
             "On models trained on original text the auditor tells whose text was used with an AUC of "
             f"{original:.2f}.{warning} {self.advice('AUC for every adversary')}"
@@ -112,13 +108,14 @@ class MembershipResult(AdvisedResult):
     @property
     def curves(self) -> list[Curves]:
         """The auditor's AUC against ε."""
+        conditions = sorted(self.facts.items(), key=lambda item: item[1].epsilon)
 
         def line(question: str, adversary: str, *, decoded: bool = False) -> list[Point]:
-            conditions = sorted(
-                (facts.epsilon, name) for name, facts in self.facts.items() if facts.decoded is decoded
-            )
-            found = ((epsilon, self.protocol[name][question][adversary]) for epsilon, name in conditions)
-            return [Point(epsilon, each.mean.auc) for epsilon, each in found]
+            return [
+                Point(facts.epsilon, self.protocol[name][question][adversary].mean.auc)
+                for name, facts in conditions
+                if facts.decoded is decoded
+            ]
 
         lines = {
             f"{question}, {adversary}": line(question, adversary)
@@ -126,12 +123,15 @@ class MembershipResult(AdvisedResult):
             for adversary in ("plain", "adaptive")
         }
         lines["original text, adaptive, decoded"] = line("original text", "adaptive", decoded=True)
+        caption = (
+            "The auditor's AUC; 0.5 is chance. An AUC below 0.5 is as good as one above it to an adversary "
+            "who turns the answer around."
+        )
         return [
             Curves(
                 lines={name: points for name, points in lines.items() if points},
                 y="AUC of the auditor",
-                caption="The auditor's AUC; 0.5 is chance. An AUC below 0.5 is as good as one above it to an "
-                "adversary who turns the answer around.",
+                caption=caption,
                 levels={"chance": 0.5},
                 shares=False,
             )
@@ -170,7 +170,7 @@ def audit_membership(
         words in a row.
     :raises MissingExtra: if PyTorch or scikit-learn is not installed.
     """
-    _require_libraries()
+    require("the membership audit", "sklearn", "torch")
     from deniable.lab.membership.models import encode_conditions
 
     mechanism = ChosenMechanism() if mechanism is None else mechanism
@@ -246,14 +246,6 @@ def measure_texts(users: Users) -> dict[str, int | float]:
     }
 
 
-def _require_libraries() -> None:
-    sklearn("svm", "the membership audit", extra="lab")
-    try:
-        import torch  # noqa: F401 - whether it is there
-    except ImportError:
-        raise MissingExtra("the membership audit", "lab") from None
-
-
 def train_and_ask(
     plan: Plan,
     conditions: Mapping[str, Streams],
@@ -263,12 +255,10 @@ def train_and_ask(
     report: Report | None,
 ) -> dict[str, NDArray[np.int32]]:
     """Return the rank counts of all jobs; ``report`` hears of epochs."""
-    import torch
-
     from deniable.lab.membership.models import run_job
+    from deniable.lab.neural.encoder import best_device
 
-    jobs = plan.jobs(list(conditions))
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    jobs, device = plan.jobs(list(conditions)), best_device()
     counts: dict[str, NDArray[np.int32]] = {}
     for number, job in enumerate(jobs):
 
@@ -283,22 +273,16 @@ def train_and_ask(
 
 
 def _stronger(facts: Mapping[str, ReleaseFacts], protocol: Findings) -> list[tuple[float, float]]:
-    """Return for each ε the success of the strongest adversary, on text as released and decoded."""
+    """Return for each ε the largest AUC of an adversary, its sign turned if that helps, on text as released
+    and decoded."""
     best: dict[float, float] = {}
     for name, about in facts.items():
-        best[about.epsilon] = max(best.get(about.epsilon, 0.0), _success(protocol[name]))
+        found = [*protocol[name]["original text"].values(), *protocol[name]["released text"].values()]
+        aucs = (each.mean.auc_either_way for each in found)
+        best[about.epsilon] = max(best.get(about.epsilon, 0.0), *aucs)
     return list(best.items())
 
 
 def _share_changed(users: Users, others: Users) -> float:
     words, after = ([word for texts in some for text in texts for word in text] for some in (users, others))
     return 1.0 - sum(a == b for a, b in zip(words, after, strict=True)) / len(words)
-
-
-def _success(found: Mapping[str, Mapping[str, ScoreSummary]]) -> float:
-    """Return the largest AUC of an adversary in one condition, the sign turned if it helps."""
-    return max(
-        adversary.mean.auc_either_way
-        for question in ("original text", "released text")
-        for adversary in found[question].values()
-    )

@@ -20,10 +20,9 @@ FEWEST_USERS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class LanguageModelSettings:
-    """The model of the auditor's protocol, that of Song and Shmatikov, and how they trained it.
+    """The model of Song and Shmatikov's protocol, which reads ``sequence`` words at a time, and its training.
 
-    It has 256 coordinates a word, an LSTM of 128, a softmax, and reads ``sequence`` words in a row before it
-    starts afresh. ``clip`` is the longest gradient of a step.
+    ``clip`` is the longest gradient of a step.
     """
 
     vocabulary: int = 5_000
@@ -38,8 +37,7 @@ class LanguageModelSettings:
 
 
 class Job(NamedTuple):
-    """One language model to train on the text of ``members`` in one condition, then asked for that of
-    ``users`` in some conditions."""
+    """A language model: trained on the text of ``members`` in one condition, asked for that of ``users``."""
 
     name: str
     trained_on: str
@@ -77,7 +75,7 @@ class Plan:
     def jobs(self, conditions: Sequence[str]) -> list[Job]:
         """Return all models to train: targets and shadows of every condition, the original text among them.
 
-        The model trained on original text is asked for every condition, the others for their own and the
+        Targets trained on original text are asked for every condition, the others for their own and the
         original.
         """
         jobs = []
@@ -180,8 +178,8 @@ def summarise(several: Sequence[Scores]) -> ScoreSummary:
 def histograms(counts: NDArray[np.int32], *, fine: bool = False) -> NDArray[np.float64]:
     """Return (users, bins) histograms of length 1; a user without a counted word has zeros.
 
-    ``fine`` looks at the ranks 0 to 49 one by one and at logarithms of counts, in place of the protocol's 100
-    equal bins, where words the model does not know fall in the last one.
+    ``fine`` takes logarithms of all counts, in place of the protocol's 100 equal bins, where words that the
+    model does not know fall in the last one.
     """
     if fine:
         values = np.log1p(counts.astype(np.float64))

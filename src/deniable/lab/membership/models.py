@@ -39,11 +39,8 @@ def encode_conditions(conditions: Mapping[str, Users]) -> dict[str, Streams]:
 
 
 class Vocabulary:
-    """The words a model knows: the most frequent of the text it was trained on.
-
-    It maps word codes to a model's own numbers: padding, the end of a text, the unknown word, then words by
-    frequency.
-    """
+    """Maps word codes to a model's own numbers: padding, the end of a text, the unknown word, then the most
+    frequent words of the text it was trained on."""
 
     def __init__(self, texts: Streams, *, size: int) -> None:
         trained_on = np.concatenate(texts)
@@ -60,10 +57,9 @@ class Vocabulary:
 
 
 def sequences(numbers: NDArray[np.int32], length: int) -> NDArray[np.int32]:
-    """Return one user's numbers cut into rows of ``length`` + 1: each row's words and, shifted by one, the
-    words to predict.
+    """Return one user's numbers cut into rows of ``length`` + 1, the last one padded.
 
-    Rows overlap by one number, so that every word but the first is predicted once. The last row is padded.
+    Rows overlap by one number, so that every word but the first is predicted once.
     """
     rows = max(1, -(-(len(numbers) - 1) // length))
     padded = np.full(rows * length + 1, PADDING, dtype=np.int32)
@@ -124,8 +120,7 @@ def train_model(
     seed: int,
     after_epoch: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Train a model in place on rows of ``settings.sequence`` + 1 numbers, each of which it sees once per
-    epoch."""
+    """Train a model in place on rows of ``settings.sequence`` + 1 numbers."""
     rows = torch.from_numpy(texts).to(model.outwards.weight.device)
     orders, epochs = np.random.default_rng(seed), iter(range(settings.epochs))
 

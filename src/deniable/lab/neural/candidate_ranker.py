@@ -1,10 +1,9 @@
-"""A small model that ranks the candidates for each place of a text: which of these words stood here, given
-all that stands around?
+"""A small model that ranks the candidates for each place of a text by the words around it.
 
 It reads a text as two rows of words, those that were released and the likeliest ones behind them, with a
 bidirectional LSTM and with a linear map for each distance to the left and to the right. What comes out is
-compared with each candidate. It begins as the ranking that it is given, and ends as it was when texts that
-were held back were ranked best: so it is no worse than that ranking but for chance.
+compared with each candidate. It begins as the ranking that it is given, and ends in the state that ranked
+held-out texts best: so it is no worse than that ranking but for chance.
 """
 
 from __future__ import annotations
@@ -19,14 +18,12 @@ from torch import Tensor, nn
 
 from deniable.arrays import Floats, Ids
 from deniable.lab.neural.encoder import train, trained_weights
-from deniable.progress import Report
 
 FEATURES = 6
 """How many numbers are known of each candidate beside its probability."""
 
 _UNITS, _OWN, _REACH = 64, 32, 3
-"""The units of the LSTM, the numbers that are learnt of a word beside its public vector, and how far away
-words have a map of their own."""
+"""Units of the LSTM, learnt numbers of a word beside its public vector, and how far away words have a map."""
 
 _BATCH, _EPOCHS, _PATIENCE = 16, 15, 2
 _LONGEST = 120
@@ -35,11 +32,9 @@ _ONE_IN_VALIDATES = 8
 
 @dataclass(frozen=True, kw_only=True)
 class RankedText:
-    """A text with candidates: released ids, candidates of each place with log-probabilities and features, and
-    the right one.
+    """Released ids, the candidates of each place with log-probabilities and features, and which is right.
 
-    ``right`` is -1 where the word is none of the candidates, and is not looked at in ranking. A candidate of
-    -1 is none.
+    -1 stands for no candidate, and in ``right``, which ranking never reads, for a word that is none of them.
     """
 
     released: Ids = field(repr=False)
@@ -71,9 +66,7 @@ class CandidateRanker(nn.Module):
         spread = float(vectors.pow(2).mean().sqrt().clamp(min=1e-6))
         self.vectors = nn.Embedding(len(vectors), vectors.shape[1], _weight=vectors / spread, _freeze=True)
         self.own = nn.Embedding(len(vectors), _OWN, padding_idx=len(vectors) - 1)
-        nn.init.normal_(
-            self.own.weight, std=0.02
-        )  # a word that was hardly met stays what its public vector says
+        nn.init.normal_(self.own.weight, std=0.02)  # a word hardly met stays what its public vector says
         wide = vectors.shape[1] + _OWN
         self.lstm = nn.LSTM(2 * wide, _UNITS, batch_first=True, bidirectional=True)
         self.near = nn.ModuleList(nn.Linear(2 * wide, wide, bias=False) for _ in range(2 * _REACH))
@@ -114,10 +107,8 @@ def train_ranker(
     *,
     seed: int,
     device: torch.device,
-    report: Report | None = None,
 ) -> CandidateRanker:
-    """Return a ranker that has learnt from texts whose words are known; one text in eight says when to
-    stop."""
+    """Return a ranker that has learnt from texts with known words; one text in eight says when to stop."""
     torch.manual_seed(seed)
     model = CandidateRanker(vectors, settings).to(device)
     random = np.random.default_rng(seed)
@@ -149,7 +140,6 @@ def train_ranker(
         epochs=_EPOCHS,
         patience=_PATIENCE,
         best=score(),
-        after_epoch=lambda epoch: report(epoch, _EPOCHS) if report is not None else None,
     )
     return model
 
@@ -187,8 +177,7 @@ def _batch(
 
 
 def _score(model: CandidateRanker, parts: Sequence[RankedText], size: int, device: torch.device) -> float:
-    """Return the mean log-probability of the right candidate: it says more than how often the first one is
-    right."""
+    """Return the mean log-probability of the right candidate."""
     model.eval()
     total, places = 0.0, 0
     with torch.inference_mode():

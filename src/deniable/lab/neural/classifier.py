@@ -13,14 +13,12 @@ from deniable.lab.neural.encoder import (
     BiLstmEncoder,
     DeviceTexts,
     EncoderSettings,
+    outputs_of,
     shuffled_batches,
-    sorted_batches,
     train,
     trained_weights,
 )
 from deniable.utility.classifiers import accuracy
-
-_TEXTS_TO_CLASSIFY_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +57,7 @@ def train_classifier(
     settings: ClassifierSettings,
     seed: int,
 ) -> int:
-    """Train the model in place and return the number of epochs; it ends as it was when validation was
-    best."""
+    """Train the model in place and return the number of epochs; it ends in the best state on validation."""
     device = model.output.weight.device
     rng, targets = np.random.Generator(np.random.PCG64(seed)), torch.from_numpy(labels).to(device)
 
@@ -81,9 +78,5 @@ def train_classifier(
 
 def predict_classes(model: Classifier, texts: DeviceTexts) -> Ids:
     """Return the class that the model gives each text."""
-    classes = np.empty(len(texts), dtype=np.int64)
-    model.eval()
-    with torch.inference_mode():
-        for chosen in sorted_batches(texts.lengths, _TEXTS_TO_CLASSIFY_AT_ONCE):
-            classes[chosen] = model(*texts.batch(chosen)).argmax(dim=1).cpu().numpy()
+    classes: Ids = outputs_of(model, texts).argmax(dim=1).cpu().numpy()
     return classes

@@ -1,5 +1,4 @@
-"""What the paper's models share: texts in batches, a biLSTM over word vectors, and the one loop that trains
-them."""
+"""What the paper's models share: batches of texts, a biLSTM over word vectors, and the training loop."""
 
 from __future__ import annotations
 
@@ -19,9 +18,13 @@ from deniable.measures.texts import Texts
 _BATCHES_SORTED_TOGETHER = 16
 
 
+def best_device() -> torch.device:
+    """Return the GPU if there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
 def vectors_for_models(embedding: Embedding) -> Tensor:
-    """Return one row for each id that texts and batches hold: the words, then ⊥, then zeros for the
-    padding."""
+    """Return a row for each id of a batch: the words, then ⊥, then zeros for the padding."""
     rows = np.concatenate([embedding.vectors, embedding.unknown[None], np.zeros((1, embedding.dimension))])
     return torch.from_numpy(rows.astype(np.float32))
 
@@ -58,11 +61,9 @@ def shuffled_batches(lengths: Ids, size: int, rng: np.random.Generator) -> Itera
 def grouped_batches(
     groups: Ids, lengths: Ids, size: int, together: int, rng: np.random.Generator
 ) -> Iterator[Ids]:
-    """Yield every place once in batches of runs of ``together`` places of one group, about as long as each
-    other.
+    """Yield every place once in batches of runs of ``together`` places of one group, of similar lengths.
 
-    A run may end in the next group. Which places of a group share a run is decided by their lengths, not by
-    chance.
+    A run may end in the next group. Lengths, not chance, decide which places of a group share a run.
     """
     order = np.lexsort((-lengths, groups))
     runs = [order[start : start + together] for start in range(0, len(order), together)]
@@ -70,8 +71,7 @@ def grouped_batches(
 
 
 def _batches(runs: list[Ids], lengths: Ids, at_once: int, rng: np.random.Generator) -> Iterator[Ids]:
-    """Yield runs joined, ``at_once`` of them to a batch: sorted by length within portions, which are large
-    enough to stay random."""
+    """Yield runs joined, ``at_once`` to a batch, sorted by length within large portions."""
     batches, portion = [], at_once * _BATCHES_SORTED_TOGETHER
     for start in range(0, len(runs), portion):
         part = sorted(runs[start : start + portion], key=lambda run: -int(lengths[run].max()))
@@ -79,10 +79,18 @@ def _batches(runs: list[Ids], lengths: Ids, at_once: int, rng: np.random.Generat
     yield from (batches[i] for i in rng.permutation(len(batches)))
 
 
-def sorted_batches(lengths: Ids, size: int) -> Iterator[Ids]:
-    """Yield every place once, the longest texts first."""
-    order = np.argsort(-lengths, kind="stable")
-    yield from (order[start : start + size] for start in range(0, len(order), size))
+def outputs_of(model: nn.Module, texts: DeviceTexts, *, at_once: int = 1024) -> Tensor:
+    """Return what a model makes of each text, a row a text."""
+    model.eval()
+    order = np.argsort(
+        -texts.lengths, kind="stable"
+    )  # the longest first, so that batches hold little padding
+    with torch.inference_mode():
+        parts = [
+            model(*texts.batch(order[start : start + at_once])) for start in range(0, len(order), at_once)
+        ]
+    rows = torch.cat(parts)
+    return rows[torch.from_numpy(np.argsort(order, kind="stable")).to(rows.device)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +107,7 @@ class EncoderSettings:
 
 
 class BiLstmEncoder(nn.Module):
-    """Word vectors, dropout, one bidirectional LSTM, pooling over time: what the states reach at most, and on
-    average if asked."""
+    """Word vectors, dropout, one bidirectional LSTM, and the maximum, and the mean if asked, over time."""
 
     def __init__(self, vectors: Tensor, settings: EncoderSettings, *, with_mean: bool) -> None:
         """Start from the public vectors, the last row of which fills batches up and stays as it is."""
@@ -127,9 +134,8 @@ class BiLstmEncoder(nn.Module):
         highest = states.masked_fill(outside, -torch.inf).amax(dim=1)
         if not self._with_mean:
             return highest
-        return torch.cat(
-            [highest, states.sum(dim=1) / lengths.to(states.device)[:, None]], dim=1
-        )  # padded states are zero
+        mean = states.sum(dim=1) / lengths.to(states.device)[:, None]  # padded states are zero
+        return torch.cat([highest, mean], dim=1)
 
 
 def train(

@@ -27,15 +27,15 @@ from deniable.lab.neural.encoder import (
     DeviceTexts,
     EncoderSettings,
     grouped_batches,
+    outputs_of,
     shuffled_batches,
-    sorted_batches,
     train,
     trained_weights,
 )
 from deniable.lab.tasks.task import Part, Task
 from deniable.utility.classifiers import ranking_scores
 
-_TEXTS_TO_ENCODE_AT_ONCE, _QUESTIONS_AT_ONCE = 1024, 64
+_QUESTIONS_AT_ONCE = 64
 _NO_DISTANCE = 1e-15  # a square root has no slope at zero
 _ROUNDS_OF_K_MEANS = 8
 GAMMA = C = 1.0
@@ -70,11 +70,9 @@ class Pairs:
         *,
         group: int = QUESTIONS_IN_A_GROUP,
     ) -> Iterator[Ids]:
-        """Yield every pair once, in batches of runs of ``together`` pairs whose questions are alike by the
-        vectors of all questions."""
-        return grouped_batches(
-            groups_of_alike(vectors, group, rng)[self.questions], self._lengths, size, together, rng
-        )
+        """Yield every pair once, in batches of runs of ``together`` pairs with similar questions."""
+        groups = groups_of_alike(vectors, group, rng)[self.questions]
+        return grouped_batches(groups, self._lengths, size, together, rng)
 
 
 def groups_of_alike(vectors: Tensor, size: int, rng: np.random.Generator) -> Ids:
@@ -85,9 +83,7 @@ def groups_of_alike(vectors: Tensor, size: int, rng: np.random.Generator) -> Ids
         group = (vectors @ centres.T).argmax(dim=1)
         sums = torch.zeros_like(centres).index_add_(0, group, vectors)
         length = torch.linalg.vector_norm(sums, dim=1, keepdim=True)
-        centres = torch.where(
-            length > 0, sums / length, centres
-        )  # a group that lost all its members stays where it was
+        centres = torch.where(length > 0, sums / length, centres)  # a group without members stays
     groups: Ids = group.cpu().numpy()
     return groups
 
@@ -101,11 +97,8 @@ class HardestOfSome:
     negatives: int = 50
 
     def __call__(self, similar: Tensor, wrong: NDArray[np.bool_], rng: np.random.Generator) -> Tensor:
-        """Return the mean loss of a batch: the similarities of its questions (rows) to its answers (columns),
-        the own one on the diagonal.
-
-        ``wrong`` says which answers are wrong to which question.
-        """
+        """Return the mean loss of a batch: similarities of its questions (rows) and answers (columns), which
+        are ``wrong`` or not, the own ones on the diagonal."""
         drawn = wrong & (rng.random(wrong.shape) < self.negatives / len(wrong))
         hardest = similar.masked_fill(~torch.from_numpy(drawn).to(similar.device), -1.0).amax(dim=1)
         return torch.relu(self.margin - similar.diagonal() + hardest).mean()
@@ -116,18 +109,16 @@ class SoftmaxOfAll:
     """Cross-entropy of picking the own answer among all wrong ones of the batch, by ``sharpness`` times the
     similarity.
 
-    Every wrong answer pulls, the hardest most. So nothing collapses while no two answers can be distinguished
-    yet, and noisy questions, whose hardest answer says little, are learnt from too.
+    Every wrong answer pulls, the hardest most: nothing collapses while answers cannot be distinguished yet,
+    and noisy questions, whose hardest answer says little, are learnt from too.
     """
 
     sharpness: float = 60.0
 
     def __call__(self, similar: Tensor, wrong: NDArray[np.bool_], rng: np.random.Generator) -> Tensor:  # noqa: ARG002 - draws nothing
         """Return the mean loss of a batch; ``wrong`` says which answers are wrong to which question."""
-        other_right = ~wrong & ~np.eye(len(wrong), dtype=bool)
-        logits = (self.sharpness * similar).masked_fill(
-            torch.from_numpy(other_right).to(similar.device), -torch.inf
-        )
+        other_right = torch.from_numpy(~wrong & ~np.eye(len(wrong), dtype=bool)).to(similar.device)
+        logits = (self.sharpness * similar).masked_fill(other_right, -torch.inf)
         return nn.functional.cross_entropy(logits, torch.arange(len(wrong), device=similar.device))
 
 
@@ -185,7 +176,7 @@ def evaluate_ranker(
 ) -> dict[str, float]:
     """Return MAP, MRR and top-1 in the pools of each size. A question whose pool has no right answer scores
     0."""
-    asked, known = encode_texts(model, questions), encode_texts(model, answers)
+    asked, known = outputs_of(model, questions), outputs_of(model, answers)
     right, found = [np.array(answers) for answers in part.answers], dict[str, float]()
     for size in sorted(part.pools):
         pools = np.array(part.pools[size])
@@ -199,19 +190,6 @@ def evaluate_ranker(
     return found
 
 
-def encode_texts(model: Ranker, texts: DeviceTexts) -> Tensor:
-    """Return the vectors of all texts."""
-    model.eval()
-    with torch.no_grad():
-        rows = [
-            (chosen, model(*texts.batch(chosen)))
-            for chosen in sorted_batches(texts.lengths, _TEXTS_TO_ENCODE_AT_ONCE)
-        ]
-    every = torch.cat([vectors for _, vectors in rows])
-    back = np.argsort(np.concatenate([chosen for chosen, _ in rows]), kind="stable")
-    return every[torch.from_numpy(back).to(every.device)]
-
-
 def train_ranker(
     model: Ranker,
     questions: DeviceTexts,
@@ -221,14 +199,13 @@ def train_ranker(
     settings: RankerSettings,
     seed: int,
 ) -> int:
-    """Train the model in place and return the number of epochs; it ends as it was when validation (MRR, mean
-    of all pools) was best."""
+    """Train the model in place and return the number of epochs; it ends in the state of the best MRR."""
     rng, pairs = np.random.Generator(np.random.PCG64(seed)), Pairs(task.train.answers, answers.lengths)
 
     def batches(epoch: int) -> Iterator[Ids]:
         if not settings.near or epoch < settings.epochs_before_near:
             return pairs.batches(settings.batch, rng)
-        return pairs.batches_of_alike(encode_texts(model, questions), settings.batch, settings.near, rng)
+        return pairs.batches_of_alike(outputs_of(model, questions), settings.batch, settings.near, rng)
 
     def loss(chosen: Ids) -> Tensor:
         asked, given = (

@@ -14,7 +14,8 @@ import numpy as np
 
 from deniable.atomic import put
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import InvalidParameter, MissingExtra, TaskDataError
+from deniable.errors import InvalidParameter, TaskDataError
+from deniable.lab.libraries import require
 from deniable.lab.tasks.classification import load_enron, load_imdb
 from deniable.lab.tasks.insuranceqa import load_insuranceqa
 from deniable.lab.tasks.outcomes import Place, TaskOutcome, settings_of
@@ -140,10 +141,8 @@ def reproduce(
     :raises TaskDataError: if the data set is missing, cut off or not what it should be, or a kept file
         belongs to another experiment.
     """
-    try:
-        from deniable.lab.tasks.experiment import Experiment
-    except ImportError as error:
-        raise MissingExtra("training models", "lab") from error
+    require("training models", "torch")
+    from deniable.lab.tasks.experiment import Experiment
 
     if name not in TASKS:
         raise InvalidParameter("task", name, f"must be one of {', '.join(TASKS)}")
@@ -202,10 +201,9 @@ def baseline_of(task: Task) -> tuple[str, dict[str, float]]:
     """
     if not task.answers:
         return "Always the most frequent class", {"accuracy": task.majority}
-    try:
-        import bm25s
-    except ImportError as error:
-        raise MissingExtra("a BM25 ranking", "lab") from error
+    require("a BM25 ranking", "bm25s")
+    import bm25s
+
     index = bm25s.BM25()
     index.index([words_of(answer) for answer in task.answers], show_progress=False)
     questions = [words_of(text) for text in task.test.texts]
