@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deniable import Embedding, Multivariate, RecordError
+from deniable import Embedding, InsecureSeededRandomness, Multivariate, RecordError
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.ngrams import Bigrams, count_bigrams, read_bigrams
+from deniable.decoding.posterior import make_posterior
+from deniable.decoding.reading import Reading
 from deniable.errors import UnusableAuditData
 from tests.channel.test_channel import dense
 from tests.support.strategies import random_embedding
@@ -66,28 +68,33 @@ def test_the_model_sums_to_one_and_is_that_of_the_formula(model: Bigrams) -> Non
     assert model.probability(first, second) == pytest.approx(expected)
 
 
-def test_forward_backward_is_the_sum_over_all_sequences(channel: Channel, model: Bigrams) -> None:
-    prior = np.random.default_rng(1).dirichlet(np.ones(WORDS + 1))
-    texts = [np.array([0, 3, 3, 1]), np.array([2]), np.array([], dtype=np.int64), np.array([4, 4, 0, 2, 1])]
+def listed(found: Reading) -> Floats:
+    """Return the probabilities of the candidates, a column for each word."""
+    full = np.zeros((len(found), WORDS + 1))
+    for place in range(len(found)):
+        words, chances = found.at(place)
+        full[place, words] = chances
+    return full
+
+
+@pytest.mark.parametrize("text", [[0, 3, 3, 1], [2], [4, 4, 0, 2, 1], []])
+def test_forward_backward_is_the_sum_over_all_sequences(
+    channel: Channel, model: Bigrams, text: list[int]
+) -> None:
+    prior, released = np.random.default_rng(1).dirichlet(np.ones(WORDS + 1)), np.array(text, dtype=np.int64)
     decoder = ContextDecoder(channel, model, prior[channel.inputs], candidates=WORDS + 1)
-    for text, found in zip(texts, decoder.decode(texts), strict=True):
-        if not len(text):
-            assert found.likeliest.tolist() == []
-            continue
-        expected = by_all_sequences(dense(channel), transitions(model), prior, text)
-        full = np.zeros_like(expected)
-        for place, (words, chances) in enumerate(zip(found.words, found.chances, strict=True)):
-            full[place, words[words >= 0]] = chances[words >= 0]
-        assert np.abs(full - expected).max() < 5e-3  # a row of the channel lists all but a thousandth
-        assert found.likeliest.tolist() == expected.argmax(axis=1).tolist()
-        backwards = by_all_sequences(
-            dense(channel),
-            transitions(model).T / transitions(model).T.sum(axis=1, keepdims=True),
-            prior,
-            text,
-        )
-        if len(text) > 1:
-            assert np.abs(full - backwards).max() > 5e-3, "the model read backwards is told apart"
+    beside = np.array([1, 1, 2])
+    found = list(decoder.decode([beside, released]))[1]
+    if not text:
+        assert found.likeliest.tolist() == []
+        return
+    moves = transitions(model)
+    expected = by_all_sequences(dense(channel), moves, prior, released)
+    assert np.abs(listed(found) - expected).max() < 5e-3  # a row of the channel lists all but a thousandth
+    assert found.likeliest.tolist() == expected.argmax(axis=1).tolist()
+    turned = moves.T / moves.T.sum(axis=1, keepdims=True)
+    backwards = by_all_sequences(dense(channel), turned, prior, released)
+    assert len(text) == 1 or np.abs(listed(found) - backwards).max() > 5e-3, "the model read backwards"
 
 
 def test_a_long_text_is_read_in_parts_and_only_their_ends_hang_on_it(
@@ -121,24 +128,13 @@ def test_context_names_more_words_than_single_words_do() -> None:
 
     model = count_bigrams([written(200) for _ in range(20)], 31)
     assert model is not None
-    from deniable import InsecureSeededRandomness, Multivariate
-
     texts = [written(20) for _ in range(60)]
-    source = InsecureSeededRandomness(insecure_seed=1)
+    source, truth = InsecureSeededRandomness(insecure_seed=1), np.concatenate(texts)
     released = [Multivariate(embedding, epsilon=1.5).perturb(text, source) for text in texts]
     prior = np.full(len(channel), 1.0 / len(channel))
-    named = np.mean(
-        [
-            found.likeliest == text
-            for text, found in zip(texts, ContextDecoder(channel, model, prior).decode(released), strict=True)
-        ]
-    )
-    from deniable.decoding.posterior import make_posterior
-
-    alone = np.mean(
-        [make_posterior(channel, prior).best[out] == text for text, out in zip(texts, released, strict=True)]
-    )
-    assert named > alone + 0.1
+    in_context = ContextDecoder(channel, model, prior).read(released).likeliest
+    alone = make_posterior(channel, prior).best[np.concatenate(released)]
+    assert (in_context == truth).mean() > (alone == truth).mean() + 0.1
 
 
 def test_text_is_read_and_cut_as_a_release_cuts_it(tmp_path: Path) -> None:
@@ -203,9 +199,7 @@ def test_trust_says_how_much_the_model_counts(channel: Channel, model: Bigrams, 
     found = next(decoder.decode([text]))
     moves = prior * (transitions(model) / prior) ** trust
     expected = by_all_sequences(dense(channel), moves, prior, text)
-    full = np.zeros_like(expected)
-    for place, (words, chances) in enumerate(zip(found.words, found.chances, strict=True)):
-        full[place, words[words >= 0]] = chances[words >= 0]
+    full = listed(found)
     assert np.abs(full - expected).max() < 5e-3
     if trust == 0.0:
         alone = prior * dense(channel)[:, text].T

@@ -34,10 +34,6 @@ def model() -> Bigrams:
     return made
 
 
-def test_the_names_of_the_words_are_what_this_test_takes_them_for() -> None:
-    assert [EMBEDDING.index[f"w{i}"] for i in range(WORDS)] == list(range(WORDS))
-
-
 def test_every_word_of_an_embedding_is_read_as_itself() -> None:
     words = ["u.s.", "'s", "e-mail", "...", ",", "n't", "Paris", "paris", "--", "a/b"]
     embedding = Embedding(words, np.random.default_rng(0).normal(size=(len(words), 3)).astype(np.float32))
@@ -114,10 +110,7 @@ def test_expected_counts_and_vectors_are_sums_over_candidates(
 
 def test_small_counts_are_left_out_and_only_those(channel: Channel) -> None:
     decoder = ChannelDecoder(channel)
-    everything, cut = (
-        decoder.expected_counts(TEXTS, least=0.0).toarray(),
-        decoder.expected_counts(TEXTS, least=0.2).toarray(),
-    )
+    everything, cut = (decoder.expected_counts(TEXTS, least=least).toarray() for least in (0.0, 0.2))
     assert cut == pytest.approx(np.where(everything >= 0.2, everything, 0.0))
     assert (cut != everything).any()
 

@@ -119,21 +119,19 @@ def test_releases_of_a_single_word_are_no_alarm(
     assert max(evidence(channel, each) for each in released) > MOST_EVIDENCE
 
 
-WRONG: dict[str, Callable[[Ids], Ids]] = {
-    "the original": lambda words: words,
-    "twice the ε": lambda words: release(words, "multivariate", 10.0),
-    "randomised response": lambda words: release(words, "randomized-response", 7.0),
+WRONG: dict[str, tuple[str, Callable[[Ids], Ids]]] = {
+    "the original": ("multivariate", lambda words: words),
+    "twice the ε": ("multivariate", lambda words: release(words, "multivariate", 10.0)),
+    "randomised response": ("multivariate", lambda words: release(words, "randomized-response", 7.0)),
+    "the original of randomised response": ("randomized-response", lambda words: words[:1_000]),
 }
 
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_text_is_noticed(wrong: str, channels: dict[str, Channel]) -> None:
-    for seed in range(6):
-        assert evidence(channels["multivariate"], WRONG[wrong](original(5_000, seed))) > MOST_EVIDENCE, seed
-
-
-def test_the_original_of_a_release_by_randomised_response_is_noticed(channels: dict[str, Channel]) -> None:
-    assert evidence(channels["randomized-response"], original(1_000, 1)) > MOST_EVIDENCE
+    mechanism, change = WRONG[wrong]
+    for seed in range(4):
+        assert evidence(channels[mechanism], change(original(5_000, seed))) > MOST_EVIDENCE, seed
 
 
 def test_chance_exceeds_the_evidence_no_oftener_than_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,16 +176,11 @@ def by_steps(chances: Floats, judged: Floats, shares: Floats, steps: int) -> flo
         return likeness.beyond_any_text(chances, judged, shares, draws=math.inf)
 
 
-def test_a_text_is_always_judged_alike(channels: dict[str, Channel]) -> None:
+def test_a_text_is_always_judged_alike_and_may_be_too_long_for_memory(channels: dict[str, Channel]) -> None:
+    """Mutant: a list of all its words would have ten thousand million."""
     released = release(original(30_000, 6), "multivariate", 5.0)
     assert evidence(channels["multivariate"], released) == evidence(channels["multivariate"], released)
-
-
-def test_a_text_that_would_not_fit_in_memory_is_judged(channels: dict[str, Channel]) -> None:
-    """Mutant: a list of all its words would have ten thousand million."""
-    counts = np.bincount(release(original(30_000, 6), "multivariate", 5.0), minlength=WORDS).astype(
-        np.float64
-    )
+    counts = np.bincount(released, minlength=WORDS).astype(np.float64)
     assert evidence_against(channels["multivariate"], 350_000.0 * counts) < MOST_EVIDENCE
 
 
@@ -211,13 +204,9 @@ def text_of(shape: str, seed: int) -> Ids:
 
 
 @pytest.mark.parametrize("shape", ["one word", "three words", "many words"])
-def test_a_channel_of_the_released_words_alone_passes_good_releases(shape: str, large: Embedding) -> None:
-    for seed in range(4):
-        released = Draws(ChosenMechanism()(large, epsilon=6.0), seed=50 + seed).of_each(text_of(shape, seed))
+def test_a_channel_of_the_released_words_alone_judges_as_well(shape: str, large: Embedding) -> None:
+    for seed in range(3):
+        before = text_of(shape, seed)
+        released = Draws(ChosenMechanism()(large, epsilon=6.0), seed=50 + seed).of_each(before)
         assert evidence(asked(large, released), released) < 0.5 * MOST_EVIDENCE
-
-
-def test_a_channel_of_the_released_words_alone_notices_the_original(large: Embedding) -> None:
-    for seed in range(4):
-        original_words = text_of("many words", seed)
-        assert evidence(asked(large, original_words), original_words) > MOST_EVIDENCE
+        assert shape != "many words" or evidence(asked(large, before), before) > MOST_EVIDENCE

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
@@ -13,9 +16,11 @@ from deniable.channel import rows
 from deniable.decoding.decoder import Decoder, considered_words, open_channel
 from deniable.decoding.files import decode_file
 from deniable.decoding.word_use import measure_word_use, rehearse
+from deniable.decoding.word_use_page import word_use_page
 from deniable.embeddings import store
 from deniable.errors import MalformedCard, NotThisRelease, RecordError
 from deniable.records import privatize_file
+from deniable.records.reading import read_texts
 from deniable.release.card import Card, read_card
 from deniable.words.languages import LANGUAGE_RULES
 
@@ -58,12 +63,11 @@ def released(records: int = 400, **settings: object) -> tuple[list[str | None], 
 def test_the_shares_that_are_learnt_are_nearer_to_the_truth_than_those_released() -> None:
     texts, card = released(1500)
     decoder = Decoder.learn(card, texts, effort=400)
-    true = np.bincount(
-        [NAMES.index(word) for text in original(1500) for word in text.split()], minlength=WORDS
-    ) / (1500 * 12)
-    out = np.bincount(
-        [NAMES.index(word) for text in texts for word in (text or "").split()], minlength=WORDS
-    ) / (1500 * 12)
+    true, out = (
+        np.bincount([NAMES.index(word) for text in some for word in (text or "").split()], minlength=WORDS)
+        / (1500 * 12)
+        for some in (original(1500), texts)
+    )
     learnt = np.zeros(WORDS + 1)
     learnt[decoder.inputs] = decoder.shares
     assert np.abs(learnt[:WORDS] - true).sum() < 0.65 * np.abs(out - true).sum()
@@ -189,36 +193,23 @@ def test_a_channel_for_few_words_is_coarser_and_one_of_single_columns_is_not(
     assert few.directions < some.directions < many.directions == all_.directions == asked.directions
 
 
-@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet", ".csv.gz", ".tsv"])
+@pytest.mark.parametrize("ending", [".csv.gz", ".jsonl", ".parquet"])
 def test_a_file_is_decoded_into_one_of_the_same_format(ending: str, tmp_path: Path) -> None:
     texts = original(60)
     source, out, decoded = (tmp_path / f"{name}{ending}" for name in ("in", "out", "decoded"))
     if ending == ".jsonl":
         source.write_text("".join(f'{{"id": {i}, "text": "{text}"}}\n' for i, text in enumerate(texts)))
     elif ending == ".parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         pq.write_table(pa.table({"id": range(60), "text": texts}), source)
     else:
-        mark = "\t" if ending == ".tsv" else ","
-        plain = "".join(f"{i}{mark}{text}\n" for i, text in enumerate(texts))
-        plain = f"id{mark}text\n{plain}"
-        if ending.endswith(".gz"):
-            import gzip
-
-            source.write_bytes(gzip.compress(plain.encode()))
-        else:
-            source.write_text(plain)
+        rows = "".join(f"{i},{text}\n" for i, text in enumerate(texts))
+        source.write_bytes(gzip.compress(f"id,text\n{rows}".encode()))
     privatize_file(make_private(), source, out, columns=["text"])
     card = read_card(tmp_path / f"out{ending}.card.json")
     done = decode_file(out, decoded, card, column="text", effort=100)
     assert (done.counts.records, done.counts.words) == (60, 60 * 12)
-    from deniable.records.reading import read_texts
-
     before, after = (list(read_texts(path, column="text")) for path in (out, decoded))
-    assert after == done.decode(before)
-    assert list(read_texts(decoded, column="text")) != before
+    assert after == done.decode(before) != before
     with pytest.raises(RecordError, match="exists already"):
         decode_file(out, decoded, card, column="text")
 
@@ -235,19 +226,15 @@ def test_candidates_are_written_with_their_probabilities(tmp_path: Path) -> None
     assert float(first[0][4]) >= float(first[1][4]) > 0.0
 
 
-def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
+def test_a_failure_leaves_no_file_and_another_format_is_refused_before_the_channel_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, card = released(1)
     out, decoded = tmp_path / "out.txt", tmp_path / "decoded.txt"
     out.write_text("not released at all\n")
     with pytest.raises(NotThisRelease):
         decode_file(out, decoded, card)
     assert not decoded.exists()
-
-
-def test_a_target_of_another_format_is_refused_before_the_channel_is_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, card = released(1)
     out = tmp_path / "out.csv"
     out.write_text(f"text\n{NAMES[0]}\n")
     monkeypatch.setattr(
@@ -290,8 +277,6 @@ def test_word_use_is_written_as_csv_and_as_a_page(tmp_path: Path) -> None:
     lines = (tmp_path / "freq.csv").read_text().splitlines()
     assert lines[0].split(",")[:4] == ["word", "share", "share_low", "share_high"]
     assert len(lines) == WORDS + 2
-    from deniable.decoding.word_use_page import word_use_page
-
     group = found.everything
     assert group.half_width is not None
     assert group.records_needed(2.0 * group.half_width) == pytest.approx(group.records, abs=1)
@@ -302,7 +287,6 @@ def test_word_use_is_written_as_csv_and_as_a_page(tmp_path: Path) -> None:
     assert (group.records_needed(0.001) or 0) > (group.records_needed(0.01) or 0) > 0
     html = word_use_page(found).html()
     assert found.everything.uses[0].word in html
-    assert "What this page does not say" in html
     with pytest.raises(InvalidParameter, match="name the column"):
         measure_word_use(path, card, by="group")
 
