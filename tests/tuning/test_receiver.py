@@ -17,7 +17,7 @@ def test_mean_vectors_tell_what_a_space_was_shaped_for() -> None:
     # The label hangs on the mean vector, and 400 texts are too few to learn what each of 250 words says of
     # it.
     space = shape(made_embedding(), [public_texts(300, seed=8)], dimension=2, strength=4.0)
-    cut = known_texts(PublicAttributes(label="mood", public=public_texts(800), others={}), space)[1]
+    cut = known_texts(PublicAttributes(public_texts(800), {}), space)[1]
     channel = make_channel(space, epsilon=0.5, directions=60, keep=False)
     released = Draws(ChosenMechanism()(space, epsilon=0.5), seed=1).of_each(cut.ids)
     version = Version(cut.released(released, space), space, channel)
@@ -32,8 +32,6 @@ def test_mean_vectors_tell_what_a_space_was_shaped_for() -> None:
 
 @pytest.mark.parametrize("labels", [["a", "b", "c"] * 100])
 def test_labels_that_nothing_tells_are_told_by_chance(labels: list[str]) -> None:
-    cut = known_texts(PublicAttributes(label="mood", public=public_texts(300), others={}), made_embedding())[
-        1
-    ]
+    cut = known_texts(PublicAttributes(public_texts(300), {}), made_embedding())[1]
     texts = take_texts(cut, np.arange(300), labels)
     assert max(tell_labels(Version(texts, made_embedding()), 150, OF_ORIGINAL).values()) < 0.5

@@ -281,9 +281,7 @@ def test_labels_of_judged_texts_have_no_say(public: Path) -> None:
 
 
 def cut_public(texts: int) -> Texts:
-    return known_texts(
-        PublicAttributes(label="mood", public=public_texts(texts), others={}), made_embedding()
-    )[1]
+    return known_texts(PublicAttributes(public_texts(texts), {}), made_embedding())[1]
 
 
 def make_search(target: float, reading: Way = "named") -> Search:

@@ -142,29 +142,26 @@ def _fact(result: AuditResult, which: str) -> tuple[str, str]:
 
 
 def _tell_apart(results: Sequence[AuditResult]) -> list[str]:
-    """Return what tells each result from others of its audit: its ε, what else differs, or its number;
+    """Return what tells each result from others of its audit: its ε, or all that may differ, and a number;
     nothing if it is the only one."""
+    marks = [(each.audit, _at(each)) for each in results]
+    if len(set(marks)) < len(marks):
+        marks = [(each.audit, _marks(each)) for each in results]
     apart = []
-    for place, result in enumerate(results):
-        alike = {at: _marks(each) for at, each in enumerate(results) if each.audit == result.audit}
-        epsilon, *others = alike[place]
-        differing = [
-            f", {mark}"
-            for at, mark in enumerate(others, 1)
-            if any(marks[at] != mark for marks in alike.values())
-        ]
-        equal = [at for at, marks in alike.items() if marks == alike[place]]
-        number = f", number {equal.index(place) + 1}" if len(equal) > 1 else ""
-        apart.append(f"{epsilon}{''.join(differing)}{number}" if len(alike) > 1 else "")
+    for place, (audit, mark) in enumerate(marks):
+        alone = [name for name, _ in marks].count(audit) == 1
+        equal = marks.count((audit, mark)) > 1
+        number = f", number {marks[:place].count((audit, mark)) + 1}" if equal else ""
+        apart.append("" if alone else mark + number)
     return apart
 
 
-def _marks(result: AuditResult) -> list[str]:
-    """Return what results of one audit may differ in, ε first."""
+def _marks(result: AuditResult) -> str:
+    """Return what results of one audit may differ in."""
     marks = [_at(result), result.mechanism, _embedding(result), f"seed {result.seed}"]
     if isinstance(result, InversionResult):
         marks.append("drawn words" if result.text is None else result.text.source)
-    return marks
+    return ", ".join(marks)
 
 
 def _embedding(result: AuditResult) -> str:
@@ -188,12 +185,12 @@ def _mixtures(results: Sequence[AuditResult]) -> list[str]:
         if result.epsilons:
             tried.setdefault(result.audit, set()).update(result.epsilons)
     if len({frozenset(values) for values in tried.values()}) > 1:
-        each = dict.fromkeys(f"{result.audit}{_at(result)}" for result in results if result.epsilons)
+        each = "; ".join(f"{audit} at ε = {_listed(sorted(values))}" for audit, values in tried.items())
         shared = sorted(set.intersection(*tried.values()))
         common = f"only ε = {_listed(shared)}" if shared else "no ε"
         warnings.append(
-            f"The audits on this page were made at different values of ε: {'; '.join(each)}. They have "
-            f"{common} in common: read each for its own ε."
+            f"The audits on this page were made at different values of ε: {each}. They have {common} in "
+            "common: read each for its own ε."
         )
     made_of = sorted({f"{result.mechanism} on {_embedding(result)}" for result in results})
     if len(made_of) > 1:

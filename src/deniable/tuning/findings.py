@@ -15,11 +15,8 @@ from deniable.utility.summary import MeasuredEmbedding
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeReading:
-    """How often an attribute is predicted correctly by somebody who has released text only, the mean over the
-    releases and their range.
-
-    ``reading`` is how the release was read, chosen on texts that are not judged.
-    """
+    """How often an attribute is predicted correctly from released text: the mean over the releases and their
+    range. ``reading`` is how the release was read, chosen on texts that are not judged."""
 
     accuracy: float
     lowest: float
@@ -30,11 +27,8 @@ class AttributeReading:
 @dataclass(frozen=True, kw_only=True)
 class AttributeFinding:
     """How often an attribute is predicted correctly: from the original, by always naming the most frequent
-    value, and from released text.
-
-    ``shaped`` is in the space that was chosen, ``as_it_is`` in the embedding as it is, at an equal attacker.
-    All four are None if it could not be measured, and then ``problem`` says why.
-    """
+    value, and from text released in the chosen space (``shaped``) and in the embedding ``as_it_is``, at an
+    equal attacker. All four are None if it could not be measured, and then ``problem`` says why."""
 
     name: str
     values: int
@@ -47,8 +41,7 @@ class AttributeFinding:
 
     @property
     def shares(self) -> tuple[float | None, ...]:
-        """The shares by the most frequent value, from the original, and from released text in the chosen
-        space and as it is."""
+        """The shares by the most frequent value, from the original, and from text released in both spaces."""
         read = (None if each is None else each.accuracy for each in (self.shaped, self.as_it_is))
         return self.majority, self.original, *read
 
@@ -68,21 +61,16 @@ class AttackFinding:
     @property
     def words(self) -> float:
         """The share of words that is named in the better way."""
-        return (
-            self.in_context.words
-            if self.in_context is not None and self.context_is_better
-            else self.alone.words
-        )
+        return max(each.words for each in (self.alone, self.in_context) if each is not None)
 
     @property
     def kinds(self) -> float:
         """The share of kinds that is named in the way that is better for kinds."""
-        return self.alone.kinds if self.in_context is None else max(self.alone.kinds, self.in_context.kinds)
+        return max(each.kinds for each in (self.alone, self.in_context) if each is not None)
 
 
 class Sample(NamedTuple):
-    """A public text of those that are judged, and what it became in the chosen space and in the embedding as
-    it is."""
+    """A judged public text, and what it became in the chosen space and in the embedding as it is."""
 
     original: str
     shaped: str
@@ -91,7 +79,7 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Isolated:
-    """The words of a space that stay themselves in more than half of all draws at its ε: how many, of how
+    """The words of a space that stay unchanged in more than half of all draws at its ε: how many, of how
     many, and the first of them."""
 
     count: int
@@ -117,11 +105,8 @@ class Counts:
 @dataclass(frozen=True, kw_only=True)
 class TuningFindings:
     """The result of ``tune``. ``target`` is the share that the attacker may name, of what ``reading`` says;
-    ``kinds`` is what kinds are.
-
-    ``warnings`` are sentences about the public labels, if something is wrong with them, and one if shaping
-    gains nothing.
-    """
+    ``kinds`` is what kinds are. ``warnings`` are sentences: about the public labels, and one if shaping gains
+    nothing."""
 
     source: str
     sha256: str
@@ -155,27 +140,17 @@ class TuningFindings:
     @property
     def matched_way(self) -> str:
         """How that attacker reads, in words."""
-        in_context = self.reading == "context" or (
-            self.reading == "kinds" and self.shaped.in_context is not None
-        )
-        return (
-            "in the better of the two ways to read a release"
-            if in_context
-            else "looking at each word by itself"
-        )
+        if self.reading == "named" or (self.reading == "kinds" and self.shaped.in_context is None):
+            return "looking at each word by itself"
+        return "in the better of the two ways to read a release"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as JSON-ready data, without texts."""
-        plain = {
-            name: value for name, value in vars(self).items() if name not in ("mechanism", "space", "samples")
-        }
-        data = {name: _plain(value) for name, value in plain.items()}
+        apart = ("mechanism", "space", "samples")
+        data = {name: _plain(value) for name, value in vars(self).items() if name not in apart}
+        space = {**self.space.facts(), "fingerprint": self.space.embedding.fingerprint}
         mechanism = {"mechanism": self.mechanism.name, "mechanism_options": self.mechanism.shown_options}
-        return (
-            data
-            | mechanism
-            | {"space": {**self.space.facts(), "fingerprint": self.space.embedding.fingerprint}}
-        )
+        return data | mechanism | {"space": space}
 
 
 def _plain(value: Any) -> Any:

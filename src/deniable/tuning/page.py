@@ -4,7 +4,6 @@ else, and what an attacker names."""
 from __future__ import annotations
 
 from deniable.audit.named import NamedShares
-from deniable.records.formats.columns import number_of
 from deniable.report.markup import code, phrase
 from deniable.report.page import Page
 from deniable.report.wording import Lines, Point, percent, percent_fixed
@@ -16,34 +15,23 @@ _WITHOUT = "without the map"
 def tuning_page(found: TuningFindings, *, name: str, isolated: Isolated | None = None) -> Page:
     """Return the page about the space that was installed under ``name``; ``isolated`` is what its calibration
     found."""
-    label, words, kinds = found.label, percent(found.shaped.words), percent(found.shaped.kinds)
-    told = "" if label.shaped is None else percent(label.shaped.accuracy)
+    label, blind = found.label, found.blind
     kicker = f"{found.source}: public texts with the label “{label.name}”"
     page = Page("A space for one purpose", lead=lead(found, name), kicker=kicker)
+    told = "" if label.shaped is None else percent(label.shaped.accuracy)
     facts = [
         (f"{found.epsilon:g}", "ε per word, in this space"),
-        (told, f"of the labels “{label.name}” are told rightly from released text"),
-        (words, f"of the words are named by an attacker who {_who(found)}"),
+        (told, f"of the labels “{label.name}” are predicted from released text"),
+        (percent(found.shaped.words), f"of the words are named by an attacker who {_who(found)}"),
     ]
-    if found.blind.judged_kinds:
-        facts.append((kinds, "of the kinds of less frequent words are named"))
+    if blind.judged_kinds:
+        facts.append((percent(found.shaped.kinds), "of the kinds of less frequent words are named"))
     page.add_facts(facts)
     for warning in found.warnings:
         page.add_note(warning[0].upper() + warning[1:], kind="warning")
     _add_attributes(page, found)
     _add_attacker(page, found)
     _add_release(page, found, name, isolated)
-    page.add_section("The trade-off")
-    levels = {"original text": label.original, "most frequent class": label.majority}
-    page.add_curves(
-        _curves(found),
-        x=f"% of the {found.matched} that an attacker names",
-        y="labels told rightly",
-        levels={name: share for name, share in levels.items() if share is not None},
-        marks=[100 * found.target],
-        caption="How often the label is told rightly from released texts (those to choose by). The dotted "
-        "line is the attacker that was asked for.",
-    )
     _add_tried(page, found)
     _add_method(page, found)
     return page
@@ -51,19 +39,20 @@ def tuning_page(found: TuningFindings, *, name: str, isolated: Isolated | None =
 
 def lead(found: TuningFindings, name: str) -> str:
     """Return what was found, in a few sentences."""
-    label, blind = found.label, found.blind
+    label, shaped, blind = found.label, found.shaped, found.blind
     told, before = ("" if each is None else percent(each) for each in (label.shares[2], label.original))
-    sentences = [
-        f"Released at ε = {found.epsilon:g} in the space {name}, “{label.name}” is told rightly for {told} "
-        f"of the texts, against {before} from the originals. An attacker who {_who(found)} names "
-        f"{percent(found.shaped.words)} of the words; one who sees nothing, {percent(blind.words)}."
-    ]
-    if found.reading == "kinds":
-        sentences.append(
-            f"ε was matched on kinds: of the {found.matched} an attacker names "
-            f"{percent(found.shaped.kinds)}; one who sees nothing, {percent(blind.kinds)}."
-        )
-    return " ".join(sentences)
+    of_words = (
+        f"Released at ε = {found.epsilon:g} in the space {name}, “{label.name}” is predicted for {told} of "
+        "the "
+        f"texts, against {before} from the originals. An attacker who {_who(found)} names "
+        f"{percent(shaped.words)} of the words; one who sees nothing, {percent(blind.words)}."
+    )
+    if found.reading != "kinds":
+        return of_words
+    return (
+        f"{of_words} ε was matched on kinds: of the {found.matched} an attacker names "
+        f"{percent(shaped.kinds)}; one who sees nothing, {percent(blind.kinds)}."
+    )
 
 
 def _who(found: TuningFindings) -> str:
@@ -73,38 +62,28 @@ def _who(found: TuningFindings) -> str:
 def _add_attributes(page: Page, found: TuningFindings) -> None:
     columns = ["values", "most frequent value", "original text", "released in this space", _WITHOUT]
     caption = (
-        f"Shares of {found.counts.judge:,} judged texts (or of those with a value) that are told rightly. In "
-        "brackets: how the release was read. Standard errors are about "
-        f"{50 * _noise(found.counts.judge):.1f} points."
+        f"Shares of {found.counts.judge:,} judged texts that are predicted; in brackets, how the release was "
+        f"read. Standard errors are about {50 * _noise(found.counts.judge):.1f} points. "
+        f"{_WITHOUT.capitalize()}: "
+        f"at an attacker who names as many {found.matched}."
     )
     page.add_section(
         "What survives by design",
         f"The purpose is “{found.label.name}”, {found.label.values} classes. The space was stretched along "
-        "the directions that tell them apart, learnt from public texts. A receiver learns the label of a "
-        "text as often as this table says. If the label of a person is sensitive, do not release in this "
-        "space.",
+        "the "
+        "directions that separate them in public texts. If the label of a person is sensitive, do not "
+        "release "
+        "in this space.",
     )
     page.add_table(["label", *columns], [_attribute_row(found.label)], caption=caption)
     page.add_section("What else survives")
     if not found.others:
-        advice = (
-            "Nothing else was measured. Other attributes that depend on the same words survive too. Name "
-        )
-        advice += "columns with attributes that must not survive, such as the author: "
+        advice = "Nothing else was measured. Name attributes that must not survive, such as the author: "
         page.add_note(phrase(advice, code("--also COLUMN"), "."), kind="warning")
         return
-    page.add_text(
-        "These attributes were not declared. They were measured in the same way. The last column is a "
-        f"release without the map, at an attacker who names as many {found.matched}."
-    )
     page.add_table(["attribute", *columns], map(_attribute_row, found.others), caption=caption)
-    page.add_text(
-        *(
-            f"“{each.name}” was not measured: {each.problem}."
-            for each in found.others
-            if each.problem is not None
-        )
-    )
+    problems = [each for each in found.others if each.problem is not None]
+    page.add_text(*(f"“{each.name}” was not measured: {each.problem}." for each in problems))
 
 
 def _attribute_row(each: AttributeFinding) -> list[str]:
@@ -116,15 +95,13 @@ def _attribute_row(each: AttributeFinding) -> list[str]:
 
 
 def _add_attacker(page: Page, found: TuningFindings) -> None:
+    shaped, plain, blind = found.shaped, found.as_it_is, found.blind
     page.add_section(
         "What an attacker names",
         "The attacker knows the mechanism, ε, the space and how frequent the words of these texts are, and "
         "guesses by Bayes' rule. ε was chosen so that, in draws before these, it named at most "
-        f"{percent(found.target)} of the {found.matched}, {found.matched_way}.",
-        f"The kind of a word may be enough, such as “a disease” or “a first name”. Kinds are {found.kinds} "
-        "and are not counted.",
+        f"{percent(found.target)} of the {found.matched}, {found.matched_way}. Kinds are {found.kinds}.",
     )
-    shaped, plain, blind = found.shaped, found.as_it_is, found.blind
     rows = [
         _named_row("sees nothing", blind, blind),
         _named_row("each word alone", shaped.alone, plain.alone),
@@ -134,29 +111,21 @@ def _add_attacker(page: Page, found: TuningFindings) -> None:
     page.add_table(
         ["attacker", "words", "kinds", f"words, {_WITHOUT}", f"kinds, {_WITHOUT}"],
         rows,
-        caption=f"Shares named rightly, with standard errors, of {blind.judged:,} known words and the kinds "
-        f"of {blind.judged_kinds:,} of them. Without the map, ε is {found.epsilon_as_it_is:g}: the two ε do "
-        "not compare.",
+        caption=f"Shares named, with standard errors, of {blind.judged:,} known words and the kinds of "
+        f"{blind.judged_kinds:,} of them. {_WITHOUT.capitalize()}, ε is {found.epsilon_as_it_is:g}: the "
+        "two ε "
+        "do not compare.",
     )
-    one, other = shaped.alone, plain.alone
-    if found.reading != "kinds" and one.kinds > other.kinds + 4 * one.kinds_error:
-        page.add_text(
-            "At an equal share of words named, this space shows more of the kinds of words than the one "
-            "without the map."
-        )
-    if found.reading == "kinds" and one.words > other.words + 4 * one.words_error:
-        page.add_text(
-            "At an equal share of kinds named, this space shows more of the words than the one without the "
-            "map."
-        )
+    more_kinds = shaped.alone.kinds > plain.alone.kinds + 4 * shaped.alone.kinds_error
+    more_words = shaped.alone.words > plain.alone.words + 4 * shaped.alone.words_error
+    if more_words if found.reading == "kinds" else more_kinds:
+        more = "the words" if found.reading == "kinds" else "the kinds of words"
+        page.add_text(f"At an equal attacker, this space shows more of {more} than the one without the map.")
     if shaped.in_context is None:
         advice = "No attacker in context was tried. A public text of the same sort allows it: "
         page.add_note(phrase(advice, code("--public corpus.txt"), "."), kind="warning")
     elif shaped.in_context.words < shaped.alone.words:
-        page.add_text(
-            "Context did not help here: the public text may be too small or too different. An attacker takes "
-            "the better way."
-        )
+        page.add_text("Context did not help here: the public text may be too small or too different.")
 
 
 def _named_row(text: str, shaped: NamedShares, plain: NamedShares) -> list[str]:
@@ -179,21 +148,19 @@ def _add_release(page: Page, found: TuningFindings, name: str, isolated: Isolate
             phrase("This was not measured. To know them before the release: ", code(calibrate), ".")
         )
     else:
+        more = ", …" if isolated.count > len(isolated.shown) else ""
         page.add_text(
-            f"{isolated.count:,} of the {isolated.words:,} words of {name} stay themselves in more than half "
-            f"of all draws at ε = {found.epsilon:g}. The share of words named above is an average; these "
-            "words are not safe by it."
+            f"{isolated.count:,} of the {isolated.words:,} words of {name} stay unchanged in more than "
+            "half of "
+            f"all draws at ε = {found.epsilon:g}. The share of words named above is an average; these words "
+            "are not safe by it.",
+            ", ".join(isolated.shown) + more,
         )
-        if isolated.shown:
-            more = ", …" if isolated.count > len(isolated.shown) else ""
-            page.add_text(", ".join(isolated.shown) + more)
     page.add_section("How to release in this space")
     if isolated is not None and isolated.count:
         space = f"{name}-protected"
         protect = f"{calibrate} --max-unchanged 0.5 --protect nearest --as {space}"
-        page.add_text(
-            phrase("First replace the words that hardly change with safer stand-ins: ", code(protect), ".")
-        )
+        page.add_text(phrase("First replace these words with safer stand-ins: ", code(protect), "."))
     release = (
         f"deniable privatize FILE --column TEXT --embedding {space}{options} --never-release names -o OUT"
     )
@@ -201,31 +168,39 @@ def _add_release(page: Page, found: TuningFindings, name: str, isolated: Isolate
 
 
 def _add_tried(page: Page, found: TuningFindings) -> None:
+    levels = {"original text": found.label.original, "most frequent class": found.label.majority}
+    page.add_section("The trade-off")
+    page.add_curves(
+        _curves(found),
+        x=f"% of the {found.matched} that an attacker names",
+        y="labels predicted",
+        levels={name: share for name, share in levels.items() if share is not None},
+        marks=[100 * found.target],
+        caption="How often the label is predicted from released texts (those to choose by). The dotted line "
+        "is the attacker that was asked for.",
+    )
     if found.samples:
         page.add_section("Some texts", "Public texts, and one draw of what they become.")
-        same = f"ε = {found.epsilon_as_it_is:g}, the same attacker"
+        original, shaped, plain = map(list, zip(*found.samples, strict=True))
         page.add_samples(
             [
-                (
-                    "original",
-                    "public texts that did not shape the space",
-                    [each[0] for each in found.samples],
-                ),
-                ("in this space", f"ε = {found.epsilon:g}", [each[1] for each in found.samples]),
-                (_WITHOUT, same, [each[2] for each in found.samples]),
+                ("original", "public texts that did not shape the space", original),
+                ("in this space", f"ε = {found.epsilon:g}", shaped),
+                (_WITHOUT, f"ε = {found.epsilon_as_it_is:g}, the same attacker", plain),
             ]
         )
     page.add_section("What was tried")
-    page.add_table(
-        ["space", "ε", "label told rightly"],
+    rows = [
         [
-            [
-                each.space.name + (" (chosen)" if each.space.name == found.space.name else ""),
-                f"{each.epsilon:.3g}",
-                percent_fixed(each.accuracy),
-            ]
-            for each in sorted(found.tried, key=lambda each: -each.accuracy)
-        ],
+            each.space.name + (" (chosen)" if each.space.name == found.space.name else ""),
+            f"{each.epsilon:.3g}",
+            percent_fixed(each.accuracy),
+        ]
+        for each in sorted(found.tried, key=lambda each: -each.accuracy)
+    ]
+    page.add_table(
+        ["space", "ε", "label predicted"],
+        rows,
         caption=f"At an attacker who names {percent(found.target)} of the {found.matched}, on "
         f"{found.counts.choose:,} texts to choose by; between two measured ε. Differences of "
         f"{100 * _noise(found.counts.choose):.1f} points and less may be chance.",
@@ -239,29 +214,28 @@ def _add_method(page: Page, found: TuningFindings) -> None:
         [
             f"{counts.texts:,} public texts of {found.source} (SHA-256 {found.sha256}); {counts.left_out:,} "
             f"records without a label or a known word were left out. {counts.shape:,} texts shaped the "
-            f"spaces, {counts.learn:,} were learnt from, {counts.choose:,} chose the space, and "
-            f"{counts.judge:,} were judged at the end, after learning from the two parts before.",
-            "A receiver has released text only, learns from one part of it and judges another, with logistic "
-            "regression on words as released, on decoded text, or on the mean vector of each text, whichever "
-            f"is best on texts to choose by. Means over {number_of(found.runs, 'release')} with secure "
-            "noise: in another run these shares are a little different. The space, ε and what the attacker "
-            "names are found with a public seed and come out the same.",
+            "spaces, "
+            f"{counts.learn:,} were learnt from, {counts.choose:,} chose the space, and {counts.judge:,} "
+            "were "
+            "judged at the end, after learning from the two parts before.",
+            "A receiver has released text only and predicts labels by logistic regression on words as "
+            "released, on decoded text, or on mean vectors, whichever is best on texts to choose by. Means "
+            f"over {found.runs:,} releases with secure noise: in another run these shares are a little "
+            "different. The space, ε and what the attacker names come out the same.",
             f"Mechanism: {found.mechanism.in_words(found.space.embedding)}, over {embedding.name} "
             f"({embedding.words:,} words, {embedding.dimension} dimensions, fingerprint "
             f"{embedding.fingerprint}). Fingerprint of the chosen space: "
             f"{found.space.embedding.fingerprint}.",
             f"The attacker was judged on {counts.attacked_words:,} words; {percent(counts.unknown)} of them "
             f"are unknown to the embedding and not counted. It knows what the {fine.support:,} most frequent "
-            f"words of the texts become from at most {fine.directions:,} points or directions each "
-            f"({quick.support:,} and {quick.directions:,} while spaces were compared). One with more of "
-            "both does a little better.",
+            f"words become from at most {fine.directions:,} points or directions each ({quick.support:,} and "
+            f"{quick.directions:,} while spaces were compared).",
         ]
     )
     page.add_section("What this page does not say")
     page.add_list(
         [
-            "All numbers are those of these public texts. Measure again on texts like your private ones "
-            "before the release.",
+            "All numbers are those of these public texts. Measure again on texts like your private ones.",
             "The guarantee bounds how odds between two texts shift, in the metric of this space. The shares "
             "above are measurements, not bounds.",
             "Attributes that were not named were not measured.",
@@ -270,7 +244,7 @@ def _add_method(page: Page, found: TuningFindings) -> None:
 
 
 def _curves(found: TuningFindings) -> Lines:
-    """Return what is told against what is named, in per cent: in the chosen space, a reduced one and the
+    """Return what is predicted against what is named, in per cent: in the chosen space, a reduced one and the
     embedding as it is."""
     lines = {}
     chosen = [each for each in found.tried if each.space.name == found.space.name]

@@ -94,11 +94,8 @@ def make_spaces(
     :raises MissingExtra: if scikit-learn is not installed.
     """
     check_mappable(embedding)
-    learnt, spread, spaces = (
-        learn_directions(embedding, public),
-        covariance(embedding),
-        [Space(embedding=embedding)],
-    )
+    learnt, spread = learn_directions(embedding, public), covariance(embedding)
+    spaces = [Space(embedding=embedding)]
     for dimension in dimensions:
         # With the purpose alone a strength is the unit of ε, and nothing else.
         for strength in strengths if dimension else strengths[:1]:
@@ -140,10 +137,7 @@ def best_reading(shares: dict[Reading, float]) -> Reading:
 @dataclass(frozen=True, kw_only=True)
 class Point:
     """A space at one ε: the share that an attacker names, of words or of kinds, and of words that stay
-    unchanged.
-
-    ``told`` is how well labels are predicted, if it was read.
-    """
+    unchanged; ``told`` is how well labels are predicted by each reading, if it was measured."""
 
     epsilon: float
     attacker: float
@@ -158,8 +152,8 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """A space that was tried: what was read at several ε, the ε at which the attacker meets the target, and
-    the accuracy there."""
+    """A space that was tried: what was measured at several ε, the ε at which the attacker meets the target,
+    and the accuracy there."""
 
     space: Space
     points: tuple[Point, ...]
@@ -174,10 +168,8 @@ class Trial:
 
 class Search:
     """Brings spaces to one attacker. Of the ``labelled`` texts a receiver learns from the first ``learnt``,
-    and choices are made by the others.
-
-    It is used by ``with``, which removes the channels that it kept on the disk, unless it is interrupted.
-    """
+    and choices are made by the others. Leaving the ``with`` block removes the channels that were kept on the
+    disk, unless the search was interrupted."""
 
     def __init__(
         self,
@@ -197,30 +189,23 @@ class Search:
         :raises TargetsNotMet: if the attacker names as many without seeing anything, or there is nothing to
             name.
         """
-        blind, what = attacker.blind, "kinds" if reading == "kinds" else "words"
-        if reading == "kinds" and not blind.judged_kinds:
-            raise TargetsNotMet("kinds: no word of these texts has a kind; match on words instead")
-        if target <= blind.share_of(reading):
-            problem = (
-                f"an attacker who sees nothing names {blind.share_of(reading):.1%} of these {what}, "
-                "by always saying the most frequent one"
-            )
-            raise TargetsNotMet(
-                f"{'kinds' if reading == 'kinds' else 'attacker'} = {target:g}: {problem}; ask for more than "
-                "that"
-            )
+        blind, what = attacker.blind.share_of(reading), "kinds" if reading == "kinds" else "words"
+        if not attacker.blind.tries_of(reading):
+            raise TargetsNotMet(f"{what}: these texts hold none to name; match on something else")
+        if target <= blind:
+            asked = "kinds" if reading == "kinds" else "attacker"
+            problem = f"an attacker who sees nothing names {blind:.1%} of these {what}"
+            raise TargetsNotMet(f"{asked} = {target:g}: {problem}; ask for more than that")
         self._mechanism, self._attacker, self._reading, self._target = mechanism, attacker, reading, target
         self._not_found = f"no ε was found at which the attacker names {target:.1%} of the {what}"
         self._labelled, self._learnt, self._quick, self._thorough = labelled, learnt, quick, thorough
         self._known: dict[Space, list[Channel]] = {}
 
     def __enter__(self) -> Self:
-        """Return itself."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Remove what was kept on the disk, unless the search can go on from there: an error would come
-        again."""
+        # After an error the same would happen again: only an interrupted search goes on from there.
         if kind is None or issubclass(kind, DeniableError):
             for space in self._known:
                 if space.dimension is not None:  # nobody else has channels of mapped spaces
@@ -236,23 +221,22 @@ class Search:
         self._known[space] = channels
         attackers = np.maximum.accumulate([point.attacker for point in points])
         above = int(np.searchsorted(attackers, self._target))
-        low, high = max(above - 1, 0), min(above, len(points) - 1)
-        for place in {low, high}:
+        ends = [max(above - 1, 0), min(above, len(points) - 1)]
+        for place in set(ends):
             points[place] = self._used(space, points[place], channels[place])
-        share = _share_of_way(attackers[low], attackers[high], self._target)
-        first, last = (points[place].accuracy or 0.0 for place in (low, high))
-        epsilon = math.exp(
-            (1.0 - share) * math.log(points[low].epsilon) + share * math.log(points[high].epsilon)
-        )
-        return Trial(
-            space=space, points=tuple(points), epsilon=epsilon, accuracy=(1.0 - share) * first + share * last
-        )
+
+        def at_target(values: list[float]) -> float:
+            return float(np.interp(self._target, attackers[ends], values))
+
+        epsilon = math.exp(at_target([math.log(points[place].epsilon) for place in ends]))
+        accuracy = at_target([points[place].accuracy or 0.0 for place in ends])
+        return Trial(space=space, points=tuple(points), epsilon=epsilon, accuracy=accuracy)
 
     def complete(self, trial: Trial, steps: Steps) -> Trial:
         """Return a trial with the accuracy at all its ε, for a curve."""
         points = []
         for point, channel in zip(trial.points, self._known[trial.space], strict=True):
-            points.append(point if point.accuracy is not None else self._used(trial.space, point, channel))
+            points.append(self._used(trial.space, point, channel) if point.told is None else point)
             steps.done()
         return replace(trial, points=tuple(points))
 
@@ -327,17 +311,13 @@ class Search:
     def _channels(
         self, space: Space, epsilons: list[float], effort: DecodingEffort, report: Report | None
     ) -> list[Channel]:
-        inputs = self._attacker.inputs(effort.support)
-        # The embedding as it is may have channels on the disk that others use, so that nothing can be removed
-        # there.
-        keep = space.dimension is not None
         return make_channels(
             space.embedding,
             self._mechanism,
             epsilons=epsilons,
-            inputs=inputs,
+            inputs=self._attacker.inputs(effort.support),
             directions=effort.directions,
-            keep=keep,
+            keep=space.dimension is not None,  # others may use the channels of the embedding as it is
             report=report,
         )
 
@@ -354,7 +334,3 @@ class Search:
         version = Version(self._labelled.released(released, space.embedding), space.embedding, channel)
         shares = tell_labels(version, self._learnt)
         return replace(point, told={name.replace(" ", "_"): share for name, share in shares.items()})
-
-
-def _share_of_way(low: float, high: float, aim: float) -> float:
-    return min(max((aim - low) / (high - low), 0.0), 1.0) if high > low else 0.0

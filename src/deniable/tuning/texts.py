@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -35,18 +35,20 @@ SEED = 0
 """Parts are drawn with this seed: which texts shaped a space can be found again from the file."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PublicAttributes:
+class PublicAttributes(NamedTuple):
     """Public texts with the labels of the purpose, and by the names of their columns other attributes (""
     where there is none)."""
 
-    label: str
     public: PublicTexts
-    others: dict[str, list[str]] = field(repr=False)
+    others: dict[str, list[str]]
+
+    def take(self, places: Ids) -> PublicAttributes:
+        """Return some of the texts with what is known of them."""
+        others = {name: [values[i] for i in places.tolist()] for name, values in self.others.items()}
+        return PublicAttributes(take_public(self.public, places), others)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parts:
+class Parts(NamedTuple):
     """The places of the texts of each part."""
 
     shape: Ids
@@ -76,57 +78,43 @@ def read_attributes(
     for name in also:
         if name in (text_column, label_column) or list(also).count(name) > 1:
             raise InvalidParameter("also", name, "is named already; name each column once")
-    public = _read_classes(path, text_column, label_column, **reading)
-    labelled = list(
-        labelled_records(path, label_column=label_column, text_column=text_column, decimals=True, **reading)
-    )
-    labels = without_gaps([label for label, _ in labelled])
-    usable = [bool(label and text.strip()) for label, (_, text) in zip(labels, labelled, strict=True)]
+
+    def column(name: str) -> tuple[list[str], list[str]]:
+        records = list(
+            labelled_records(path, label_column=name, text_column=text_column, decimals=True, **reading)
+        )
+        return [value for value, _ in records], [text for _, text in records]
+
+    try:
+        public = read_public(
+            path, text_column=text_column, label_column=label_column, kind="classes", **reading
+        )
+    except TaskDataError:
+        if not are_numbers(column(label_column)[0]):
+            raise
+        problem = f"{label_column!r} holds numbers, and a space is tuned to classes; cut them into classes "
+        raise TaskDataError(path, problem + "(`embeddings shape` takes numbers)") from None
+    labels, texts = column(label_column)
+    usable = [bool(each and text.strip()) for each, text in zip(without_gaps(labels), texts, strict=True)]
     others = {}
     for name in also:
-        records = labelled_records(path, label_column=name, text_column=text_column, decimals=True, **reading)
-        values = without_gaps([value for (value, _), used in zip(records, usable, strict=True) if used])
+        values = without_gaps([each for each, used in zip(column(name)[0], usable, strict=True) if used])
         if not any(values):
             raise TaskDataError(path, f"no text has a value in {name!r}")
         if are_numbers(values):
             others[f"{name} (in quarters)"] = in_quarters(values)
         else:
             others[name] = values
-    found = PublicAttributes(label=label_column, public=public, others=others)
+    found = PublicAttributes(public, others)
     if most is not None and most < len(public.texts):
-        found = _taken(
-            found, np.sort(np.random.default_rng(SEED).choice(len(public.texts), most, replace=False))
-        )
-    if len(found.public.texts) < FEWEST_TEXTS:
-        problem = (
-            f"has {len(found.public.texts)} texts with a label; {FEWEST_TEXTS} are the least, since "
-            "they are used in four parts"
-        )
-        raise TaskDataError(path, problem)
-    check_learnable(found.public)
+        drawn = np.random.default_rng(SEED).choice(len(public.texts), most, replace=False)
+        found = found.take(np.sort(drawn))
+    _check_enough(found.public, "texts with a label")
     return found
 
 
-def _read_classes(
-    path: Path, text_column: str, label_column: str, **reading: Unpack[ReadingOptions]
-) -> PublicTexts:
-    try:
-        return read_public(
-            path, text_column=text_column, label_column=label_column, kind="classes", **reading
-        )
-    except TaskDataError:
-        if read_public(path, text_column=text_column, label_column=label_column, **reading).kind == "classes":
-            raise
-    problem = (
-        f"{label_column!r} holds numbers, and a space is tuned to classes; cut them into classes "
-        "(`embeddings shape` takes numbers)"
-    )
-    raise TaskDataError(path, problem)
-
-
 def in_quarters(values: Sequence[str]) -> list[str]:
-    """Return for each number in which quarter of all of them it is, and "" where there is none: separated
-    they can be like classes."""
+    """Return for each number in which quarter of all of them it is, and "" where there is none."""
     numbers = [number_of(value) for value in values]
     cuts = np.quantile([number for number in numbers if number is not None], [0.25, 0.5, 0.75])
     return [
@@ -142,29 +130,21 @@ def known_texts(found: PublicAttributes, embedding: Embedding) -> tuple[PublicAt
     """
     cut = cut_texts(found.public.texts, embedding, labels=found.public.labels)
     known = np.unique(np.repeat(np.arange(len(cut)), cut.lengths)[cut.ids != embedding.unknown_id])
-    if len(known) < FEWEST_TEXTS:
-        raise TaskDataError(
-            found.public.source,
-            f"{len(known)} of its texts hold a word that the embedding knows; {FEWEST_TEXTS} are the least",
-        )
-    left = _taken(found, known)
-    check_learnable(left.public)
+    left = found.take(known)
+    _check_enough(left.public, "texts with a label and a word that the embedding knows")
     return left, cut.take(known)
 
 
 def split_parts(labels: Sequence[str], *, seed: int = SEED) -> Parts:
     """Return the four parts, with the same share of every class in each."""
-    numbers = _numbered(labels)
-    shape, rest = stratified_split(numbers, 1.0 - SHARES[0], seed=seed)
-    learn, later = (
-        rest[part]
-        for part in stratified_split(numbers[rest], 1.0 - SHARES[1] / (1.0 - SHARES[0]), seed=seed + 1)
-    )
-    left = 1.0 - SHARES[0] - SHARES[1]
-    choose, judge = (
-        later[part] for part in stratified_split(numbers[later], 1.0 - SHARES[2] / left, seed=seed + 2)
-    )
-    return Parts(shape=shape, learn=learn, choose=choose, judge=judge)
+    numbers = np.unique(np.array(labels), return_inverse=True)[1].astype(np.int64)
+    rest, left, parts = np.arange(len(numbers)), 1.0, []
+    for place, share in enumerate(SHARES):
+        part, other = stratified_split(numbers[rest], 1.0 - share / left, seed=seed + place)
+        parts.append(rest[part])
+        rest, left = rest[other], left - share
+    shape, learn, choose = parts
+    return Parts(shape, learn, choose, rest)
 
 
 def take_texts(texts: Texts, places: Ids, labels: Sequence[str] | None = None) -> Texts:
@@ -193,12 +173,8 @@ def unlearnable(learn: Sequence[str], judge: Sequence[str]) -> str | None:
     return None if judge else "no text that is judged has a value"
 
 
-def _taken(found: PublicAttributes, places: Ids) -> PublicAttributes:
-    chosen = places.tolist()
-    others = {name: [values[i] for i in chosen] for name, values in found.others.items()}
-    return replace(found, public=take_public(found.public, places), others=others)
-
-
-def _numbered(labels: Sequence[str]) -> Ids:
-    number = {label: place for place, label in enumerate(sorted(set(labels)))}
-    return np.array([number[label] for label in labels], dtype=np.int64)
+def _check_enough(public: PublicTexts, what: str) -> None:
+    if len(public.texts) < FEWEST_TEXTS:
+        problem = f"has {len(public.texts)} {what}; {FEWEST_TEXTS} are the least, for four parts"
+        raise TaskDataError(public.source, problem)
+    check_learnable(public)

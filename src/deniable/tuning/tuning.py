@@ -267,45 +267,47 @@ class _Measurement:
 
     def attribute(self, name: str, values: Sequence[str]) -> AttributeFinding:
         """Return how well an attribute survives in both spaces."""
-        parts = self.parts
-        known = np.sort(np.concatenate([parts.learn, parts.choose]))
-        learn, choose, whole, judge = (
-            take_texts(self.cut, places, values) for places in (parts.learn, parts.choose, known, parts.judge)
-        )
-        found = AttributeFinding(name=name, values=len(set(whole.labels)), judged=len(judge))
-        if (problem := unlearnable(whole.labels, judge.labels)) is not None:
+        parts = (self.parts.learn, self.parts.choose, self.parts.judge)
+        learn, choose, judge = (take_texts(self.cut, places, values) for places in parts)
+        known = join_texts(learn, choose)
+        found = AttributeFinding(name=name, values=len(set(known.labels)), judged=len(judge))
+        if (problem := unlearnable(known.labels, judge.labels)) is not None:
             return replace(found, problem=problem)
-        most = Counter(whole.labels).most_common(1)[0][0]
-        splits = _Split.of(learn, choose), _Split.of(whole, judge)
-        shaped, as_it_is = (self._read(space, *splits) for space in self.matched)
+        most = Counter(known.labels).most_common(1)[0][0]
+        # The reading is chosen by the first texts, unless they are too few, and then learnt from both parts.
+        to_choose = (known, len(learn)) if len(set(learn.labels)) > 1 and len(choose) else None
+        to_judge = join_texts(known, judge), len(known)
+
+        def read(
+            version: Callable[[Texts], Version], readings: Sequence[Reading], runs: int
+        ) -> AttributeReading:
+            reading = _UNCHOSEN
+            if to_choose is not None:
+                reading = best_reading(tell_labels(version(to_choose[0]), to_choose[1], readings))
+            texts, learnt = to_judge
+            scores = [tell_labels(version(texts), learnt, [reading])[reading] for _ in range(runs)]
+            return AttributeReading(
+                accuracy=float(np.mean(scores)), lowest=min(scores), highest=max(scores), reading=reading
+            )
+
+        def released_in(space: Space) -> Callable[[Texts], Version]:
+            channel = self.matched[space]
+            mechanism = self.search.release(space, channel.epsilon)
+
+            def released(texts: Texts) -> Version:
+                self.steps.done()
+                return release_texts(texts, mechanism, channel)
+
+            return released
+
+        shaped, as_it_is = (read(released_in(space), READINGS, self.runs) for space in self.matched)
+        *_, plain = self.matched
         return replace(
             found,
-            original=self._original(*splits),
+            original=read(lambda texts: Version(texts, plain.embedding), OF_ORIGINAL, 1).accuracy,
             majority=judge.labels.count(most) / len(judge),
             shaped=shaped,
             as_it_is=as_it_is,
-        )
-
-    def _original(self, smaller: _Split, whole: _Split) -> float:
-        *_, plain = self.matched
-        reading = _UNCHOSEN
-        if smaller.can_choose:
-            version = Version(smaller.texts, plain.embedding)
-            reading = best_reading(tell_labels(version, smaller.learnt, OF_ORIGINAL))
-        return tell_labels(Version(whole.texts, plain.embedding), whole.learnt, [reading])[reading]
-
-    def _read(self, space: Space, smaller: _Split, whole: _Split) -> AttributeReading:
-        channel = self.matched[space]
-        mechanism = self.search.release(space, channel.epsilon)
-
-        def shares(split: _Split, readings: Sequence[Reading]) -> dict[Reading, float]:
-            self.steps.done()
-            return tell_labels(release_texts(split.texts, mechanism, channel), split.learnt, readings)
-
-        reading = best_reading(shares(smaller, READINGS)) if smaller.can_choose else _UNCHOSEN
-        scores = [shares(whole, [reading])[reading] for _ in range(self.runs)]
-        return AttributeReading(
-            accuracy=float(np.mean(scores)), lowest=min(scores), highest=max(scores), reading=reading
         )
 
     def samples(self) -> tuple[Sample, ...]:
@@ -331,23 +333,6 @@ def _not_worth_it(best: Trial, unshaped: Sequence[Trial]) -> tuple[str, ...]:
         f"choose by are told in {what}, "
         f"{percent(best.accuracy)} in the best shaped space",
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Split:
-    """Texts, of which the first ``learnt`` are learnt from and the others are judged."""
-
-    texts: Texts
-    learnt: int
-
-    @classmethod
-    def of(cls, learn: Texts, judge: Texts) -> _Split:
-        return cls(texts=join_texts(learn, judge), learnt=len(learn))
-
-    @property
-    def can_choose(self) -> bool:
-        """Whether a reading can be chosen by these texts."""
-        return len(set(self.texts.labels[: self.learnt])) > 1 and self.learnt < len(self.texts)
 
 
 def _make_attacker(

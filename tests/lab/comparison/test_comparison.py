@@ -356,8 +356,9 @@ def test_table_words_and_page_name_the_embedding(several: ComparisonResult, tmp_
     assert {len(row) for row in shown} == {len(columns)}
     assert {cells[columns.index("embedding")] for cells in shown} == {"ring", "half"}
     names, rows = places_table(several, several.targets[0])
-    assert names == ["embedding", "mechanism", "reached", "exposed", "training", "decoded", "test", "decoded"]
-    assert columns[-5:] == ["words", "decoded", "vectors", "decoded", ""], "both sides and mean vectors"
+    places = ["training", "decoded", "test", "decoded", "both", "decoded", "mean vectors", "decoded"]
+    assert names == ["embedding", "mechanism", *places]
+    assert columns[-3:] == ["accuracy", "decoded", ""]
     assert {len(row) for row in rows} == {len(names)}
     assert [row[0] for row in spaces_table(several)[1]] == ["ring", "half"]
     html = comparison_page(several).html()

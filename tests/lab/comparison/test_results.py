@@ -122,11 +122,11 @@ def test_tables_and_page_show_both_readings_side_by_side() -> None:
     missed = replace(result, rows=(*result.rows, MISSED))
     assert {len(row) for row in table(missed)} == {len(columns)}
     names, rows = places_table(result, result.targets[0])
-    assert names == ["mechanism", "training time", "decoded", "test time", "decoded", "both times", "decoded"]
+    assert names == ["mechanism", "training", "decoded", "test", "decoded", "both", "decoded"]
     shares = ("75.0", "76.0", "50.0", "55.0", "60.0", "80.0")
-    assert rows[0] == ["b", *(f"{each} % ± 1.0" for each in shares)]
+    assert rows[0] == ["b", *(f"{each} ± 1.0" for each in shares)]
     html = comparison_page(result).html()
-    for words in ("As released and decoded", "10,000 words of the embedding", "◇", "55.0 %"):
+    for words in ("As released and decoded", "10,000 words of the embedding", "◇", "55.0 ±"):
         assert words in html, words
 
 

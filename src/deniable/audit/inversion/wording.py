@@ -17,7 +17,7 @@ from deniable.audit.inversion.results import (
 )
 from deniable.audit.results import AdvisedResult, Curves, Table
 from deniable.audit.shares import Estimate, Share
-from deniable.report.wording import Lines, Point, one_in, percent, percent_fixed
+from deniable.report.wording import Point, one_in, percent, percent_fixed
 
 _AT_RISK = 6
 _BY_WHOM = {
@@ -76,25 +76,18 @@ class InversionResult(AdvisedResult):
     def curves(self) -> list[Curves]:
         """What attackers name against ε, and from repeated releases."""
         found = _curves_of_text(self) if self.text is not None else [_curves_of_drawn(self)]
-        repeated = {
+        repeated = {}
+        for each in self.results:
             # Who has more releases may use fewer: an attacker tried on few only counts for more of them too.
-            f"ε = {each.epsilon:g}": [
-                Point(found.releases, named)
-                for found, named in zip(
-                    each.repeats, accumulate((found.best.value for found in each.repeats), max), strict=True
-                )
-            ]
-            for each in self.results
-            if len(each.repeats) > 1
-        }
-        if not repeated:
-            return found
+            named = accumulate((repeat.best.value for repeat in each.repeats), max)
+            points = [Point(repeat.releases, of) for repeat, of in zip(each.repeats, named, strict=True)]
+            repeated |= {f"ε = {each.epsilon:g}": points} if len(points) > 1 else {}
         caption = (
             "Without keyed releases: how often a word is named that is released again and again, by the "
             "better of Bayes' rule on all outputs, where it was tried, and the most frequent output."
         )
         repeats = Curves(lines=repeated, x="releases of the same word", y="words named", caption=caption)
-        return [*found, repeats]
+        return [*found, repeats] if repeated else found
 
 
 def headline(results: Sequence[InversionResult], *, who: str = "The best attacker we have") -> str:
@@ -108,19 +101,8 @@ def headline(results: Sequence[InversionResult], *, who: str = "The best attacke
     )
     strongest = list({each.epsilon: each for each in found}.values())
     ends_and_peak = (strongest[0], strongest[-1], max(reversed(strongest), key=_most))
-    named, unsaid = [], []
-    for each in strongest:
-        if each not in ends_and_peak:
-            continue
-        if each.best is not None and each.best.word.first.says_little:
-            unsaid.append(f"{_interval(each.best.word.first)} at ε = {each.epsilon:g}")
-        else:
-            named.append(f"{_named(each)} at ε = {each.epsilon:g}")
-    sentences = [f"{who} names {' and '.join(named)}."] if named else []
-    if unsaid:
-        whom = f"{who[:1].lower()}{who[1:]}"
-        sentences.append(f"Too few words were attacked to say how many {whom} names: {' and '.join(unsaid)}.")
-    return " ".join(sentences)
+    named = [f"{_named(each)} at ε = {each.epsilon:g}" for each in strongest if each in ends_and_peak]
+    return f"{who} names {' and '.join(named)}."
 
 
 def _interval(share: Share) -> str:
@@ -140,6 +122,8 @@ def _most(found: InversionFinding) -> float:
 
 def _named(found: InversionFinding) -> str:
     """Return what the best attacker names, beside a word by itself and guessing blindly."""
+    if found.best is not None and found.best.word.first.says_little:
+        return f"{_interval(found.best.word.first)}, too few words were attacked to say more,"
     shares = _shares(found)
     best = max(shares, key=lambda name: shares[name])
     names = [best, *(name for name in (ALONE, BLIND) if name in shares and name != best)]
@@ -149,57 +133,39 @@ def _named(found: InversionFinding) -> str:
 
 def details(result: InversionResult) -> str:
     """Return what comes after the headline: what it leaves out, the kind of a word, and the advice."""
+    text, last = result.text, result.results[-1]
+    sentences = []
+    if text is None:
+        sentences.append("Words were drawn by their frequency; no text was read in context.")
+    elif text.unknown:
+        sentences.append(
+            "That is of the words that the embedding knows. It does not know "
+            f"{percent(text.unknown)} of the text: these are released as one word and are counted apart."
+        )
     drawn = [
         f"{_with_error(each.best_drawn)} at ε = {each.epsilon:g}"
         for each in result.results
         if each.best is not None and each.best_drawn.value > each.best.word.first.value
     ]
-    sentences = [_unknown_sentence(result)]
     if drawn:
         sentences.append(
             f"Of words drawn by their frequency more is named than of this text: {' and '.join(drawn)}."
         )
-    sentences.append(_kind_sentence(result))
-    if result.text is None:
-        sentences.append("Words were drawn by their frequency; no text was read in context.")
+    best, blind = last.best_for_kind, last.attacker(BLIND)
+    if best is not None and best.kind is not None and blind is not None and blind.kind is not None and text:
+        kind = best.kind.first
+        often = "too few places were attacked" if kind.says_little else one_in(kind.value, "time")
+        sentences.append(
+            f"It names the kind of a word, among {text.kinds} kinds, at ε = {last.epsilon:g}: {often} "
+            f"({_interval(kind)}), without the release {one_in(blind.kind.first.value, 'time')}."
+        )
+        sentences += [MAPPED_KINDS] if text.kinds_mapped else []
     found = [(each.epsilon, each.success, each.at_most) for each in result.results]
     sentences.append(
         result.advice("of the words", who="the best attacker")
         + result.unsure(found, "attack more words to be surer.")
     )
-    return " ".join(filter(None, sentences))
-
-
-def _unknown_sentence(result: InversionResult) -> str:
-    text, best = result.text, result.results[-1].best
-    if text is None or best is None or text.unknown == 0.0:
-        return ""
-    unknown = percent(text.unknown)
-    if best.word.first.tries == text.places:
-        return (
-            f"The embedding does not know {unknown} of the text. Saying so counts as naming the word here, "
-            "as in earlier versions."
-        )
-    return (
-        f"That is of the words that the embedding knows. It does not know {unknown} of the text: all these "
-        "words are released as one, so a released word does not tell which it was, and are counted apart."
-    )
-
-
-def _kind_sentence(result: InversionResult) -> str:
-    last = result.results[-1]
-    best, blind = last.best_for_kind, last.attacker(BLIND)
-    if best is None or best.kind is None or blind is None or blind.kind is None or result.text is None:
-        return ""
-    kind = best.kind.first
-    among = f"the kind of a word, among {result.text.kinds} kinds, at ε = {last.epsilon:g}"
-    sentence = (
-        f"Too few places were attacked to say how often the best attacker names {among}: {_interval(kind)}."
-        if kind.says_little
-        else f"It names {among}, {one_in(kind.value, 'time')} ({_interval(kind)}), without the release "
-        f"{one_in(blind.kind.first.value, 'time')}."
-    )
-    return f"{sentence} {MAPPED_KINDS}" if result.text.kinds_mapped else sentence
+    return " ".join(sentences)
 
 
 def _bound_table(result: InversionResult) -> Table:
@@ -294,7 +260,7 @@ def _drawn_tables(result: InversionResult) -> list[Table]:
         [f"{each.epsilon:g}", word.word, _value(word.best), percent_fixed(word.best.low)]
         for each in result.results
         for word in each.at_risk[:_AT_RISK]
-        if word.best.value > 0.0  # earlier versions also kept words that were never named
+        if word.best.value > 0.0
     ]
     names = [f"ranks {band.ranks}" for band in result.results[0].bands]
     return [
@@ -332,12 +298,13 @@ def _with_error(found: Estimate) -> str:
 
 
 def _curves_of_drawn(result: InversionResult) -> Curves:
-    def line(name: str) -> list[Point]:
-        found = [(each.epsilon, each.drawn[name]) for each in result.results]
-        return [Point(epsilon, of.value, 2.0 * of.value - of.high, of.high) for epsilon, of in found]
-
+    lines: dict[str, list[Point]] = {ALONE: [], NEAREST_WORD: []}
+    for each in result.results:
+        for name, points in lines.items():
+            of = each.drawn[name]
+            points.append(Point(each.epsilon, of.value, 2.0 * of.value - of.high, of.high))
     return Curves(
-        lines={name: line(name) for name in (ALONE, NEAREST_WORD)},
+        lines=lines,
         y="words named",
         caption="How often the word is named, over all text. Bands are 95 % intervals.",
         levels={BLIND: result.results[0].prior_guess},
@@ -345,21 +312,21 @@ def _curves_of_drawn(result: InversionResult) -> Curves:
 
 
 def _curves_of_text(result: InversionResult) -> list[Curves]:
-    attacked = [(each.epsilon, attacker) for each in result.results for attacker in each.attackers]
-    words: dict[str, list[Point]] = {}
-    kinds: dict[str, list[Point]] = {}
-    for epsilon, attacker in attacked:
-        for lines, success in ((words, attacker.word), (kinds, attacker.kind)):
-            if success is not None:
-                of = success.first
-                lines.setdefault(attacker.name, []).append(Point(epsilon, of.value, of.low, of.high))
-    shown: list[tuple[str, Lines]] = [("the word", words), ("its kind", kinds)]
+    lines: dict[str, dict[str, list[Point]]] = {"the word": {}, "its kind": {}}
+    for each in result.results:
+        for attacker in each.attackers:
+            for points, success in zip(lines.values(), (attacker.word, attacker.kind), strict=True):
+                if success is not None:
+                    of = success.first
+                    points.setdefault(attacker.name, []).append(
+                        Point(each.epsilon, of.value, of.low, of.high)
+                    )
     figures = [
         Curves(
-            lines=lines,
+            lines=points,
             y="places named",
             caption=f"How often each attacker names {what}, in running text. Bands are 95 % intervals.",
         )
-        for what, lines in shown
+        for what, points in lines.items()
     ]
-    return figures if len({epsilon for epsilon, _ in attacked}) > 1 else figures[:1]
+    return figures if len(result.epsilons) > 1 else figures[:1]

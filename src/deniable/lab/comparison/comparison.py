@@ -78,18 +78,13 @@ def compare_mechanisms(
 
     Without ``mechanisms``, all that need no option take part. A classifier learns from ``train`` texts drawn
     at random (half of them by default) and is tested on ``test`` others (all the rest by default), of at most
-    ``longest`` words each. Measured numbers are saved in the folder ``keep``, if one is given: the same call
-    goes on from there after it was stopped.
+    ``longest`` words each. Measured numbers are saved in the folder ``keep``: the same call goes on from
+    there after it was stopped.
 
-    With several embeddings every mechanism takes part in each of them. Unless ``settings`` say otherwise they
-    are brought to an equal attacker over all words of the text (``audit.named``): what a word of it is
-    does not depend on the embedding, nor does how many are judged. An attacker in context reads
-    ``settings.public``, without documents that are among these texts. Kinds of words are those of the first
-    embedding.
-
-    What a receiver gets is measured too, unless ``settings.decoding`` is None: released text on both sides or
-    at test time only, as released and decoded. ``channel_report`` hears how much of a channel is made for
-    that, ``report`` how many rows are there.
+    With several embeddings every mechanism takes part in each of them, by default at an equal attacker over
+    all words of the text (``audit.named``), who names words as they are spelt. Kinds of words are those of
+    the first embedding. ``channel_report`` receives the progress of channels that decode, ``report`` that of
+    rows.
 
     :raises InvalidParameter: if an argument is not allowed.
     :raises RecordError: if the public text cannot be read.
@@ -129,8 +124,7 @@ def compare_mechanisms(
             rows.append(row if len(embeddings) == 1 else replace(row, embedding=each.name))
             if report is not None:
                 report(len(rows), len(embeddings) * len(taking_part) * len(settings.targets))
-    first = spaces[0]
-    counts = tuple(space.counts() for space in spaces)
+    first, counts = spaces[0], tuple(space.counts() for space in spaces)
     most_frequent = Counter(first.learn.labels).most_common(1)[0][0]
     return ComparisonResult(
         version=__version__,
@@ -148,7 +142,7 @@ def compare_mechanisms(
         rows=tuple(rows),
         decoding=settings.decoding,
         spaces=counts,
-        public=first.public_summary(),
+        public=None if first.public is None else first.public.summary,
         kinds="" if kinds is None else kinds[1].in_words(),
     )
 
@@ -168,38 +162,30 @@ class Space:
         keep: Path | None = None,
         report: Report | None = None,
     ) -> None:
-        """Take the texts to learn from and to test on. Kinds of words are those of an embedding. Measured
-        numbers are saved in the folder ``keep``, and ``report`` hears of channels."""
+        """Take the texts to learn from and to test on, and the embedding whose kinds count. Measured numbers
+        are saved in the folder ``keep``, and ``report`` receives the progress of channels."""
         if keep is not None:
             keep.mkdir(parents=True, exist_ok=True)
         self._embedding, self.learn, self.test, self._settings = embedding, learn, test, settings
-        self._public, self._kinds, self._keep, self._report = public, kinds, keep, report
+        self.public, self._kinds, self._keep, self._report = public, kinds, keep, report
         self._original = Version(join_texts(learn, test), embedding)
         self._accuracies: dict[Reading, Accuracy] = {}
         self.sample = make_sample(embedding, learn.ids, words=settings.words, seed=settings.seed)
 
     def counts(self) -> SpaceCounts:
         """Return what the texts are in this embedding."""
-        on_vectors = None if self._settings.decoding is None else self.original("mean vectors")
+        attacker = self._attacker
         return SpaceCounts(
             embedding=summarise_embedding(self._embedding),
             dimension=self._embedding.dimension,
             vocabulary=len(self._embedding),
             words=len(self._original.texts.ids),
-            unknown=float((self._attacker.texts.ids == self._embedding.unknown_id).mean()),
-            blind=self._attacker.blind.words,
+            unknown=float((attacker.texts.ids == self._embedding.unknown_id).mean()),
+            blind=attacker.blind.words,
             original=self.original(),
-            original_on_vectors=on_vectors,
-            blind_kinds=None if self._kinds is None else self._attacker.blind.kinds,
+            original_on_vectors=None if self._settings.decoding is None else self.original("mean vectors"),
+            blind_kinds=None if self._kinds is None else attacker.blind.kinds,
         )
-
-    def public_summary(self) -> dict[str, str | int] | None:
-        """Return which public text attackers read, its words, and how many documents were left out; None
-        without one."""
-        if self._public is None or self._settings.public is None:
-            return None
-        words = int(self._public.bigrams.counts.sum())
-        return {"source": self._settings.public.name, "words": words, "left_out": self._public.left_out}
 
     def original(self, reading: Reading = "as released") -> float:
         """Return the accuracy of a classifier that learnt from original text."""
@@ -232,8 +218,7 @@ class Space:
     def _solve(self, chosen: ChosenMechanism, target: Target) -> tuple[float, Estimate]:
         def measure(epsilon: float, turn: int) -> Estimate:
             if not _LEAST <= epsilon <= _MOST:
-                ask = "less" if epsilon > _MOST else "more"
-                end = "above" if epsilon > _MOST else "below"
+                ask, end = ("less", "above") if epsilon > _MOST else ("more", "below")
                 raise TargetsNotMet(f"never {end} {target.value:g} at any ε: ask for {ask}")
             value, error = self._read(chosen, target.reading, epsilon, turn)
             return Estimate(value=value, low=value - error, high=value + error, blind=0.0)
@@ -246,7 +231,7 @@ class Space:
         return Named.by_spelling(
             self._original.texts,
             self._embedding,
-            context=None if self._public is None else self._public.bigrams,
+            context=None if self.public is None else self.public.bigrams,
             kinds_of=None if self._kinds is None else kinds_by_spelling(*self._kinds),
         )
 
@@ -265,22 +250,17 @@ class Space:
             way: Any = "named" if of_sample else reading
             return read_attacker(attacker, setting, reading, way, directions=effort.directions, seed=seed)
 
-        known: dict[str, Any] = {**self._digests, **self._known(reading)}
+        known: dict[str, Any] = dict(self._digests)
         if unchanged or of_sample:
             text = self._digests["learn"]
             known = {"sample": {"words": settings.words, "seed": settings.seed, "text": text}}
+        elif reading != "named" and self.public is not None:
+            known["public"] = self.public.digest
+        if reading == "kinds" and self._kinds is not None:
+            known["kinds"] = _digest(self._kinds[1].of.tobytes())
         what = "unchanged" if unchanged else reading
         measured = self._saved(chosen, epsilon, what, measure, **known, effort=asdict(effort), seed=seed)
         return measured[reading], measured[f"{reading} error"]
-
-    def _known(self, reading: Name) -> dict[str, str]:
-        """Return digests of what the attacker of a reading knows beside the texts."""
-        known = {}
-        if reading != "named" and self._public is not None:
-            known["public"] = self._public.digest
-        if reading == "kinds" and self._kinds is not None:
-            known["kinds"] = blake2b(self._kinds[1].of.tobytes(), digest_size=16).hexdigest()
-        return known
 
     def _worth(self, chosen: ChosenMechanism, epsilon: float) -> dict[str, Any]:
         """Return what text released at ε is good for, as the fields of a row."""
@@ -344,13 +324,11 @@ class Space:
 
     @cached_property
     def _digests(self) -> dict[str, str]:
-        digests = {}
-        for name, texts in (("learn", self.learn), ("test", self.test)):
-            whole = blake2b(digest_size=16)
-            for label, words in zip(texts.labels, texts.words, strict=True):
-                whole.update(f"{label}\t{' '.join(words)}\n".encode())
-            digests[name] = whole.hexdigest()
-        return digests
+        def of(texts: Texts) -> str:
+            lines = (f"{label}\t{' '.join(w)}\n" for label, w in zip(texts.labels, texts.words, strict=True))
+            return _digest("".join(lines).encode())
+
+        return {"learn": of(self.learn), "test": of(self.test)}
 
     def _saved(self, chosen: ChosenMechanism, epsilon: float, what: str, measure: Any, **more: object) -> Any:
         """Return what was measured for exactly this; measure it if it was not, or if the file cannot be read.
@@ -367,7 +345,7 @@ class Space:
             **more,
         }
         written = json.dumps(key, sort_keys=True, ensure_ascii=False)
-        path = self._keep / f"{blake2b(written.encode(), digest_size=16).hexdigest()}.json"
+        path = self._keep / f"{_digest(written.encode())}.json"
         try:
             file = read_plain_file(path, longest=_LONGEST_FILE, what="measurement", error=RecordError)
             saved = json.loads(file)
@@ -378,6 +356,10 @@ class Space:
         measured = measure()
         write_whole(path, json.dumps({"key": key, "measured": measured}, ensure_ascii=False))
         return measured
+
+
+def _digest(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 def comparable_mechanisms() -> tuple[list[ChosenMechanism], dict[str, str]]:

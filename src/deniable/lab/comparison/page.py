@@ -41,17 +41,19 @@ def comparison_page(result: ComparisonResult) -> Page:
         "Privacy and utility",
         "The further up, the more accurate; the further left, the less an attacker learns.",
     )
-    for kind, accuracy in panels(result).items():
+    panels: dict[str, Share] = {"words as released": received}
+    if result.decoding is not None:
+        panels["decoded"] = decoded
+    for kind, accuracy in panels.items() if len(result.matched()) > 1 else ():
         front = [f"{row.name} at ε = {row.epsilon:.3g}" for row in result.front(accuracy)]
-        if len(result.matched()) > 1:
-            page.add_curves(
-                lines_of(result, accuracy),
-                x=risk_label(result),
-                y="accuracy",
-                levels=levels_of(result),
-                caption=f"Every mechanism at every target, {kind}. Bands are one standard deviation of the "
-                f"runs. No other is better in both than {', '.join(front)}.",
-            )
+        page.add_curves(
+            lines_of(result, accuracy),
+            x=risk_label(result),
+            y="accuracy",
+            levels=levels_of(result),
+            caption=f"Every mechanism at every target, {kind}. Bands are one standard deviation of the runs. "
+            f"No other is better in both than {', '.join(front)}.",
+        )
     page.add_section("The table", legend_of(result))
     for target in result.targets:
         met, missed = met_and_missed(result, target)
@@ -62,11 +64,10 @@ def comparison_page(result: ComparisonResult) -> Page:
     if result.decoding is not None:
         page.add_section(
             "As released and decoded",
-            "Accuracies by where text is released: the texts to learn from (training time), those that are "
-            "judged (test time), or both. Decoded: the same after released text was read as the words that "
-            "are expected behind it. Mean vectors: the classifier reads the mean of the word vectors of each "
-            "text in place of its words, with text released on both sides."
-            + (" In %; text released at both times is in the table above." if result.several else ""),
+            "Accuracies, in %, by where text is released: the texts to learn from (training), those that are "
+            "judged (test), or both. Decoded: after released text was read as the words that are expected "
+            "behind it. Mean vectors: the classifier reads the mean of the word vectors of each text, with "
+            "text released on both sides.",
         )
         for target in result.targets:
             columns, rows = places_table(result, target)
@@ -76,7 +77,7 @@ def comparison_page(result: ComparisonResult) -> Page:
         page.add_section(
             "The embeddings",
             "One attacker meets all of them. It names words as they are spelt, in any case, and is judged on "
-            "every word of the text. All words that an embedding does not know go in as ⊥; of these it can "
+            "every word of the text. All words that an embedding does not know go in as one; of these it can "
             "name the most frequent one only. So a small vocabulary hides words, at a loss of accuracy.",
         )
         caption = "The texts in each embedding; the last columns are accuracies on original text"
@@ -85,24 +86,15 @@ def comparison_page(result: ComparisonResult) -> Page:
     return page
 
 
-def panels(result: ComparisonResult) -> dict[str, Share]:
-    """Return the accuracies that are shown in a figure each: with words as released, and decoded where that
-    was measured."""
-    both: dict[str, Share] = {"words as released": received, "decoded": decoded}
-    return both if result.decoding is not None else {"words as released": received}
-
-
 def lines_of(result: ComparisonResult, accuracy: Share) -> Lines:
     """Return accuracy against the attacker's success, a line for each mechanism in each embedding."""
-    lines: dict[str, list[Point]] = {}
+    lines: dict[str, list[Point]] = {row.name: [] for row in result.matched()}
     for row in sorted(result.matched(), key=result.risk):
-        share = accuracy(row)
-        if share is not None:
+        if (share := accuracy(row)) is not None:
             spread = share.spread or 0.0
             point = Point(result.risk(row), share.mean, share.mean - spread, share.mean + spread)
-            lines.setdefault(row.name, []).append(point)
-    order = [row.name for row in result.matched()]
-    return dict(sorted(lines.items(), key=lambda line: order.index(line[0])))
+            lines[row.name].append(point)
+    return {name: points for name, points in lines.items() if points}
 
 
 def levels_of(result: ComparisonResult) -> dict[str, float]:
@@ -118,20 +110,17 @@ def risk_label(result: ComparisonResult) -> str:
 
 def _add_method(page: Page, result: ComparisonResult) -> None:
     sample, texts = result.sample, result.texts
-    of_first = f" Words and sample are those of {result.embedding.name}." if result.several else ""
     asked = {target.reading for target in result.targets}
     within = ", ".join(f"{value:g} ({name})" for name, value in result.tolerance.items() if name in asked)
     page.add_section(
         "How it was measured",
         "The ε of different mechanisms do not compare, so ε is searched for each until a reading has the "
         f"wanted value within {within}. Readings are taken on {sample['words']:,} words drawn from the text "
-        f"({sample['distinct']:,} distinct) as often as they occur; an unknown word counts as changed."
-        + of_first,
-        "The most exposed 1 % of the text are chosen on one half of the draws and judged on the other.",
+        f"({sample['distinct']:,} distinct); an unknown word counts as changed. The most exposed 1 % of the "
+        "text are chosen on one half of the draws and judged on the other.",
         "The adversary knows the mechanism, ε, the embedding, word frequencies, and that the word is one of "
-        f"the {sample['distinct']:,} distinct words of the sample. It is judged on fresh draws: a lower "
-        "bound on the best possible adversary among these words. Blind guessing is right for "
-        f"{percent_fixed(sample['guess'])}.",
+        "the sample. It is judged on fresh draws: a lower bound on the best possible adversary among these "
+        f"words. Blind guessing is right for {percent_fixed(sample['guess'])}.",
         *_naming(result),
         f"{texts['learn']:,} texts ({texts['words']:,} words) were released with secure noise, {result.runs} "
         "times; TF-IDF and logistic regression learnt from each release and were tested on "
@@ -140,9 +129,10 @@ def _add_method(page: Page, result: ComparisonResult) -> None:
     if result.decoding is not None:
         page.add_text(
             "For a receiver all texts are released. Decoding takes the first "
-            f"{result.decoding.support:,} words of the embedding, and ⊥, for what may have gone in. It knows "
-            f"what each becomes from exact sums, or from at most {result.decoding.directions:,} rays, shared "
-            "points or draws a word, and learns from all released texts how frequent they are."
+            f"{result.decoding.support:,} words of the embedding, and the unknown word, for what may have "
+            "gone "
+            f"in. It knows what each becomes from exact sums, or from at most {result.decoding.directions:,} "
+            "points or draws a word."
         )
     if result.left_out:
         page.add_list(f"Left out: {name}, {why}." for name, why in result.left_out.items())
@@ -154,8 +144,8 @@ def _add_method(page: Page, result: ComparisonResult) -> None:
     known = [space.embedding for space in result.spaces] or [result.embedding]
     embeddings = ", ".join(f"{embedding.name} ({embedding.fingerprint[:12]})" for embedding in known)
     page.add_text(
-        f"Embedding{'s' if result.several else ''} {embeddings}, seed {result.seed} for the sample, the "
-        f"split and the readings; deniable {result.version}."
+        f"Embedded by {embeddings}, seed {result.seed} for the sample, the split and the readings; deniable "
+        f"{result.version}."
     )
 
 
@@ -176,13 +166,12 @@ def _naming(result: ComparisonResult) -> Iterator[str]:
         yield (
             "In context: it also knows which words follow one another in the public text "
             f"{result.public['source']} ({result.public['words']:,} words{apart}), and reads whole texts, "
-            f"about {MOST_IN_CONTEXT:,} words, by forward–backward over bigrams. The better of the two ways "
-            "counts."
+            f"about {MOST_IN_CONTEXT:,} words. The better of the two ways counts."
         )
     if "kinds" in asked:
         guess = ", ".join(sorted({percent_fixed(space.blind_kinds) for space in result.spaces}))
-        of_first = f" All are judged by the kinds of {result.embedding.name}." if result.several else ""
         yield (
-            f"Kinds are {result.kinds}. It names the likeliest kind, and is judged where a word with a kind "
-            f"was. Blind guessing is right for {guess}.{of_first}"
+            f"Kinds are {result.kinds}, by the first embedding. It names the likeliest kind where a word "
+            "with "
+            f"a kind was. Blind guessing is right for {guess}."
         )

@@ -248,9 +248,15 @@ class PublicContext:
     """Which words follow one another in the public text, over the words of one embedding; how many documents
     were left out since they are among the compared texts; and a digest of the text."""
 
+    source: str
     bigrams: Bigrams = field(repr=False)
     left_out: int
     digest: str
+
+    @property
+    def summary(self) -> dict[str, str | int]:
+        """Which text it is, its words, and how many documents were left out."""
+        return {"source": self.source, "words": int(self.bigrams.counts.sum()), "left_out": self.left_out}
 
 
 def read_context(embedding: Embedding, path: Path, attacked: Iterable[str]) -> PublicContext:
@@ -274,4 +280,4 @@ def read_context(embedding: Embedding, path: Path, attacked: Iterable[str]) -> P
     if bigrams is None:
         problem = "holds no two words in a row outside of the compared texts; give another public text"
         raise UnusableAuditData(path, problem)
-    return PublicContext(bigrams=bigrams, left_out=left_out, digest=whole.hexdigest())
+    return PublicContext(source=path.name, bigrams=bigrams, left_out=left_out, digest=whole.hexdigest())

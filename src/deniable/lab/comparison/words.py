@@ -27,21 +27,17 @@ NOT_MET = "–"
 _LEGENDS = {
     "named": "Words named: how often the attacker over all words of the text names the word behind a "
     "released one.",
-    "context": "Words named in context: how often that attacker names the word, alone or beside its "
-    "neighbours, whichever is better.",
+    "context": "Words named in context: the same by an attacker who also reads its neighbours.",
     "kinds": "Kinds of words named: how often that attacker names the kind of a less frequent word.",
     "reached": "Reached: the value at the ε found.",
     "N_w": "N_w: the share of words that stay unchanged.",
-    "exposed": "Exposed: how often the 1 % of the text stays unchanged that does so most often.",
+    "exposed": "Exposed: N_w of the most exposed 1 % of the text.",
     "adversary": "Adversary: how often it names the word behind a released one.",
     "received": "Received: learnt from and judged on words as released.",
-    "words": "Accuracies in % of classifiers that learnt from released text and are judged on it, by what "
-    "they read: words as released, words as decoded, mean vectors as released and as expected.",
-    "decoded": "Decoded: judged after the release was decoded; rows are in its order.",
+    "decoded": "Decoded: the same after the release was decoded; rows are in its order.",
     "moved": "Moved: mean distance from a word to what became of it, 1 for a word drawn at random.",
 }
 _NAMED_AT_MOST = 3
-
 
 received: Share = attrgetter("received")
 decoded: Share = attrgetter("best_known")
@@ -49,31 +45,23 @@ decoded: Share = attrgetter("best_known")
 
 
 def table_columns(result: ComparisonResult) -> list[Column]:
-    """Return the columns of the table between the names and the marks."""
+    """Return the columns of the table between the names and the marks; several embeddings leave room for
+    fewer."""
     epsilon: Column = ("ε", lambda row: f"{row.epsilon:.3g}" if row.epsilon is not None else NOT_MET)
-    if result.several and result.decoding is None:
-        return [epsilon, _REACHED, _EXPOSED, ("accuracy", lambda row: _accuracy(row.received))]
+    last: list[Column] = [("decoded", lambda row: _accuracy(row.best_known))] if result.decoding else []
     if result.several:
-        return [
-            epsilon,
-            ("words", lambda row: _accuracy(row.received, "")),
-            ("decoded", lambda row: _accuracy(row.best_known, "")),
-            ("vectors", lambda row: _accuracy(row.of("on_vectors", "as_released"), "")),
-            ("decoded", lambda row: _accuracy(row.of("on_vectors", "decoded"), "")),
-        ]
-    accuracies: list[Column] = [
-        ("accuracy", lambda row: _accuracy(row.accuracy)),
-        ("received", lambda row: _accuracy(row.received)),
-        ("decoded", lambda row: _accuracy(row.best_known)),
-    ]
-    measured = 3 if result.decoding is not None else 2 if result.judged_on == "released text" else 1
+        return [epsilon, _REACHED, _EXPOSED, ("accuracy", lambda row: _accuracy(row.received)), *last]
+    accuracies: list[Column] = [("accuracy", lambda row: _accuracy(row.accuracy))]
+    if result.judged_on == "released text":
+        accuracies.append(("received", lambda row: _accuracy(row.received)))
     return [
         epsilon,
         _REACHED,
         _reading("N_w", "average"),
         _EXPOSED,
         _reading("adversary", "adversary"),
-        *accuracies[:measured],
+        *accuracies,
+        *last,
         ("moved", lambda row: f"{row.distance.mean:.2f}" if row.distance else NOT_MET),
         ("words/s", lambda row: f"{row.words_per_second:,.0f}" if row.words_per_second else NOT_MET),
     ]
@@ -91,19 +79,18 @@ _EXPOSED = _reading("exposed", "worst")
 
 
 def columns_of(result: ComparisonResult) -> list[str]:
-    """Return the names of the columns of the table; with what a receiver gets, where that was measured."""
-    names = ["embedding", "mechanism"] if result.several else ["mechanism"]
-    return [*names, *(name for name, _ in table_columns(result)), ""]
+    """Return the names of the columns of the table."""
+    return [*_name_columns(result), *(name for name, _ in table_columns(result)), ""]
 
 
 def legend_of(result: ComparisonResult) -> str:
     """Return what the columns mean."""
-    columns, readings = columns_of(result), {target.reading for target in result.targets}
     judged = result.judged_on if result.several else "original text"
     accuracy = f"Accuracy: of a classifier that learnt from released text, on {judged}."
     legends = {**_LEGENDS, "accuracy": accuracy}
-    named = [name for name in WAYS if name in readings]
-    parts = [legends[name] for name in dict.fromkeys([*named, *columns]) if name in legends]
+    asked = {target.reading for target in result.targets}
+    named = [name for name in WAYS if name in asked]
+    parts = [legends[name] for name in dict.fromkeys([*named, *columns_of(result)]) if name in legends]
     parts.append(
         "Accuracies are means ± standard deviations of the runs. ◆: no other row of the table has an "
         "attacker no stronger and an accuracy no lower, one of them better, as they are shown."
@@ -111,9 +98,7 @@ def legend_of(result: ComparisonResult) -> str:
     if result.decoding is not None:
         parts.append("◇: the same with decoded text.")
     if named and not result.several:
-        parts.append(
-            "Where words or kinds named are matched, what was reached counts there in place of the adversary."
-        )
+        parts.append("Where words or kinds named are matched, they count there in place of the adversary.")
     return " ".join(parts)
 
 
@@ -166,47 +151,36 @@ def _unbeaten(result: ComparisonResult, target: Target, accuracy: Share) -> list
 
 def places_table(result: ComparisonResult, target: Target) -> tuple[list[str], list[list[str]]]:
     """Return the columns and rows of the accuracies at a target by where text is released, as released and
-    decoded.
-
-    Mean vectors come last, if they were measured. With several embeddings, the first table already has them
-    and both sides; what was reached, for which it has no room, is here.
-    """
+    decoded; mean vectors come last, if they were measured."""
     rows = [row for row in result.matched(target) if row.as_released is not None]
     rows.sort(key=lambda row: -_mean(row.best_known))
-    titles = {"train": "training", "test": "test"} if result.several else {
-        "train": "training time", "test": "test time", "both": "both times"
-    }  # fmt: skip
-    unit = "" if result.several else " %"
-    columns: list[Column] = [_REACHED, _EXPOSED] if result.several else []
-    for place, title in titles.items():
-        columns += [
-            _at_place(title, "as_released", place, unit),
-            _at_place("decoded", "decoded", place, unit),
-        ]
-    if not result.several and rows and all(row.on_vectors is not None for row in rows):
-        columns.append(_at_place("mean vectors", "on_vectors", "as_released", unit))
-        columns.append(_at_place("decoded", "on_vectors", "decoded", unit))
-    names = ["embedding", "mechanism"] if result.several else ["mechanism"]
+    columns: list[Column] = []
+    for place, title in {"train": "training", "test": "test", "both": "both"}.items():
+        columns += [_at_place(title, "as_released", place), _at_place("decoded", "decoded", place)]
+    if rows and all(row.on_vectors is not None for row in rows):
+        columns.append(_at_place("mean vectors", "on_vectors", "as_released"))
+        columns.append(_at_place("decoded", "on_vectors", "decoded"))
     lines = [[*_named(row), *(cell(row) for _, cell in columns)] for row in rows]
-    return [*names, *(title for title, _ in columns)], lines
+    return [*_name_columns(result), *(title for title, _ in columns)], lines
 
 
-def _at_place(title: str, measured: str, place: str, unit: str) -> Column:
-    return title, lambda row: _accuracy(row.of(measured, place), unit)
+def _at_place(title: str, measured: str, place: str) -> Column:
+    return title, lambda row: _accuracy(row.of(measured, place), "")
 
 
 def spaces_table(result: ComparisonResult) -> tuple[list[str], list[list[str]]]:
     """Return the columns and rows of what the texts are in each embedding."""
-    columns = ["embedding", "dimensions", "words it knows", "words of the text", "unknown", "blind guess"]
-    columns.append("original text")
-    vectors = any(space.original_on_vectors is not None for space in result.spaces)
-    rows = []
-    for space in result.spaces:
-        counts = (space.dimension, space.vocabulary, space.words)
-        shares = [space.unknown, space.blind, space.original]
-        shares += [space.original_on_vectors] if vectors else []  # type: ignore[list-item]  # shown as a dash
-        rows.append([space.embedding.name, *(f"{each:,}" for each in counts), *map(percent_fixed, shares)])
-    return [*columns, "mean vectors"] if vectors else columns, rows
+    counts = ["dimensions", "words it knows", "words of the text"]
+    shares = ["unknown", "blind guess", "original text", "mean vectors"]
+    rows = [
+        [
+            space.embedding.name,
+            *(f"{each:,}" for each in (space.dimension, space.vocabulary, space.words)),
+            *map(percent_fixed, (space.unknown, space.blind, space.original, space.original_on_vectors)),
+        ]
+        for space in result.spaces
+    ]
+    return ["embedding", *counts, *shares], rows
 
 
 def target_name(target: Target) -> str:
@@ -216,11 +190,7 @@ def target_name(target: Target) -> str:
 
 def telling_difference(result: ComparisonResult, accuracy: Share = received) -> float | None:
     """Return the difference of two accuracies that is more than chance in the noise: three standard errors of
-    a difference.
-
-    The standard deviation of the runs is pooled over all rows, because a few runs say little about their own.
-    None for one run.
-    """
+    a difference, pooled over all rows. None for one run."""
     shares = [accuracy(row) for row in result.matched()]
     spreads = [share.spread for share in shares if share is not None and share.spread is not None]
     if not spreads or len(spreads) < len(shares):
@@ -254,6 +224,10 @@ def _accuracy(accuracy: MeanAndSpread | None, unit: str = " %") -> str:
         return NOT_MET
     spread = "" if accuracy.spread is None else f" ± {100 * accuracy.spread:.1f}"
     return f"{100 * accuracy.mean:.1f}{unit}{spread}"
+
+
+def _name_columns(result: ComparisonResult) -> list[str]:
+    return ["embedding", "mechanism"] if result.several else ["mechanism"]
 
 
 def _named(row: Row) -> list[str]:
