@@ -76,7 +76,7 @@ class InversionResult(AdvisedResult):
     def curves(self) -> list[Curves]:
         """What attackers name against ε, and from repeated releases."""
         found = _curves_of_text(self) if self.text is not None else [_curves_of_drawn(self)]
-        repeated = {}
+        repeated: dict[str, list[Point]] = {}
         for each in self.results:
             # Who has more releases may use fewer: an attacker tried on few only counts for more of them too.
             named = accumulate((repeat.best.value for repeat in each.repeats), max)
