@@ -25,8 +25,7 @@ import numpy as np
 from deniable import Embedding, Multivariate
 from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays, measure_protected
-from deniable.calibration.choice import choose, protect
-from deniable.calibration.result import Targets
+from deniable.calibration.choice import Targets, choose, protect
 from deniable.channel.outputs import output_distribution
 from deniable.channel.rays.statistics import average_unchanged, unchanged
 from deniable.interfaces import Mechanism

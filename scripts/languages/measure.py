@@ -25,7 +25,7 @@ from typing import Any
 import regex
 
 from deniable import Embedding
-from deniable.calibration.result import Targets
+from deniable.calibration.choice import Targets
 from deniable.calibration.run import calibrate, sampled
 from deniable.embeddings import store
 from deniable.utility.measurement import measure_utility

@@ -8,9 +8,8 @@ import numpy as np
 
 from deniable import Embedding
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
-from deniable.calibration.choice import evaluate
-from deniable.calibration.findings import Findings, findings
-from deniable.calibration.result import Choice, Targets
+from deniable.calibration.choice import Choice, Targets, evaluate
+from deniable.calibration.page import Findings, findings
 
 HOSTILE = (
     "<script>alert(1)</script>",

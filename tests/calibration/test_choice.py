@@ -10,9 +10,9 @@ import pytest
 
 from deniable import Embedding, InvalidParameter
 from deniable.arrays import Ids
-from deniable.calibration.by_rays import DistinctWords, RayCalibration, epsilon_range, measure_by_rays
-from deniable.calibration.choice import choose, choose_for_protection, evaluate, protect
-from deniable.calibration.result import Targets, describe_words
+from deniable.calibration.by_rays import RayCalibration, epsilon_range, measure_by_rays
+from deniable.calibration.choice import Targets, choose, choose_for_protection, evaluate, protect
+from deniable.calibration.result import describe_words
 from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import distinct_words, furthest_radius
 from deniable.channel.rays.tables import WordTables, word_tables
@@ -87,15 +87,14 @@ def engine_of(calibration: RayCalibration) -> Rays:
 @pytest.mark.parametrize("kind", KINDS)
 def test_distinct_words_are_counted_as_whole_walks_count_them(kind: str) -> None:
     calibration = measure_by_rays(hostile(kind), rays=60, keep=False)
-    counter, rows = calibration.distinct_words, np.arange(len(calibration.ids))
+    counted, rows = calibration.distinct_words, np.arange(len(calibration.ids))
     for epsilon in epsilon_range(engine_of(calibration))[::2].tolist():
         expected = walked(calibration, epsilon)
-        assert np.array_equal(counter.at(rows, epsilon), expected)
-        assert np.array_equal(counter.at(rows[::3], epsilon), expected[::3])
-        assert (expected <= 1 + counter.moved(rows, epsilon)).all()
+        assert np.array_equal(counted(rows, epsilon), expected)
+        assert np.array_equal(counted(rows[::3], epsilon), expected[::3])
+        assert (expected <= calibration.most_distinct(rows, epsilon)).all()
         for least in (2, int(np.median(expected)), 40):
-            assert np.array_equal(counter.fewer(rows, epsilon, least), expected < least)
-            counts = counter.at(rows, epsilon, least)
+            counts = counted(rows, epsilon, least)
             assert np.array_equal(counts < least, expected < least)
             assert (counts <= expected).all()
             assert np.array_equal(counts[counts < least], expected[counts < least])
@@ -131,15 +130,16 @@ def test_a_choice_by_distinct_words_meets_the_target_by_whole_walks_and_a_larger
 def test_an_epsilon_that_misses_the_target_on_all_words_is_not_returned(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    calibration, fewer = counted(), DistinctWords.fewer
+    calibration, distinct = counted(), RayCalibration.distinct_words
     least = int(np.quantile(walked(calibration, 1.5), 0.1))
     targets = Targets(min_distinct=least, quantile=0.9)
 
-    def too_few(self: DistinctWords, rows: Ids, epsilon: float, least: int, **how: Any) -> np.ndarray:
-        return fewer(self, rows, epsilon, least - 2, **how)
+    def too_many(self: RayCalibration, rows: Ids, *asked: Any, **how: Any) -> Ids:
+        # The search asks about some of the words, the evaluation about all of them.
+        return distinct(self, rows, *asked, **how) + 2 * (len(rows) < len(self.ids))
 
     right = choose(calibration, targets)
-    monkeypatch.setattr(DistinctWords, "fewer", too_few)
+    monkeypatch.setattr(RayCalibration, "distinct_words", too_many)
     choice = choose(calibration, targets)
     assert choice.epsilon != right.epsilon  # the search went wrong
     assert (walked(calibration, choice.epsilon) < least).sum() <= 15

@@ -16,11 +16,10 @@ from typer.testing import CliRunner
 
 from deniable import Embedding, Multivariate
 from deniable.calibration import Targets, calibrate
+from deniable.calibration.bounds import bound_share
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.calibration import LookedAt, bound_share
 from deniable.calibration.choice import evaluate
-from deniable.calibration.findings import findings
-from deniable.calibration.page import calibration_page
+from deniable.calibration.page import calibration_page, findings
 from deniable.calibration.writing import make_note
 from deniable.cli.app import app
 from deniable.release.note import read_note
@@ -172,16 +171,14 @@ def always(count: int) -> Callable[[float], int]:
 
 def test_the_bound_on_the_share_is_the_largest_that_the_sample_does_not_refute() -> None:
     for count, vocabulary, k in ((1, 10, 0), (5, 12, 2), (30, 40, 30), (40, 400, 3)):
-        found = bound_share(
-            LookedAt(count=count, vocabulary=vocabulary, at_random=True), always(k), grows=True
-        )
+        found = bound_share(always(k), sample=count, vocabulary=vocabulary, grows=True)
         level = 0.05 / ((k + 1) * (k + 2)) / 2.0
         possible = [
             m for m in range(k, vocabulary - count + k + 1) if hypergeom.cdf(k, vocabulary, m, count) > level
         ]
         assert found.at_most == max(possible) / vocabulary
         assert found.counted == k
-    none = bound_share(LookedAt(count=300, vocabulary=50_000, at_random=True), lambda _: 0, grows=True)
+    none = bound_share(always(0), sample=300, vocabulary=50_000, grows=True)
     assert 0.0 < none.at_most < 0.015  # also where no word of the sample misses, some share may
 
 
@@ -191,8 +188,10 @@ def test_the_bound_on_the_share_holds_at_the_epsilon_that_the_sample_chose(choos
     rng = np.random.default_rng(1)
     vocabulary, count, trials = 400, 40, 400
     reached = np.sort(rng.gamma(2.0, size=vocabulary))
-    looked_at = LookedAt(count=count, vocabulary=vocabulary, at_random=True)
-    bounds = [bound_share(looked_at, always(k), grows=True).at_most for k in range(count + 1)]
+    bounds = [
+        bound_share(always(k), sample=count, vocabulary=vocabulary, grows=True).at_most
+        for k in range(count + 1)
+    ]
     failures = naive = 0
     for _ in range(trials):
         sample = np.sort(rng.choice(reached, count, replace=False))

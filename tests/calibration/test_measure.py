@@ -16,8 +16,7 @@ from deniable.arrays import Floats
 from deniable.calibration import measure
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
 from deniable.calibration.calibration import Calibration
-from deniable.calibration.choice import choose, protect
-from deniable.calibration.result import Targets
+from deniable.calibration.choice import Targets, choose, protect
 from deniable.calibration.table import TableCalibration, measure_table
 from deniable.errors import TargetsNotMet
 from deniable.mechanisms import CusText
@@ -197,7 +196,7 @@ def test_distinct_words_can_be_aimed_at() -> None:
     embedding = random_embedding(60, 3)
     calibration = measure_table(embedding, named("santext"), draws=200, support=True)
     choice = choose(calibration, Targets(min_distinct=20))
-    assert calibration.distinct_at(choice.epsilon).min() >= 20  # type: ignore[union-attr]
+    assert calibration.distinct_words(np.arange(60), choice.epsilon).min() >= 20
     again = measure_table(
         embedding,
         named("santext"),
@@ -220,7 +219,7 @@ def test_a_value_that_is_not_in_the_table_is_measured_when_asked_for() -> None:
     alone = measure_table(E, named("santext"), draws=10, epsilons=np.array([1.7]))
     assert np.array_equal(calibration.unchanged(1.7)[0], alone.unchanged(1.7)[0])
     assert calibration.span(16) == [1.0, 1.7, 2.0]
-    assert calibration.distinct_at(1.7) is None
+    assert calibration.spread_at(1.7) is None
 
 
 def test_draws_at_one_epsilon_do_not_depend_on_which_others_were_asked_for() -> None:

@@ -9,10 +9,9 @@ import pytest
 from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, SanText, SanTextPlus
 from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.choice import choose, evaluate, protect
-from deniable.calibration.findings import findings
-from deniable.calibration.page import calibration_page
-from deniable.calibration.result import Targets, worst_words
+from deniable.calibration.choice import Targets, choose, evaluate, protect
+from deniable.calibration.page import calibration_page, findings
+from deniable.calibration.result import worst_words
 from deniable.calibration.table import measure_table
 from deniable.calibration.writing import make_note, write_words
 from deniable.channel.outputs import output_distribution

@@ -5,14 +5,14 @@ import pytest
 
 from deniable import Embedding
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.findings import (
+from deniable.calibration.choice import Targets
+from deniable.calibration.page import (
     SENTENCES,
     SHOWN_AVERAGES,
+    calibration_page,
     example_releases,
     findings,
 )
-from deniable.calibration.page import calibration_page
-from deniable.calibration.result import Targets
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.report.wording import percent, percent_up, words
 from tests.calibration.reported import HOSTILE, calibrated, found

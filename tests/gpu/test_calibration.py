@@ -52,9 +52,9 @@ def test_words_are_found_as_by_rays_within_their_errors(
     elsewhere = by_rays.calibration.unchanged(1.5 * EPSILON)[0][order]
     assert not (np.abs(first.unchanged - elsewhere) <= within).all()  # so much would be noticed
     assert isinstance(by_rays.calibration, RayCalibration)
-    drawn = by_draws.calibration.distinct_at(EPSILON)
+    drawn = by_draws.calibration.distinct_words(np.arange(len(order)), EPSILON)
     assert drawn is not None
-    assert np.abs(drawn.astype(int) - by_rays.calibration.distinct_words.at(order, EPSILON)).max() <= 12
+    assert np.abs(drawn.astype(int) - by_rays.calibration.distinct_words(order, EPSILON)).max() <= 12
     assert first.unchanged[7] == 1.0
 
 

@@ -9,8 +9,8 @@ True
 
 from __future__ import annotations
 
-from deniable.calibration.choice import Protection
-from deniable.calibration.result import CalibrationResult, Targets
+from deniable.calibration.choice import Protection, Targets
+from deniable.calibration.result import CalibrationResult
 from deniable.calibration.run import Files, calibrate, measure
 
 __all__ = ["CalibrationResult", "Files", "Protection", "Targets", "calibrate", "measure"]

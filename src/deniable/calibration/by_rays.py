@@ -4,6 +4,9 @@ word becomes.
 A protected word goes in as another, so its first breakpoints say how often that other word stays. The word
 itself comes out where a ray from there crosses its cell: it has to be walked for, and it need not come out
 more often when ε grows.
+
+Distinct words of one draw per ray are counted without a walk: at one ε a draw is one length per ray. The word
+that it ends in is found by one search, and by none where the draw is shorter than the ray's first breakpoint.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ from deniable.channel.rays.statistics import (
     jackknife,
     length_function,
     unchanged,
+    unchanged_counts,
 )
 from deniable.channel.store import Columns
 from deniable.embeddings.embedding import Embedding
@@ -52,10 +56,9 @@ from deniable.parameters import validated_count, validated_epsilon
 from deniable.progress import Report
 
 _PAIRS_AT_ONCE = 256_000
-_PAIRS_AT_ONCE_IN_PARTS, _WALKS_AT_ONCE_IN_PARTS = (
-    16_384_000,
-    1_024_000,
-)  # many, so that the parts' tables are seldom made again
+_PAIRS_AT_ONCE_IN_PARTS, _WALKS_AT_ONCE_IN_PARTS = 16_384_000, 1_024_000
+"""Many, where rays are taken in parts, so that the tables of the parts are seldom made again."""
+
 _WORDS_TO_FIND_THE_RANGE = 256
 _ROWS_FOR_AVERAGES = 2048
 _SURELY_NARROW = 1.0 + 1e-10
@@ -83,15 +86,27 @@ class RayCalibration(Calibration):
     radii: Floats
     _seen: dict[float, tuple[Floats, Floats]] = field(default_factory=dict, repr=False, compare=False)
     _seen_protected: dict[float, ProtectedUnchanged] = field(default_factory=dict, repr=False, compare=False)
+    _engines: dict[int, Rays] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def length(self) -> LengthFunction:
         """The distribution of the noise's length."""
         return length_function(self.noise)
 
+    @cached_property
+    def protected_rows(self) -> Ids:
+        """The rows of protected words."""
+        return np.flatnonzero(self.protected)
+
+    def engine(self, rays: int | None = None) -> Rays:
+        """Return the rays that it was measured by, or the first ones."""
+        rays = self.draws if rays is None else rays
+        if rays not in self._engines:
+            self._engines[rays] = Rays(self.embedding, self.noise, rays=rays)
+        return self._engines[rays]
+
     def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:
-        """Return N_w of every word at one ε, and the standard errors; what was computed once is
-        remembered."""
+        """Return N_w of every word at one ε, and the standard errors; they are remembered."""
         epsilon = validated_epsilon(epsilon)
         if epsilon not in self._seen:
             means, errors = (found[:, 0] for found in unchanged(self.radii, np.array([epsilon]), self.length))
@@ -105,24 +120,9 @@ class RayCalibration(Calibration):
         """Return what targets are held against: N_w, or how often its stand-in stays, where a word is
         protected and that is more."""
         means, rows = self.unchanged(epsilon)[0].copy(), self.protected_rows
-        means[rows] = np.maximum(
-            means[rows], unchanged(self.radii[rows], np.array([epsilon]), self.length)[0][:, 0]
-        )
+        stand_ins = unchanged(self.radii[rows], np.array([epsilon]), self.length)[0][:, 0]
+        means[rows] = np.maximum(means[rows], stand_ins)
         return means
-
-    def engine(self, rays: int | None = None) -> Rays:
-        """Return the rays that it was measured by, or the first ones."""
-        return Rays(self.embedding, self.noise, rays=self.draws if rays is None else rays)
-
-    @cached_property
-    def distinct_words(self) -> DistinctWords:
-        """What counts distinct words at any ε."""
-        return DistinctWords(self)
-
-    @cached_property
-    def protected_rows(self) -> Ids:
-        """The rows of protected words."""
-        return np.flatnonzero(self.protected)
 
     def prepare(self, epsilons: list[float]) -> None:
         """Walk the protected words once for all of these ε."""
@@ -137,6 +137,13 @@ class RayCalibration(Calibration):
         """Return how often each protected word comes out itself at one ε."""
         self.prepare([epsilon])
         return self._seen_protected[epsilon]
+
+    def unchanged_draws(self, epsilon: float) -> Ids:
+        """Return the paper's N_w: how many of one draw per ray leave each word as it is."""
+        counts = unchanged_counts(self.radii, epsilon, self._draws)
+        if len(self.protected_rows):
+            counts[self.protected_rows] = self.protected_unchanged(epsilon).counts
+        return counts
 
     def average(self, epsilon: float) -> tuple[float, float]:
         """Return the average of N_w over the words and its standard error, which counts that words share the
@@ -167,79 +174,63 @@ class RayCalibration(Calibration):
         found = _covering(np.asarray(self.radii[rows], dtype=np.float64), self.length, 2 * GRID_VALUES)
         return [float(epsilon) for epsilon in np.unique(np.concatenate([found, self.epsilons]))]
 
-    def _some_rows(self) -> Ids:
-        return np.unique(np.linspace(0, len(self.ids) - 1, _ROWS_FOR_AVERAGES).astype(np.int64))
-
-
-class DistinctWords:
-    """Counts the distinct words that one draw per ray gives, without walking along the rays.
-
-    At one ε a draw is one length per ray. The word that it ends in is found by one search, and by none where
-    the draw is shorter than the ray's first breakpoint. The counts are those of whole walks.
-    """
-
-    def __init__(self, calibration: RayCalibration) -> None:
-        """Prepare to count; tables are made when they are needed."""
-        self._calibration, self._engines = calibration, dict[int, Rays]()
-        self._draws = calibration.length.draws(calibration.draws)
-
-    def fewer(
-        self, rows: Ids, epsilon: float, least: int, *, report: Report | None = None
-    ) -> NDArray[np.bool_]:
-        """Return which of these rows have fewer distinct words than ``least``."""
-        return self.at(rows, epsilon, least, report=report) < least
-
-    def moved(self, rows: Ids, epsilon: float) -> Ids:
-        """Return how many draws surely leave each word's cell: one more is the most distinct words there can
-        be."""
-        counts, at_once = np.empty(len(rows), dtype=np.int64), max(1, _PAIRS_AT_ONCE // len(self._draws))
+    def most_distinct(self, rows: Ids, epsilon: float) -> Ids:
+        """Return a bound on the distinct words of these rows: how many draws surely leave each word's cell,
+        and the word itself."""
+        counts, at_once = np.empty(len(rows), dtype=np.int64), max(1, _PAIRS_AT_ONCE // self.draws)
         for start in range(0, len(rows), at_once):
             part = slice(start, start + at_once)
-            counts[part] = np.count_nonzero(~self._stays(rows[part], epsilon, len(self._draws)), axis=1)
+            counts[part] = 1 + np.count_nonzero(~self._stays(rows[part], epsilon, self.draws), axis=1)
         return counts
 
-    def at(
+    def distinct_words(
         self, rows: Ids, epsilon: float, enough: int | None = None, *, report: Report | None = None
     ) -> Ids:
-        """Return the distinct words of these rows at one ε.
+        """Return the distinct words of these rows at one ε: those of whole walks, if there were any.
 
         A word that has ``enough`` on the first rays is not followed along the others, and may have more.
         """
-        rays = len(self._draws)
-        if enough is None or enough + enough // 2 >= rays:
-            return self._counted(rows, epsilon, rays, report)
+        if (spread := self.spread_at(epsilon)) is not None:
+            known: Ids = spread["distinct"][rows]
+            return known
+        if enough is None or enough + enough // 2 >= self.draws:
+            return self._counted(rows, epsilon, self.draws, report)
         counts = self._counted(rows, epsilon, enough + enough // 2, report)
         few = counts < enough
-        counts[few] = self._counted(rows[few], epsilon, rays, report)
+        counts[few] = self._counted(rows[few], epsilon, self.draws, report)
         return counts
 
     def _counted(self, rows: Ids, epsilon: float, rays: int, report: Report | None) -> Ids:
         counts = np.empty(len(rows), dtype=np.int64)
         if not len(rows):
             return counts
-        tell = report or (lambda *_: None)
-        engine = self._engines.setdefault(rays, self._calibration.engine(rays))
+        tell, engine = report or (lambda *_: None), self.engine(rays)
         pairs = _PAIRS_AT_ONCE_IN_PARTS if engine.in_parts else _PAIRS_AT_ONCE
         at_once = max(1, pairs // rays)
         for start in range(0, len(rows), at_once):
             tell(start, len(rows))
             some = rows[start : start + at_once]
             words = engine.winners_at(
-                self._calibration.ids[some],
-                self._draws[:rays] / epsilon,
-                stays=self._stays(some, epsilon, rays),
+                self.ids[some], self._draws[:rays] / epsilon, stays=self._stays(some, epsilon, rays)
             )
-            counts[start : start + at_once] = (
-                np.count_nonzero(np.diff(np.sort(words, axis=1), axis=1), axis=1) + 1
-            )
+            words.sort(axis=1)
+            counts[start : start + at_once] = 1 + np.count_nonzero(np.diff(words, axis=1), axis=1)
         tell(len(rows), len(rows))
         return counts
 
     def _stays(self, rows: Ids, epsilon: float, rays: int) -> NDArray[np.bool_]:
         """Return which draws surely stay in the cell they begin in; first breakpoints are kept rounded up to
         the next float32."""
-        radii = np.asarray(self._calibration.radii[rows, :rays], dtype=np.float32)
+        radii = np.asarray(self.radii[rows, :rays], dtype=np.float32)
         return self._draws[:rays] / epsilon < np.nextafter(radii, np.float32(0.0))
+
+    @cached_property
+    def _draws(self) -> Floats:
+        """One length per ray: the paper's draws."""
+        return self.length.draws(self.draws)
+
+    def _some_rows(self) -> Ids:
+        return np.unique(np.linspace(0, len(self.ids) - 1, _ROWS_FOR_AVERAGES).astype(np.int64))
 
 
 def measure_by_rays(

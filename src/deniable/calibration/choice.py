@@ -26,17 +26,19 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deniable.arrays import Ids
+from deniable.arrays import Floats, Ids
+from deniable.calibration.bounds import ShareBound, bound_share
 from deniable.calibration.by_rays import RayCalibration, epsilon_range, typical_epsilon
-from deniable.calibration.calibration import Calibration, ShareBound, bound_share
-from deniable.calibration.result import Choice, Targets, allowed_failures, capacity_at
+from deniable.calibration.calibration import Calibration
 from deniable.calibration.table import TableCalibration
 from deniable.channel.rays.statistics import unchanged
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, TargetsNotMet
 from deniable.measures.estimate import Estimate, halve, round_down, solve
 from deniable.neighbours import best_neighbours
+from deniable.parameters import validated_epsilon, validated_max_unchanged, validated_share
 from deniable.progress import Report
 
 _DIGITS, _NARROW = 5, 1.0001
@@ -44,6 +46,86 @@ _STEP_DOWN, _LOWEST = 1.19, 1e-3
 _CORRECTIONS = 12
 _STEPS_BETWEEN, _BEYOND = 12, 1.25
 _WIDEST = 1e9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Targets:
+    """What a share ``quantile`` of the words looked at must meet, and the largest capacity allowed.
+
+    :raises InvalidParameter: if a target is not allowed.
+    """
+
+    max_unchanged: float | None = None
+    min_distinct: int | None = None
+    quantile: float = 1.0
+    max_capacity: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_unchanged is not None:
+            validated_max_unchanged(self.max_unchanged)
+        if self.min_distinct is not None and self.min_distinct < 1:
+            raise InvalidParameter("min_distinct", self.min_distinct, "must be a whole number of at least 1")
+        if self.max_capacity is not None and validated_epsilon(self.max_capacity, "max_capacity") <= 2.0:
+            raise InvalidParameter(
+                "max_capacity",
+                self.max_capacity,
+                "must be above 2: the factor by which a reader's chance may rise",
+            )
+        if not 0.0 < self.quantile <= 1.0:
+            raise InvalidParameter("quantile", self.quantile, "must be above 0 and at most 1 (all words)")
+
+    @property
+    def given(self) -> bool:
+        """Whether there is a target at all."""
+        return not (self.max_unchanged is self.min_distinct is self.max_capacity is None)
+
+    def check_within_reach(self, *, words: int, draws: int) -> None:
+        """Check that so many words and draws can give the distinct words that are asked for.
+
+        :raises InvalidParameter: if they cannot.
+        """
+        if self.min_distinct is not None and self.min_distinct > min(words, draws):
+            problem = f"{draws:,} draws give at most {draws:,} distinct words; ask for more --effort"
+            if words < draws:
+                problem = f"the embedding has {words:,} words, so no more can come out"
+            raise InvalidParameter("min_distinct", self.min_distinct, problem)
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """Return the targets as JSON-ready data."""
+        return {name: value for name, value in vars(self).items() if name != "max_capacity" or value}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The chosen ε and what was found at it for every word looked at, by rows of the calibration.
+
+    ``failing`` are the rows of words that miss a target (at most a share 1 - quantile of them), worst first;
+    a protected word does also where its stand-in stays too often. ``upper`` bounds N_w of the words looked
+    at, all at once, with 95 % confidence. ``missing`` bounds the share of the vocabulary that misses a
+    target; None unless the words are a random sample of it. ``capacity`` is known where a target asks for it.
+    """
+
+    epsilon: float
+    targets: Targets
+    unchanged: Floats
+    errors: Floats
+    upper: Floats
+    failing: Ids
+    missing: ShareBound | None = None
+    capacity: Estimate | None = None
+
+    @property
+    def meets_targets(self) -> bool:
+        """Whether enough of the words looked at meet the targets, and the capacity does."""
+        most = self.targets.max_capacity
+        if most is not None and (self.capacity is None or self.capacity.high > most):
+            return False
+        return len(self.failing) <= allowed_failures(len(self.unchanged), self.targets.quantile)
+
+
+def allowed_failures(words: int, quantile: float) -> int:
+    """Return how many words may miss the targets."""
+    return words - math.ceil(quantile * words * (1.0 - 1e-12))
 
 
 def choose(calibration: Calibration, targets: Targets, *, report: Report | None = None) -> Choice:
@@ -70,17 +152,14 @@ def choose_for_protection(
 ) -> Choice:
     """Return the largest ε at which at most a share ``most_protected`` of the words misses the targets.
 
-    ``failing`` of the answer are these words: with them protected (``protection.protect``) the others, and so
-    all that go in, meet the targets at this ε. The quantile of the targets is not used: after protection all
-    words count.
+    ``failing`` of the answer are these words: with them protected (``protect``) the others, and so all that
+    go in, meet the targets at this ε. The quantile of the targets is not used: after protection all words
+    count.
 
-    :raises InvalidParameter: if the share is not between 0 and 1, or as ``choose`` does.
+    :raises InvalidParameter: if the share is not from 0 to below 1, or as ``choose`` does.
     :raises TargetsNotMet: if more words miss the targets at every ε.
     """
-    if not 0.0 <= most_protected < 1.0:
-        raise InvalidParameter(
-            "most_protected", most_protected, "must be a share of the words from 0 to below 1, such as 0.01"
-        )
+    validated_share(most_protected, "most_protected", below_one=True)
     return choose(calibration, replace(targets, quantile=1.0 - most_protected), report=report)
 
 
@@ -96,24 +175,19 @@ def evaluate(
     """
     means, errors = calibration.unchanged(epsilon)
     stays, too_few = calibration.unchanged_or_stand_in(epsilon), np.zeros(len(means), dtype=bool)
-    if targets.min_distinct is not None:
-        distinct = calibration.distinct_at(epsilon)
-        if distinct is None and isinstance(calibration, RayCalibration):
-            counter = calibration.distinct_words
-            distinct = counter.at(np.arange(len(means)), epsilon, targets.min_distinct, report=report)
-        if distinct is None:
-            raise InvalidParameter("epsilon", epsilon, "distinct words were not counted at this value")
-        too_few = distinct < targets.min_distinct
+    if (least := targets.min_distinct) is not None:
+        every = np.arange(len(means))
+        too_few = calibration.distinct_words(every, epsilon, least, report=report) < least
     most = math.inf if targets.max_unchanged is None else targets.max_unchanged
 
     def missing(alpha: float) -> int:
         upper = stays if math.isinf(most) else calibration.growing_upper(stays, alpha)
         return int((too_few | (upper > most)).sum())
 
-    share: ShareBound | None = None
-    if calibration.looked_at.how == "at random":
+    share, looked_at = None, calibration.looked_at
+    if looked_at.how == "at random":
         grows = calibration.grows and targets.min_distinct is None
-        share = bound_share(calibration.looked_at, missing, grows=grows)
+        share = bound_share(missing, sample=looked_at.count, vocabulary=looked_at.vocabulary, grows=grows)
     rows = np.flatnonzero(too_few | (stays > most))
     return Choice(
         epsilon=epsilon,
@@ -123,7 +197,7 @@ def evaluate(
         upper=calibration.upper(means, errors),
         failing=rows[np.argsort(-means[rows], kind="stable")],
         missing=share,
-        capacity=None if targets.max_capacity is None else capacity_at(calibration, epsilon),
+        capacity=None if targets.max_capacity is None else calibration.capacity(epsilon),
     )
 
 
@@ -131,7 +205,7 @@ def _within_capacity(
     calibration: Calibration, targets: Targets, most: float, report: Report | None
 ) -> Choice:
     def measure(epsilon: float, turn: int) -> Estimate:  # noqa: ARG001 - the calibration has the same draws for all
-        capacity = capacity_at(calibration, epsilon)
+        capacity = calibration.capacity(epsilon)
         if capacity is None:
             raise InvalidParameter(
                 "max_capacity", most, "the capacity is not known for this mechanism and these words"
@@ -172,19 +246,20 @@ def _of_table(calibration: TableCalibration, targets: Targets) -> Choice:
 def _by_rays(calibration: RayCalibration, targets: Targets, report: Report | None) -> Choice:
     middle = typical_epsilon(np.asarray(calibration.radii[:, 0], dtype=np.float64), calibration.length)
     low, ceiling = middle / _WIDEST, middle * _WIDEST
-    allowed = allowed_failures(len(calibration.ids), targets.quantile)
     if targets.max_unchanged is not None:
-        missed = _Missed(calibration, replace(targets, min_distinct=None), allowed, own=False)
+        # How often protected words come out themselves need not grow with ε: it is left out here.
+        missed = _Missed(calibration, replace(targets, min_distinct=None), own=False)
         ceiling = halve(low, ceiling, missed.few_at, narrow=_NARROW)
         if ceiling <= 2.0 * low:
-            raise _not_met(calibration, targets, _smallest(calibration))
+            smallest = float(calibration.epsilons.min()) if len(calibration.epsilons) else 1e-6
+            raise _not_met(calibration, targets, smallest)
     epsilon = ceiling
     if targets.min_distinct is not None or len(calibration.protected_rows):
         lowest = ceiling * _LOWEST
         if targets.min_distinct is not None:
             grid = calibration.epsilons if len(calibration.epsilons) else epsilon_range(calibration.engine())
             lowest, ceiling = float(grid.min()), min(ceiling, float(grid.max()) * _BEYOND)
-        missed = _Missed(calibration, targets, allowed, report=report)
+        missed = _Missed(calibration, targets, report=report)
         epsilon = above = ceiling
         while not missed.few_at(epsilon):
             if epsilon <= lowest:
@@ -203,21 +278,22 @@ class _Missed:
     """Which words miss the targets at an ε, by rays. What is known of a word at a smaller or larger ε is not
     computed again.
 
-    ``own`` counts also how often protected words come out themselves, which need not grow with ε.
+    ``own`` counts also how often protected words come out themselves.
     """
 
     def __init__(
         self,
         calibration: RayCalibration,
         targets: Targets,
-        allowed: int,
         *,
         own: bool = True,
         report: Report | None = None,
     ) -> None:
-        self._calibration, self._targets, self._allowed, self._own = calibration, targets, allowed, own
-        self._met_at, self._missed_at = np.zeros(len(calibration.ids)), np.full(len(calibration.ids), np.inf)
-        self._counter, self._report = calibration.distinct_words, report
+        words = len(calibration.ids)
+        self._calibration, self._targets, self._report = calibration, targets, report
+        self._allowed = allowed_failures(words, targets.quantile)
+        self._own = own and len(calibration.protected_rows) > 0
+        self._met_at, self._missed_at = np.zeros(words), np.full(words, np.inf)
 
     def few_at(self, epsilon: float) -> bool:
         """Return whether so few words miss the targets at this ε that they are met."""
@@ -227,42 +303,33 @@ class _Missed:
             means = unchanged(calibration.radii[rows], np.array([epsilon]), calibration.length)[0][:, 0]
             rows = self._without(rows, means > most, epsilon)
         if least is not None:
-            rows = self._without(rows, 1 + self._counter.moved(rows, epsilon) < least, epsilon)
+            rows = self._without(rows, calibration.most_distinct(rows, epsilon) < least, epsilon)
             if self._count(epsilon) > self._allowed:
                 return False
-            rows = self._without(
-                rows, self._counter.fewer(rows, epsilon, least, report=self._report), epsilon
-            )
+            distinct = calibration.distinct_words(rows, epsilon, least, report=self._report)
+            rows = self._without(rows, distinct < least, epsilon)
         self._met_at[rows] = epsilon
         return self._count(epsilon) <= self._allowed
 
-    def _without(self, rows: Ids, missed: np.ndarray[tuple[int], np.dtype[np.bool_]], epsilon: float) -> Ids:
+    def _without(self, rows: Ids, missed: NDArray[np.bool_], epsilon: float) -> Ids:
         self._missed_at[rows[missed]] = epsilon
         return rows[~missed]
 
     def _count(self, epsilon: float) -> int:
-        missed, calibration = self._missed_at <= epsilon, self._calibration
-        if self._own and self._targets.max_unchanged is not None and len(calibration.protected_rows):
+        missed, calibration, most = self._missed_at <= epsilon, self._calibration, self._targets.max_unchanged
+        if self._own and most is not None:
             own = calibration.protected_unchanged(epsilon).means
-            missed[calibration.protected_rows] |= own > self._targets.max_unchanged
+            missed[calibration.protected_rows] |= own > most
         return int(missed.sum())
-
-
-def _smallest(calibration: Calibration) -> float:
-    return float(calibration.epsilons.min()) if len(calibration.epsilons) else 1e-6
 
 
 def _not_met(calibration: Calibration, targets: Targets, smallest: float) -> TargetsNotMet:
     """Return the error that names the words that miss the targets even at the smallest ε."""
     at = evaluate(calibration, smallest, replace(targets, max_capacity=None))
     names = ", ".join(calibration.embedding.words[i] for i in calibration.ids[at.failing[:5]])
-    hint = (
-        ""
-        if calibration.embedding.protection is None
-        else (
-            "; protected words come out themselves too: protect the original embedding with --protect unknown"
-        )
-    )
+    hint = ""
+    if calibration.embedding.protection is not None:
+        hint = "; protected words come out themselves too: protect the original with --protect unknown"
     return TargetsNotMet(
         f"no ε from {smallest:g} up meets the targets for {calibration.looked_at.share(targets.quantile)}: "
         f"at {smallest:g} still {len(at.failing):,} of {len(calibration.ids):,} miss them ({names} …); ask "
@@ -318,7 +385,7 @@ def protect(embedding: Embedding, exposed: Ids, *, by: By = "nearest", name: str
 
 
 def check_protectable(embedding: Embedding, by: str) -> None:
-    """Do nothing if words of this embedding can be protected in this way.
+    """Check that words of this embedding can be protected in this way.
 
     :raises InvalidParameter: if the way is not known, or the embedding is protected already.
     """
@@ -333,12 +400,12 @@ def check_protectable(embedding: Embedding, by: str) -> None:
 def _nearest_unexposed(embedding: Embedding, exposed: Ids) -> Ids:
     is_exposed = np.zeros(len(embedding), dtype=bool)
     is_exposed[exposed] = True
-    found = np.full(len(exposed), -1, dtype=np.int64)
+    nearest = np.full(len(exposed), -1, dtype=np.int64)
     search, k = best_neighbours(embedding), min(_FIRST_NEIGHBOURS, len(embedding))
-    while (left := np.flatnonzero(found < 0)).size:
+    while (left := np.flatnonzero(nearest < 0)).size:
         near, _ = search.nearest_k(embedding.rows(exposed[left]), k)
         free = ~is_exposed[near]
         some = free.any(axis=1)
-        found[left[some]] = near[some, free[some].argmax(axis=1)]
+        nearest[left[some]] = near[some, free[some].argmax(axis=1)]
         k = min(4 * k, len(embedding))
-    return found
+    return nearest

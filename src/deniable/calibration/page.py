@@ -1,28 +1,158 @@
 """The page of a calibration, for a privacy officer who never saw ε: the answer first, then the words, then
-the method."""
+the method. What it shows is computed once: N_w and S_w against ε, and public examples.
+
+The examples are released by the mechanism and the secure noise that private text would get.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
+from deniable.arrays import Floats
 from deniable.calibration.calibration import Calibration
-from deniable.calibration.findings import EXPOSED, Findings
-from deniable.calibration.result import headline, limits_of, word_cells, worst_words
+from deniable.calibration.choice import Choice, Targets, evaluate
+from deniable.calibration.result import EpsilonRow, headline, limits_of, row_at, word_cells, worst_words
 from deniable.calibration.table import TableCalibration
 from deniable.channel.distribution import ETA
+from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import NOTHING_EXPOSED
+from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.progress import Report
+from deniable.release.privatizer import Privatizer
 from deniable.report.curves import curves
 from deniable.report.figure import save
 from deniable.report.markup import code, phrase, strong, unchanged_word, word
 from deniable.report.page import Page
-from deniable.report.wording import percent, percent_up, words
+from deniable.report.wording import Lines, Point, percent, percent_up, words
 from deniable.words.cutter import Cutter
 
-_WORST = 15
+SHOWN_AVERAGES = (0.05, 0.2, 0.5)
+"""Without targets, sample texts are shown where the average word stays this often."""
+
+EXPOSED = 0.5
+"""Without targets, a word that stays itself more often than this counts as exposed."""
+
+SENTENCES = (
+    "my doctor said the test results would arrive on friday",
+    "we moved to seattle last year and my son plays hockey there",
+    "please cancel the insurance on my car before the end of march",
+)
+"""Written for this purpose; nobody's text."""
+
+_CURVE_VALUES, _ENOUGH, _WORST = 16, 8, 15
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """What the page and the figures show.
+
+    ``calibration`` has N_w of all words looked at, ``sample`` S_w of them or of a sample. ``choice`` is the ε
+    that is spoken of; ``has_targets`` says that targets chose it or were held against it. ``shown`` are the
+    three values of ε that texts are shown at, and ``releases`` the texts and a release of them at each.
+    """
+
+    calibration: Calibration
+    sample: Calibration
+    choice: Choice
+    has_targets: bool
+    curves: list[EpsilonRow]
+    shown: tuple[EpsilonRow, ...]
+    releases: list[list[str]]
+
+    @cached_property
+    def unchanged(self) -> Lines:
+        """N_w against ε: the average, and the words at some quantiles."""
+        names = ("median word", "95 % of words", "99 % of words", "worst word")
+        averages = [Point(row.epsilon, row.average) for row in self.curves]
+        return {"average word": averages} | {
+            name: [Point(row.epsilon, row.quantiles[place]) for row in self.curves]
+            for place, name in enumerate(names)
+        }
+
+    @cached_property
+    def support(self) -> Lines:
+        """How many words a word may become against ε, for words at some quantiles."""
+        support, epsilons = self.sample.support, self.sample.epsilons
+        assert support is not None  # noqa: S101 - the sample is measured with it
+        order = np.argsort(epsilons)
+        quantiles: Floats = np.quantile(support, (0.5, 0.05, 0.0), axis=0)
+        names = ("median word", "95 % of words have more", "worst word")
+        return {
+            name: [Point(float(epsilons[e]), float(row[e])) for e in order]
+            for name, row in zip(names, quantiles, strict=True)
+        }
+
+
+def findings(
+    calibration: Calibration,
+    sample: Calibration,
+    *,
+    choice: Choice | None = None,
+    epsilons: Sequence[float] = (),
+    sentences: tuple[str, ...] = (),
+    report: Report | None = None,
+) -> Findings:
+    """Return what the page shows; ``sentences`` are public examples, or else our own."""
+    shown = _shown(calibration, choice, epsilons)
+    # Where S_w was measured over a whole range, the curves of N_w take the same values of ε: each is a pass
+    # over all words and rays.
+    measured = sample is not calibration and len(sample.epsilons) >= _ENOUGH
+    spread = sample.epsilons.tolist() if measured else calibration.span(_CURVE_VALUES)
+    wanted = sorted({*spread, *shown, *([choice.epsilon] if choice is not None else [])})
+    calibration.prepare(wanted)
+    rows = {}
+    for done, epsilon in enumerate(wanted, 1):
+        rows[epsilon] = row_at(calibration, epsilon)
+        if report is not None:
+            report(done, len(wanted))
+    return Findings(
+        calibration=calibration,
+        sample=sample,
+        choice=choice or evaluate(calibration, shown[len(shown) // 2], Targets(max_unchanged=EXPOSED)),
+        has_targets=choice is not None,
+        curves=list(rows.values()),
+        shown=tuple(rows[epsilon] for epsilon in shown),
+        releases=example_releases(calibration.embedding, calibration.mechanism, shown, sentences),
+    )
+
+
+def _shown(calibration: Calibration, choice: Choice | None, epsilons: Sequence[float]) -> list[float]:
+    if choice is None and epsilons:
+        ordered = sorted(set(epsilons))
+        return sorted({ordered[0], ordered[len(ordered) // 2], ordered[-1]})
+    if choice is not None:
+        wanted = [float(f"{choice.epsilon / 1.5:.3g}"), float(f"{choice.epsilon * 1.5:.3g}")]
+    else:
+        wanted = [calibration.epsilon_reaching(share) for share in SHOWN_AVERAGES]
+    if calibration.method != "rays":  # a new value would be another pass over all words
+        known = np.array(calibration.span(_CURVE_VALUES))
+        wanted = [float(known[np.abs(np.log(known / each)).argmin()]) for each in wanted]
+    return sorted({*wanted, *([] if choice is None else [choice.epsilon])})
+
+
+def example_releases(
+    embedding: Embedding, mechanism: ChosenMechanism, epsilons: list[float], sentences: tuple[str, ...] = ()
+) -> list[list[str]]:
+    """Return the sentences, and one release of every sentence at each ε.
+
+    Our own sentences are left out where the vocabulary knows less than half of their words (another
+    language): the list is empty then.
+    """
+    cut = Cutter(embedding).words
+    chosen = sentences or tuple(
+        text for text in SENTENCES if 2 * sum(word in embedding.index for word in cut(text)) >= len(cut(text))
+    )
+    if not chosen:
+        return []
+    privatizers = [Privatizer(mechanism(embedding, epsilon=epsilon)) for epsilon in epsilons]
+    return [list(chosen), *([privatizer(text) for text in chosen] for privatizer in privatizers)]
 
 
 def write_figures(found: Findings, folder: Path) -> tuple[Path, ...]:
@@ -60,7 +190,9 @@ def calibration_page(found: Findings) -> Page:
     )
     page.add_facts(_facts(found))
     if not looked_at.all:
-        _add_others(page, found)
+        _, *known = limits_of(calibration, found.choice, miss=_missing(found))
+        more = f" {' '.join(known)} Calibrate without --words and --sample to look at all."
+        page.add_note(phrase(strong(f"This page speaks of {looked_at.them}."), more), kind="warning")
     _add_texts(page, found)
     _add_unchanged(page, found)
     _add_exposed(page, found)
@@ -82,11 +214,12 @@ def _lead(found: Findings) -> str:
 
 def _facts(found: Findings) -> list[tuple[str, str]]:
     looked_at, choice = found.calibration.looked_at, found.choice
+    the_words = "" if looked_at.all else " looked at"
     if not found.has_targets:
         return [
             (
                 f"ε = {row.epsilon:g}",
-                f"a word{_looked_at(found)} comes out unchanged in {percent(row.average)} of its releases "
+                f"a word{the_words} comes out unchanged in {percent(row.average)} of its releases "
                 f"on average; {words(row.words_above_half)} in over half",
             )
             for row in found.shown
@@ -95,13 +228,11 @@ def _facts(found: Findings) -> list[tuple[str, str]]:
     verb = "meets" if choice.meets_targets else "misses"
     whose = looked_at if looked_at.all else looked_at.them
     by_estimate = choice.missing is not None and found.calibration.method != "exact"
+    missed = f"of {whose} miss the target{' by their estimated N_w' if by_estimate else ''}"
     facts = [
         (f"ε = {choice.epsilon:g}", f"{verb} the target for {looked_at.share(choice.targets.quantile)}"),
-        (percent(average), f"of its releases leave the average word{_looked_at(found)} unchanged"),
-        (
-            words(len(choice.failing)),
-            f"of {whose} miss the target{' by their estimated N_w' if by_estimate else ''}",
-        ),
+        (percent(average), f"of its releases leave the average word{the_words} unchanged"),
+        (words(len(choice.failing)), missed),
     ]
     if choice.missing is not None:
         what = f"of the vocabulary miss the target ({choice.missing.provided})"
@@ -109,35 +240,14 @@ def _facts(found: Findings) -> list[tuple[str, str]]:
     return facts
 
 
-def _add_others(page: Page, found: Findings) -> None:
-    """Add what is known of the words that were not looked at."""
-    them = found.calibration.looked_at.them
-    _, *known = limits_of(found.calibration, found.choice, miss=_missing(found))
-    page.add_note(
-        phrase(
-            strong(f"This page speaks of {them}."),
-            f" {' '.join(known)} Calibrate without --words and --sample to look at all.",
-        ),
-        kind="warning",
-    )
-
-
 def _missing(found: Findings) -> str:
     return "miss the target" if found.has_targets else "come out unchanged in over half of their releases"
-
-
-def _looked_at(found: Findings) -> str:
-    """Return what to add where "the word" would be taken for any word of the vocabulary."""
-    return "" if found.calibration.looked_at.all else " looked at"
 
 
 def _add_texts(page: Page, found: Findings) -> None:
     page.add_section("What happens to a text")
     if not found.releases:
-        page.add_text(
-            "No example is shown: the vocabulary holds too few of the words of our sentences. Give your own "
-            "with --example."
-        )
+        page.add_text("Our examples have too few words of the vocabulary. Give your own with --example.")
         return
     original, *drawn = found.releases
     before = [Cutter(found.calibration.embedding).words(text) for text in original]
@@ -193,7 +303,6 @@ def _add_unchanged(page: Page, found: Findings) -> None:
         folded="The same as a table",
         text_columns=0,
     )
-    whose = f"{words(len(sample.ids))} drawn at random from {looked_at.them}"
     page.add_text(
         phrase(
             "A word that changes is hidden only if it can become many others. ",
@@ -201,23 +310,20 @@ def _add_unchanged(page: Page, found: Findings) -> None:
             f" is the number of words that hold {percent(1.0 - ETA)} of what it becomes.",
         )
     )
-    page.add_curves(
-        found.support,
-        **_of_support(found),
-        caption=f"S_w against ε ({looked_at.them if len(sample.ids) == looked_at.count else whose}).",
-    )
+    whose = f"{words(len(sample.ids))} drawn at random from {looked_at.them}"
+    if len(sample.ids) == looked_at.count:
+        whose = looked_at.them
+    page.add_curves(found.support, **_of_support(found), caption=f"S_w against ε ({whose}).")
 
 
 def _add_exposed(page: Page, found: Findings) -> None:
     choice, calibration = found.choice, found.calibration
     looked_at, count, exact = calibration.looked_at, len(choice.failing), calibration.method == "exact"
+    whose = looked_at if looked_at.all else looked_at.them
     page.add_section(f"The words that are least protected, of {looked_at}")
     page.add_note(
         phrase(
-            strong(
-                f"At ε = {choice.epsilon:g}, {count:,} of "
-                f"{looked_at if looked_at.all else looked_at.them} {_missing(found)}."
-            ),
+            strong(f"At ε = {choice.epsilon:g}, {count:,} of {whose} {_missing(found)}."),
             " A reader who sees one of these words in a released text may take it for the original. "
             if count
             else " The words below come closest to staying themselves.",
@@ -303,6 +409,7 @@ def _add_method(page: Page, found: Findings) -> None:
             f"draw, half for the errors. It holds for an ε {fixed}."
         )
     whose = "" if looked_at.all else f" of {looked_at.them}"
+    worst = f"{percent_up(float(choice.upper.max()))} at ε = {choice.epsilon:g}"
     page.add_table(
         ["what", "value"],
         [
@@ -312,10 +419,7 @@ def _add_method(page: Page, found: Findings) -> None:
             ["words measured, N_w", str(looked_at)],
             ["words measured, S_w", f"{len(found.sample.ids):,}"],
             ["directions or draws per word", draws],
-            [
-                f"95 % bound on the worst N_w{whose}",
-                f"{percent_up(float(choice.upper.max()))} at ε = {choice.epsilon:g}",
-            ],
+            [f"95 % bound on the worst N_w{whose}", worst],
         ],
         text_columns=2,
     )

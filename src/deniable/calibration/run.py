@@ -13,21 +13,27 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.calibration.by_rays import RayCalibration, measure_by_rays
+from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.calibration import GRID_VALUES, Calibration, public_sample
-from deniable.calibration.choice import Protection, check_protectable, choose, choose_for_protection, evaluate
+from deniable.calibration.choice import (
+    Choice,
+    Protection,
+    Targets,
+    check_protectable,
+    choose,
+    choose_for_protection,
+    evaluate,
+)
 from deniable.calibration.choice import protect as protect_words
 from deniable.calibration.result import (
     CalibrationResult,
-    Choice,
     ProtectedEmbedding,
-    Targets,
     describe_words,
-    summarize,
+    row_at,
     worst_words,
 )
 from deniable.calibration.table import measure_table
-from deniable.calibration.writing import write_note, write_words
+from deniable.calibration.writing import note_place, write_note, write_words
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.base import draws_on_gpu, method_of
@@ -127,18 +133,17 @@ def calibrate(
         _check_protection(protect, targets, given, everything=words is None and sample is None)
     files.check()
     opened = embedding if isinstance(embedding, Embedding) else Embedding.open(embedding)
-    mechanism(opened, epsilon=1.0)  # wrong options are refused before anything is measured
+    made = mechanism(opened, epsilon=1.0)  # wrong options are refused before anything is measured
     targets.check_within_reach(words=len(opened), draws=draws)
     if protect is not None:
         check_protectable(opened, protect.by)
     ids = _select_words(opened, words, sample)
-    at_random = ids is not None and words is None
     few = not targets.given and (len(opened) if ids is None else len(ids)) <= SAMPLED_WORDS
-    by_draws = bool(given) and draws_on_gpu(mechanism(opened, epsilon=1.0), SecureRandomness())
-    by_rays = not by_draws and method_of(mechanism(opened, epsilon=1.0)) == "rays"
-    counted = targets.min_distinct is not None and not by_rays  # else when ε is chosen
-    support = counted or support_of_all or few
-    found = measure(
+    by_draws = bool(given) and draws_on_gpu(made, SecureRandomness())
+    by_rays = not by_draws and method_of(made) == "rays"
+    # By rays, distinct words are counted when ε is chosen.
+    support = support_of_all or few or (targets.min_distinct is not None and not by_rays)
+    calibration = measure(
         opened,
         mechanism,
         draws=draws,
@@ -148,31 +153,32 @@ def calibrate(
         by_draws=by_draws,
         report=report,
     )
-    found = replace(found, at_random=at_random)
-    choice = _choose(found, targets, given, protect, report)
-    sampled = found
-    if not support and (files.drawn or not targets.given or ids is None):
+    calibration = replace(calibration, at_random=ids is not None and words is None)
+    choice = _choose(calibration, targets, given, protect, report)
+    spread, note = calibration, note_place(calibration) if ids is None else None
+    measured_too = ids is None and (bool(given) or note is not None)
+    if not support and (files.drawn or not targets.given or measured_too):
         shown_too = [choice.epsilon] if files.drawn and choice is not None else []
-        sampled = measure_sample(found, [*given, *shown_too], whole=ids is None or not given, report=report)
-    shown = given or ([choice.epsilon] if choice and not support else sampled.epsilons.tolist())
-    table = summarize(found, shown, sampled)
-    made = (
-        None
-        if protect is None or choice is None
-        else _protect(found, choice, protect, support=support, report=report)
-    )
-    if ids is None:
-        write_note(found, sampled)
+        spread = measure_sample(
+            calibration, [*given, *shown_too], whole=ids is None or not given, report=report
+        )
+    shown = given or ([choice.epsilon] if choice and not support else spread.epsilons.tolist())
+    calibration.prepare(shown)
+    table = tuple(row_at(calibration, epsilon, spread) for epsilon in shown)
+    safe = None
+    if protect is not None and choice is not None:
+        safe = _protect(calibration, choice, protect, support=support, report=report)
+    if note is not None:
+        write_note(calibration, spread, note)
     if files.csv is not None or files.parquet is not None:
-        write_words(found, shown, sample=sampled, csv=files.csv, parquet=files.parquet)
+        write_words(calibration, shown, sample=spread, csv=files.csv, parquet=files.parquet)
     figures = None
     if files.drawn:
-        from deniable.calibration.findings import findings
-        from deniable.calibration.page import calibration_page, write_figures
+        from deniable.calibration.page import calibration_page, findings, write_figures
 
         shown_there = findings(
-            found,
-            sampled,
+            calibration,
+            spread,
             choice=choice,
             epsilons=given,
             sentences=files.sentences,
@@ -182,13 +188,15 @@ def calibrate(
         if files.page is not None:
             calibration_page(shown_there).write(files.page)
     return CalibrationResult(
-        calibration=found,
-        sample=sampled,
-        table=tuple(table),
+        calibration=calibration,
+        sample=spread,
+        table=table,
         choice=choice,
-        worst_words=() if choice is None else tuple(worst_words(found, choice, _NAMED_WORDS)),
-        exposed=() if choice is None else tuple(describe_words(found, choice, choice.failing[:_NAMED_WORDS])),
-        protected=made,
+        worst_words=() if choice is None else tuple(worst_words(calibration, choice, _NAMED_WORDS)),
+        exposed=()
+        if choice is None
+        else tuple(describe_words(calibration, choice, choice.failing[:_NAMED_WORDS])),
+        protected=safe,
         figures=figures,
         page=files.page,
     )
@@ -214,9 +222,8 @@ def measure(
 
     See ``measure_by_rays`` and ``measure_table``, also for what they raise.
     """
-    by_rays = method_of(mechanism(embedding, epsilon=1.0)) == "rays" and not by_draws
     scope: dict[str, Any] = {"ids": ids, "epsilons": epsilons, "support": support, "keep": keep}
-    if by_rays:
+    if method_of(mechanism(embedding, epsilon=1.0)) == "rays" and not by_draws:
         return measure_by_rays(embedding, mechanism=mechanism, rays=draws, report=report, **scope)
     return measure_table(embedding, mechanism, draws=draws, report=report, **scope)
 
@@ -228,7 +235,7 @@ def measure_sample(
     the calibration."""
     count = DRAWN_WORDS if calibration.method == "simulation" else SAMPLED_WORDS
     covering = calibration.epsilons.tolist()
-    if isinstance(calibration, RayCalibration):
+    if calibration.method == "rays":
         covering = calibration.span(GRID_VALUES) if whole else []
     grid = np.array(sorted({*covering, *epsilons}))
     return measure(
@@ -306,7 +313,9 @@ def _protect(
         by_draws=calibration.method == "simulation",
         report=report,
     )
-    write_note(again, again if support else measure_sample(again, [epsilon], whole=True, report=report))
+    if (note := note_place(again)) is not None:
+        spread = again if support else measure_sample(again, [epsilon], whole=True, report=report)
+        write_note(again, spread, note)
     left = evaluate(again, epsilon, choice.targets)
     return ProtectedEmbedding(
         name=protect.name,

@@ -76,13 +76,10 @@ class TableCalibration(Calibration):
             self.measure_more(np.array([validated_epsilon(epsilon)]))
         return self._more[epsilon].unchanged(epsilon)
 
-    def prepare(self, epsilons: list[float]) -> None:
-        """Do nothing: a table knows its own values, and others are measured when they are asked for."""
-
-    def distinct_at(self, epsilon: float) -> Ids | None:
-        """Return the distinct words of every word at one ε; None if they were not counted there."""
+    def spread_at(self, epsilon: float) -> Rows | None:
+        """Return the statistics of ``SUPPORT`` at one ε; None if they were not measured there."""
         more = self._more.get(epsilon)
-        return super().distinct_at(epsilon) if more is None else more.distinct_at(epsilon)
+        return super().spread_at(epsilon) if more is None else more.spread_at(epsilon)
 
     def measure_more(self, epsilons: Floats) -> None:
         """Measure the same words at more values of ε, in one pass."""
@@ -120,16 +117,6 @@ class TableCalibration(Calibration):
     def note_epsilons(self) -> list[float]:
         """Return the values that were measured."""
         return sorted({*self.epsilons.tolist(), *self._more})
-
-    def upper(self, means: Floats, errors: Floats) -> Floats:
-        """Return what no N_w exceeds: exact sums are their own bound, but for rounding."""
-        return np.minimum(means + 1e-9, 1.0) if self.method == "exact" else super().upper(means, errors)
-
-    def growing_upper(self, means: Floats, alpha: float) -> Floats:
-        """Return what no N_w exceeds: exact sums are their own bound, but for rounding."""
-        return (
-            np.minimum(means + 1e-9, 1.0) if self.method == "exact" else super().growing_upper(means, alpha)
-        )
 
 
 def measure_table(

@@ -12,13 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from deniable.arrays import Ids
 from deniable.atomic import make_folder, whole_file
-from deniable.calibration.by_rays import RayCalibration
 from deniable.calibration.calibration import Calibration
-from deniable.calibration.result import ENTROPIES, spread_of, summed_capacity
+from deniable.calibration.result import ENTROPIES, spread_of
 from deniable.channel.distribution import ETA
-from deniable.channel.rays.statistics import unchanged_counts
 from deniable.errors import DamagedCalibration
 from deniable.release.note import Factor, Note, NoteRow, Spread, note_path, read_note
 
@@ -42,42 +39,42 @@ def make_note(whole: Calibration, epsilons: list[float], sample: Calibration | N
     )
 
 
-def write_note(calibration: Calibration, sample: Calibration) -> None:
-    """Write the note of a calibration of all words, with S_w of the words in ``sample``.
+def note_place(calibration: Calibration) -> Path | None:
+    """Return where the note of a calibration of all words belongs; None if none is to be written.
 
     What fewer draws say does not take the place of what more draws said, nor what draws say that of rays,
-    which tell more.
+    which tell more. The numbers of the default embedding come with the package.
     """
     mechanism = calibration.mechanism(calibration.embedding, epsilon=1.0)
     path = note_path(mechanism)
-    if path is None:
-        return  # the default's numbers come with the package
     with suppress(DamagedCalibration):  # what cannot be read is written again
-        known = read_note(mechanism)
+        known = None if path is None else read_note(mechanism)
         if known is not None and (
             known.draws > calibration.draws or (known.method, calibration.method) == ("rays", "simulation")
         ):
-            return
+            return None
+    return path
+
+
+def write_note(calibration: Calibration, sample: Calibration, path: Path) -> None:
+    """Write the note of a calibration of all words, with S_w of the words in ``sample``."""
     epsilons = sorted({*calibration.note_epsilons(), *sample.epsilons.tolist()})
+    content = json.dumps(make_note(calibration, epsilons, sample).to_dict(), indent=1) + "\n"
     with suppress(PermissionError):  # an embedding that many people share may be read-only
         if path.parent != calibration.embedding.folder:
             make_folder(path.parent)
-        with whole_file(
-            path
-        ) as file:  # not a private one: anybody who may read the embedding releases with it, and quotes this
-            file.write(
-                (json.dumps(make_note(calibration, epsilons, sample).to_dict(), indent=1) + "\n").encode()
-            )
+        # Not a private file: anybody who may read the embedding releases with it, and quotes this.
+        with whole_file(path) as file:
+            file.write(content.encode())
 
 
 def _row(whole: Calibration, epsilon: float, sample: Calibration | None) -> NoteRow:
-    means, factor = whole.unchanged_or_stand_in(epsilon), summed_capacity(whole, epsilon)
+    means, factor = whole.unchanged_or_stand_in(epsilon), whole.summed_capacity(epsilon)
     support = distinct = None
-    at = np.flatnonzero(np.array([]) if sample is None else sample.epsilons == epsilon)
-    if sample is not None and sample.support is not None and sample.distinct is not None and len(at):
+    if sample is not None and (spread := sample.spread_at(epsilon)) is not None:
         support, distinct = (
-            _rounded(spread_of(values[:, at[0]], smallest_is_worst=True), math.floor)
-            for values in (sample.support, sample.distinct)
+            _rounded(spread_of(spread[name], smallest_is_worst=True), math.floor)
+            for name in ("support", "distinct")
         )
     return NoteRow(
         epsilon=epsilon,
@@ -123,11 +120,9 @@ def write_words(
     entropies.
 
     N_w of a protected word is how often it comes out itself; by sums and draws, how often its stand-in stays
-    where that is more.
-
-    ``unchanged_draws`` is the paper's N_w, where there are rays: how many of one draw per ray leave the word
-    as it is. ``sample`` has distinct words, S_w and entropies of some of the words, if the calibration has
-    none; they are missing for the others. Each file appears whole or not at all.
+    where that is more. ``unchanged_draws`` is the paper's N_w, where there are rays. ``sample`` has distinct
+    words, S_w and entropies of some of the words, if the calibration has none; they are missing for the
+    others. Each file appears whole or not at all.
     """
     import pyarrow
     import pyarrow.csv
@@ -142,10 +137,11 @@ def write_words(
             "word": names,
             "protected": calibration.protected,
             "epsilon": np.full(len(names), epsilon),
+            "unchanged": means,
+            "standard_error": errors,
         }
-        columns |= {"unchanged": means, "standard_error": errors}
-        if isinstance(calibration, RayCalibration):
-            columns["unchanged_draws"] = _unchanged_draws(calibration, epsilon)
+        if (counts := calibration.unchanged_draws(epsilon)) is not None:
+            columns["unchanged_draws"] = counts
         tables.append(pyarrow.table(columns | _support_columns(calibration, sample or calibration, epsilon)))
     table = pyarrow.concat_tables(tables, promote_options="default")  # S_w may be missing at some ε
     for path, write in ((csv, pyarrow.csv.write_csv), (parquet, pyarrow.parquet.write_table)):
@@ -154,26 +150,16 @@ def write_words(
                 write(table, file)
 
 
-def _unchanged_draws(calibration: RayCalibration, epsilon: float) -> Ids:
-    """Return how many of one draw per ray leave each word as it is."""
-    counts = unchanged_counts(calibration.radii, epsilon, calibration.length.draws(calibration.draws))
-    if len(calibration.protected_rows):
-        counts[calibration.protected_rows] = calibration.protected_unchanged(epsilon).counts
-    return counts
-
-
 def _support_columns(calibration: Calibration, sample: Calibration, epsilon: float) -> dict[str, Any]:
     """Return the columns of what words may become, one value per word of the calibration."""
     import pyarrow
 
-    at = np.flatnonzero(sample.epsilons == epsilon)
-    if sample.distinct is None or sample.support is None or sample.entropies is None or not len(at):
+    if (spread := sample.spread_at(epsilon)) is None:
         return {}
-    columns: dict[str, Any] = {"distinct": sample.distinct[:, at[0]], "support": sample.support[:, at[0]]}
-    columns |= {name: sample.entropies[:, at[0], i] for i, name in enumerate(ENTROPIES)}
-    if sample.support_errors is not None and sample.entropy_errors is not None:
-        columns |= {"support_error": sample.support_errors[:, at[0]]}
-        columns |= {f"{name}_error": sample.entropy_errors[:, at[0], i] for i, name in enumerate(ENTROPIES)}
+    columns: dict[str, Any] = {"distinct": spread["distinct"], "support": spread["support"]}
+    columns |= {name: spread["entropies"][:, i] for i, name in enumerate(ENTROPIES)}
+    columns["support_error"] = spread["support_errors"]
+    columns |= {f"{name}_error": spread["entropy_errors"][:, i] for i, name in enumerate(ENTROPIES)}
     rows = np.full(len(sample.embedding), -1, dtype=np.int64)
     rows[sample.ids] = np.arange(len(sample.ids))
     rows = rows[calibration.ids]

@@ -8,7 +8,7 @@ from scipy.special import gammainc
 from scipy.stats import laplace
 
 from deniable import Multivariate
-from deniable.calibration.calibration import simultaneous_upper
+from deniable.calibration.bounds import simultaneous_upper
 from deniable.channel.distribution import Distribution
 from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import (
