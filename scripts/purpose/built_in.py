@@ -25,7 +25,6 @@ from deniable import Embedding
 from deniable.arrays import Floats
 from deniable.embeddings.derived import map_embedding
 from deniable.embeddings.readers import open_embedding_file
-from deniable.embeddings.stored_map import write_map
 from deniable.purposes.directions import PurposeDirections, learn_directions
 from deniable.purposes.principal import covariance
 from deniable.purposes.public_texts import PublicTexts
@@ -124,7 +123,7 @@ def write_space(purpose: str, space: Embedding, glove: Path, sources: dict[str, 
     folder.mkdir(exist_ok=True)
     np.save(folder / "vectors.npy", space.vectors, allow_pickle=False)
     np.save(folder / "unknown.npy", space.unknown, allow_pickle=False)
-    write_map(folder, space.linear_map)
+    space.linear_map.save(folder)
     files = ("vectors.npy", "unknown.npy", "map.json", "map.npy")
     content = {
         "name": space.name,

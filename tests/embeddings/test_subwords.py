@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.embeddings.readers.binary import load_fasttext
-from deniable.embeddings.subwords import LONGEST_SPELLING, Subwords, ngram_buckets, open_subwords
+from deniable.embeddings.readers.binary import read_fasttext_binary
+from deniable.embeddings.subwords import LONGEST_SPELLING, Subwords, ngram_buckets
 from deniable.errors import MalformedEmbedding
 
 with warnings.catch_warnings():
@@ -60,7 +60,9 @@ def test_a_lone_surrogate_is_hashed_rather_than_raising() -> None:
 
 
 def test_a_bin_file_gives_words_vectors_and_subwords(model: Any, bin_file: Path) -> None:
-    words, vectors, subwords = load_fasttext(bin_file)
+    read = read_fasttext_binary(bin_file, source=bin_file)
+    subwords = read.subwords
+    ((words, vectors),) = read.blocks
     assert words == model.wv.index_to_key
     assert np.array_equal(vectors, model.wv.vectors)
     assert vectors.dtype == np.float32
@@ -69,7 +71,7 @@ def test_a_bin_file_gives_words_vectors_and_subwords(model: Any, bin_file: Path)
 
 
 def test_vectors_of_unknown_words_are_those_of_gensim(model: Any, bin_file: Path) -> None:
-    subwords = load_fasttext(bin_file)[2]
+    subwords = read_fasttext_binary(bin_file, source=bin_file).subwords
     assert subwords is not None
     unknown = ["foxes", "doggy", "cafés", "東京都", "quickly", "x"]
     assert not set(unknown) & set(model.wv.key_to_index)
@@ -88,7 +90,7 @@ def test_words_without_runs_and_endless_words_have_rows_of_zeros() -> None:
 def test_saved_subwords_open_mapped_and_equal(tmp_path: Path) -> None:
     table = np.random.default_rng(1).normal(size=(50, 4)).astype(np.float32)
     Subwords(table, minn=2, maxn=5).save(tmp_path)
-    opened = open_subwords(tmp_path)
+    opened = Subwords.open(tmp_path)
     assert (opened.minn, opened.maxn) == (2, 5)
     assert np.array_equal(opened.table, table)
     assert isinstance(opened.table.base, np.memmap)
@@ -98,7 +100,7 @@ def test_saved_subwords_open_mapped_and_equal(tmp_path: Path) -> None:
 def test_a_model_without_subwords_has_none(tmp_path: Path) -> None:
     path = tmp_path / "plain.bin"
     fasttext.save_facebook_model(tiny_model(min_n=1, max_n=0), str(path))
-    assert load_fasttext(path)[2] is None
+    assert read_fasttext_binary(path, source=path).subwords is None
 
 
 @pytest.mark.parametrize("keep", [0, 3, 100, 1000])
@@ -106,16 +108,16 @@ def test_a_cut_off_model_is_refused(bin_file: Path, tmp_path: Path, keep: int) -
     cut = tmp_path / "cut.bin"
     cut.write_bytes(bin_file.read_bytes()[:keep])
     with pytest.raises(MalformedEmbedding, match=r"cut\.bin"):
-        load_fasttext(cut)
+        read_fasttext_binary(cut, source=cut)
 
 
 def test_damaged_stored_subwords_are_refused(tmp_path: Path) -> None:
     with pytest.raises(MalformedEmbedding, match="cannot be read"):
-        open_subwords(tmp_path)
+        Subwords.open(tmp_path)
     Subwords(np.ones((10, 4), dtype=np.float32), minn=3, maxn=6).save(tmp_path)
     np.save(tmp_path / "subwords.npy", np.ones((9, 4), dtype=np.float32))
     with pytest.raises(MalformedEmbedding, match=r"9 rows.*10"):
-        open_subwords(tmp_path)
+        Subwords.open(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -144,8 +144,8 @@ def read_embedding_file(
     repeats, first = source.random() < 0.5, source.choice((None, None, 3))
     with open_embedding_file(folder / "v", format=source.choice(formats), work=folder) as raw:
         taken = take_in(raw, folder / "taken.npy", source=folder / "v", first=first, drop_repeats=repeats)
-        if raw.write_subwords is not None:
-            raw.write_subwords(folder)
+        if raw.subwords is not None:
+            raw.subwords.save(folder)
     assert not any(UNPRINTABLE.search(word) for word in taken.words)
 
 
@@ -154,7 +154,6 @@ def read_embedding_file(
 
 @functools.cache
 def stored_files() -> list[Files]:
-    from deniable.embeddings.staging import GrowingArray
     from deniable.embeddings.stored import VECTORS, write_content
     from deniable.embeddings.subwords import Subwords
     from deniable.neighbours.scan import ScanNeighbours
@@ -169,9 +168,7 @@ def stored_files() -> list[Files]:
     ):
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
-            with GrowingArray(folder / VECTORS) as array:
-                array.append(vectors(20, 6))
-                array.finish()
+            np.save(folder / VECTORS, vectors(20, 6))
             protection = np.array([1, *range(1, 20), 20]) if protected else None
             if parts:
                 Subwords(vectors(5, 6), minn=2, maxn=3).save(folder)
@@ -182,7 +179,6 @@ def stored_files() -> list[Files]:
                 None,
                 name="stored",
                 protection=protection,
-                subwords=parts,
                 linear_map=linear_map,
             )
             ScanNeighbours(Embedding.open(folder))

@@ -20,10 +20,9 @@ from deniable.calibration.choice import protect
 from deniable.channel.explanation import explain_word, explain_words
 from deniable.cli.app import app
 from deniable.embeddings import store
-from deniable.embeddings.linear_map import LinearMap, MapOrigin
+from deniable.embeddings.linear_map import AXES, MAP, LinearMap, MapOrigin
 from deniable.embeddings.store import install_restricted
 from deniable.embeddings.stored import META
-from deniable.embeddings.stored_map import AXES, MAP
 from deniable.errors import EmbeddingExists, MalformedEmbedding
 from deniable.mechanisms import Multivariate
 from deniable.purposes import PublicTexts, install_reduced, install_shaped, shape

@@ -1,22 +1,17 @@
-"""What an embedding holds: the rules for its words and vectors, what follows from them, and the fingerprint
-of it all.
+"""The rules for the words and vectors of an embedding, what follows from them, and the fingerprint of it all.
 
-Embeddings in memory, files that are read and folders of the store all keep to what stands here.
-
-A fingerprint that was only noted can be noted by anybody. A keyed release draws its noise from it: other
-vectors under the same fingerprint would be released with the same noise, and the difference of two releases
-would show the words. So a keyed release asks ``Embedding.check_content`` first. That reads everything once,
-0.1 s for 400,000 words of 50 dimensions, and remembers here, in this process, which files it has looked at
-(``computed_fingerprint``).
+Embeddings in memory, files that are read and folders of the store all keep to these rules.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Required, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +20,6 @@ from deniable.errors import MalformedEmbedding
 from deniable.parameters import LONGEST_VECTOR, first_unusable
 
 if TYPE_CHECKING:
-    from deniable.embeddings.linear_map import LinearMap
     from deniable.embeddings.subwords import Subwords
 
 UNKNOWN_TOKENS = ("<unk>", "<UNK>", "[UNK]")
@@ -36,7 +30,6 @@ MARKERS = ("<s>", "</s>", "[redacted]")
 """What is no word and is taken out: marks of sentence ends, which word2vec and fastText files list, and what
 stands in a release in place of a word that was not released."""
 
-
 UNPRINTABLE = re.compile("[\\x00-\\x20\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff]")
 """Characters that no released word holds: control characters (C0, C1 and DEL, so all that ends a line or
 starts a command of a terminal), the separators of lines and paragraphs, the marks that turn the direction of
@@ -46,12 +39,7 @@ reads two of them."""
 STAND_IN = "\ufffd"
 """What a word of an older stored copy is shown with in place of such a character."""
 
-FilesState = tuple[tuple[str, int, int, int, int, int], ...]
-"""What tells the files of a stored embedding, as they are now, from all others: place, size and times of
-change."""
-
-_ROWS_AT_ONCE = 16_384
-_READ = (
+FINGERPRINTED = (
     "meta.json",
     "words.txt",
     "vectors.npy",
@@ -60,68 +48,9 @@ _READ = (
     "subwords.npy",
     "subwords.json",
 )
-_computed: dict[object, str] = {}
+"""The files of a stored embedding that its fingerprint follows from."""
 
-
-class Noted(TypedDict, total=False):
-    """What was noted about an embedding when it was stored, and where it lies.
-
-    ``unknown_origin`` says where the vector of ⊥ comes from, ``shadowed`` are the ids of words that share
-    their vector with an earlier word, ``protection`` is the public map of exposed words, ``linear_map`` how
-    the vectors were made from those of another embedding. ``folder`` is None for what is not in a folder.
-    ``as_stored`` has the spelling in the files, by id, of words that are spelled otherwise here. ``state``
-    says which files were read: see ``files_state``.
-    """
-
-    unknown_origin: str
-    fingerprint: str
-    cased: bool
-    shadowed: Ids
-    subwords: Subwords | None
-    protection: Ids | None
-    linear_map: LinearMap | None
-    folder: Path | None
-    as_stored: dict[int, str]
-    state: object
-
-
-class Content(Noted):
-    """An embedding as it is read: its words, vectors and ⊥, and what was noted about them."""
-
-    name: Required[str]
-    words: Required[list[str]]
-    vectors: Required[Vectors]
-    unknown: Required[Vectors]
-
-
-def table_problem(words: int, shape: tuple[int, ...]) -> str | None:
-    """Return what is wrong with a table of vectors of that shape for that number of words; None if it
-    fits."""
-    if len(shape) != 2:
-        return f"vectors must be a table of words x dimensions, not an array of {len(shape)} axes"
-    if words != shape[0]:
-        return f"{words:,} words but {shape[0]:,} vectors"
-    if not words or not shape[1]:
-        return "there are no words or no dimensions"
-    return None
-
-
-def bad_word(words: Sequence[str]) -> tuple[int, str] | None:
-    """Return the place of the first word that cannot be one, and what is wrong with it; None if all can."""
-    if all(isinstance(word, str) and word for word in words):
-        joined = "\n".join(words)
-        if joined.count("\n") == len(words) - 1 and "\r" not in joined and _is_encodable(joined):
-            return None
-    for place, word in enumerate(words):
-        if not isinstance(word, str):
-            return place, "the word is not a string"
-        if not word:
-            return place, "the word is empty"
-        if "\n" in word or "\r" in word:
-            return place, f"the word {word[:50]!r} holds a line break"
-        if not _is_encodable(word):
-            return place, f"the word {word[:50]!r} holds half a character (a lone surrogate)"
-    return None
+_ROWS_AT_ONCE = 16_384
 
 
 def unprintable_words(words: Sequence[str]) -> list[int]:
@@ -131,54 +60,39 @@ def unprintable_words(words: Sequence[str]) -> list[int]:
     return [place for place, word in enumerate(words) if UNPRINTABLE.search(word)]
 
 
-def spelled_as_stored(words: Sequence[str], as_stored: dict[int, str]) -> list[str]:
-    """Return the words as they are spelled in the files of an embedding, which is what its fingerprint is
-    computed from."""
-    spelled = list(words)
-    for place, word in as_stored.items():
-        spelled[place] = word
-    return spelled
-
-
 def bad_vector(words: Sequence[str], vectors: Vectors) -> tuple[int, str] | None:
     """Return the place of the first vector that cannot be used, and what is wrong with it; None if all
     can."""
     place = first_unusable(vectors)
     if place is None:
         return None
-    word = words[place][:50]
+    problem = "has a value that is not a finite number"
     if np.isfinite(vectors[place]).all():
-        return place, f"the vector of {word!r} is longer than {LONGEST_VECTOR:g}: not a usable word vector"
-    return place, f"the vector of {word!r} has a value that is not a finite number"
+        problem = f"is longer than {LONGEST_VECTOR:g}: not a usable word vector"
+    return place, f"the vector of {words[place][:50]!r} {problem}"
 
 
+@dataclass
 class Intake:
     """The words of an embedding and their vectors, checked as they come.
 
-    ``words`` are those that stay, ``repeated`` counts the repeats, and ``unprintable`` are the words left out
-    because they hold spaces, control characters or marks of direction. Words that stand for the unknown word
-    are taken out. ``rows`` counts all of them; in a file with lines they begin at ``first_line``.
+    ``first`` is how many words are wanted; ``drop_repeats`` keeps the first of repeated words instead of
+    refusing them. ``words`` are those that stay, ``repeated`` counts the repeats, and ``unprintable`` are the
+    words left out because they hold spaces, control characters or marks of direction. Words that stand for
+    the unknown word are taken out. ``rows`` counts all of them; in a file with lines they begin at
+    ``first_line``.
     """
 
-    def __init__(
-        self,
-        source: str | Path,
-        *,
-        first_line: int | None = None,
-        first: int | None = None,
-        drop_repeats: bool = False,
-    ) -> None:
-        self._source, self._first_line, self._first, self._drop_repeats = (
-            source,
-            first_line,
-            first,
-            drop_repeats,
-        )
-        self._seen: dict[str, int] = {}
-        self._unknown: dict[str, Vectors] = {}
-        self.words: list[str] = []
-        self.unprintable: list[str] = []
-        self.rows = self.repeated = 0
+    source: str | Path
+    first_line: int | None = None
+    first: int | None = None
+    drop_repeats: bool = False
+    words: list[str] = field(default_factory=list)
+    unprintable: list[str] = field(default_factory=list)
+    rows: int = 0
+    repeated: int = 0
+    _seen: dict[str, int] = field(default_factory=dict)
+    _unknown: dict[str, Vectors] = field(default_factory=dict)
 
     @property
     def unknown(self) -> Vectors | None:
@@ -188,7 +102,7 @@ class Intake:
     @property
     def full(self) -> bool:
         """Whether as many words as were asked for are there."""
-        return self._first is not None and len(self.words) >= self._first
+        return self.first is not None and len(self.words) >= self.first
 
     def check(self, words: Sequence[str], vectors: Vectors) -> list[int]:
         """Return which rows of a block are to be kept, having noted their words.
@@ -196,9 +110,9 @@ class Intake:
         :raises MalformedEmbedding: if a word is empty, holds a line break or is repeated (unless
             ``drop_repeats``), or a vector is not finite or absurdly long.
         """
-        if (problem := table_problem(len(words), vectors.shape)) is not None:
-            raise MalformedEmbedding(self._source, problem)
-        if (bad := bad_word(words) or bad_vector(words, vectors)) is not None:
+        if (problem := _table_problem(len(words), vectors.shape)) is not None:
+            raise MalformedEmbedding(self.source, problem)
+        if (bad := _bad_word(words) or bad_vector(words, vectors)) is not None:
             raise self._refused(bad[1], self.rows + bad[0])
         kept: list[int] = []
         unprintable = set(unprintable_words(words))
@@ -207,7 +121,7 @@ class Intake:
                 break
             row = self.rows + offset
             if self._seen.setdefault(word, row) != row:
-                if not self._drop_repeats:
+                if not self.drop_repeats:
                     advice = "leave one of them out (--duplicates first keeps the first)"
                     place = f"{self._place(self._seen[word])} already; {advice}"
                     raise self._refused(f"the word {word[:50]!r} stands on {place}", row)
@@ -233,11 +147,11 @@ class Intake:
                 none = "its only word is the unknown word"
             elif self.unprintable:
                 none = "all of its words hold spaces or control characters"
-            raise MalformedEmbedding(self._source, none)
+            raise MalformedEmbedding(self.source, none)
 
     def line(self, row: int) -> int | None:
         """Return the line of a row, if the format has lines."""
-        return None if self._first_line is None else self._first_line + row
+        return None if self.first_line is None else self.first_line + row
 
     def _place(self, row: int) -> str:
         line = self.line(row)
@@ -246,7 +160,43 @@ class Intake:
     def _refused(self, problem: str, row: int) -> MalformedEmbedding:
         line = self.line(row)
         where = f"{self._place(row)}: " if line is None else ""
-        return MalformedEmbedding(self._source, where + problem, line=line)
+        return MalformedEmbedding(self.source, where + problem, line=line)
+
+
+def _table_problem(words: int, shape: tuple[int, ...]) -> str | None:
+    if len(shape) != 2:
+        return f"vectors must be a table of words x dimensions, not an array of {len(shape)} axes"
+    if words != shape[0]:
+        return f"{words:,} words but {shape[0]:,} vectors"
+    if not words or not shape[1]:
+        return "there are no words or no dimensions"
+    return None
+
+
+def _bad_word(words: Sequence[str]) -> tuple[int, str] | None:
+    """Return the place of the first word that cannot be one, and what is wrong with it; None if all can."""
+    if all(isinstance(word, str) and word for word in words):
+        joined = "\n".join(words)
+        if joined.count("\n") == len(words) - 1 and "\r" not in joined and _is_encodable(joined):
+            return None
+    for place, word in enumerate(words):
+        if not isinstance(word, str):
+            return place, "the word is not a string"
+        if not word:
+            return place, "the word is empty"
+        if "\n" in word or "\r" in word:
+            return place, f"the word {word[:50]!r} holds a line break"
+        if not _is_encodable(word):
+            return place, f"the word {word[:50]!r} holds half a character (a lone surrogate)"
+    return None
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def is_cased(words: Sequence[str]) -> bool:
@@ -283,68 +233,33 @@ def content_fingerprint(
 ) -> str:
     """Return a digest of the content, the same on every machine."""
     digest = hashlib.blake2b(digest_size=16, person=b"deniable-emb-1")
+
+    def add_rows(table: Vectors) -> None:
+        for start in range(0, len(table), _ROWS_AT_ONCE):
+            digest.update(np.ascontiguousarray(table[start : start + _ROWS_AT_ONCE], dtype="<f4").data)
+
     digest.update(f"{len(words)} {vectors.shape[1]}\n".encode())
     for start in range(0, len(words), _ROWS_AT_ONCE):
-        digest.update(
-            "\n".join(words[start : start + _ROWS_AT_ONCE]).encode("utf-8", "surrogatepass") + b"\n"
-        )
-    for start in range(0, len(words), _ROWS_AT_ONCE):
-        digest.update(np.ascontiguousarray(vectors[start : start + _ROWS_AT_ONCE], dtype="<f4").data)
-    digest.update(np.ascontiguousarray(unknown, dtype="<f4").data)
+        part = "\n".join(words[start : start + _ROWS_AT_ONCE])
+        digest.update(part.encode("utf-8", "surrogatepass") + b"\n")
+    add_rows(vectors)
+    add_rows(unknown)
     if subwords is not None:
         digest.update(f"{subwords.minn} {subwords.maxn} {subwords.buckets}\n".encode())
-        for start in range(0, subwords.buckets, _ROWS_AT_ONCE):
-            digest.update(
-                np.ascontiguousarray(subwords.table[start : start + _ROWS_AT_ONCE], dtype="<f4").data
-            )
+        add_rows(subwords.table)
     if protection is not None:
         digest.update(b"protected\n")
         digest.update(np.ascontiguousarray(protection, dtype="<i8").data)
     return digest.hexdigest()
 
 
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def files_state(folder: Path) -> FilesState:
+def files_state(folder: Path) -> tuple[tuple[str, int, int, int, int, int], ...]:
     """Return what tells the files of a stored embedding, as they are now, from all others: place, size and
     times of change."""
-    found = []
-    for name in _READ:
-        try:
-            about = (folder / name).stat()
-        except OSError:
-            continue
-        found.append(
-            (
-                str(folder / name),
-                about.st_dev,
-                about.st_ino,
-                about.st_size,
-                about.st_mtime_ns,
-                about.st_ctime_ns,
-            )
-        )
-    return tuple(found)
-
-
-def computed_fingerprint(folder: Path, opened: object, compute: Callable[[], str]) -> str:
-    """Return the fingerprint of the content in use, which ``compute`` computes if that was not done for these
-    files before.
-
-    ``opened`` is the state of the files in ``folder`` when they were opened.
-    """
-    # Of files that were exchanged since they were opened, the old ones may be in use still: what is known of
-    # the new ones says nothing.
-    unchanged = files_state(folder) == opened
-    known = _computed.get(opened) if unchanged else None
-    if known is None:
-        known = compute()
-        if unchanged and files_state(folder) == opened:
-            _computed[opened] = known
-    return known
+    state = []
+    for path in (folder / name for name in FINGERPRINTED):
+        with suppress(OSError):
+            file = path.stat()
+            place = (str(path), file.st_dev, file.st_ino)
+            state.append((*place, file.st_size, file.st_mtime_ns, file.st_ctime_ns))
+    return tuple(state)

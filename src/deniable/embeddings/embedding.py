@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,14 +15,12 @@ from numpy.typing import ArrayLike
 from deniable.arrays import Ids, Vectors
 from deniable.embeddings.content import (
     Intake,
-    Noted,
     bad_vector,
-    computed_fingerprint,
     content_fingerprint,
+    files_state,
     is_cased,
     mean_vector,
     shadowed_rows,
-    spelled_as_stored,
 )
 from deniable.errors import MalformedEmbedding
 from deniable.parameters import LONGEST_VECTOR, first_unusable
@@ -34,6 +32,9 @@ if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords
     from deniable.words.never_release import NeverRelease
 
+_looked_at: dict[object, str] = {}
+"""The fingerprints computed in this process, by the state of the files they were computed from."""
+
 
 class Embedding:
     """Words with one float32 vector each, plus the unknown word ⊥.
@@ -44,6 +45,21 @@ class Embedding:
 
     The embedding is public: it must not be made from the text that is to be protected.
     """
+
+    unknown_origin: str = "given"
+    """Where the vector of ⊥ comes from: "own" <unk>, "mean", "given", or in words."""
+    subwords: Subwords | None = None
+    protection: Ids | None = None
+    """The public map of exposed words, one id per word and ⊥ (see ``protected``)."""
+    linear_map: LinearMap | None = None
+    """How the vectors were made from those of another embedding."""
+    left_out: LeftOut | None = None
+    """Which words are never released, and were taken out of the vocabulary."""
+    folder: Path | None = None
+    state: object = None
+    """Which files were read: see ``files_state``."""
+    as_stored: dict[int, str] | None = None
+    """The spelling in the files, by id, of words that are spelled otherwise here."""
 
     def __init__(
         self,
@@ -71,38 +87,23 @@ class Embedding:
         intake.check_total()
         if len(kept) < len(matrix):
             matrix = matrix[kept]
-        own_unknown = intake.unknown
-        origin = "given"
         if unknown is None:
-            origin = "mean" if own_unknown is None else "own"
-            unknown = mean_vector(matrix) if own_unknown is None else own_unknown
-        unknown_vector = _copy(unknown)
-        if (
-            unknown_vector.shape != (matrix.shape[1],)
-            or first_unusable(unknown_vector[np.newaxis]) is not None
-        ):
-            problem = (
-                f"the unknown-word vector must be {matrix.shape[1]} finite numbers and no longer than "
-                f"{LONGEST_VECTOR:g}"
-            )
-            raise MalformedEmbedding(name, problem)
-        self._hold(intake.words, matrix, unknown_vector, name)
-        self.unknown_origin = origin
+            self.unknown_origin = "mean" if intake.unknown is None else "own"
+            unknown = mean_vector(matrix) if intake.unknown is None else intake.unknown
+        vector = _copy(unknown)
+        if vector.shape != matrix.shape[1:] or first_unusable(vector[np.newaxis]) is not None:
+            size = f"{matrix.shape[1]} finite numbers and no longer than {LONGEST_VECTOR:g}"
+            raise MalformedEmbedding(name, f"the unknown-word vector must be {size}")
+        self._hold(intake.words, matrix, vector, name)
 
     @classmethod
     def from_checked(
-        cls,
-        words: Sequence[str],
-        vectors: Vectors,
-        unknown: Vectors,
-        *,
-        name: str,
-        **noted: Unpack[Noted],
+        cls, words: Sequence[str], vectors: Vectors, unknown: Vectors, *, name: str, **noted: Any
     ) -> Embedding:
         """Hold an embedding that was checked when it was stored, copying nothing.
 
-        ``noted`` is what was noted about it then, as in ``Noted``. Its fingerprint, case and words that
-        share a vector are computed from the content where they are not given.
+        ``noted`` are attributes as they were noted then. The fingerprint, the case and the words that share a
+        vector are computed from the content where they are not given.
         """
         embedding = cls.__new__(cls)
         embedding._hold(words, vectors, unknown, name, checked=noted.get("folder") is None)
@@ -132,28 +133,11 @@ class Embedding:
     def _hold(
         self, words: Sequence[str], vectors: Vectors, unknown: Vectors, name: str, *, checked: bool = True
     ) -> None:
-        self.words = words
-        self._vectors = _read_only(
-            vectors
-        )  # the fingerprint and the search are computed once and must stay true
+        # Not writeable: the fingerprint and the search are computed once and must stay true.
+        self.words, self._vectors, self.unknown = words, _read_only(vectors), _read_only(unknown)
+        self.name = name
         if checked:
             self.__dict__["vectors"] = self._vectors
-        self.unknown = _read_only(unknown)
-        self.as_stored: dict[int, str] = {}  # words that are spelled otherwise in the files; see ``Noted``
-        self.state: object = None
-        self.name = name
-        self.folder: Path | None = None
-        self.subwords: Subwords | None = None
-        self.protection: Ids | None = (
-            None  # the public map of exposed words, one id per word and ⊥ (see ``protected``)
-        )
-        self.linear_map: LinearMap | None = None  # how the vectors were made from those of another embedding
-        self.left_out: LeftOut | None = (
-            None  # which words are never released, and were taken out of the vocabulary
-        )
-        self.unknown_origin = (
-            "given"  # where the vector of ⊥ comes from: "own" <unk>, "mean", "given", or in words
-        )
 
     def __len__(self) -> int:
         """Return the number of words, ⊥ not counted."""
@@ -201,17 +185,23 @@ class Embedding:
 
     @property
     def is_received(self) -> bool:
-        """Whether it lies in a folder outside the user's store, which somebody else may have made."""
-        from deniable.embeddings.places import is_received
+        """Whether it lies in a folder outside the user's store.
 
-        return self.folder is not None and is_received(self.folder)
+        Somebody else may have made such a folder. Nothing is written there, and what it says of itself is
+        checked.
+        """
+        from deniable.embeddings.places import store_folder
+
+        return self.folder is not None and self.folder.resolve().parent != store_folder().resolve()
 
     def work_folder(self, kind: str) -> Path:
         """Return where to keep what is computed for it: beside it in the user's store, else in the user's
         cache folder."""
-        from deniable.embeddings.places import work_folder
+        from deniable.embeddings.places import cache_folder
 
-        return work_folder(self.folder, self.fingerprint, kind)
+        if self.folder is not None and not self.is_received:
+            return self.folder / kind
+        return cache_folder() / kind / self.fingerprint
 
     @property
     def unknown_id(self) -> int:
@@ -260,28 +250,46 @@ class Embedding:
         return self.compute_fingerprint()
 
     def check_content(self) -> None:
-        """Do nothing if the content has the fingerprint that was noted when it was stored: computed once a
-        process and state of the files.
+        """Do nothing if the content has the fingerprint that was noted when it was stored.
 
-        What is in memory has no noted fingerprint, and the default's comes with the package, like its code.
+        A fingerprint that was only noted can be noted by anybody. A keyed release draws its noise from it:
+        other vectors under the same fingerprint would be released with the same noise, and the difference of
+        two releases would show the words. So this reads everything (0.1 s for 400,000 words of 50
+        dimensions), once a process and state of the files. What is in memory has no noted fingerprint, and
+        the default's comes with the package, like its code.
 
         :raises MalformedEmbedding: if it has another one.
         """
         if self.folder is None:
             return
-        computed = computed_fingerprint(self.folder, self.state, self.compute_fingerprint)
+        # Of files that were exchanged since they were opened, the old ones may be in use still: what is known
+        # of the new ones says nothing.
+        unchanged = files_state(self.folder) == self.state
+        computed = _looked_at.get(self.state) if unchanged else None
+        if computed is None:
+            computed = self.compute_fingerprint()
+            if unchanged and files_state(self.folder) == self.state:
+                _looked_at[self.state] = computed
         if computed != self.fingerprint:
             problem = (
                 f"its content has the fingerprint {computed}, not {self.fingerprint}: it was changed after "
-                "it was stored, and its noise "
-                "would repeat that of another embedding; remove it and add it again from its source"
+                "it was stored, and its noise would repeat that of another embedding; remove it and add it "
+                "again from its source"
             )
             raise MalformedEmbedding(self.folder, problem)
 
+    @property
+    def words_as_stored(self) -> Sequence[str]:
+        """The words as they are spelled in the files, which the fingerprint is computed from."""
+        if not self.as_stored:
+            return self.words
+        return [self.as_stored.get(place, word) for place, word in enumerate(self.words)]
+
     def compute_fingerprint(self) -> str:
         """Return the fingerprint of the content, whatever was noted."""
-        words = spelled_as_stored(self.words, self.as_stored)
-        return content_fingerprint(words, self.vectors, self.unknown, self.subwords, self.protection)
+        return content_fingerprint(
+            self.words_as_stored, self.vectors, self.unknown, self.subwords, self.protection
+        )
 
     def ids(self, words: Iterable[str]) -> Ids:
         """Return the id of each word exactly as it is spelled; ``unknown_id`` where it is not in the

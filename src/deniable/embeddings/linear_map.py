@@ -8,13 +8,20 @@ The rows of A are orthonormal but for one stated scale each. There is no constan
 distance. The map is applied in float64, one coordinate after the other, in operations that round alike on
 every machine; so the same map makes the same embedding, with the same fingerprint, everywhere. Matrix
 products of a BLAS would not.
+
+Beside the vectors of a stored embedding, ``map.json`` says from what it was mapped and how, and ``map.npy``
+has the axes. The vectors do not depend on these files: they are for people, and for anybody who checks that
+the vectors are what they say. The digest of the map covers all that is stated, and stands in ``meta.json``,
+in receipts and on cards too: another origin has another digest.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -22,7 +29,11 @@ import numpy as np
 from msgspec import Meta
 
 from deniable.arrays import Floats, Vectors
-from deniable.errors import InvalidParameter, printable
+from deniable.atomic import read_plain_file
+from deniable.embeddings.npy import open_array
+from deniable.errors import InvalidParameter, MalformedEmbedding, printable
+
+MAP, AXES = "map.json", "map.npy"
 
 STEP = 2.0**-20
 """Coordinates of axes are multiples of this: what two machines compute a little differently becomes the same
@@ -39,8 +50,10 @@ LONGEST_NAME, LONGEST_LABEL = 200, 100
 """Longer names and labels are cut: they stand on cards."""
 
 _ROWS_AT_ONCE = 8_192
-
 _CLASSES_SHOWN = 10
+_FORMAT = 1
+_LONGEST_FILE = _MOST_NUMBERS = 1 << 24
+_NOT_ORTHONORMAL = 1e-4
 
 LabelKind = Literal["classes", "numbers"]
 
@@ -85,17 +98,16 @@ class PublicData:
         named = "" if self.column is None else f" “{self.column}”"
         if self.labels == "numbers":
             return f"the number{named} that labels {self.name}"
-        shown = ", ".join(self.classes[:_CLASSES_SHOWN]) + (
-            ", …" if len(self.classes) > _CLASSES_SHOWN else ""
-        )
+        more = ["…"] if len(self.classes) > _CLASSES_SHOWN else []
+        shown = ", ".join([*self.classes[:_CLASSES_SHOWN], *more])
         return f"the label{named} of {self.name} ({len(self.classes)} classes: {shown})"
 
     def in_words(self) -> str:
         """Return what survives by design, and which public texts it was learnt from."""
         left_out = f", {self.left_out:,} left out" if self.left_out else ""
-        drawn = (
-            "" if self.drawn_from is None else f" (drawn from {self.drawn_from:,} with the seed {self.seed})"
-        )
+        drawn = ""
+        if self.drawn_from is not None:
+            drawn = f" (drawn from {self.drawn_from:,} with the seed {self.seed})"
         return (
             f"survives by design: {self.purpose}, learnt from {self.texts:,} public "
             f"texts{drawn}{left_out}, sha256 {self.sha256}"
@@ -189,6 +201,63 @@ class LinearMap:
             mapped[start : start + _ROWS_AT_ONCE] = sums.T
         return mapped
 
+    def save(self, folder: Path) -> None:
+        """Write the map into the folder of an embedding that is being stored."""
+        scales = tuple(self.scales.tolist())
+        written = MapFile(format_version=_FORMAT, origin=self.origin, scales=scales, digest=self.digest)
+        (folder / MAP).write_bytes(msgspec.json.format(msgspec.json.encode(written)))
+        np.save(folder / AXES, np.ascontiguousarray(self.axes, dtype="<f4"), allow_pickle=False)
+
+    @classmethod
+    def read(cls, folder: Path, dimension: int, digest: str | None) -> LinearMap:
+        """Return how the embedding in a folder was mapped; ``digest`` is what its description says of the
+        map.
+
+        :raises MalformedEmbedding: if a file is missing, cannot be read, says something that cannot be, or
+            was changed.
+        """
+
+        def damaged(path: Path, problem: str) -> MalformedEmbedding:
+            advice = "the stored copy is damaged; remove the embedding and make it again"
+            return MalformedEmbedding(path, f"{problem}: {advice}")
+
+        content = read_plain_file(folder / MAP, longest=_LONGEST_FILE, what="map", error=damaged)
+        try:
+            stated = msgspec.json.decode(content, type=MapFile)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise damaged(folder / MAP, f"cannot be read ({error})") from error
+        if stated.format_version != _FORMAT:
+            problem = f"is in format {stated.format_version}, which this deniable does not read ({_FORMAT})"
+            raise MalformedEmbedding(folder / MAP, f"{problem}; upgrade deniable")
+        if (wrong := _problem(stated, dimension)) is not None:
+            raise damaged(folder / MAP, wrong)
+        try:
+            there = open_array(folder / AXES, "<f4", (dimension, None), mapped=True)
+            if there.size > _MOST_NUMBERS:
+                raise ValueError(f"it has {there.shape[1]:,} columns")
+            axes: Vectors = np.array(there)
+        except (OSError, ValueError) as error:
+            raise damaged(folder / AXES, f"cannot be read ({error})") from error
+        if not _are_orthonormal(axes):
+            raise damaged(folder / AXES, "holds axes that are not orthonormal")
+        linear_map = cls(axes=axes, scales=np.array(stated.scales), origin=stated.origin)
+        for file, said in ((MAP, stated.digest), ("meta.json", digest)):
+            if linear_map.digest != said:
+                raise damaged(
+                    folder / file, f"the map has the digest {linear_map.digest}, and {file} says {said}"
+                )
+        return linear_map
+
+
+class MapFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``map.json`` says: how the map was made, the scale of each axis, and the digest of axes, scales
+    and origin."""
+
+    format_version: int
+    origin: MapOrigin
+    scales: tuple[Annotated[float, Meta(gt=0.0)], ...]
+    digest: str
+
 
 def _noted(origin: MapOrigin) -> dict[str, Any]:
     """Return what is known of a map; maps that were made before columns were noted keep their digest."""
@@ -203,3 +272,31 @@ def _noted(origin: MapOrigin) -> dict[str, Any]:
 def _shown(name: str, longest: int) -> str:
     """Return a name that does not act on a terminal or fill a card."""
     return printable(name[:longest])[:longest]
+
+
+def _problem(stated: MapFile, dimension: int) -> str | None:
+    origin = stated.origin
+    if len(stated.scales) != dimension or not all(map(math.isfinite, stated.scales)):
+        return f"must state {dimension} finite scales greater than 0"
+    if origin.kind == "reduced" and origin.dimension < 1:  # a shaped space may be its purpose alone
+        return "states a number that cannot be"
+    for each in origin.public:
+        drawn = each.drawn_from
+        if (drawn is None) != (each.seed is None) or (drawn is not None and each.texts > drawn):
+            return "states a number that cannot be"
+    shaped = origin.kind == "shaped"
+    if shaped != bool(origin.public) or shaped != (origin.strength is not None):
+        return "states a purpose without a strength, or a strength without a purpose"
+    alone = [each.directions for each in origin.public]
+    learnt = max(alone, default=0) <= origin.directions <= sum(alone)
+    if origin.dimension + origin.directions != dimension or not learnt:
+        return f"states axes and directions that do not make up its {dimension} dimensions"
+    return None
+
+
+def _are_orthonormal(axes: Vectors) -> bool:
+    largest = np.abs(axes).max(initial=0.0)
+    if not axes.shape[1] or not largest <= 1.0 + _NOT_ORTHONORMAL:  # NaN is no smaller than anything
+        return False
+    wide = axes.astype(np.float64)
+    return bool(np.abs(wide @ wide.T - np.eye(len(wide))).max() < _NOT_ORTHONORMAL)

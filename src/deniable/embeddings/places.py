@@ -20,10 +20,8 @@ import msgspec
 import numpy as np
 import platformdirs
 
-from deniable.embeddings.content import Content
-from deniable.embeddings.linear_map import LinearMap
+from deniable.embeddings.linear_map import AXES, MAP, LinearMap, MapFile
 from deniable.embeddings.stored import read_folder, read_meta
-from deniable.embeddings.stored_map import AXES, MAP, MapFile
 from deniable.errors import EmbeddingExists, EmbeddingNotFound, InvalidParameter, MalformedEmbedding
 
 DEFAULT = "default"
@@ -55,18 +53,11 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     learnt_from: dict[str, str] = {}
 
 
-def read_content(name_or_path: str | Path = DEFAULT) -> Content:
-    """Return the content of a built-in or an installed embedding by its name, or of a stored one by the path
-    of its folder.
-
-    A string with a slash in it is a path. The words are read; vectors stay on disk until they are used.
-
-    :raises EmbeddingNotFound: if there is no such name or folder.
-    :raises InvalidParameter: if it is a file, which has to be added first, or no valid name.
-    :raises MalformedEmbedding: if the stored copy is damaged.
-    """
+def read_content(name_or_path: str | Path = DEFAULT) -> dict[str, Any]:
+    """Return a built-in, installed or stored embedding as ``Embedding.from_checked`` takes it; see
+    ``Embedding.open``."""
     if name_or_path in BUILT_IN:
-        return read_built_in(str(name_or_path))
+        return _read_built_in(str(name_or_path))
     if isinstance(name_or_path, str) and "/" not in name_or_path and os.sep not in name_or_path:
         return read_folder(installed_folder(name_or_path))
     path = Path(name_or_path)
@@ -80,20 +71,26 @@ def read_content(name_or_path: str | Path = DEFAULT) -> Content:
 
 def store_folder() -> Path:
     """Return the folder that holds the installed embeddings, whether it exists or not."""
+    return (_home() or platformdirs.user_data_path("deniable")) / "embeddings"
+
+
+def cache_folder() -> Path:
+    """Return the folder for what is computed for embeddings outside the store."""
+    return _home() or platformdirs.user_cache_path("deniable")
+
+
+def _home() -> Path | None:
     home = os.environ.get("DENIABLE_HOME")
-    return (Path(home) if home else platformdirs.user_data_path("deniable")) / "embeddings"
+    return Path(home) if home else None
 
 
 def known_names() -> list[str]:
     """Return all names that an embedding can be opened by: the built-in ones first, then those in the
     store."""
     folder = store_folder()
-    found = (
-        sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and _NAME.fullmatch(entry.name))
-        if folder.is_dir()
-        else []
-    )
-    return [*BUILT_IN, *(name for name in found if name.lower() not in BUILT_IN)]
+    entries = folder.iterdir() if folder.is_dir() else ()
+    names = sorted(entry.name for entry in entries if entry.is_dir() and _NAME.fullmatch(entry.name))
+    return [*BUILT_IN, *(name for name in names if name.lower() not in BUILT_IN)]
 
 
 def find_by_fingerprint(fingerprint: str, *, first: str = DEFAULT) -> str | None:
@@ -101,14 +98,10 @@ def find_by_fingerprint(fingerprint: str, *, first: str = DEFAULT) -> str | None
     is."""
     for name in sorted(known_names(), key=lambda name: name != first):
         try:
-            noted = (
-                provenance_of(name).fingerprint
-                if name in BUILT_IN
-                else read_meta(installed_folder(name)).fingerprint
-            )
+            noted = provenance_of(name) if name in BUILT_IN else read_meta(installed_folder(name))
         except (MalformedEmbedding, EmbeddingNotFound):  # damaged, or removed just now
             continue
-        if noted == fingerprint:
+        if noted.fingerprint == fingerprint:
             return name
     return None
 
@@ -146,28 +139,9 @@ def validated_name(name: str) -> str:
         problem = "must be 1 to 100 letters (a-z, A-Z), digits and . _ - and not start with a dot"
         raise InvalidParameter("name", name, problem)
     if name.lower() in BUILT_IN:
-        raise InvalidParameter(
-            "name", name, "is an embedding that comes with the package; choose another name"
-        )
+        problem = "is an embedding that comes with the package; choose another name"
+        raise InvalidParameter("name", name, problem)
     return name
-
-
-def is_received(folder: Path) -> bool:
-    """Return whether the folder of an embedding lies outside the user's store.
-
-    Somebody else may have made such a folder. Nothing is written there, and what it says of itself is
-    checked.
-    """
-    return folder.resolve().parent != store_folder().resolve()
-
-
-def work_folder(folder: Path | None, fingerprint: str, kind: str) -> Path:
-    """Return where to keep what is computed for an embedding: beside one in the user's store, else in the
-    user's cache folder."""
-    if folder is not None and not is_received(folder):
-        return folder / kind
-    home = os.environ.get("DENIABLE_HOME")
-    return (Path(home) if home else platformdirs.user_cache_path("deniable")) / kind / fingerprint
 
 
 def space_of(purpose: str, embedding: str | Path = DEFAULT) -> str:
@@ -184,27 +158,21 @@ def space_of(purpose: str, embedding: str | Path = DEFAULT) -> str:
     return PURPOSES[purpose]
 
 
-def read_built_in(name: str) -> Content:
-    """Return an embedding that comes with the package.
-
-    Nothing is checked here: a test of the package recomputes what ``provenance.json`` states about the
-    content.
-    """
+def _read_built_in(name: str) -> dict[str, Any]:
+    # Nothing is checked here: a test of the package recomputes what ``provenance.json`` states.
     folder, facts = built_in_folder(name), provenance_of(name)
-    content = Content(
-        name=name,
-        words=(built_in_folder(DEFAULT) / "words.txt").read_text(encoding="utf-8").split("\n")[:-1],
-        vectors=_array(folder / "vectors.npy").astype(np.float32),
-        unknown=_array(folder / "unknown.npy").astype(np.float32),
-        unknown_origin="mean" if name == DEFAULT else "mean, mapped",
-        fingerprint=facts.fingerprint,
-        cased=facts.cased,
-        shadowed=np.array(facts.shadowed, dtype=np.int64),
-        protection=None,
-    )
-    if name != DEFAULT:
-        content["linear_map"] = built_in_map(name)
-    return content
+    words = (built_in_folder(DEFAULT) / "words.txt").read_text(encoding="utf-8")
+    return {
+        "name": name,
+        "words": words.split("\n")[:-1],
+        "vectors": _array(folder / "vectors.npy").astype(np.float32),
+        "unknown": _array(folder / "unknown.npy").astype(np.float32),
+        "unknown_origin": "mean" if name == DEFAULT else "mean, mapped",
+        "fingerprint": facts.fingerprint,
+        "cased": facts.cased,
+        "shadowed": np.array(facts.shadowed, dtype=np.int64),
+        "linear_map": None if name == DEFAULT else built_in_map(name),
+    }
 
 
 def built_in_map(name: str) -> LinearMap:

@@ -1,5 +1,4 @@
-"""How an embedding comes to the disk: folders that appear whole or not at all, and tables that grow row by
-row.
+"""How an embedding comes to the disk: in folders that appear whole or not at all.
 
 A folder is written beside its place, brought to the disk, then renamed. Of a file that is taken in, every
 word is checked and its vector written out as the blocks come: words are held, and no table.
@@ -7,26 +6,21 @@ word is checked and its vector written out as the blocks come: words are held, a
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.arrays import Vectors
 from deniable.atomic import lock, sync_folder
 from deniable.embeddings.content import Intake
 from deniable.errors import EmbeddingExists, MalformedEmbedding
 
 if TYPE_CHECKING:
-    from deniable.embeddings.readers.raw import (
-        RawEmbedding,
-    )  # the readers load Arrow, which opening an embedding does not need
+    from deniable.embeddings.readers.raw import RawEmbedding  # loads Arrow, which opening does not need
 
 _ADDING = ".adding-"
 _REMOVING = ".removing-"
@@ -75,51 +69,6 @@ def remove_folder(target: Path) -> None:
         shutil.rmtree(moved, ignore_errors=True)
 
 
-class GrowingArray:
-    """Writes rows of float32 to a .npy file, so that no table is ever held in memory twice.
-
-    The header, whose length is fixed, is written last, when the number of rows is known. A file that was
-    never finished begins with zeros, so nothing takes it for an array.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("wb")
-        self._file.write(bytes(_HEADER_BYTES))
-        self._columns: int | None = None
-        self.rows = 0
-
-    def __enter__(self) -> Self:
-        """Return the array itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the file, finished or not."""
-        self._file.close()
-
-    def append(self, block: Vectors) -> None:
-        """Add rows at the end.
-
-        :raises ValueError: if the rows have another length than those before.
-        """
-        if self._columns is None:
-            self._columns = block.shape[1]
-        if block.shape[1] != self._columns:
-            raise ValueError(f"rows of {block.shape[1]} values after rows of {self._columns}")
-        self._file.write(np.ascontiguousarray(block, dtype="<f4").data)
-        self.rows += len(block)
-
-    def finish(self) -> None:
-        """Write the header and bring everything to the disk."""
-        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({self.rows}, {self._columns or 0}), }}"
-        head = b"\x93NUMPY\x01\x00" + (_HEADER_BYTES - 10).to_bytes(2, "little")
-        self._file.seek(0)
-        self._file.write(head + header.encode().ljust(_HEADER_BYTES - 11) + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
-
-
 @contextmanager
 def _store_lock(parent: Path) -> Iterator[None]:
     # Held for moments only: while a folder gets its lock, and while it is renamed.
@@ -157,20 +106,28 @@ def take_in(
 
     :raises MalformedEmbedding: as ``Intake`` does, or if there are more or fewer words than the file says.
     """
-    intake = Intake(source, first_line=raw.first_line, first=first, drop_repeats=drop_repeats)
-    with GrowingArray(vectors_file) as array:
+    intake = Intake(source, raw.first_line, first, drop_repeats)
+    announced, dimension = raw.announced, 0
+    with vectors_file.open("wb") as file:
+        # The header, whose length is fixed, is written last, when the number of rows is known. A file that
+        # was never finished begins with zeros, so nothing takes it for an array.
+        file.write(bytes(_HEADER_BYTES))
         for words, vectors in raw.blocks:
-            kept = intake.check(words, vectors)
-            array.append(vectors if len(kept) == len(words) else vectors[kept])
+            kept, dimension = intake.check(words, vectors), vectors.shape[1]
+            rows = vectors if len(kept) == len(words) else vectors[kept]
+            file.write(np.ascontiguousarray(rows, dtype="<f4").data)
             if intake.full:
                 break
-            if raw.announced is not None and intake.rows > raw.announced:
-                says = f"the header says {raw.announced:,} words, but more follow"
+            if announced is not None and intake.rows > announced:
+                says = f"the header says {announced:,} words, but more follow"
                 problem = f"{says}; correct the first line if the rest is right"
-                raise MalformedEmbedding(source, problem, line=intake.line(raw.announced))
-        if raw.announced is not None and intake.rows != raw.announced and not intake.full:
-            problem = f"the header says {raw.announced:,} words, but the file has {intake.rows:,}"
+                raise MalformedEmbedding(source, problem, line=intake.line(announced))
+        if announced is not None and intake.rows != announced and not intake.full:
+            problem = f"the header says {announced:,} words, but the file has {intake.rows:,}"
             raise MalformedEmbedding(source, f"{problem}: it was cut off; get it again")
         intake.check_total()
-        array.finish()
+        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(intake.words)}, {dimension}), }}"
+        head = b"\x93NUMPY\x01\x00" + (_HEADER_BYTES - 10).to_bytes(2, "little")
+        file.seek(0)
+        file.write(head + header.encode().ljust(_HEADER_BYTES - 11) + b"\n")
     return intake

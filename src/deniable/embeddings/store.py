@@ -8,14 +8,15 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
 
-from deniable.embeddings.content import is_cased, shadowed_rows, spelled_as_stored
+from deniable.embeddings.content import is_cased, shadowed_rows
 from deniable.embeddings.derived import is_mapped_from, restrict
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.linear_map import MapOrigin
+from deniable.embeddings.linear_map import LinearMap, MapOrigin
 from deniable.embeddings.places import (
     BUILT_IN,
     DEFAULT,
@@ -27,9 +28,8 @@ from deniable.embeddings.places import (
     provenance_of,
     store_folder,
 )
-from deniable.embeddings.staging import GrowingArray, remove_folder, stage_folder, take_in
+from deniable.embeddings.staging import remove_folder, stage_folder, take_in
 from deniable.embeddings.stored import VECTORS, read_meta, write_content
-from deniable.embeddings.stored_map import read_map
 from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.parameters import validated_count
 from deniable.progress import Report
@@ -52,7 +52,6 @@ __all__ = [
 
 DUPLICATES = ("refuse", "first")
 
-_ROWS_AT_ONCE = 8192
 _MAY_BE_UNKNOWN = ("source", "source_sha256", "source_format", "licence")
 
 
@@ -105,11 +104,8 @@ class EmbeddingFacts:
         """Return the facts for JSON. What an intact embedding in the store could say, and does not, is
         null."""
         always = ("size", "folder", *(_MAY_BE_UNKNOWN if self.created is not None else ()))
-        return {
-            key: value
-            for key, value in dataclasses.asdict(self).items()
-            if value is not None or key in always
-        }
+        facts = dataclasses.asdict(self).items()
+        return {key: value for key, value in facts if value is not None or key in always}
 
 
 def describe(name: str = DEFAULT, *, verified: bool = False) -> EmbeddingFacts:
@@ -124,9 +120,8 @@ def describe(name: str = DEFAULT, *, verified: bool = False) -> EmbeddingFacts:
     if not verified:
         return facts
     verify(name)
-    return dataclasses.replace(
-        facts, verified=True, map_verified=None if facts.linear_map is None else _verify_map(name)
-    )
+    mapped = None if facts.linear_map is None else _verify_map(name)
+    return dataclasses.replace(facts, verified=True, map_verified=mapped)
 
 
 def describe_all() -> list[EmbeddingFacts]:
@@ -149,37 +144,38 @@ def info(name: str) -> EmbeddingFacts:
     size = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
     try:
         meta = read_meta(folder)
-        mapped = read_map(folder, meta.dimension, meta.map_digest) if meta.mapped else None
+        mapped = LinearMap.read(folder, meta.dimension, meta.map_digest) if meta.mapped else None
     except MalformedEmbedding as error:
         return EmbeddingFacts(name=name, problem=error.problem, size=size, folder=str(folder))
     noted = msgspec.structs.asdict(meta)
     del noted["format_version"], noted["mapped"]
-    if mapped is not None:
-        noted |= {
-            "linear_map": mapped.origin,
-            "map_digest": mapped.digest,
-            "map_scales": tuple(mapped.scales.tolist()),
-        }
     for key in ("unprintable", "unprintable_words", "cutting"):
         noted[key] = noted[key] or None
-    return EmbeddingFacts(**noted | {"name": name}, size=size, folder=str(folder))
+    return EmbeddingFacts(**noted | _facts_of_map(mapped) | {"name": name}, size=size, folder=str(folder))
 
 
 def _built_in_facts(name: str) -> EmbeddingFacts:
-    known, found = provenance_of(name), None if name == DEFAULT else built_in_map(name)
-    stated = {fact: getattr(known, fact) for fact in ("words", "dimension", "fingerprint", "cased")}
-    if found is not None:
-        stated |= {"linear_map": found.origin, "map_digest": found.digest}
-        stated["map_scales"] = tuple(found.scales.tolist())
+    known = provenance_of(name)
     learnt = "".join(f"; {what}: {terms}" for what, terms in known.learnt_from.items())
     return EmbeddingFacts(
         name=name,
-        **stated,
+        words=known.words,
+        dimension=known.dimension,
+        fingerprint=known.fingerprint,
+        cased=known.cased,
         shadowed=len(known.shadowed),
         source=known.title,
         source_sha256=known.source["sha256"],
         licence=known.source["licence"] + learnt,
+        **_facts_of_map(None if name == DEFAULT else built_in_map(name)),
     )
+
+
+def _facts_of_map(mapped: LinearMap | None) -> dict[str, Any]:
+    if mapped is None:
+        return {}
+    scales = tuple(mapped.scales.tolist())
+    return {"linear_map": mapped.origin, "map_digest": mapped.digest, "map_scales": scales}
 
 
 def add(
@@ -216,8 +212,8 @@ def add(
     with stage_folder(target) as folder:
         with open_embedding_file(path, format=format, report=report, work=folder) as raw:
             taken = take_in(raw, folder / VECTORS, source=path, first=first, drop_repeats=drop_repeats)
-            if raw.write_subwords is not None:
-                raw.write_subwords(folder)
+            if raw.subwords is not None:
+                raw.subwords.save(folder)
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         write_content(
@@ -231,7 +227,6 @@ def add(
             source_sha256=digest,
             source_format=raw.format,
             licence=licence,
-            subwords=raw.write_subwords is not None,
         )
     return info(name)
 
@@ -253,10 +248,7 @@ def save(
     """
     target = free_place(name)
     with stage_folder(target) as folder:
-        with GrowingArray(folder / VECTORS) as array:
-            for start in range(0, len(embedding), _ROWS_AT_ONCE):
-                array.append(embedding.vectors[start : start + _ROWS_AT_ONCE])
-            array.finish()
+        np.save(folder / VECTORS, np.ascontiguousarray(embedding.vectors, dtype="<f4"), allow_pickle=False)
         if embedding.subwords is not None:
             embedding.subwords.save(folder)
         write_content(
@@ -267,7 +259,6 @@ def save(
             name=name,
             source=source,
             licence=licence,
-            subwords=embedding.subwords is not None,
             protection=embedding.protection,
             linear_map=embedding.linear_map,
         )
@@ -321,15 +312,17 @@ def verify(name: str) -> str:
         what else was noted then (words that share a vector, whether case is told) is not true of the content.
     """
     embedding = Embedding.open(name)
-    words, place = spelled_as_stored(embedding.words, embedding.as_stored), embedding.folder or name
+    place, advice = embedding.folder or name, "it was changed; remove it and add it again"
     computed = embedding.compute_fingerprint()
     if computed != embedding.fingerprint:
-        problem = f"its content has the fingerprint {computed}, not {embedding.fingerprint}: it was changed"
-        raise MalformedEmbedding(place, f"{problem}; remove it and add it again")
-    found = shadowed_rows(embedding.vectors)
-    if is_cased(words) != embedding.cased or not np.array_equal(found, embedding.shadowed):
-        problem = "what was noted about its content (shadowed words, case) is not true: it was changed"
-        raise MalformedEmbedding(place, f"{problem}; remove it and add it again")
+        problem = f"its content has the fingerprint {computed}, not {embedding.fingerprint}"
+        raise MalformedEmbedding(place, f"{problem}: {advice}")
+    shadowed = shadowed_rows(embedding.vectors)
+    if is_cased(embedding.words_as_stored) != embedding.cased or not np.array_equal(
+        shadowed, embedding.shadowed
+    ):
+        problem = "what was noted about its content (shadowed words, case) is not true"
+        raise MalformedEmbedding(place, f"{problem}: {advice}")
     return computed
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -16,7 +16,6 @@ from deniable.atomic import open_plain_file, read_plain_file, sync_file
 from deniable.embeddings.content import (
     STAND_IN,
     UNPRINTABLE,
-    Content,
     content_fingerprint,
     files_state,
     is_cased,
@@ -24,26 +23,17 @@ from deniable.embeddings.content import (
     shadowed_rows,
     unprintable_words,
 )
+from deniable.embeddings.linear_map import MAP, LinearMap
 from deniable.embeddings.npy import open_array
-from deniable.embeddings.stored_map import MAP, read_map, write_map
+from deniable.embeddings.subwords import TABLE, Subwords
 from deniable.errors import MalformedEmbedding, printable
 from deniable.parameters import first_unusable
 from deniable.words.languages import describe_cutting
 
-if TYPE_CHECKING:
-    from deniable.embeddings.linear_map import LinearMap
-    from deniable.embeddings.subwords import Subwords
-
 FORMAT_VERSION = 2
 """Version 2 has protected words; without any, version 1 is written, which older releases read correctly."""
-META, WORDS, VECTORS, UNKNOWN, SHADOWED = (
-    "meta.json",
-    "words.txt",
-    "vectors.npy",
-    "unknown.npy",
-    "shadowed.npy",
-)
-PROTECTION = "protection.npy"
+META, WORDS, VECTORS = "meta.json", "words.txt", "vectors.npy"
+UNKNOWN, SHADOWED, PROTECTION = "unknown.npy", "shadowed.npy", "protection.npy"
 
 _LONGEST_META = 1 << 20
 _BYTES_AT_ONCE, _LONGEST_ON_AVERAGE, _SLACK = 1 << 20, 256, 1 << 17
@@ -63,7 +53,7 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     ``unknown`` tells where the vector of ⊥ comes from: "own" (the file had one), "mean" (of all vectors) or
     "given". ``repeated`` counts the repeated words that were left out when the file was added,
     ``unprintable`` those that hold spaces or control characters; ``unprintable_words`` are the first of them.
-    ``mapped`` says that its vectors are a linear map of others, and that files of ``stored_map`` tell which;
+    ``mapped`` says that its vectors are a linear map of others, and that files of ``linear_map`` tell which;
     ``map_digest`` is the digest of that map. ``cutting`` notes what ``describe_cutting`` said of the words.
     """
 
@@ -97,34 +87,32 @@ def write_content(
     *,
     name: str,
     origin: str | None = None,
-    subwords: bool = False,
     protection: Ids | None = None,
     linear_map: LinearMap | None = None,
     unprintable: Sequence[str] = (),
     **noted: Any,
 ) -> Meta:
-    """Complete a folder that holds ``vectors.npy`` already, and return its description.
+    """Complete a folder that holds ``vectors.npy`` and any subwords already, and return its description.
 
     Everything that opening should not have to compute is computed here. Without ``unknown``, ⊥ is the mean
     vector. ``noted`` is what else its description notes: ``repeated``, ``licence``, and where it comes from.
     """
     vectors = _load(folder / VECTORS, "<f4", (len(words), None), mapped=True)
     vector = mean_vector(vectors) if unknown is None else np.ascontiguousarray(unknown, dtype=np.float32)
+    parts = Subwords.open(folder) if (folder / TABLE).exists() else None
     shadowed, cased = shadowed_rows(vectors), is_cased(words)
     meta = Meta(
         format_version=1 if protection is None else FORMAT_VERSION,
         name=name,
         words=len(words),
         dimension=int(vectors.shape[1]),
-        fingerprint=content_fingerprint(
-            words, vectors, vector, _subwords(folder) if subwords else None, protection
-        ),
+        fingerprint=content_fingerprint(words, vectors, vector, parts, protection),
         cased=cased,
         shadowed=len(shadowed),
         unknown=origin or ("mean" if unknown is None else "own"),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         **noted,
-        subwords=subwords,
+        subwords=parts is not None,
         protected=0 if protection is None else int((protection != np.arange(len(words) + 1)).sum()),
         mapped=linear_map is not None,
         map_digest=None if linear_map is None else linear_map.digest,
@@ -138,7 +126,7 @@ def write_content(
     if protection is not None:
         np.save(folder / PROTECTION, protection.astype("<i8"), allow_pickle=False)
     if linear_map is not None:
-        write_map(folder, linear_map)
+        linear_map.save(folder)
     (folder / META).write_bytes(msgspec.json.format(msgspec.json.encode(meta)))
     for file in folder.iterdir():
         if file.is_file():
@@ -171,22 +159,17 @@ def read_meta(folder: Path) -> Meta:
         raise damaged(folder, "states a number that cannot be")
     if not meta.mapped and (meta.map_digest is not None or (folder / MAP).exists()):
         raise damaged(folder, "says that its vectors were not mapped, and there is a map")
-    # Names and notes are shown to people: what somebody else has written there must not act on their
-    # terminal.
-    texts = {
-        name: printable(value)
-        for name, value in msgspec.structs.asdict(meta).items()
-        if isinstance(value, str)
-    }
-    shown = {
-        "unprintable_words": tuple(map(printable, meta.unprintable_words)),
-        "cutting": tuple(map(printable, meta.cutting)),
-    }
-    return msgspec.structs.replace(meta, **texts, **shown)
+    # Names and notes are shown to people: what somebody else wrote there must not act on their terminal.
+    shown: dict[str, Any] = {}
+    for name, value in msgspec.structs.asdict(meta).items():
+        if isinstance(value, str | tuple):
+            shown[name] = printable(value) if isinstance(value, str) else tuple(map(printable, value))
+    return msgspec.structs.replace(meta, **shown)
 
 
-def read_folder(folder: Path) -> Content:
-    """Return the embedding stored in a folder. Vectors stay on disk until they are used.
+def read_folder(folder: Path) -> dict[str, Any]:
+    """Return the embedding stored in a folder, as ``Embedding.from_checked`` takes it. Vectors stay on disk
+    until they are used.
 
     :raises MalformedEmbedding: if the files do not agree with the description.
     """
@@ -199,9 +182,8 @@ def read_folder(folder: Path) -> Content:
     if first_unusable(unknown[np.newaxis]) is not None:
         raise MalformedEmbedding(folder / UNKNOWN, f"must hold finite numbers: {_DAMAGED}")
     if shadowed.size and (shadowed[0] < 0 or shadowed[-1] >= meta.words or (np.diff(shadowed) <= 0).any()):
-        raise MalformedEmbedding(
-            folder / SHADOWED, f"must hold ids of its {meta.words:,} words in order: {_DAMAGED}"
-        )
+        problem = f"must hold ids of its {meta.words:,} words in order: {_DAMAGED}"
+        raise MalformedEmbedding(folder / SHADOWED, problem)
     protection = None
     if meta.format_version > 1:
         protection = _load(folder / PROTECTION, "<i8", (meta.words + 1,))
@@ -210,29 +192,22 @@ def read_folder(folder: Path) -> Content:
     as_stored = {place: words[place] for place in unprintable_words(words)}
     for place, word in as_stored.items():
         words[place] = UNPRINTABLE.sub(STAND_IN, word)
-    return Content(
-        name=folder.name,
-        words=words,
-        vectors=vectors,
-        unknown=unknown,
-        unknown_origin=meta.unknown,
-        fingerprint=meta.fingerprint,
-        cased=meta.cased,
-        shadowed=shadowed,
-        subwords=_subwords(folder) if meta.subwords else None,
-        protection=protection,
-        linear_map=read_map(folder, meta.dimension, meta.map_digest) if meta.mapped else None,
-        folder=folder,
-        as_stored=as_stored,
-        state=state,
-    )
-
-
-def _subwords(folder: Path) -> Subwords:
-    # Imported here because few embeddings have any.
-    from deniable.embeddings.subwords import open_subwords
-
-    return open_subwords(folder)
+    return {
+        "name": folder.name,
+        "words": words,
+        "vectors": vectors,
+        "unknown": unknown,
+        "unknown_origin": meta.unknown,
+        "fingerprint": meta.fingerprint,
+        "cased": meta.cased,
+        "shadowed": shadowed,
+        "subwords": Subwords.open(folder) if meta.subwords else None,
+        "protection": protection,
+        "linear_map": LinearMap.read(folder, meta.dimension, meta.map_digest) if meta.mapped else None,
+        "folder": folder,
+        "as_stored": as_stored,
+        "state": state,
+    }
 
 
 def _read_words(path: Path, expected: int) -> list[str]:

@@ -53,6 +53,24 @@ class Subwords:
         self.minn = minn
         self.maxn = maxn
 
+    @classmethod
+    def open(cls, folder: Path) -> Subwords:
+        """Return the subwords stored in a folder. The table stays on disk; only rows that are used are read.
+
+        :raises MalformedEmbedding: if a file is missing, cannot be read or does not fit the other.
+        """
+        try:
+            with open_plain_file(folder / FACTS) as file:
+                facts: Any = json.loads(file.read(_LONGEST_FACTS))
+            table = open_array(folder / TABLE, "<f4", (None, None), mapped=True)
+            minn, maxn, buckets = (int(facts[key]) for key in ("minn", "maxn", "buckets"))
+            if len(table) != buckets:
+                raise ValueError(f"{TABLE} has {len(table):,} rows, {FACTS} says {buckets:,}")
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+            problem = f"the subword vectors cannot be read ({error}); remove the embedding and add it again"
+            raise MalformedEmbedding(folder, problem) from error
+        return cls(table, minn=minn, maxn=maxn)
+
     @property
     def buckets(self) -> int:
         """The number of rows that the runs of characters are hashed to."""
@@ -71,12 +89,9 @@ class Subwords:
         """
         result = np.zeros((len(words), self.dimension), dtype=np.float32)
         for row, word in zip(result, words, strict=True):
-            buckets = (
-                ngram_buckets(word, self.minn, self.maxn, self.buckets)
-                if len(word) <= LONGEST_SPELLING
-                else []
-            )
-            if buckets:
+            if len(word) > LONGEST_SPELLING:
+                continue
+            if buckets := ngram_buckets(word, self.minn, self.maxn, self.buckets):
                 row[:] = self.table[buckets].mean(axis=0, dtype=np.float64)
         if first_unusable(result) is not None:
             raise MalformedEmbedding(
@@ -87,33 +102,8 @@ class Subwords:
     def save(self, folder: Path) -> None:
         """Write the table and the lengths of its runs into a folder."""
         np.save(folder / TABLE, np.ascontiguousarray(self.table, dtype="<f4"), allow_pickle=False)
-        (folder / FACTS).write_text(
-            json.dumps({"minn": self.minn, "maxn": self.maxn, "buckets": self.buckets}) + "\n",
-            encoding="utf-8",
-        )
-
-
-def open_subwords(folder: Path) -> Subwords:
-    """Return the subwords stored in a folder. The table stays on disk; only rows that are used are read.
-
-    :raises MalformedEmbedding: if a file is missing, cannot be read or does not fit the other.
-    """
-    try:
-        with open_plain_file(folder / FACTS) as file:
-            facts: Any = json.loads(file.read(_LONGEST_FACTS))
-        table = open_array(folder / TABLE, "<f4", (None, None), mapped=True)
-        minn, maxn, buckets = (int(facts[key]) for key in ("minn", "maxn", "buckets"))
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise MalformedEmbedding(
-            folder, f"the subword vectors cannot be read ({error}); remove the embedding and add it again"
-        ) from error
-    if len(table) != buckets:
-        problem = (
-            f"{TABLE} has {len(table):,} rows, {FACTS} says {buckets:,}; remove the embedding and add "
-            "it again"
-        )
-        raise MalformedEmbedding(folder, problem)
-    return Subwords(table, minn=minn, maxn=maxn)
+        facts = {"minn": self.minn, "maxn": self.maxn, "buckets": self.buckets}
+        (folder / FACTS).write_text(json.dumps(facts) + "\n", encoding="utf-8")
 
 
 def ngram_buckets(word: str, minn: int, maxn: int, buckets: int) -> list[int]:

@@ -13,25 +13,28 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from deniable.embeddings.readers.binary import FASTTEXT_MAGIC, read_fasttext_binary, read_word2vec_binary
+from deniable.embeddings.readers.npz import read_npz
 from deniable.embeddings.readers.packing import open_unpacked, packing_of_bytes, unpacked_copy
-from deniable.embeddings.readers.raw import RawEmbedding
+from deniable.embeddings.readers.raw import HEADER, RawEmbedding
+from deniable.embeddings.readers.safetensors_file import read_safetensors
 from deniable.embeddings.readers.text import is_number, parse_numbers, read_text
 from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.progress import Report
 
-FORMATS = (
-    "glove",
-    "word2vec-text",
-    "fasttext-text",
-    "word2vec-binary",
-    "fasttext-binary",
-    "npz",
-    "safetensors",
-)
+_TEXT = ("glove", "word2vec-text", "fasttext-text")
+_WHOLE = {
+    "word2vec-binary": read_word2vec_binary,
+    "fasttext-binary": read_fasttext_binary,
+    "npz": read_npz,
+    "safetensors": read_safetensors,
+}
+"""Formats that cannot be read front to back: a packed file is unpacked first."""
+
+FORMATS = (*_TEXT, *_WHOLE)
 
 _HEAD_BYTES = 1 << 20
-_FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
-_HEADER_LINE = re.compile(rb"(?:\xef\xbb\xbf)?([0-9]{1,18}) ([0-9]{1,9}) *\r?\n")
+_HEADER_LINE = re.compile(rb"(?:\xef\xbb\xbf)?" + HEADER.pattern + rb"\r?\n")
 _KNOWN = "known are GloVe text, word2vec and fastText text and binary, .npz and .safetensors"
 _MISLEADING = (".gz", ".bz2", ".xz", ".zst", ".zip")
 """gensim unpacks by the name of a file; one that is called packed but is not must get another name first."""
@@ -61,7 +64,7 @@ def open_embedding_file(
         raise InvalidParameter("format", format, f"must be one of {', '.join(FORMATS)}")
     chosen = format or detect_format(path)
     with ExitStack() as stack:
-        if chosen in ("glove", "word2vec-text", "fasttext-text"):
+        if chosen in _TEXT:
             read = stack.enter_context(open_unpacked(path, report=report))
             yield read_text(read, source=path, header=chosen != "glove")
             return
@@ -69,22 +72,7 @@ def open_embedding_file(
         content = unpacked_copy(path, folder, report=report)
         if content == path and chosen == "fasttext-binary" and path.suffix.lower() in _MISLEADING:
             content = Path(shutil.copyfile(path, folder / "content"))
-        if chosen == "npz":
-            from deniable.embeddings.readers.npz import read_npz
-
-            yield stack.enter_context(read_npz(content, source=path))
-        elif chosen == "safetensors":
-            from deniable.embeddings.readers.safetensors_file import read_safetensors
-
-            yield read_safetensors(content, source=path)
-        elif chosen == "word2vec-binary":
-            from deniable.embeddings.readers.binary import read_word2vec_binary
-
-            yield read_word2vec_binary(content, source=path)
-        else:
-            from deniable.embeddings.readers.binary import read_fasttext_binary
-
-            yield read_fasttext_binary(content, source=path)
+        yield _WHOLE[chosen](content, source=path)
 
 
 def detect_format(path: Path) -> str:
@@ -100,10 +88,9 @@ def detect_format(path: Path) -> str:
     if packing == "zip":  # only an .npz file shows itself as a zip archive here
         return "npz"
     if packing is not None:
-        raise MalformedEmbedding(
-            path, f"the file is packed twice ({packing} inside); unpack it once and add the result"
-        )
-    if head.startswith(_FASTTEXT_MAGIC):
+        problem = f"the file is packed twice ({packing} inside); unpack it once and add the result"
+        raise MalformedEmbedding(path, problem)
+    if head.startswith(FASTTEXT_MAGIC):
         return "fasttext-binary"
     if head[8:9] == b"{" and 2 <= int.from_bytes(head[:8], "little") < 100_000_000:
         return "safetensors"
@@ -115,10 +102,8 @@ def detect_format(path: Path) -> str:
         if _looks_headed(body, dimension=int(header[2])):
             return "word2vec-text"
     if head.startswith(b"\x80") and head[1:2] in b"\x02\x03\x04\x05":
-        raise MalformedEmbedding(
-            path,
-            "this looks like a Python pickle, which can run code and is never read; save it as .npz or text",
-        )
+        problem = "this looks like a Python pickle, which can run code and is never read"
+        raise MalformedEmbedding(path, f"{problem}; save it as .npz or text")
     if b"\x00" in head:
         raise MalformedEmbedding(path, f"binary data in no known format; {_KNOWN}")
     return "glove"

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.arrays import Vectors
-from deniable.embeddings.readers.raw import Block, RawEmbedding
+from deniable.embeddings.readers.raw import HEADER, Block, RawEmbedding, sizes_of
 from deniable.embeddings.subwords import LONGEST_RUN, Subwords
 from deniable.errors import MalformedEmbedding, MissingExtra
 from deniable.parameters import LONGEST_VECTOR, first_unusable
@@ -22,12 +21,12 @@ LONGEST_WORD = 1 << 16
 
 BLOCK_BYTES = 1 << 22
 
-_HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,9}) *\r?\n")
+FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
+
+_HEADER = re.compile(HEADER.pattern + rb"\r?\n")
 _ROWS_AT_ONCE = 8192
-_FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
-_FASTTEXT_TRAINING = struct.Struct(
-    "<12id"
-)  # the dimension first, the buckets eighth of the others, the longest run tenth
+# The dimension first; of the others, the buckets eighth and the longest run tenth.
+_FASTTEXT_TRAINING = struct.Struct("<12id")
 _FASTTEXT_DICTIONARY = struct.Struct("<3iq")  # entries, words, labels, tokens
 _FASTTEXT_PRUNED = struct.Struct("<q")  # how many entries a pruned index has, and the size of each
 _FASTTEXT_LEAST_ENTRY = 1 + 8 + 1  # the byte that ends a word, its count, its kind
@@ -40,20 +39,20 @@ def read_word2vec_binary(path: Path, *, source: Path) -> RawEmbedding:
     :raises MalformedEmbedding: if the file is cut off, now or while its blocks are consumed; then also if it
         is longer than its header says, or a word is not UTF-8 or absurdly long.
     """
-    header, announced, dimension = _header(path, source)
+    with path.open("rb") as file:
+        header = _HEADER.match(file.read(64))
+    if header is None:
+        problem = "does not begin with the numbers of words and dimensions, as word2vec binary files do"
+        raise MalformedEmbedding(source, problem)
+    announced, dimension = sizes_of(header, source)
     size = path.stat().st_size
-    least = header + announced * (2 + 4 * dimension)  # one byte of a word, a space, the floats
+    least = header.end() + announced * (2 + 4 * dimension)  # one byte of a word, a space, the floats
     if size < least:
-        problem = (
-            f"the header says {announced:,} words x {dimension:,}, at least {least:,} bytes, but "
-            f"there are {size:,}: it was cut off"
-        )
-        raise MalformedEmbedding(source, f"{problem}; get it again")
-    return RawEmbedding(
-        format="word2vec-binary",
-        blocks=_word2vec_blocks(path, header, announced, dimension, source),
-        announced=announced,
-    )
+        claims = f"the header says {announced:,} words x {dimension:,}, at least {least:,} bytes"
+        problem = f"{claims}, but there are {size:,}: it was cut off; get it again"
+        raise MalformedEmbedding(source, problem)
+    blocks = _word2vec_blocks(path, header.end(), announced, dimension, source)
+    return RawEmbedding(format="word2vec-binary", blocks=blocks, announced=announced)
 
 
 def _word2vec_blocks(
@@ -66,71 +65,40 @@ def _word2vec_blocks(
     with path.open("rb") as file:
         file.seek(header)
         data, at = b"", 0
-        for row in range(announced):
+        for row in range(1, announced + 1):
             while (space := data.find(b" ", at, at + LONGEST_WORD + 2)) < 0 or len(data) <= space + row_bytes:
                 if space < 0 and len(data) - at > LONGEST_WORD:
-                    problem = (
-                        f"word {row + 1:,} is longer than {LONGEST_WORD:,} bytes: not a word2vec "
-                        "file, or damaged; get it again"
-                    )
-                    raise MalformedEmbedding(source, problem)
+                    problem = f"word {row:,} is longer than {LONGEST_WORD:,} bytes"
+                    advice = "not a word2vec file, or damaged; get it again"
+                    raise MalformedEmbedding(source, f"{problem}: {advice}")
                 more = file.read(BLOCK_BYTES + row_bytes)
                 if not more:
-                    raise MalformedEmbedding(
-                        source,
-                        f"the file ends before the {announced:,} words of its header: cut off; get it again",
-                    )
+                    problem = f"the file ends before the {announced:,} words of its header"
+                    raise MalformedEmbedding(source, f"{problem}: cut off; get it again")
                 data, at = data[at:] + more, 0
-            words.append(
-                _decode(data[at:space].lstrip(b"\n"), row, source)
-            )  # a line break is allowed after each row
-            rows.append(data[space + 1 : space + 1 + row_bytes])
+            word = data[at:space].lstrip(b"\n")  # a line break is allowed after each row
+            try:
+                words.append(word.decode("utf-8"))
+            except UnicodeDecodeError as error:
+                raise MalformedEmbedding(source, f"word {row:,} is not UTF-8: {word[:50]!r}") from error
             at = space + 1 + row_bytes
-            if len(words) == at_once:
+            rows.append(data[space + 1 : at])
+            if len(words) == at_once or row == announced:
                 yield words, np.frombuffer(b"".join(rows), dtype="<f4").reshape(len(words), dimension)
                 words, rows = [], []
-        if words:
-            yield words, np.frombuffer(b"".join(rows), dtype="<f4").reshape(len(words), dimension)
         left = path.stat().st_size - file.tell() + len(data) - at
         if left > (data[at : at + 1] == b"\n"):
-            raise MalformedEmbedding(
-                source, f"the header says {announced:,} words, but {left:,} bytes follow them; get it again"
-            )
-
-
-def _decode(word: bytes, row: int, source: Path) -> str:
-    try:
-        return word.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise MalformedEmbedding(source, f"word {row + 1:,} is not UTF-8: {word[:50]!r}") from error
+            problem = f"the header says {announced:,} words, but {left:,} bytes follow them; get it again"
+            raise MalformedEmbedding(source, problem)
 
 
 def read_fasttext_binary(path: Path, *, source: Path) -> RawEmbedding:
     """Return the embedding of a fastText .bin model, subword vectors included; gensim holds all of it in
     memory.
 
-    :raises MalformedEmbedding: if gensim cannot read the file, or a subword vector cannot be used.
+    :raises MalformedEmbedding: if gensim cannot read the file (damaged, cut off, or a quantised .ftz model),
+        or a subword vector cannot be used.
     :raises MissingExtra: if gensim is not installed.
-    """
-    try:
-        words, vectors, subwords = load_fasttext(path)
-    except MalformedEmbedding as error:  # the user knows the packed file, not our unpacked copy of it
-        raise MalformedEmbedding(source, f"{error.problem}; get it again, or add the .vec file") from error
-    if subwords is not None and first_unusable(subwords.table) is not None:
-        raise MalformedEmbedding(
-            source, f"a subword vector is not finite or longer than {LONGEST_VECTOR:g}; get it again"
-        )
-    blocks = iter([(words, vectors)])
-    write = None if subwords is None else subwords.save
-    return RawEmbedding(format="fasttext-binary", blocks=blocks, announced=len(words), write_subwords=write)
-
-
-def load_fasttext(path: Path) -> tuple[list[str], Vectors, Subwords | None]:
-    """Return words, their vectors, and the subword vectors if the model was trained with any. All of it is in
-    memory.
-
-    :raises MissingExtra: if gensim is not installed.
-    :raises MalformedEmbedding: if gensim cannot read the file: damaged, cut off, or a quantised .ftz model.
     """
     try:
         from gensim.models.fasttext import load_facebook_vectors
@@ -139,17 +107,18 @@ def load_fasttext(path: Path) -> tuple[list[str], Vectors, Subwords | None]:
     try:
         _check_fasttext(path)
         loaded = load_facebook_vectors(str(path))
-    except FileNotFoundError:
-        raise
-    except (
-        Exception
-    ) as error:  # gensim states no errors: a damaged file shows as assertion, struct, value or memory errors
-        problem = (
-            f"gensim cannot read this fastText model ({type(error).__name__}: {error}): damaged, cut "
-            "off, or quantised (.ftz)"
-        )
-        raise MalformedEmbedding(path, problem) from error
-    return list(loaded.index_to_key), np.asarray(loaded.vectors, dtype=np.float32), subwords_of(loaded)
+    # gensim states no errors: a damaged file shows as assertion, struct, value or memory errors.
+    except Exception as error:
+        why = f"({type(error).__name__}: {error}): damaged, cut off, or quantised (.ftz)"
+        problem = f"gensim cannot read this fastText model {why}; get it again, or add the .vec file"
+        raise MalformedEmbedding(source, problem) from error
+    words, vectors = list(loaded.index_to_key), np.asarray(loaded.vectors, dtype=np.float32)
+    subwords = subwords_of(loaded)
+    if subwords is not None and first_unusable(subwords.table) is not None:
+        problem = f"a subword vector is not finite or longer than {LONGEST_VECTOR:g}; get it again"
+        raise MalformedEmbedding(source, problem)
+    blocks = iter([(words, vectors)])
+    return RawEmbedding(format="fasttext-binary", blocks=blocks, announced=len(words), subwords=subwords)
 
 
 def _check_fasttext(path: Path) -> None:
@@ -159,9 +128,8 @@ def _check_fasttext(path: Path) -> None:
     :raises ValueError: or struct.error, if it is not.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        new = (
-            content[:4] == _FASTTEXT_MAGIC
-        )  # files from before 2017 have neither it nor what is only asked for where it is
+        # Files from before 2017 have neither it nor what is only asked for where it is.
+        new = content[:4] == FASTTEXT_MAGIC
         at = 8 if new else 0
         dimension, *training = _FASTTEXT_TRAINING.unpack_from(content, at)
         bucket, maxn = training[7], training[9]
@@ -186,11 +154,8 @@ def _check_fasttext(path: Path) -> None:
         if new and content[at : at + 1] != b"\0":
             raise ValueError("it is cut off or quantised")
         rows, columns = _FASTTEXT_SHAPE.unpack_from(content, at + new)
-        if (
-            columns != dimension
-            or rows != count + bucket
-            or rows * columns * 4 > len(content) - at - new - _FASTTEXT_SHAPE.size
-        ):
+        room = len(content) - at - new - _FASTTEXT_SHAPE.size
+        if columns != dimension or rows != count + bucket or rows * columns * 4 > room:
             raise ValueError(f"it claims {rows:,} vectors of {columns:,} dimensions, which it has not")
 
 
@@ -201,18 +166,3 @@ def subwords_of(loaded: Any) -> Subwords | None:
     if loaded.bucket == 0 or loaded.max_n == 0 or not table.size:
         return None
     return Subwords(table, minn=max(1, int(loaded.min_n)), maxn=int(loaded.max_n))
-
-
-def _header(path: Path, source: Path) -> tuple[int, int, int]:
-    with path.open("rb") as file:
-        match = _HEADER.match(file.read(64))
-    if match is None:
-        raise MalformedEmbedding(
-            source, "does not begin with the numbers of words and dimensions, as word2vec binary files do"
-        )
-    words, dimension = int(match[1]), int(match[2])
-    if words == 0 or dimension == 0:
-        raise MalformedEmbedding(
-            source, f"the header says {words} words and {dimension} dimensions: nothing to read"
-        )
-    return match.end(), words, dimension

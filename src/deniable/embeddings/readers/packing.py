@@ -15,8 +15,6 @@ from deniable.compression import compression_of, decompress
 from deniable.errors import MalformedEmbedding
 from deniable.progress import Report
 
-# zipfile states few of the errors that a damaged archive leads to: names that are no text, numbers that fit
-# nowhere, passwords.
 DAMAGE = (
     ArithmeticError,
     EOFError,
@@ -31,8 +29,8 @@ DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What the libraries raise when a packed file is damaged."""
-
+"""What the libraries raise when a packed file is damaged; zipfile states few of them: names that are no text,
+numbers that fit nowhere, passwords."""
 
 Read = Callable[[int], bytes]
 
@@ -48,11 +46,10 @@ def has_grown_too_far(unpacked: int, packed: int) -> bool:
 
 
 def _damaged(path: Path, packing: str, error: BaseException) -> MalformedEmbedding:
-    problem = f"the {packing} file is damaged or cut off ({error}); get it again"
-    return MalformedEmbedding(path, problem)
+    return MalformedEmbedding(path, f"the {packing} file is damaged or cut off ({error}); get it again")
 
 
-def packing_of(path: Path) -> str | None:
+def _packing_of(path: Path) -> str | None:
     """Return how a file is packed, told by its first bytes: "gzip", "bzip2", "xz", "zstd", "zip" or None.
 
     An .npz file is a zip archive too, but of arrays: it counts as not packed.
@@ -88,13 +85,11 @@ def open_unpacked(path: Path, *, report: Report | None = None) -> Iterator[Read]
     :raises MalformedEmbedding: now or when it is read, if the file is damaged, cut off, grows past the limit,
         or is a zip archive that does not hold exactly one readable file.
     """
-    packing, size, unpacked = packing_of(path), path.stat().st_size, 0
+    packing, size, unpacked = _packing_of(path), path.stat().st_size, 0
     with ExitStack() as stack:
         raw = stack.enter_context(path.open("rb"))
-        if packing == "zip":
-            stream = _only_member(path, raw, stack)
-        else:
-            stream = decompress(cast(BinaryIO, raw), packing)
+        zipped = packing == "zip"
+        stream = _only_member(path, raw, stack) if zipped else decompress(cast(BinaryIO, raw), packing)
         stack.enter_context(stream)
 
         def read(most: int) -> bytes:
@@ -106,11 +101,9 @@ def open_unpacked(path: Path, *, report: Report | None = None) -> Iterator[Read]
                     raise
                 raise _damaged(path, packing, error) from error
             if packing is not None and has_grown_too_far(unpacked + len(data), size):
-                problem = (
-                    f"{size:,} bytes unpack to more than {unpacked:,}, past the limit for packed files; "
-                    "if you trust the file, unpack it yourself and add the result"
-                )
-                raise MalformedEmbedding(path, problem)
+                problem = f"{size:,} bytes unpack to more than {unpacked:,}, past the limit for packed files"
+                advice = "if you trust the file, unpack it yourself and add the result"
+                raise MalformedEmbedding(path, f"{problem}; {advice}")
             unpacked += len(data)
             if report is not None:
                 report(min(raw.tell(), size), size)
@@ -123,28 +116,23 @@ def _only_member(path: Path, raw: IO[bytes], stack: ExitStack) -> IO[bytes]:
     try:
         archive = stack.enter_context(zipfile.ZipFile(raw))
         # macOS adds a folder of its own to the archives it makes; it never holds the data.
-        members = [
-            info
-            for info in archive.infolist()
-            if not info.is_dir() and not info.filename.startswith("__MACOSX/")
-        ]
+        files = [info for info in archive.infolist() if not info.is_dir()]
+        members = [info for info in files if not info.filename.startswith("__MACOSX/")]
         if len(members) == 1 and not members[0].flag_bits & 0x1:
             return archive.open(members[0])
     except DAMAGE as error:
         raise _damaged(path, "zip", error) from error
     if len(members) == 1:
         raise MalformedEmbedding(path, "the zip file is encrypted; unpack it and add the file inside")
-    names = ", ".join(info.filename[:80] for info in members[:8]) or "nothing"
-    listed = f"{names}, …" if len(members) > 8 else names
-    raise MalformedEmbedding(
-        path, f"the zip file holds {len(members)} files ({listed}); unpack it and add one of them"
-    )
+    names = [info.filename[:80] for info in members[:8]] + ["…"] * (len(members) > 8)
+    problem = f"the zip file holds {len(members)} files ({', '.join(names) or 'nothing'})"
+    raise MalformedEmbedding(path, f"{problem}; unpack it and add one of them")
 
 
 def unpacked_copy(path: Path, folder: Path, *, report: Report | None = None) -> Path:
     """Return a path to the content: the file itself if it is not packed, else an unpacked copy in
     ``folder``."""
-    if packing_of(path) is None:
+    if _packing_of(path) is None:
         return path
     copy = folder / "unpacked"
     with open_unpacked(path, report=report) as read, copy.open("wb") as out:

@@ -13,7 +13,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from deniable.atomic import read_plain_file
-from deniable.embeddings.readers.raw import Block, RawEmbedding, blocks_of_table
+from deniable.embeddings.readers.raw import Block, RawEmbedding, blocks_of_table, check_count
 from deniable.errors import MalformedEmbedding
 
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
@@ -33,17 +33,17 @@ def read_safetensors(path: Path, *, source: Path) -> RawEmbedding:
             tables = [name for name in file.keys() if len(file.get_slice(name).get_shape()) == 2]  # noqa: SIM118 - not a dict
             metadata = file.metadata() or {}
     except (SafetensorError, OSError, ValueError, MemoryError, OverflowError) as error:
-        raise MalformedEmbedding(
-            source, f"the .safetensors file is damaged ({error}); get it again"
-        ) from error
+        raise _damaged(source, error) from error
     if len(tables) != 1:
-        raise MalformedEmbedding(
-            source, f"must hold one table of vectors, not {len(tables)} ({', '.join(tables) or 'none'})"
-        )
+        problem = f"must hold one table of vectors, not {len(tables)} ({', '.join(tables) or 'none'})"
+        raise MalformedEmbedding(source, problem)
     words = _words(metadata, source)
-    return RawEmbedding(
-        format="safetensors", blocks=_blocks(path, tables[0], words, source), announced=len(words)
-    )
+    blocks = _blocks(path, tables[0], words, source)
+    return RawEmbedding(format="safetensors", blocks=blocks, announced=len(words))
+
+
+def _damaged(source: Path, why: object) -> MalformedEmbedding:
+    return MalformedEmbedding(source, f"the .safetensors file is damaged ({why}); get it again")
 
 
 def _words(metadata: dict[str, str], source: Path) -> list[str]:
@@ -58,27 +58,25 @@ def _words(metadata: dict[str, str], source: Path) -> list[str]:
     stem = source.name.partition(".safetensors")[0]
     for beside in (source.with_name(f"{stem}.words.txt"), source.with_name("vocab.txt")):
         if beside.is_file():
+            content = read_plain_file(
+                beside, longest=_LONGEST_WORDS, what="list of words", error=MalformedEmbedding
+            )
             try:
-                text = read_plain_file(
-                    beside, longest=_LONGEST_WORDS, what="list of words", error=MalformedEmbedding
-                ).decode("utf-8")
+                text = content.decode("utf-8")
             except UnicodeDecodeError as error:
                 raise MalformedEmbedding(beside, "is not UTF-8") from error
             return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
-    raise MalformedEmbedding(
-        source, f"no words: neither the metadata key 'words', nor {stem}.words.txt or vocab.txt beside it"
-    )
+    problem = f"no words: neither the metadata key 'words', nor {stem}.words.txt or vocab.txt beside it"
+    raise MalformedEmbedding(source, problem)
 
 
 def _blocks(path: Path, name: str, words: list[str], source: Path) -> Iterator[Block]:
     with path.open("rb") as file:
         kind, count, dimension, begin = _entry(file, name, source)
         if kind not in _DTYPES:
-            raise MalformedEmbedding(
-                source, f"vectors of type {kind} are not floats ({', '.join(_DTYPES)} are read)"
-            )
-        if count != len(words):
-            raise MalformedEmbedding(source, f"{len(words):,} words but {count:,} vectors")
+            problem = f"vectors of type {kind} are not floats ({', '.join(_DTYPES)} are read)"
+            raise MalformedEmbedding(source, problem)
+        check_count(words, count, source)
         file.seek(begin)
         for part, table in blocks_of_table(file, words, np.dtype(_DTYPES[kind]), dimension, source):
             if kind == "BF16":  # read as whole numbers: each is the upper half of a float32
@@ -98,6 +96,5 @@ def _entry(file: BinaryIO, name: str, source: Path) -> tuple[str, int, int, int]
         if count < 0 or dimension < 0 or not 0 <= begin <= end <= size - 8 - length:
             raise ValueError("it lies outside of the file")
     except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        problem = f"the .safetensors file is damaged (the entry of {name}: {error}); get it again"
-        raise MalformedEmbedding(source, problem) from error
+        raise _damaged(source, f"the entry of {name}: {error}") from error
     return kind, count, dimension, 8 + length + begin

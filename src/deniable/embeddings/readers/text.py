@@ -7,7 +7,6 @@ words with spaces inside, which the GloVe 840B file has, are read as they are.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -19,10 +18,9 @@ import pyarrow.compute as pc
 
 from deniable.arrays import Vectors
 from deniable.embeddings.readers.packing import Read
-from deniable.embeddings.readers.raw import Block, RawEmbedding
+from deniable.embeddings.readers.raw import HEADER, Block, RawEmbedding, sizes_of
 from deniable.errors import MalformedEmbedding
 
-HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,9}) *")
 _LINES_TO_JUDGE = 100
 BLOCK_BYTES = 1 << 22
 LONGEST_LINE = 1 << 26
@@ -34,7 +32,7 @@ def read_text(read: Read, *, source: Path, header: bool) -> RawEmbedding:
 
     :raises MalformedEmbedding: if the file is empty or has no valid header where one must be.
     """
-    blocks = line_blocks(read, source=source)
+    blocks = _line_blocks(read, source=source)
     lines, ended = next(blocks, ([], True))
     if not any(lines):
         raise MalformedEmbedding(source, "the file is empty")
@@ -42,36 +40,24 @@ def read_text(read: Read, *, source: Path, header: bool) -> RawEmbedding:
     if header:
         match = HEADER.fullmatch(lines[0])
         if match is None:
-            raise MalformedEmbedding(
-                source, f"{_show(lines[0])} is not a header of two whole numbers (words, dimensions)", line=1
-            )
-        announced, dimension = int(match[1]), int(match[2])
-        if announced == 0 or dimension == 0:
-            raise MalformedEmbedding(
-                source,
-                f"the header says {announced} words and {dimension} dimensions: nothing to read",
-                line=1,
-            )
+            problem = f"{_show(lines[0])} is not a header of two whole numbers (words, dimensions)"
+            raise MalformedEmbedding(source, problem, line=1)
+        announced, dimension = sizes_of(match, source, line=1)
         lines = lines[1:]
     else:
-        dimension = most_frequent_dimension(lines, source=source)
+        dimension = _most_frequent_dimension(lines, source=source)
     first_line = 2 if header else 1
-    parsed = _parse_blocks(lines, ended, blocks, dimension, source, first_line)
     return RawEmbedding(
         format="word2vec-text" if header else "glove",
-        blocks=parsed,
+        blocks=_parse_blocks(lines, ended, blocks, dimension, source, first_line),
         announced=announced,
         first_line=first_line,
     )
 
 
-def most_frequent_dimension(lines: Sequence[bytes], *, source: Path) -> int:
-    """Return the number of values per line that most of the first lines have, taking each word for one field.
-
-    The most frequent count, not the first: a word with a space inside may well stand on line 1.
-
-    :raises MalformedEmbedding: if the lines hold no values.
-    """
+def _most_frequent_dimension(lines: Sequence[bytes], *, source: Path) -> int:
+    """Return the number of values per line that most of the first lines have, taking each word for one field:
+    a word with a space inside may well stand on line 1."""
     counts = Counter(line.rstrip(b" ").count(b" ") for line in islice(filter(None, lines), _LINES_TO_JUDGE))
     most = max(counts.values())
     dimension = min(count for count, times in counts.items() if times == most)
@@ -110,7 +96,7 @@ def _parse_blocks(
 def _block(lines: list[bytes], ended: bool, dimension: int, source: Path, first_line: int) -> Block:
     words: list[bytes] = []
     tails: list[bytes] = []
-    for offset, line in enumerate(lines):
+    for number, line in enumerate(lines, first_line):
         if line.endswith(b" "):  # word2vec and fastText write a space after the last value
             line = line.rstrip(b" ")
         surplus = line.count(b" ") - dimension
@@ -120,26 +106,26 @@ def _block(lines: list[bytes], ended: bool, dimension: int, source: Path, first_
             word = line.rsplit(b" ", dimension)[0]
             tail = line[len(word) + 1 :]
             if is_number(word.rpartition(b" ")[2]):
-                raise MalformedEmbedding(source, _too_many(line, word, dimension), line=first_line + offset)
+                raise MalformedEmbedding(source, _too_many(line, word, dimension), line=number)
         else:
-            cut_off = not ended and offset == len(lines) - 1
-            raise MalformedEmbedding(source, _too_few(line, dimension, cut_off), line=first_line + offset)
+            cut_off = not ended and number == first_line + len(lines) - 1
+            raise MalformedEmbedding(source, _too_few(line, dimension, cut_off), line=number)
         if not word.strip(b" "):
-            raise MalformedEmbedding(source, "the word is empty", line=first_line + offset)
+            raise MalformedEmbedding(source, "the word is empty", line=number)
         words.append(word)
         tails.append(tail)
-    return _decode(words, source, first_line), parse_values(
-        tails, dimension, source=source, first_line=first_line
-    )
+    # Arrow parses a whole block in one call; only when that fails is the line searched for.
+    if (values := _parse_values(tails, dimension)) is None:
+        bad = _first_bad(tails, lambda part: _parse_values(part, dimension) is None)
+        raise MalformedEmbedding(source, _bad_value(tails[bad]), line=first_line + bad)
+    return _decode(words, source, first_line), values.reshape(len(tails), dimension)
 
 
 def _too_many(line: bytes, word: bytes, dimension: int) -> str:
     fields = line.split(b" ")
     numbers = next((i for i, field in enumerate(reversed(fields)) if not is_number(field)), len(fields) - 1)
-    return (
-        f"{numbers:,} values where {dimension:,} were expected; if {_show(word)} is one word, write _ "
-        "for the space in it"
-    )
+    advice = f"if {_show(word)} is one word, write _ for the space in it"
+    return f"{numbers:,} values where {dimension:,} were expected; {advice}"
 
 
 def _too_few(line: bytes, dimension: int, cut_off: bool) -> str:
@@ -147,36 +133,38 @@ def _too_few(line: bytes, dimension: int, cut_off: bool) -> str:
         return "the line is empty"
     if b"\x00" in line:
         return "binary data where a line of text was expected"
-    found = line.count(b" ")
+    values = line.count(b" ")
     if cut_off:
-        return (
-            f"the file ends within this line, after {found:,} of {dimension:,} values: it was cut off; "
-            "get it again"
-        )
-    return f"{found:,} values where {dimension:,} were expected ({_show(line)})"
+        ends = f"the file ends within this line, after {values:,} of {dimension:,} values"
+        return f"{ends}: it was cut off; get it again"
+    return f"{values:,} values where {dimension:,} were expected ({_show(line)})"
+
+
+def _bad_value(tail: bytes) -> str:
+    fields = tail.split(b" ")
+    field = fields[_first_bad(fields, lambda part: _parse_values(part, 1) is None)]
+    if field == b"":
+        return "two spaces in a row: a value is missing"
+    if parse_numbers(field) is None:
+        return f"{_show(field)} is not a number"
+    return f"the value {_show(field)} is not a finite float32 number"
 
 
 def _decode(words: list[bytes], source: Path, first_line: int) -> list[str]:
     try:
         return b"\n".join(words).decode("utf-8").split("\n")
-    except UnicodeDecodeError:
-        for offset, word in enumerate(words):
-            try:
-                word.decode("utf-8")
-            except UnicodeDecodeError as error:
-                problem = (
-                    f"the word {_show(word)} is not UTF-8; remove the line, or convert the file: "
-                    "iconv -c -t utf-8"
-                )
-                raise MalformedEmbedding(source, problem, line=first_line + offset) from error
-        raise
+    except UnicodeDecodeError as error:
+        number = first_line + error.object.count(b"\n", 0, error.start)
+        shown = _show(words[number - first_line])
+        problem = f"the word {shown} is not UTF-8; remove the line, or convert the file: iconv -c -t utf-8"
+        raise MalformedEmbedding(source, problem, line=number) from error
 
 
 def _show(text: bytes) -> str:
     return repr(text[:50].decode("utf-8", "backslashreplace"))
 
 
-def line_blocks(read: Read, *, source: Path) -> Iterator[tuple[list[bytes], bool]]:
+def _line_blocks(read: Read, *, source: Path) -> Iterator[tuple[list[bytes], bool]]:
     """Yield lists of lines without their ends, in order, and whether the last line of the list was ended by a
     line break.
 
@@ -199,9 +187,8 @@ def line_blocks(read: Read, *, source: Path) -> Iterator[tuple[list[bytes], bool
             rest.append(data)
             held += len(data)
             if held > LONGEST_LINE:
-                raise MalformedEmbedding(
-                    source, f"no line break within {held:,} bytes: this is not a text of vectors"
-                )
+                problem = f"no line break within {held:,} bytes: this is not a text of vectors"
+                raise MalformedEmbedding(source, problem)
             continue
         whole = b"".join((*rest, data[:cut]))
         rest, held = [data[cut + 1 :]], len(data) - cut - 1
@@ -218,32 +205,17 @@ def _split(text: bytes) -> list[bytes]:
     return lines
 
 
-def parse_values(tails: Sequence[bytes], dimension: int, *, source: Path, first_line: int) -> Vectors:
-    """Return the values of lines that hold ``dimension`` numbers each, separated by single spaces.
-
-    Arrow parses a whole block in one call; only when that fails are the lines looked at one by one to say
-    which.
-
-    :raises MalformedEmbedding: with the line and the value, if one is not a finite number.
-    """
-    if (values := _parse_values(tails, dimension)) is None:
-        bad = _first_bad(tails, lambda part: _parse_values(part, dimension) is None)
-        raise MalformedEmbedding(source, _bad_value(tails[bad], dimension), line=first_line + bad)
-    return values.reshape(len(tails), dimension)
-
-
 def is_number(field: bytes) -> bool:
     """Return whether a field reads as a number (NaN and infinity included)."""
     return field[:1] in _STARTS_OF_NUMBERS and b" " not in field and parse_numbers(field) is not None
 
 
 def _parse_values(tails: Sequence[bytes], dimension: int) -> Vectors | None:
+    """Return the values of lines that hold ``dimension`` finite numbers each; None if one does not."""
     values = parse_numbers(b" ".join(tails))
-    return (
-        None
-        if values is None or values.size != len(tails) * dimension or not np.isfinite(values).all()
-        else values
-    )
+    if values is None or values.size != len(tails) * dimension or not np.isfinite(values).all():
+        return None
+    return values
 
 
 def _first_bad(parts: Sequence[bytes], is_bad: Callable[[Sequence[bytes]], bool]) -> int:
@@ -264,16 +236,3 @@ def parse_numbers(text: bytes) -> Vectors | None:
     except pa.ArrowInvalid:
         return None
     return parsed
-
-
-def _bad_value(tail: bytes, dimension: int) -> str:
-    fields = tail.split(b" ")
-    if len(fields) != dimension:
-        return f"{len(fields):,} values where {dimension:,} were expected"
-    field = fields[_first_bad(fields, lambda part: _parse_values(part, 1) is None)]
-    if field == b"":
-        return "two spaces in a row: a value is missing"
-    shown = repr(field[:50].decode("utf-8", "backslashreplace"))
-    if parse_numbers(field) is None:
-        return f"{shown} is not a number"
-    return f"the value {shown} is not a finite float32 number"
