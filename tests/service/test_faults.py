@@ -20,10 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from deniable.errors import RandomnessError
-from deniable.release.privatizer import Privatizer
 from deniable.service import protocol
-from deniable.service.app import Service
 from deniable.service.settings import Limits
 from tests.service.running import JSON, Process, answered, make_settings, running, wait_until, with_limits
 
@@ -273,19 +270,3 @@ def test_a_signal_that_comes_while_it_starts_is_not_lost(tmp_path: Path, workers
     finally:
         begun.kill()
         begun.wait()
-
-
-def test_a_reply_that_points_to_the_log_is_right(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise RandomnessError(PRIVATE)
-
-    settings = make_settings(tmp_path)
-    service = Service(settings)
-    monkeypatch.setattr(Privatizer, "many", fail)
-    with running(settings, service) as opened:
-        reply = opened.post("/privatize", text=PRIVATE)
-    assert (reply.status, "in the log" in reply.error) == (503, True)
-    assert f"RandomnessError at {__file__}:" in caplog.text
-    assert PRIVATE not in caplog.text

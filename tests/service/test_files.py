@@ -99,14 +99,6 @@ def read(name: str, content: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in content.splitlines()]
 
 
-def test_a_small_file_comes_back_in_the_reply(client: Client) -> None:
-    reply = client.upload(b"the fox\nmy doctor\n", name="notes.txt", wait=600)
-    assert reply.status == 200
-    assert reply.body.count(b"\n") == 2
-    assert client.get(reply.headers["location"] + "/card").status == 200
-    client.ask("DELETE", reply.headers["location"])
-
-
 @pytest.mark.parametrize(
     ("query", "said"),
     [
@@ -166,14 +158,6 @@ def test_a_wrong_file_fails_with_its_place_and_without_its_text(
     assert client.ask("DELETE", job).status == 204
 
 
-def test_types_that_a_form_can_send_are_not_taken(client: Client) -> None:
-    for kind in ("text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded"):
-        assert (
-            client.upload(as_csv(), headers={"Content-Type": kind}, name="rows.csv", column="text").status
-            == 415
-        )
-
-
 def test_too_large_a_file_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     with running(make_settings(tmp_path, limits=Limits(file_bytes=1000))) as opened:
         assert opened.upload(b"x" * 2000, name="a.txt").status == 413
@@ -192,16 +176,6 @@ def test_a_file_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
         wait_until(lambda: list((tmp_path / "jobs").iterdir()) == [])
 
 
-def test_folders_are_private_and_the_input_goes_when_the_work_ends(tmp_path: Path) -> None:
-    with running(make_settings(tmp_path)) as opened:
-        reply = opened.send(wait=600)
-        folder = tmp_path / "jobs" / reply.headers["location"].removeprefix("/jobs/")
-        for path in (tmp_path / "jobs", folder):
-            assert stat.S_IMODE(path.stat().st_mode) == 0o700
-        wait_until(lambda: not (folder / "input.csv").exists())
-        assert not [path for path in folder.iterdir() if b"zorblatt" in path.read_bytes()]
-
-
 @pytest.mark.parametrize("column", ["text", "absent"], ids=["done", "failed"])
 def test_the_input_is_deleted_at_once_when_the_work_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str
@@ -212,7 +186,10 @@ def test_the_input_is_deleted_at_once_when_the_work_ends(
     with running(make_settings(tmp_path)) as opened:
         job = opened.upload(as_csv(), name="rows.csv", column=column).json()["id"]
         opened.wait_for(job)
-        wait_until(lambda: not (tmp_path / "jobs" / job / "input.csv").exists())
+        folder = tmp_path / "jobs" / job
+        wait_until(lambda: not (folder / "input.csv").exists())
+        assert [stat.S_IMODE(path.stat().st_mode) for path in (folder.parent, folder)] == [0o700] * 2
+        assert not [path for path in folder.iterdir() if b"zorblatt" in path.read_bytes()]
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o750, 0o710, 0o720, 0o705, 0o701])

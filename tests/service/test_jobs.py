@@ -4,7 +4,6 @@ room."""
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import shutil
 import signal
@@ -18,16 +17,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from deniable.errors import DeniableError, KeyFileError, MalformedEmbedding, ResumeError, WorkerLost
+from deniable.atomic import beside
+from deniable.errors import KeyFileError, MalformedEmbedding, ResumeError, WorkerLost
 from deniable.mechanisms.base import NearestWord
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.noise.key_file import write_new_key
+from deniable.release.card import ENDING as CARD
+from deniable.release.card import card_from
 from deniable.service import files, jobs
 from deniable.service.job_folder import JobFile, JobFolder, State, StateFile
-from deniable.service.messages import Choice
+from deniable.service.messages import LOGGED, UploadQuery
 from deniable.service.rules import Rules
-from deniable.service.settings import Allowed, Limits
-from tests.service.running import OCTETS, ROWS, Process, allowed, held, make_settings, running, wait_until
+from deniable.service.settings import Limits, Settings
+from tests.service.running import OCTETS, ROWS, Process, allowed, make_settings, running, wait_until
 
 
 def test_a_job_that_is_cut_off_goes_on_after_a_restart(tmp_path: Path) -> None:
@@ -59,41 +61,46 @@ def test_a_job_that_is_cut_off_goes_on_after_a_restart(tmp_path: Path) -> None:
     assert b"doctor" not in first.log.read_bytes()
 
 
+Waiting = tuple[jobs.JobStore, JobFolder]
+
+
+def submitted(settings: Settings, content: bytes = b"the doctor xqzzy\n", **query: Any) -> Waiting:
+    """Return a job that nobody works on yet."""
+    store = jobs.JobStore(Rules(settings))
+    job = store.begin(len(content))
+    asked = JobFile(query=UploadQuery(name="a.txt", **query), created=0.0)
+    job.input(asked).write_bytes(content)
+    return store, store.submit(job, asked)
+
+
+def problem_of(job: JobFolder) -> str:
+    """Return why a job failed, with nothing left of it but that."""
+    assert job.state.state == "failed"
+    assert sorted(path.name for path in job.path.iterdir()) == ["job.json", "state.json"]
+    return str(job.state.error)
+
+
 def test_a_job_that_ends_its_process_again_and_again_is_given_up(tmp_path: Path) -> None:
-    with held(make_settings(tmp_path)) as opened:
-        job = opened.send().json()["id"]
-    (tmp_path / "jobs" / job / "state.json").write_bytes(
-        msgspec.json.encode(StateFile(state="working", attempts=3))
-    )
-    with running(make_settings(tmp_path)) as opened:
-        told = opened.wait_for(job)
-        assert (told["state"], "several times" in told["error"]) == ("failed", True)
-        wait_until(lambda: not (tmp_path / "jobs" / job / "input.csv").exists())
+    store, job = submitted(make_settings(tmp_path))
+    job.note(StateFile(state="working", attempts=3))
+    store.attempt(job)
+    assert "several times" in problem_of(job)
 
 
-def test_a_job_that_the_operator_does_not_allow_any_more_is_refused(tmp_path: Path) -> None:
-    with held(make_settings(tmp_path)) as opened:
-        job = opened.send(epsilon=9).json()["id"]
-    with running(make_settings(tmp_path, release=allowed(max_epsilon=7))) as opened:
-        told = opened.wait_for(job)
-        assert (told["state"], "at most 7" in told["error"]) == ("failed", True)
-        assert opened.get(f"/jobs/{job}/output").status == 422
+CHANGED: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"epsilon": 3.0, "max_epsilon": 3.0}, {"epsilon": 8.0}),
+    ({"epsilon": 8.0}, {"epsilon": 3.0}),
+    ({"unknown": "redact"}, {}),
+    ({}, {"record_epsilon": 50.0}),
+    ({"mechanisms": ("vickrey",)}, {}),
+    ({"mechanisms": ("vickrey",)}, {"mechanisms": ("vickrey",), "options": {"vickrey": {"t": 0.25}}}),
+    ({"key_file": "key"}, {"key_file": "other"}),
+    ({"key_file": "key"}, {}),
+    ({}, {"keep_words": "words"}),
+]
 
 
-@pytest.mark.parametrize(
-    ("then", "now"),
-    [
-        ({"epsilon": 3.0, "max_epsilon": 3.0}, {"epsilon": 8.0}),
-        ({"epsilon": 8.0}, {"epsilon": 3.0}),
-        ({"unknown": "redact"}, {}),
-        ({}, {"record_epsilon": 50.0}),
-        ({"mechanisms": ("vickrey",)}, {}),
-        ({"mechanisms": ("vickrey",)}, {"mechanisms": ("vickrey",), "options": {"vickrey": {"t": 0.25}}}),
-        ({"key_file": "key"}, {"key_file": "other"}),
-        ({"key_file": "key"}, {}),
-        ({}, {"keep_words": "words"}),
-    ],
-)
+@pytest.mark.parametrize(("then", "now"), CHANGED)
 def test_a_waiting_job_is_not_released_by_other_settings(
     tmp_path: Path, then: dict[str, Any], now: dict[str, Any]
 ) -> None:
@@ -101,57 +108,45 @@ def test_a_waiting_job_is_not_released_by_other_settings(
         write_new_key(tmp_path / name)
     (tmp_path / "words").write_text("doctor\n")
 
-    def release(given: dict[str, Any]) -> Allowed:
-        values: dict[str, Any] = {
-            name: str(tmp_path / value) if name in ("key_file", "keep_words") else value
-            for name, value in given.items()
-        }
-        return allowed(**values)
+    def settings(given: dict[str, Any]) -> Settings:
+        paths = {name: str(tmp_path / given[name]) for name in ("key_file", "keep_words") if name in given}
+        return make_settings(tmp_path, release=allowed(**given | paths))
 
-    with held(make_settings(tmp_path, release=release(then))) as opened:
-        job = opened.upload(b"the doctor xqzzy\n", name="a.txt").json()["id"]
-    with running(make_settings(tmp_path, release=release(now))) as opened:
-        told = opened.wait_for(job)
-        assert (told["state"], "settings of this service have changed" in told["error"]) == (
-            "failed",
-            True,
-        ), told
-        assert opened.get(f"/jobs/{job}/output").status == 422
-        wait_until(lambda: not list((tmp_path / "jobs" / job).glob("input*")))
+    _, job = submitted(settings(then))
+    jobs.JobStore(Rules(settings(now))).attempt(job)
+    assert "settings of this service have changed" in problem_of(job)
+
+
+def test_a_job_that_the_operator_does_not_allow_any_more_is_refused(tmp_path: Path) -> None:
+    _, job = submitted(make_settings(tmp_path), epsilon=9.0)
+    jobs.JobStore(Rules(make_settings(tmp_path, release=allowed(max_epsilon=7)))).attempt(job)
+    assert "at most 7" in problem_of(job)
+
+
+def test_a_job_that_does_not_say_its_settings_is_not_released(tmp_path: Path) -> None:
+    store, job = submitted(make_settings(tmp_path))
+    asked = msgspec.structs.replace(job.asked, settings="")
+    (job.path / "job.json").write_bytes(msgspec.json.encode(asked))
+    store.attempt(job)
+    assert "have changed" in problem_of(job)
 
 
 def test_a_waiting_job_is_released_when_its_own_settings_stayed(tmp_path: Path) -> None:
-    with held(make_settings(tmp_path, release=allowed(epsilon=3))) as opened:
-        job = opened.send(epsilon=5, unknown="redact").json()["id"]
-    with running(
-        make_settings(tmp_path, release=allowed(epsilon=4, max_epsilon=5, unknown="redact"))
-    ) as opened:
-        assert opened.wait_for(job)["state"] == "done"
-        assert opened.get(f"/jobs/{job}/card").json()["epsilon_per_word"] == 5
+    _, job = submitted(make_settings(tmp_path, release=allowed(epsilon=3)), epsilon=5.0, unknown="redact")
+    release = allowed(epsilon=4, max_epsilon=5, unknown="redact")
+    jobs.JobStore(Rules(make_settings(tmp_path, release=release))).attempt(job)
+    assert job.state.state == "done"
+    assert card_from(beside(job.output(job.asked), CARD)).epsilon == 5
 
 
 def test_a_job_that_waited_and_one_that_arrives_are_worked_on_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with held(make_settings(tmp_path)) as opened:
-        job = opened.send().json()["id"]
+    _, job = submitted(make_settings(tmp_path))
     monkeypatch.setattr(jobs, "SECONDS_BETWEEN_LOOKS", 300.0)
     with running(make_settings(tmp_path)) as opened:
-        assert opened.wait_for(job)["state"] == "done"
+        assert opened.wait_for(job.id)["state"] == "done"
         assert opened.send(wait=600).status == 200
-
-
-def test_a_job_that_does_not_say_its_settings_is_not_released(tmp_path: Path) -> None:
-    with held(make_settings(tmp_path)) as opened:
-        job = opened.send().json()["id"]
-    asked = tmp_path / "jobs" / job / "job.json"
-    asked.write_text(
-        json.dumps(
-            {name: value for name, value in json.loads(asked.read_text()).items() if name != "settings"}
-        )
-    )
-    with running(make_settings(tmp_path)) as opened:
-        assert opened.wait_for(job)["state"] == "failed"
 
 
 @pytest.mark.parametrize("note", ["job.json", "state.json"])
@@ -199,59 +194,33 @@ def test_a_job_that_cannot_be_read_stops_no_other_and_loses_its_input(
         ResumeError("{folder}/x", "p"),
         MalformedEmbedding("{folder}/e", "p"),
         WorkerLost("p {folder}"),
+        RuntimeError(f"{ROWS[0]}"),
+        OSError(5, "zorblattsecret"),
     ],
 )
-def test_what_fails_in_a_job_shows_nothing_of_this_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: DeniableError
+def test_what_fails_in_a_job_is_logged_by_its_place_and_shows_nothing_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     def fail(*_: Any, **__: Any) -> Any:
-        error.args = (str(error).replace("{folder}", str(tmp_path)),)
+        if not isinstance(error, OSError):
+            error.args = (str(error).replace("{folder}", str(tmp_path)),)
         raise error
 
+    store, job = submitted(make_settings(tmp_path))
     monkeypatch.setattr(jobs, "Job", fail)
-    with running(make_settings(tmp_path)) as opened:
-        reply = opened.send(wait=600)
-    assert (reply.status, reply.error) == (
-        422,
-        "something went wrong here; the operator finds the place in the log",
-    )
-    assert f"{type(error).__name__} at " in caplog.text
+    store.attempt(job)
+    assert problem_of(job) in (LOGGED, "the file could not be read or written")
+    assert f"{type(error).__name__} at {__file__}:" in caplog.text
     assert "jobs.py:" in caplog.text
     assert "zorblatt" not in caplog.text
 
 
-def test_a_key_file_that_is_gone_is_not_named_to_the_sender(tmp_path: Path) -> None:
-    write_new_key(tmp_path / "key")
-    with running(make_settings(tmp_path, release=allowed(key_file=str(tmp_path / "key")))) as opened:
-        (tmp_path / "key").unlink()
-        reply = opened.send(record_id="id", wait=600)
-        assert reply.status == 422
-        assert str(tmp_path) not in reply.error
-        assert "key" not in reply.error
-
-
 def test_an_unknown_word_is_told_by_its_place(tmp_path: Path) -> None:
-    with running(make_settings(tmp_path, release=allowed(unknown="error"))) as opened:
-        reply = opened.upload(b"the fox\nmy zorblattsecret\n", name="a.txt", wait=600)
-        assert (reply.status, "record 2, word 2" in reply.error, "zorblatt" in reply.error) == (
-            422,
-            True,
-            False,
-        )
-
-
-@pytest.mark.parametrize("error", [RuntimeError(f"{ROWS[0]}"), OSError(5, "zorblattsecret")])
-def test_what_goes_wrong_in_a_job_is_logged_by_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
-) -> None:
-    def fail(*_: Any, **__: Any) -> Any:
-        raise error
-
-    monkeypatch.setattr(jobs, "Job", fail)
-    with running(make_settings(tmp_path)) as opened:
-        assert opened.send(wait=600).status == 422
-    assert f"{type(error).__name__} at {__file__}:" in caplog.text
-    assert "zorblatt" not in caplog.text
+    settings = make_settings(tmp_path, release=allowed(unknown="error"))
+    store, job = submitted(settings, b"the fox\nmy zorblattsecret\n")
+    store.attempt(job)
+    assert "record 2, word 2" in (problem := problem_of(job))
+    assert "zorblatt" not in problem
 
 
 MANY_ROWS = b"id,text\n" + b"".join(
@@ -288,25 +257,11 @@ def test_a_job_that_is_worked_on_can_be_deleted(
 def test_a_job_that_was_to_be_deleted_is_not_released_after_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with held(make_settings(tmp_path)) as opened:
-        job = opened.send().json()["id"]
-    JobFolder(tmp_path / "jobs" / job).cancel()
+    _, job = submitted(make_settings(tmp_path))
+    job.cancel()
     monkeypatch.setattr(jobs, "Job", lambda *_, **__: pytest.fail("it was worked on"))
     with running(make_settings(tmp_path)):
-        wait_until(lambda: not (tmp_path / "jobs" / job).exists())
-
-
-@pytest.mark.parametrize("worked", [0.0, 1000.0])
-def test_a_job_that_works_for_too_long_fails(tmp_path: Path, worked: float) -> None:
-    limit = 999.0 if worked else 0.2
-    with held(make_settings(tmp_path)) as opened:
-        job = opened.upload(MANY_ROWS, name="rows.csv", column="text").json()["id"]
-    folder = JobFolder(tmp_path / "jobs" / job)
-    folder.note(StateFile(state="working", attempts=1, seconds=worked))
-    with running(make_settings(tmp_path, limits=Limits(job_seconds=limit))) as opened:
-        told = opened.wait_for(job)
-        assert (told["state"], "longer than the operator allows" in told["error"]) == ("failed", True)
-        wait_until(lambda: sorted(path.name for path in folder.path.iterdir()) == ["job.json", "state.json"])
+        wait_until(lambda: not job.path.exists())
 
 
 ONE_TEXT = b"the fox " * 5_000
@@ -335,26 +290,11 @@ def on_drawing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]]
 
 
 @pytest.fixture
-def waiting(tmp_path: Path) -> tuple[jobs.JobStore, JobFolder]:
-    """A job of one long text that nobody works on yet."""
-    store = jobs.JobStore(Rules(make_settings(tmp_path, limits=Limits(job_seconds=3_600.0))))
-    job = store.begin(len(ONE_TEXT))
-    asked = JobFile(
-        name="a.txt",
-        ending=".txt",
-        choice=Choice(),
-        columns=(),
-        record_id=None,
-        delimiter=None,
-        header=True,
-        encoding="utf-8",
-        created=0.0,
-    )
-    job.input(asked).write_bytes(ONE_TEXT)
-    return store, store.submit(job, asked)
+def waiting(tmp_path: Path) -> Waiting:
+    """A job of one long text."""
+    return submitted(make_settings(tmp_path, limits=Limits(job_seconds=3_600.0)), ONE_TEXT)
 
 
-Waiting = tuple[jobs.JobStore, JobFolder]
 OnDrawing = Callable[[Callable[[], None]], list[int]]
 
 
@@ -372,23 +312,19 @@ def test_a_job_is_deleted_inside_a_text(waiting: Waiting, on_drawing: OnDrawing)
     assert len(drawn) == 1
 
 
+@pytest.mark.parametrize(("before", "now"), [(0.0, 4_000.0), (3_000.0, 700.0)])
 def test_a_job_that_works_for_too_long_fails_inside_a_text(
-    waiting: Waiting, on_drawing: OnDrawing, monkeypatch: pytest.MonkeyPatch
+    waiting: Waiting, on_drawing: OnDrawing, monkeypatch: pytest.MonkeyPatch, before: float, now: float
 ) -> None:
+    """What an earlier run worked counts too."""
     store, job = waiting
-    now = time.monotonic()
-    drawn = on_drawing(
-        lambda: monkeypatch.setattr(
-            jobs, "time", SimpleNamespace(monotonic=lambda: now + 4_000.0, time=time.time)
-        )
-    )
+    job.note(StateFile(state="working", attempts=1, seconds=before))
+    begun = time.monotonic()
+    later = SimpleNamespace(monotonic=lambda: begun + now, time=time.time)
+    drawn = on_drawing(lambda: monkeypatch.setattr(jobs, "time", later))
     store.attempt(job)
-    assert (job.state.state, "longer than the operator allows, 3600 seconds" in str(job.state.error)) == (
-        "failed",
-        True,
-    )
+    assert "longer than the operator allows, 3600 seconds" in problem_of(job)
     assert len(drawn) == 1
-    assert sorted(path.name for path in job.path.iterdir()) == ["job.json", "state.json"]
 
 
 def test_a_service_that_ends_does_not_wait_for_the_end_of_a_text(

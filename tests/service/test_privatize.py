@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from deniable import Keyed, Multivariate, Privatizer, Release
 from deniable.embeddings.embedding import Embedding
+from deniable.errors import RandomnessError
 from deniable.noise.encoding import RecordId
 from deniable.noise.key_file import write_new_key
 from deniable.service.app import Service
@@ -151,6 +152,7 @@ def test_whatever_is_sent_is_answered_or_refused(client: Client, content: Any, p
     assert reply.status == 200 or set(reply.json()) == {"error"}
 
 
+@pytest.mark.parametrize("path", ["/privatize", "/files?name=rows.csv&column=text"])
 @pytest.mark.parametrize(
     "kind",
     [
@@ -161,8 +163,8 @@ def test_whatever_is_sent_is_answered_or_refused(client: Client, content: Any, p
         "application/json; charset=latin-1",
     ],
 )
-def test_only_json_is_taken(client: Client, kind: str) -> None:
-    reply = client.ask("POST", "/privatize", b'{"text": "a"}', {"Content-Type": kind} if kind else {})
+def test_types_that_a_form_can_send_are_not_taken(client: Client, kind: str, path: str) -> None:
+    reply = client.ask("POST", path, b'{"text": "a"}', {"Content-Type": kind} if kind else {})
     assert reply.status == 415
 
 
@@ -458,25 +460,28 @@ def test_a_query_that_is_not_allowed_is_refused(client: Client) -> None:
         assert client.ask("POST", f"/privatize/stream{query}", b"", NDJSON).status == 422
 
 
-def test_what_fails_inside_says_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(("error", "status"), [(RuntimeError(PRIVATE), 500), (RandomnessError(PRIVATE), 503)])
+def test_what_fails_inside_is_logged_by_its_place_and_says_nothing(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    status: int,
 ) -> None:
     def fail(*_: Any, **__: Any) -> Any:
-        raise RuntimeError(PRIVATE)
+        raise error
 
     settings = make_settings(tmp_path)
     service = Service(settings)
     monkeypatch.setattr(Privatizer, "many", fail)
     with running(settings, service) as opened:
         reply = opened.post("/privatize", text=PRIVATE)
-        assert (reply.status, PRIVATE in reply.body.decode()) == (500, False)
-        assert stream_fails(opened)
-    assert "RuntimeError" in caplog.text
+        assert (reply.status, "in the log" in reply.error, PRIVATE in reply.error) == (status, True, False)
+        line = b'{"text": "the fox"}\n'
+        if status == 500:  # a stream ends without its end: no client takes it for whole
+            with pytest.raises(http.client.IncompleteRead):
+                opened.ask("POST", "/privatize/stream", line, NDJSON)
+        else:
+            assert b"in the log" in opened.ask("POST", "/privatize/stream", line, NDJSON).body
+    assert f"{type(error).__name__} at {__file__}:" in caplog.text
     assert PRIVATE not in caplog.text
-
-
-def stream_fails(client: Client) -> bool:
-    """A stream whose release fails ends without its end: no client takes it for whole."""
-    with pytest.raises(http.client.IncompleteRead):
-        client.ask("POST", "/privatize/stream", b'{"text": "the fox"}\n', NDJSON)
-    return True

@@ -90,9 +90,6 @@ def privatize(
 def _check_others(split: Dataset, roles: Roles, release: Release) -> None:
     """Check that the columns beside the released one were named or look harmless, and warn of what may be
     private.
-
-    :raises UndecidedColumns: otherwise.
-    :raises InvalidParameter: if a role names a column that is not there.
     """
     for role, names in (("drop", roles.drop), ("keep", roles.keep)):
         if missing := [name for name in names if name not in split.column_names]:
@@ -118,10 +115,7 @@ def _values(values: list[Any], feature: Any) -> list[Any]:
 
 
 def _check_unique(splits: Iterable[Dataset], record_id: str) -> None:
-    """Do nothing if no two rows have one id, over all splits: equal words of both would be released as equal.
-
-    :raises InvalidParameter: otherwise.
-    """
+    """Check that no two rows have one id, over all splits: equal words of both would be released as equal."""
     seen = UniqueIds()
     parts = (
         part

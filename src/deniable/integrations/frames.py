@@ -81,11 +81,7 @@ def privatize(
 def _decide(
     table: Any, present: list[Hashable], roles: dict[str, Sequence[Hashable]], private: Privatizer
 ) -> None:
-    """Check that what stays as it is was named or looks harmless, and warn of what may be private.
-
-    :raises UndecidedColumns: otherwise.
-    :raises InvalidParameter: if a role names what is not there, or a column has two roles.
-    """
+    """Check that what stays as it is was named or looks harmless, and warn of what may be private."""
     from deniable.records.deciding import JUDGED, judge_table
 
     first = table.slice(0, JUDGED) if hasattr(table, "set_column") else table.head(JUDGED)

@@ -60,10 +60,7 @@ class Service:
     """All parts of a service, in one process."""
 
     def __init__(self, settings: Settings, *, rules: Rules | None = None, together: bool = True) -> None:
-        """Open the embeddings and prepare everything; ``rules`` are given where they were made before.
-
-        :raises DeniableError: if an embedding, the key or the folder of jobs cannot be used.
-        """
+        """Open the embeddings and prepare everything; ``rules`` are given where they were made before."""
         self.settings, self.metrics = settings, Metrics()
         self.rules = Rules(settings) if rules is None else rules
         self.batcher = Batcher(together=together, shared=self.metrics.shared.inc)

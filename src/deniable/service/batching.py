@@ -93,12 +93,7 @@ class Batcher:
     async def release(
         self, prepared: Prepared, texts: Texts, names: Names, *, seconds: float | None = None
     ) -> list[str | None]:
-        """Return the texts with every word replaced, in order; all names must differ where they have to.
-
-        :raises DeniableError: if they cannot be released; others in the same batch are.
-        :raises Refused: if they are not released within ``seconds``; it says whether their own length is the
-            reason, or only others before them.
-        """
+        """Return the texts with every word replaced, in order; all names must differ where they have to."""
         answer: asyncio.Future[list[str | None]] = asyncio.get_running_loop().create_future()
         one = Waiting(prepared=prepared, texts=texts, names=names, answer=answer, ends=_ends(texts))
         lane = int(any(_size(text) > _PIECE for text in texts))

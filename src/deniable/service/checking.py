@@ -34,9 +34,6 @@ def look_into(path: Path, layout: Layout, embedding: Embedding, *, find_encoding
 
     The encoding is found if it is asked for; the mark between cells is found where the file's name says csv
     and another one is more frequent in its first row.
-
-    :raises RecordError: if the file cannot be read.
-    :raises InvalidParameter: if it does not fit the layout.
     """
     if (
         find_encoding

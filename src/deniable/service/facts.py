@@ -171,10 +171,7 @@ class Facts:
         return (await self._rules.ready(choice)).private.mechanism
 
     async def _in_thread(self, name: str, work: Callable[[], Result]) -> Result:
-        """Return what the work returns, done by the thread of that name.
-
-        :raises Refused: if too much is waiting, it takes too long, or what was asked for is not allowed.
-        """
+        """Return what the work returns, done by the thread of that name."""
         if self.waiting[name] >= MOST_WAITING:
             raise Refused(503, "too many questions are waiting; try again in a moment", retry=1)
         self.waiting[name] += 1

@@ -17,7 +17,6 @@ from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from deniable.atomic import beside
-from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, RecordError
 from deniable.progress import interrupted_by
@@ -29,7 +28,6 @@ from deniable.service.job_folder import JobFile, JobFolder
 from deniable.service.jobs import JobStore
 from deniable.service.messages import (
     LOGGED,
-    Choice,
     FileQuery,
     Refused,
     UploadQuery,
@@ -64,14 +62,14 @@ class Files:
         if not 0.0 <= query.wait <= LONGEST_WAIT:
             raise Refused(422, f"wait: must be a number of seconds from 0 to {LONGEST_WAIT:g}")
         asked = self._noted(query)
-        if format_of(Path(asked.name)) != "text" and not asked.columns:
+        if format_of(Path(asked.name)) != "text" and not query.column:
             problem = "say which column holds private text; drop and keep say what becomes of the others"
             raise Refused(422, f"column: {problem}")
-        prepared = await self._rules.ready(asked.choice)
-        if asked.decision is not None:
+        prepared = await self._rules.ready(asked.query)
+        if query.decision is not None:
             _check_rehearsable(asked, prepared.release)
         async with self._received(request, asked) as job:
-            if asked.decision is not None and job.input(asked).stat().st_size > MOST_REHEARSED:
+            if query.decision is not None and job.input(asked).stat().st_size > MOST_REHEARSED:
                 raise Refused(413, f"decision: is made here for files of at most {MOST_REHEARSED:,} bytes")
             job = self._store.submit(job, asked)
         return await self._reply(job, query.wait)
@@ -79,7 +77,7 @@ class Files:
     async def check(self, request: Request) -> Response:
         """Look into a file, which is deleted at once."""
         asked = self._noted(read_query(request, FileQuery))
-        embedding = (await self._rules.ready(asked.choice)).private.mechanism.embedding
+        embedding = (await self._rules.ready(asked.query)).private.mechanism.embedding
         async with self._received(request, asked) as job:
             try:
                 return json_reply(await self._looked_into(job.input(asked), asked, embedding))
@@ -95,7 +93,9 @@ class Files:
 
         def look() -> CheckReply:
             with interrupted_by(stop):
-                return look_into(path, asked.layout(path), embedding, find_encoding=asked.encoding is None)
+                return look_into(
+                    path, asked.layout(path), embedding, find_encoding=asked.query.encoding is None
+                )
 
         try:
             async with asyncio.timeout(self._limits.seconds):
@@ -162,34 +162,12 @@ class Files:
         return json_reply(self._store.describe(job), status=202)
 
     def _noted(self, query: FileQuery) -> JobFile:
-        """Return what is noted about a file and how to read it.
-
-        :raises Refused: if the format cannot be determined, or something does not fit it.
-        """
+        """Return what is noted about a file and how to read it."""
         if format_of(Path(query.name)) is None or "." not in query.name or query.name.endswith("\n"):
             raise Refused(422, f"name: its ending must tell the format: {_ENDINGS}, .xz, .bz2 or .zst")
-        suffixes = Path(query.name).suffixes[-2:]
-        packed = suffixes[-1].lower() in COMPRESSION_ENDINGS
-        asked = JobFile(
-            name=query.name,
-            ending="".join(suffixes if packed else suffixes[-1:]).lower(),
-            choice=Choice(**{name: getattr(query, name) for name in Choice.__struct_fields__}),
-            delimiter=query.delimiter,
-            header=query.header,
-            encoding=query.encoding,
-            created=time.time(),
-        )
-        if isinstance(query, UploadQuery):
-            asked = msgspec.structs.replace(
-                asked,
-                columns=tuple(query.column),
-                drop=tuple(query.drop),
-                keep=tuple(query.keep),
-                keep_sheets=tuple(query.keep_sheet),
-                record_id=query.record_id,
-                decision=query.decision,
-            )
-        if asked.record_id is not None and not self._rules.keyed:
+        known = query if isinstance(query, UploadQuery) else UploadQuery(**msgspec.structs.asdict(query))
+        asked = JobFile(query=known, created=time.time())
+        if known.record_id is not None and not self._rules.keyed:
             raise Refused(422, "record_id: means something only where the service draws from a key")
         try:
             asked.layout(Path(f"input{asked.ending}"))
@@ -248,10 +226,7 @@ class Files:
 
 
 def _check_rehearsable(asked: JobFile, release: Release) -> None:
-    """Check that a decision can be made about a file: attackers read all of it at once.
-
-    :raises Refused: if not.
-    """
+    """Check that a decision can be made about a file: attackers read all of it at once."""
     if asked.ending.lstrip(".") not in _REHEARSED:
         raise Refused(422, f"decision: is made here for {', '.join(_REHEARSED)}; use `deniable release`")
     if (release.record_epsilon, release.unknown, release.consistent) != (None, "perturb", False):

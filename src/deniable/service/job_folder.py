@@ -20,8 +20,9 @@ from typing import Literal, TypeVar
 import msgspec
 
 from deniable.atomic import beside, lock, write_whole
+from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
 from deniable.records.formats.layout import Layout, Roles, make_layout, released_name
-from deniable.service.messages import Choice, DecisionWanted, Refused, resolve
+from deniable.service.messages import Refused, UploadQuery, resolve
 from deniable.service.replies import JobReply
 
 State = Literal["waiting", "working", "done", "failed"]
@@ -38,40 +39,45 @@ UNREADABLE = "what was noted about this job cannot be read; send the file again"
 
 
 class JobFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked for. ``name`` is the file's name as its sender has it, ``ending`` what tells its format.
+    """What was asked for, and when.
 
     ``settings`` is a digest of all that the release depends on, as it was when the file was sent: what the
     sender left out was the operator's choice at that time, and only by that choice may the file be released
     later.
     """
 
-    name: str
-    ending: str
-    choice: Choice
-    columns: tuple[str, ...] = ()
-    record_id: str | None = None
-    delimiter: str | None
-    header: bool
-    encoding: str | None
+    query: UploadQuery
     created: float
-    drop: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    keep_sheets: tuple[str, ...] = ()
-    decision: DecisionWanted | None = None
     settings: str = ""
 
-    def layout(self, path: Path) -> Layout:
-        """Return how the records lie in the file.
+    @property
+    def name(self) -> str:
+        """The file's name as its sender has it."""
+        return self.query.name
 
-        :raises InvalidParameter: if the format cannot be determined, or something does not fit it.
-        """
+    @property
+    def ending(self) -> str:
+        """What tells the file's format, and its compression."""
+        suffixes = Path(self.name).suffixes[-2:]
+        packed = suffixes[-1].lower() in COMPRESSION_ENDINGS
+        return "".join(suffixes if packed else suffixes[-1:]).lower()
+
+    def layout(self, path: Path) -> Layout:
+        """Return how the records lie in the file."""
+        query = self.query
+        roles = Roles(
+            text=tuple(query.column),
+            drop=tuple(query.drop),
+            keep=tuple(query.keep),
+            keep_sheets=tuple(query.keep_sheet),
+        )
         return make_layout(
             path,
-            roles=Roles(text=self.columns, drop=self.drop, keep=self.keep, keep_sheets=self.keep_sheets),
-            delimiter=self.delimiter,
-            header=self.header,
-            encoding=self.encoding or "utf-8",
-            record_id=self.record_id,
+            roles=roles,
+            delimiter=query.delimiter,
+            header=query.header,
+            encoding=query.encoding or "utf-8",
+            record_id=query.record_id,
         )
 
 
@@ -109,10 +115,7 @@ class JobFolder:
 
     @property
     def asked(self) -> JobFile:
-        """What was asked for.
-
-        :raises Refused: if it cannot be read any more.
-        """
+        """What was asked for."""
         return _read(self.path / "job.json", JobFile)
 
     @property
@@ -146,7 +149,7 @@ class JobFolder:
 
     def output(self, asked: JobFile) -> Path:
         """Return where the output lies once it is whole."""
-        if asked.decision is not None:
+        if asked.query.decision is not None:
             return self.decided / "hand-over" / released_name(f"released{asked.ending}")
         return self.path / released_name(f"output{asked.ending}")
 
@@ -154,7 +157,7 @@ class JobFolder:
         """Return where the receipt lies."""
         output = self.output(asked)
         return beside(
-            output if asked.decision is None else self.decided / "keep" / output.name, ".receipt.json"
+            output if asked.query.decision is None else self.decided / "keep" / output.name, ".receipt.json"
         )
 
     @property
@@ -188,8 +191,6 @@ class JobFolder:
 def _read(path: Path, kind: type[Noted]) -> Noted:
     """Return what a file says. That there is none, or that the system cannot open it just now, is an error of
     its own.
-
-    :raises Refused: if it says nothing that can be understood, now or later.
     """
     try:
         with path.open("rb") as file:

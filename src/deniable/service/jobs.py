@@ -75,10 +75,7 @@ class JobStore:
     """All jobs of a service, and the thread of this process that works on them."""
 
     def __init__(self, rules: Rules) -> None:
-        """Make the folder of all jobs.
-
-        :raises InvalidParameter: if it cannot be used.
-        """
+        """Make the folder of all jobs."""
         self._rules, self._settings, self.limits = rules, rules.settings, rules.settings.limits
         self.root = rules.settings.jobs_folder
         prepare_folder(self.root)
@@ -97,10 +94,7 @@ class JobStore:
             self._thread.join(timeout=30.0)
 
     def begin(self, size: int) -> JobFolder:
-        """Return a new folder to upload into; a size that is not known is 0.
-
-        :raises Refused: if there are too many jobs, or there is no room for what is to come.
-        """
+        """Return a new folder to upload into; a size that is not known is 0."""
         jobs = self._folders(uploads=True)
         if sum(1 for job in jobs if job.is_upload or not _has_ended(job)) >= self.limits.jobs:
             raise Refused(429, "there are too many jobs; wait until one is done", retry=10)
@@ -115,10 +109,7 @@ class JobStore:
         return job
 
     def check_room(self, size: int, received: int = 0) -> None:
-        """Check that there is room for a file of that size or more and its release; a part was received.
-
-        :raises Refused: if there is not.
-        """
+        """Check that there is room for a file of that size or more and its release; a part was received."""
         size = max(size, received)
         whole = TIMES_THE_INPUT * size
         if whole > self.limits.kept_bytes:
@@ -140,11 +131,8 @@ class JobStore:
         return taken > self.limits.kept_bytes
 
     def submit(self, job: JobFolder, asked: JobFile) -> JobFolder:
-        """Give an uploaded job its name, so that it is worked on, with the settings that hold now.
-
-        :raises Refused: if it is more than the operator allows.
-        """
-        private = self._rules.prepare(self._rules.release(asked.choice)).private
+        """Give an uploaded job its name, so that it is worked on, with the settings that hold now."""
+        private = self._rules.prepare(self._rules.release(asked.query)).private
         digest = settings_digest(private, asked.layout(job.input(asked)))
         asked = msgspec.structs.replace(asked, settings=digest)
         write_whole(job.path / "job.json", msgspec.json.encode(asked).decode())
@@ -154,20 +142,14 @@ class JobStore:
         return named
 
     def find(self, job_id: str) -> JobFolder:
-        """Return a job.
-
-        :raises Refused: if there is none of that id, or none any more.
-        """
+        """Return a job."""
         path = self.root / job_id
         if not JOB_ID.fullmatch(job_id) or not path.is_dir():
             raise Refused(404, _NO_JOB)
         return JobFolder(path)
 
     def describe(self, job: JobFolder) -> JobReply:
-        """Return what its sender may know about a job.
-
-        :raises Refused: if it was deleted just now.
-        """
+        """Return what its sender may know about a job."""
         try:
             state, asked = job.state, job.asked
         except FileNotFoundError:
@@ -185,8 +167,6 @@ class JobStore:
     def delete(self, job: JobFolder) -> bool:
         """Delete a job, and return whether it is gone; one that is worked on is told to stop, and deleted as
         soon as it does.
-
-        :raises Refused: if that cannot be noted, or something of it cannot be deleted.
         """
         until = time.monotonic() + SECONDS_TO_LET_GO
         while True:
@@ -206,10 +186,7 @@ class JobStore:
             time.sleep(_SECONDS_BETWEEN_TRIES)
 
     def _remove(self, job: JobFolder) -> None:
-        """Delete a folder, all of it that can be deleted.
-
-        :raises Refused: if something is left.
-        """
+        """Delete a folder, all of it that can be deleted."""
         shutil.rmtree(job.path, ignore_errors=True)
         try:
             if job.path.exists():
@@ -246,10 +223,7 @@ class JobStore:
             log_without_text(error)
 
     def attempt(self, job: JobFolder) -> None:
-        """Work on a job, if it has not ended and nobody else does.
-
-        :raises CutOff: if the service ends.
-        """
+        """Work on a job, if it has not ended and nobody else does."""
         if job.state.ended is not None:
             return
         with locked(job) as mine:
@@ -273,7 +247,7 @@ class JobStore:
 
     def _run(self, job: JobFolder) -> None:
         asked = job.asked
-        release = self._rules.release(asked.choice)
+        release = self._rules.release(asked.query)
         private = release.make(embedding=self._rules.embedding_of(release))
         path = job.input(asked)
         layout = asked.layout(path)
@@ -285,7 +259,7 @@ class JobStore:
         working = Working(self, job)
         progress = cast("type[Progress]", working)
         with interrupted_by(working.check):
-            if asked.decision is not None:
+            if asked.query.decision is not None:
                 _decide(job, asked, release, progress)
                 return
             with open_source(path) as source:
@@ -346,28 +320,29 @@ class JobStore:
 
 
 def _decide(job: JobFolder, asked: JobFile, release: Release, progress: type[Progress]) -> None:
-    """Attack rehearsal draws of a file, make the decision page, and release the file if the verdict allows.
-
-    :raises Refused: if it does not.
-    """
+    """Attack rehearsal draws of a file, make the decision page, and release the file if the verdict is so."""
     from deniable.decision.flow import release_file  # attacks are loaded by who asks for them
     from deniable.decision.page import decision_page
 
     if job.output(asked).exists():  # of an attempt that ended before that was noted; nobody has seen it
         shutil.rmtree(job.decided)
     given = {each.name: getattr(release, each.name) for each in dataclasses.fields(release)}
-    risk = asked.choice.risk
+    risk = asked.query.risk
     decision = release_file(
         job.input(asked),
         job.decided,
-        text=asked.columns,
-        drop=asked.drop,
-        keep=asked.keep,
-        record_id=asked.record_id,
-        accept_changes=asked.decision == "changes",
+        text=asked.query.column,
+        drop=asked.query.drop,
+        keep=asked.query.keep,
+        record_id=asked.query.record_id,
+        accept_changes=asked.query.decision == "changes",
         resume=True,
         progress=progress,
-        reading={"delimiter": asked.delimiter, "header": asked.header, "encoding": asked.encoding or "utf-8"},
+        reading={
+            "delimiter": asked.query.delimiter,
+            "header": asked.query.header,
+            "encoding": asked.query.encoding or "utf-8",
+        },
         **given | {"epsilon": release.epsilon if risk is None else None, "risk": risk},
     )
     page = decision_page(dataclasses.replace(decision, source=Path(asked.name)))
@@ -409,9 +384,6 @@ class Working:
     def check(self) -> None:
         """Check that the work may go on. It is asked for every text and every few thousand words, and looks
         now and then.
-
-        :raises CutOff: if the sender had the job deleted, or the service ends.
-        :raises Refused: if the work takes more time or room than it may.
         """
         now, most = time.monotonic(), self._store.limits.job_seconds
         if now - self._checked < SECONDS_BETWEEN_CHECKS:
@@ -438,10 +410,7 @@ class Working:
 
 
 def prepare_folder(root: Path) -> None:
-    """Make the folder of all jobs, or see that it can be used.
-
-    :raises InvalidParameter: if it cannot be made or written to, or others than its owner have access to it.
-    """
+    """Make the folder of all jobs, or see that it can be used."""
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         mode = root.stat().st_mode

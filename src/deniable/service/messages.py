@@ -203,10 +203,7 @@ class Refused(Exception):
 
 
 def decode(content: bytes, kind: type[Wanted]) -> Wanted:
-    """Return the message that this JSON is.
-
-    :raises Refused: if it is none, with what is wrong and no value of it.
-    """
+    """Return the message that this JSON is."""
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError as error:

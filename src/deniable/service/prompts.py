@@ -64,10 +64,7 @@ class Prompts:
     """Serves prompts."""
 
     def __init__(self, rules: Rules, releases: Releases) -> None:
-        """Prepare the finder of identifiers.
-
-        :raises DeniableError: if Presidio is to find them and cannot be used.
-        """
+        """Prepare the finder of identifiers."""
         self._rules, self._releases, self._limits = rules, releases, rules.settings.limits
         self._settings = rules.settings.prompts
         self._passes = self._settings.other_content == "pass"
@@ -178,10 +175,7 @@ class Prompts:
         return StandIns(conversations.secret(name), self._find)
 
     async def _released(self, texts: Sequence[_Text], name: str, stand_ins: StandIns | None) -> list[str]:
-        """Return the texts of a history released, those of plain roles with stand-ins alone.
-
-        :raises Refused: if they cannot be.
-        """
+        """Return the texts of a history released, those of plain roles with stand-ins alone."""
 
         def cut() -> tuple[list[_Cut], list[list[str]]]:
             split = (lambda text: ([text], [])) if stand_ins is None else stand_ins.split
@@ -220,10 +214,7 @@ def _relaxations_of(settings: Settings) -> dict[str, str]:
 
 
 def _texts_of(messages: Sequence[Mapping[str, Any]]) -> tuple[list[_Text], bool]:
-    """Return the texts of messages, and whether there is anything else in them.
-
-    :raises Refused: if something is no message.
-    """
+    """Return the texts of messages, and whether there is anything else in them."""
     texts, other = list[_Text](), False
     for place, message in enumerate(messages):
         role, content = message.get("role"), message.get("content")
@@ -269,10 +260,7 @@ def _is_plain(name: str, value: object) -> bool:
 
 
 def _name(*parts: object) -> str:
-    """Return the name of a conversation, of what a request says about it.
-
-    :raises Refused: if it is too long.
-    """
+    """Return the name of a conversation, of what a request says about it."""
     given = [part if isinstance(part, str) else "" for part in parts]
     if sum(map(len, given)) > _LONGEST_NAME:
         raise Refused(422, f"the name of a conversation has at most {_LONGEST_NAME:,} characters")

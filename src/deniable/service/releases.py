@@ -49,10 +49,7 @@ def json_reply(content: object, status: int = 200, headers: dict[str, str] | Non
 
 
 async def read_body(request: Request, limits: Limits) -> bytes:
-    """Return the body.
-
-    :raises Refused: if it does not come in time, or its sender is gone.
-    """
+    """Return the body."""
     try:
         async with asyncio.timeout(limits.seconds):
             return await request.body()
@@ -63,11 +60,7 @@ async def read_body(request: Request, limits: Limits) -> bytes:
 
 
 async def next_chunk(body: AsyncIterator[bytes], *, due: float, late: str) -> bytes | None:
-    """Return what comes next of a body, by the time ``due`` of the event loop's clock; None at its end.
-
-    :raises Refused: if nothing comes by then; ``late`` says so.
-    :raises ClientDisconnect: if its sender is gone.
-    """
+    """Return what comes next of a body, by the time ``due`` of the event loop's clock; None at its end."""
     try:
         async with asyncio.timeout_at(due):
             return await anext(body)
@@ -170,8 +163,6 @@ class Releases:
     async def groups(self, request: Request) -> AsyncIterator[list[Line]]:
         """Yield the lines that have arrived with their numbers, some at a time; empty ones are counted and
         left out.
-
-        :raises Refused: if a line is too long, or does not come in time.
         """
         rest, number = b"", 0
         body, now = aiter(request.stream()), asyncio.get_running_loop().time
@@ -206,11 +197,7 @@ class Releases:
     async def release(
         self, prepared: Prepared, texts: list[str | None], names: list[RecordName] | None
     ) -> list[str | None]:
-        """Return the texts released.
-
-        :raises UnknownWord: if the policy is to stop at one; the caller knows what its record stands for.
-        :raises Refused: if they cannot be released, or not in time.
-        """
+        """Return the texts released."""
         try:
             return await self._batcher.release(prepared, texts, names, seconds=self._limits.seconds)
         except UnknownWord:
@@ -256,10 +243,7 @@ def _check_different(prepared: Prepared, names: list[RecordName]) -> None:
 
 
 def read_query(request: Request, kind: type[Query]) -> Query:
-    """Return what the query asks for. Lists may be repeated or, for words, separated by commas.
-
-    :raises Refused: if a name is not known or a value is not allowed.
-    """
+    """Return what the query asks for. Lists may be repeated or, for words, separated by commas."""
     many = {field.name for field in msgspec.structs.fields(kind) if "list" in str(field.type)}
     values: dict[str, object] = {}
     for name, value in request.query_params.multi_items():

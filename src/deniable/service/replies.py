@@ -13,11 +13,7 @@ import msgspec
 JobState = Literal["waiting", "working", "done", "failed"]
 
 
-class Reply(msgspec.Struct, kw_only=True):
-    """A reply of JSON."""
-
-
-class PrivatizeReply(Reply, kw_only=True, omit_defaults=True):
+class PrivatizeReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The released ``text`` or ``texts``, the most ε that was spent on each, summed over its words, and the
     card to hand over."""
 
@@ -28,7 +24,7 @@ class PrivatizeReply(Reply, kw_only=True, omit_defaults=True):
     card: dict[str, Any]
 
 
-class GuardrailReply(Reply, kw_only=True, omit_defaults=True):
+class GuardrailReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What LiteLLM is to do: go on with these ``texts``, as it is, or not at all.
 
     ``spent_epsilon`` is the most that was spent on each text, null if its role is not drawn, and
@@ -44,7 +40,7 @@ class GuardrailReply(Reply, kw_only=True, omit_defaults=True):
     relaxations: list[str] | None = None
 
 
-class ColumnReply(Reply):
+class ColumnReply(msgspec.Struct, kw_only=True):
     """One column of a file, with its first values.
 
     ``why`` says what it looks like, if somebody has to say what becomes of it before anything is released.
@@ -60,7 +56,7 @@ class ColumnReply(Reply):
     values: list[str]
 
 
-class CheckReply(Reply):
+class CheckReply(msgspec.Struct, kw_only=True):
     """What is in a file: private, as the file is. ``complete`` says whether all ``records`` were looked at.
 
     ``delimiter`` and ``encoding`` are how it was read. ``sheets`` are those of a workbook beside the first:
@@ -77,7 +73,7 @@ class CheckReply(Reply):
     findings: list[str]
 
 
-class JobReply(Reply):
+class JobReply(msgspec.Struct, kw_only=True):
     """The state of a job. All of it is deleted at ``deleted_at``, in seconds since 1970. ``decision`` says
     whether there is a decision page."""
 
@@ -92,7 +88,7 @@ class JobReply(Reply):
     decision: bool = False
 
 
-class Outcome(Reply):
+class Outcome(msgspec.Struct, kw_only=True):
     """A word that can come out, and how likely."""
 
     word: str
@@ -100,7 +96,7 @@ class Outcome(Reply):
     standard_error: float
 
 
-class Neighbour(Reply):
+class Neighbour(msgspec.Struct, kw_only=True):
     """A near word, its distance, and the bound on the log-likelihood ratio; null where there is none."""
 
     word: str
@@ -108,7 +104,7 @@ class Neighbour(Reply):
     bound: float | None
 
 
-class Explained(Reply):
+class Explained(msgspec.Struct, kw_only=True):
     """What a word becomes, and its neighbourhood (``deniable explain``)."""
 
     word: str
@@ -126,7 +122,7 @@ class Explained(Reply):
     moves: dict[str, Any] | None = None
 
 
-class Point(Reply):
+class Point(msgspec.Struct, kw_only=True):
     """A word in a picture of a neighbourhood."""
 
     word: str
@@ -135,7 +131,7 @@ class Point(Reply):
     probability: float
 
 
-class ExplainReply(Reply):
+class ExplainReply(msgspec.Struct, kw_only=True):
     """A word with the points of a picture of it.
 
     ``noise`` is the radius in it that half of the noise stays within; null where it is not round.
@@ -146,7 +142,7 @@ class ExplainReply(Reply):
     noise: float | None
 
 
-class WordReply(Reply):
+class WordReply(msgspec.Struct, kw_only=True):
     """A word of a text, and its row of shares; unknown words have none."""
 
     word: str
@@ -154,7 +150,7 @@ class WordReply(Reply):
     row: int | None
 
 
-class WordsReply(Reply):
+class WordsReply(msgspec.Struct, kw_only=True):
     """How often each of ``words`` is released unchanged: ``rows`` are shares at each of ``epsilons``; null
     where only draws tell."""
 
@@ -163,7 +159,7 @@ class WordsReply(Reply):
     rows: list[list[float]] | None
 
 
-class Candidate(Reply):
+class Candidate(msgspec.Struct, kw_only=True):
     """A word that could have stood there: how likely it is now that the release is seen, and how likely it
     was before."""
 
@@ -172,7 +168,7 @@ class Candidate(Reply):
     before: float
 
 
-class GuessReply(Reply):
+class GuessReply(msgspec.Struct, kw_only=True):
     """A released word, the likeliest word behind it, and others that could have stood there.
 
     ``others`` is how many words more share the rest; a word with less than a millionth is not counted.
@@ -184,7 +180,7 @@ class GuessReply(Reply):
     others: int
 
 
-class DecodeReply(Reply):
+class DecodeReply(msgspec.Struct, kw_only=True):
     """What a reader of single words makes of a released text, and what that rests on (``by``).
 
     ``factor`` is a proved bound, from the calibration: seeing a released word raises the chance of any guess
@@ -197,7 +193,7 @@ class DecodeReply(Reply):
     factor: float | None
 
 
-class AllowedReply(Reply):
+class AllowedReply(msgspec.Struct, kw_only=True):
     """What clients may ask for."""
 
     embeddings: list[str]
@@ -213,7 +209,7 @@ class AllowedReply(Reply):
     keep_minutes: float
 
 
-class EmbeddingReply(Reply, omit_defaults=True):
+class EmbeddingReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     """An embedding; ``never_released_words`` of the ``source`` never come out."""
 
     name: str
@@ -225,7 +221,7 @@ class EmbeddingReply(Reply, omit_defaults=True):
     source: str = ""
 
 
-class MechanismReply(Reply):
+class MechanismReply(msgspec.Struct, kw_only=True):
     """A mechanism; of each option the ``name``, the ``default`` and the ``help``."""
 
     name: str
@@ -233,7 +229,7 @@ class MechanismReply(Reply):
     options: list[dict[str, Any]]
 
 
-class ErrorReply(Reply):
+class ErrorReply(msgspec.Struct, kw_only=True):
     """Why a request was not served."""
 
     error: str

@@ -65,12 +65,7 @@ class Rules:
     """Holds the embeddings that clients may use, open, and makes what releases their texts."""
 
     def __init__(self, settings: Settings) -> None:
-        """Open the embeddings and prepare their searches.
-
-        :raises EmbeddingNotFound: if one is not installed.
-        :raises InvalidParameter: if a list of words that never come out cannot be read, or leaves no word.
-        :raises KeyFileError: if there is a key file and it cannot be used.
-        """
+        """Open the embeddings and prepare their searches."""
         self.settings, self._release = settings, settings.release
         self.listed = settings.never_released()
         self.embeddings = {
@@ -104,10 +99,7 @@ class Rules:
         return self._release.key_file is not None
 
     def release(self, choice: Choice) -> Release:
-        """Return the release for what a client asks for.
-
-        :raises Refused: if it is more than the operator allows, or not allowed anywhere.
-        """
+        """Return the release for what a client asks for."""
         allowed = self._release
         mechanism = _one_of("mechanism", choice.mechanism, allowed.mechanisms)
         asked = choice.embedding
@@ -142,8 +134,6 @@ class Rules:
     async def ready(self, choice: Choice) -> Prepared:
         """Return what releases texts as a client asks for; a thread of its own makes what nobody asked for
         before.
-
-        :raises Refused: if it is not allowed, or not made in time.
         """
         if choice.risk is None and choice.never_release is None:
             release = self.release(choice)
@@ -163,11 +153,7 @@ class Rules:
         return self._without(str(release.embedding), listed)
 
     def prepare(self, release: Release) -> Prepared:
-        """Return what releases texts by this release, made on first use and kept.
-
-        :raises Refused: if its settings do not go together.
-        :raises DeniableError: if the key or the embedding is not what it was.
-        """
+        """Return what releases texts by this release, made on first use and kept."""
         with self._lock:
             if release in self._prepared:
                 self._prepared.move_to_end(release)

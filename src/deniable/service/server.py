@@ -76,12 +76,7 @@ class _Server(uvicorn.Server):
 
 
 def serve(settings: Settings, *, say: Say) -> None:
-    """Serve until SIGTERM or Ctrl-C; ``say`` is told the address.
-
-    :raises DeniableError: if an embedding, the key, the token or the folder of jobs cannot be used.
-    :raises InvalidParameter: if nothing can listen on the address, or the certificate does not fit its key.
-    :raises WorkerLost: if the processes that are to serve end before they do.
-    """
+    """Serve until SIGTERM or Ctrl-C; ``say`` is told the address."""
     prepare_process()
     _check_certificate(settings)
     prepare_folder(settings.jobs_folder)
@@ -136,10 +131,7 @@ def _run(
 
 
 def _run_several(settings: Settings, rules: Rules, listening: socket.socket) -> None:
-    """Fork the workers and start another one for each that dies, until the service is to end.
-
-    :raises WorkerLost: if several in turn die before they served: the next ones would die too.
-    """
+    """Fork the workers and start another one for each that dies, until the service is to end."""
     folder = tempfile.mkdtemp(prefix="deniable-metrics-")  # numbers only; 0700 as mkdtemp makes it
     os.environ[SEVERAL] = folder
     ending, in_vain = False, 0

@@ -149,34 +149,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return (Path(home) if home else platformdirs.user_data_path("deniable")) / "jobs"
 
     def kept_words(self) -> frozenset[str] | None:
-        """Return the words that are released as they are; None if that is the client's choice.
-
-        :raises InvalidParameter: if their file cannot be read.
-        """
+        """Return the words that are released as they are; None if that is the client's choice."""
         listed = self.release.keep_words
         return None if listed is None else frozenset(read_word_list(listed, name="keep_words"))
 
     def never_released(self) -> NeverRelease:
-        """Return the words that never come out.
-
-        :raises InvalidParameter: if a list cannot be read.
-        """
+        """Return the words that never come out."""
         return NeverRelease.read(self.release.never_release)
 
     def token(self) -> str | None:
-        """Return the token that clients must send; None if there is none.
-
-        :raises InvalidParameter: if its file cannot be read, is open to others, or holds no long line of
-            printable ASCII.
-        """
+        """Return the token that clients must send; None if there is none."""
         return _read_secret("token_file", self.server.token_file, shortest=_SHORTEST_TOKEN)
 
     def upstream_key(self) -> str | None:
-        """Return the key of the API that prompts go to; None if it needs none.
-
-        :raises InvalidParameter: if its file cannot be read, is open to others, or holds no line of printable
-            ASCII.
-        """
+        """Return the key of the API that prompts go to; None if it needs none."""
         return _read_secret("upstream_key_file", self.prompts.upstream_key_file, shortest=1)
 
 
@@ -212,8 +198,6 @@ def read_settings(path: Path | None, **server: Any) -> Settings:
     what the file says.
 
     Paths in the file are relative to its folder.
-
-    :raises InvalidParameter: if the file cannot be read, a key is unknown, or a value is not allowed.
     """
     content: dict[str, Any] = {}
     if path is not None:
@@ -239,10 +223,7 @@ def read_settings(path: Path | None, **server: Any) -> Settings:
 
 
 def check_settings(settings: Settings) -> None:
-    """Check that the settings go together.
-
-    :raises InvalidParameter: if not.
-    """
+    """Check that the settings go together."""
     server, release = settings.server, settings.release
     for name in ("epsilon", "max_epsilon", "record_epsilon"):
         if getattr(release, name) is not None:

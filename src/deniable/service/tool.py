@@ -30,9 +30,6 @@ _WHAT = (
 def make_server(settings: Settings) -> MCPServer:
     """Return the server of the tool, by the settings of a service; ``run`` serves it on standard input and
     output.
-
-    :raises MissingExtra: if the library is not installed.
-    :raises DeniableError: if an embedding or the key cannot be used.
     """
     try:
         from mcp.server import MCPServer

@@ -34,10 +34,7 @@ class Upstream:
             self._client = None
 
     async def ask(self, body: bytes, stand_ins: StandIns | None) -> dict[str, Any]:
-        """Return the answer to a request, with identifiers in place of their stand-ins.
-
-        :raises Refused: if there is none.
-        """
+        """Return the answer to a request, with identifiers in place of their stand-ins."""
         reply = await self._send(body)
         try:
             content = b""
@@ -57,10 +54,7 @@ class Upstream:
         return answer
 
     async def stream(self, body: bytes, stand_ins: StandIns | None) -> AsyncIterator[bytes]:
-        """Return the answer as server-sent events, each as soon as it is known to have no part of a stand-in.
-
-        :raises Refused: if there is none.
-        """
+        """Return the answer as server-sent events, each as soon as it has no part of a stand-in."""
         reply = await self._send(body)
         return _events(reply) if stand_ins is None else _restored(_events(reply), stand_ins)
 

@@ -107,8 +107,6 @@ def _expression(
 def _decoder_here(content: bytes) -> Decoder:
     """Return this process's decoder, with the embedding that was sent here or lies on a disk that all
     executors see.
-
-    :raises EmbeddingError: if there is none.
     """
     take_only_own_threads()
     decoder = Decoder.from_bytes(content)

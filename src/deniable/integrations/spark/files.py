@@ -131,8 +131,6 @@ def _receipt_path(target: str, given: Path | None) -> Path:
 def _check_target(source: str, target: str, noted: Path, *, force: bool) -> None:
     """Check that input, output, receipt and card do not lie one in another: Spark removes what it overwrites
     before it reads.
-
-    :raises RecordError: otherwise, or if something is there already and is not to be replaced.
     """
     begin, end = (Path(_FILE.sub("", each)).resolve() for each in (source, target))
     elsewhere = _URI.match(target)

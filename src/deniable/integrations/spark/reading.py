@@ -112,10 +112,7 @@ class Records:
 
 
 def clean_records(header: Header, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the records, without the headers of files.
-
-    :raises RecordError: if one cannot be read, or a file has another header; without a word of it.
-    """
+    """Yield the records, without the headers of files."""
     import numpy as np
     import pyarrow as pa
 
@@ -173,8 +170,6 @@ def number_records(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the columns of batches, with the number of each record and the key of the part that it belongs
     to.
-
-    :raises RecordError: if there are other records than were counted.
     """
     import numpy as np
     import pyarrow as pa
@@ -199,10 +194,7 @@ def number_records(
 
 
 def read_files(spark: SparkSession, source: str, kind: str) -> Records:
-    """Return the records of a file or of the files of a folder.
-
-    :raises ClusterError: if one of them is seen to be no record; without a word of it.
-    """
+    """Return the records of a file or of the files of a folder."""
     header: Header = None
     if kind == "parquet":
         frame = spark.read.parquet(source, mergeSchema=True)

@@ -27,10 +27,7 @@ _ABOUT_PATHS = {
 
 
 def check_java() -> None:
-    """Do nothing if Spark will find a Java.
-
-    :raises ClusterError: otherwise.
-    """
+    """Do nothing if Spark will find a Java."""
     home = os.environ.get("JAVA_HOME")
     if _java() is None:
         where = f"in JAVA_HOME ({home})" if home else "on the PATH"
@@ -58,9 +55,6 @@ def session(master: str | None) -> Iterator[SparkSession]:
     """Lend the session that is there, or start one and stop it afterwards.
 
     Without a master it is what Spark's own configuration says, else this machine.
-
-    :raises ClusterError: if there is no Java, the master cannot be reached, or a session is there with
-        another master.
     """
     from pyspark.sql import SparkSession
 
@@ -97,10 +91,7 @@ def session(master: str | None) -> Iterator[SparkSession]:
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn what Spark reports over pages into one line that says what was wrong, without private text.
-
-    :raises ClusterError: with that line.
-    """
+    """Turn what Spark reports over pages into one line that says what was wrong, without private text."""
     from py4j.protocol import Py4JError
     from pyspark.errors import AnalysisException, PySparkException
 

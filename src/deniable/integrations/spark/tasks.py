@@ -77,9 +77,6 @@ class Task:
 def privatizer_here(release: Release) -> Privatizer:
     """Return this process's privatizer, with the embedding that was sent here or lies on a disk that all
     executors see.
-
-    :raises EmbeddingError: if there is none.
-    :raises KeyFileError: if the key file cannot be read here, or holds another key than the driver's.
     """
     take_only_own_threads()
     try:
@@ -102,8 +99,6 @@ def take_only_own_threads() -> None:
 def embedding_here(embedding: str | Path | None, fingerprint: str | None) -> str | Path:
     """Return where the driver's embedding lies on this executor: where it was sent, or on a disk that all
     executors see.
-
-    :raises EmbeddingError: if it is in neither place.
     """
     if embedding is None or embedding in BUILT_IN:
         return embedding or DEFAULT
@@ -124,8 +119,6 @@ def ship_embedding(spark: SparkSession, name: str | Path) -> None:
 
     Its files lie unpacked in each executor's working folder and are memory-mapped by its Python processes.
     Built-in ones come with the package and need not be sent.
-
-    :raises EmbeddingNotFound: if it is not installed here.
     """
     if name in BUILT_IN:
         return
