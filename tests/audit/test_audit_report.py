@@ -26,7 +26,7 @@ from deniable.audit.inversion.results import (
 from deniable.audit.inversion.wording import InversionResult
 from deniable.audit.page import audit_page
 from deniable.audit.results import NO_BOUND, AuditResult, EmbeddingSummary, read_result
-from deniable.audit.shares import Estimate, Share
+from deniable.audit.shares import OverallShare, Share
 from deniable.errors import RecordError
 from deniable.lab.authorship import AuthorshipFinding, AuthorshipResult
 from deniable.lab.membership.audit import MembershipResult, ReleaseFacts
@@ -70,8 +70,8 @@ def inversion(largest: float | None = 1.0) -> InversionResult:
             epsilon=epsilon,
             channel="exact",
             prior_guess=0.05,
-            bayes=Estimate(value=value, standard_error=0.01),
-            nearest_word=Estimate(value=value, standard_error=0.01),
+            bayes=OverallShare(value=value, standard_error=0.01),
+            nearest_word=OverallShare(value=value, standard_error=0.01),
             bands=(
                 BandFinding(
                     ranks="1 to 100", share_of_text=1.0, bayes=share(value), nearest_word=share(value)
@@ -260,42 +260,19 @@ def test_the_advice_hears_every_attacker_and_says_why_an_epsilon_fails() -> None
     assert "The upper end" in replace(result, largest_acceptable_epsilon=None).sentence
     assert "The upper end" not in result.sentence, "as saved, it advises this very ε"
     assert authorship().released[0].at_most > authorship().released[0].success
-    drawn = replace(found, bayes=Estimate(value=0.3, standard_error=0.01))
+    drawn = replace(found, bayes=OverallShare(value=0.3, standard_error=0.01))
     assert drawn.success == 0.3
     assert "more is named than of this text: 30.0 %" in replace(result, results=(drawn,)).sentence
 
 
 def test_the_best_attacker_of_drawn_words_is_the_one_that_names_most() -> None:
     result = at(6.0, 0.139, None)
-    naive = replace(result.results[0], nearest_word=Estimate(value=0.171, standard_error=0.02))
+    naive = replace(result.results[0], nearest_word=OverallShare(value=0.171, standard_error=0.02))
     blind = replace(result.results[0], prior_guess=0.2)
     assert (naive.success, naive.at_most) == (0.171, naive.nearest_word.high)
     assert (blind.success, blind.at_most) == (0.2, 0.2)
     for found, best in ((naive, "(17.1 % by taking the released word"), (blind, "(20.0 % blindly, 13.9 %")):
         assert best in replace(result, results=(found,)).sentence
-
-
-def test_decoded_text_stands_beside_released_text_on_the_page() -> None:
-    members, authors = membership(epsilons=(2.0, 4.0)), authorship()
-    decoded = {"ε = 2, decoded": ReleaseFacts(epsilon=2.0, changed=0.8, decoded=True)}
-    protocol = members.protocol | {"ε = 2, decoded": members.protocol["ε = 2"]}
-    members = replace(members, facts=members.facts | decoded, protocol=protocol)
-    row = replace(authors.released[0], decoded_from_original=share(0.35), decoded_from_released=share(0.6))
-    html = audit_page([members, replace(authors, released=(row, replace(row, epsilon=4.0)))]).html()
-    assert html.count("<svg") == 2
-    for said in ("original text, adaptive, decoded", "60.0 % at ε = 2 (learnt from released, read decoded)"):
-        assert said in html
-
-
-def test_one_point_is_no_curve() -> None:
-    found = inversion().results[0]
-    alone = replace(inversion(), results=(replace(found, repeats=found.repeats[:1]),))
-    for result in (membership(), authorship(), alone):
-        html = audit_page([result]).html()
-        assert html.count("<svg") == 0
-        assert f"Only ε = {'1' if result is alone else '2'} was tried" in html
-    several = audit_page([bound(), inversion(), membership(epsilons=(2.0, 4.0))]).html()
-    assert "one point is no curve" not in several
 
 
 def test_a_page_of_audits_that_do_not_speak_of_one_release_says_so() -> None:
@@ -314,7 +291,7 @@ def test_a_page_of_audits_that_do_not_speak_of_one_release_says_so() -> None:
 def at(epsilon: float, value: float, largest: float | None) -> InversionResult:
     """A result at one ε at which the best attacker names this share."""
     result = inversion(largest)
-    found = replace(result.results[0], epsilon=epsilon, bayes=Estimate(value=value, standard_error=0.01))
+    found = replace(result.results[0], epsilon=epsilon, bayes=OverallShare(value=value, standard_error=0.01))
     return replace(result, results=(found,))
 
 

@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import laplace
 
 from deniable import Multivariate
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.audit import audit_inversion
 from deniable.audit.inversion.drawn_words import InversionEffort, frequency_bands, invert, majority
 from deniable.audit.results import largest_acceptable, read_result
-from deniable.audit.shares import share_of
 from deniable.calibration.choice import protect
 from deniable.channel.columns import Columns, columns_of
 from deniable.channel.points import SharedPoints, draw_points
@@ -24,7 +22,7 @@ from deniable.decoding.posterior import BayesAdversary
 from deniable.decoding.priors import from_corpus, from_table
 from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
 from deniable.interfaces import Randomness
-from deniable.mechanisms import RandomizedResponse, Vickrey
+from deniable.mechanisms import RandomizedResponse
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.words.frequency import by_rank
 from tests.audit.wrong import never_changes
@@ -104,17 +102,6 @@ def columns(channel: Columns, outputs: Ids) -> Floats:
     return found
 
 
-def test_the_channel_on_a_line_is_that_of_laplace_noise() -> None:
-    epsilon = 0.8
-    found = columns(
-        columns_of(Multivariate(line_embedding(-1.0, 0.0, 2.0), epsilon=epsilon), np.arange(3), seed=0),
-        np.arange(3),
-    )
-    for word, place in enumerate((-1.0, 0.0, 2.0)):
-        below = laplace(loc=place, scale=1 / epsilon).cdf(np.array([-0.5, 1.0]))
-        assert found[:, word] == pytest.approx([below[0], below[1] - below[0], 1 - below[1]], abs=0.04)
-
-
 def test_rays_and_draws_tell_the_same_story() -> None:
     embedding, epsilon, outputs = random_embedding(30, 5), 3.0, np.arange(30)
     rays = columns(columns_of(Multivariate(embedding, epsilon=epsilon), outputs, seed=0), outputs)
@@ -131,13 +118,6 @@ def test_the_exact_channel_is_what_the_mechanism_says() -> None:
         found = columns(columns_of(mechanism, outputs, seed=0), outputs)
         assert found[np.arange(len(outputs)), outputs] == pytest.approx(np.full(len(outputs), kept))
         assert np.sort(found, axis=1)[:, 0] == pytest.approx(np.full(len(outputs), (1.0 - kept) / 19))
-
-
-def test_mechanisms_without_rays_or_sums_are_simulated() -> None:
-    assert (
-        columns_of(Vickrey(random_embedding(20, 3), epsilon=2.0), np.arange(3), seed=0, draws=5).how
-        == "5 draws of each word"
-    )
 
 
 def test_a_protected_word_looks_like_the_word_that_stands_in_for_it() -> None:
@@ -202,12 +182,6 @@ def test_bands_cover_all_text_once() -> None:
     assert [len(band.ids) for band in bands] == [100, 900, 1_000]
     assert sum(band.mass for band in bands) == pytest.approx(1.0)
     assert len(np.unique(np.concatenate([band.ids for band in bands]))) == 2_000
-
-
-def test_shares_have_exact_intervals() -> None:
-    share = share_of(0, 10)
-    assert (share.value, share.low, share.tries) == (0.0, 0.0, 10)
-    assert share.high == pytest.approx(0.3085, abs=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,9 @@ from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.ngrams import count_bigrams
-from deniable.measures.bayes_bound import Words, bayes_bound
+from deniable.measures.bayes_bound import Words, bayes_bound, bound_in_context
 from deniable.measures.capacity import capacity
 from deniable.measures.estimate import Estimate
-from deniable.measures.in_context import bound_in_context
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.words.frequency import by_rank
 from tests.audit.test_inversion import SimulatedOnly

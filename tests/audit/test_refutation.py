@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from deniable.arrays import Ids
-from deniable.audit.refutation import lower, search_and_judge, upper
+from deniable.audit.bound import search_and_judge
+from deniable.audit.shares import lower, upper
 
 
 @pytest.mark.parametrize(("hits", "draws"), [(0, 10), (3, 10), (10, 10), (250, 100_000)])

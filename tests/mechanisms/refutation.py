@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from deniable.arrays import Ids
-from deniable.audit.refutation import search_and_judge
+from deniable.audit.bound import search_and_judge
 
 ALPHA = 1e-5
 

@@ -3,19 +3,29 @@
 In 50 or 300 dimensions noise is so spread out that even half of it would not show in any number of draws one
 could make. The same code runs in every dimension, so it is attacked where it can be caught: in one, two and
 three dimensions, on made spaces and on projections of the user's own embedding, all in units of 1/ε.
+
+``search_and_judge`` tries to show Pr[M(w) ∈ S] > exp(bound)·Pr[M(w') ∈ S] for some words w, w' and some set
+S of outputs. Words and sets are chosen on one half of the draws and judged on the other, so that looking for
+the worst costs no confidence beyond the number of pairs that are judged: the level is divided by it
+(Bonferroni), and by two for the two probabilities of a ratio. Judging uses the exact intervals of Clopper and
+Pearson. A mechanism that keeps its bound, even one that reaches it, is refuted with a probability of at most
+the level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.audit.draws import TextDraws
-from deniable.audit.refutation import Draw, W, search_and_judge
 from deniable.audit.results import AuditResult, Table, head_of
+from deniable.audit.shares import lower, lower_bounds, upper, upper_bounds
 from deniable.channel.draws import Draws
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
@@ -23,6 +33,11 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count, validated_epsilon
 from deniable.progress import Report
+
+W = TypeVar("W", bound=Hashable)
+
+Draw = Callable[[W, int], Ids]
+"""Given an input and a number of draws, return the released outputs as numbers."""
 
 Maker = Callable[[Embedding, float], Mechanism]
 """Makes the mechanism under audit for any embedding and ε."""
@@ -45,8 +60,8 @@ _UNHEARD_OF = ("qqzzx", "xzzqq")
 
 @dataclass(frozen=True, kw_only=True)
 class WordPair:
-    """Two words, the log of the ratio promised for them, and the log of the ratio that the draws show; None
-    if they show nothing."""
+    """Two words, and the log of the ratio promised for them and shown by the draws; None if they show
+    nothing."""
 
     first: str
     second: str
@@ -56,8 +71,8 @@ class WordPair:
 
 @dataclass(frozen=True, kw_only=True)
 class BoundPlace:
-    """What an attempt in one space found: ``draws_per_word`` of each of its ``words``, and the pairs of words
-    that came closest to breaking the promise."""
+    """What an attempt in one space found, and the pairs of words that came closest to breaking the
+    promise."""
 
     space: str
     dimension: int
@@ -164,8 +179,7 @@ def attempts(
     own_draws: int = 20_000,
     level: float = LEVEL,
 ) -> Iterator[BoundPlace]:
-    """Yield what was found in each place; ``level`` is the chance that a true mechanism is refuted in any of
-    them.
+    """Yield what was found in each place; ``level`` is the chance that a true mechanism is refuted.
 
     :raises InvalidParameter: if a number is not allowed.
     """
@@ -188,11 +202,8 @@ def count_places(embedding: Embedding) -> int:
 
 
 def _maker(mechanism: ChosenMechanism, own: Embedding) -> Maker:
-    """Return what makes the mechanism on the user's own embedding and in the small spaces.
-
-    An option that lists words of the own embedding means nothing in a small space: there, every other word
-    takes their place.
-    """
+    """Return what makes the mechanism on the user's own embedding and in the small spaces, where every other
+    word takes the place of words that an option lists."""
 
     def make(embedding: Embedding, epsilon: float) -> Mechanism:
         options = mechanism.options
@@ -224,8 +235,7 @@ def _by_ids(mechanism: Mechanism, inputs: list[int], *, seed: int, draws: int, l
 
 
 def _by_text(mechanism: Mechanism, *, seed: int, draws: int, level: float) -> BoundPlace:
-    """Attack the whole path of a text: two unknown words must be indistinguishable, and known ones as the
-    promise says."""
+    """Attack the path of a text: two unknown words must be alike, and known ones as the promise says."""
     source, embedding = TextDraws(mechanism, seed=seed), mechanism.embedding
     inputs = [str(word) for word in embedding.words[:2]] + list(_UNHEARD_OF)
 
@@ -286,8 +296,7 @@ def spread(dimension: int, epsilon: float) -> Embedding:
 
 
 def stretched(dimension: int, epsilon: float) -> Embedding:
-    """A fine grid of words in a space that is long along one axis: shows noise whose shape is not what the
-    metric says."""
+    """A fine grid of words along one long axis: shows noise whose shape is not what the metric says."""
     steps = np.arange(-2, 3) * 0.2 if dimension < 3 else np.arange(-1, 2) * 0.3
     grid = np.stack(np.meshgrid(*[steps] * dimension, indexing="ij"), axis=-1).reshape(-1, dimension)
     far = np.zeros((8, dimension))
@@ -301,11 +310,8 @@ def stretched(dimension: int, epsilon: float) -> Embedding:
 
 
 def projected(embedding: Embedding, dimension: int, epsilon: float, *, seed: int) -> Embedding | None:
-    """A word of the user's embedding drawn at random and its neighbours, on their own main axes; None if they
-    lie in one point.
-
-    The scale is such that half of the words have their nearest neighbour within 1/ε.
-    """
+    """A random word of the user's embedding and its neighbours, on their own main axes, scaled so that half
+    of the words have their nearest neighbour within 1/ε; None if they lie in one point."""
     rng = np.random.default_rng(seed)
     count = min(_PROJECTED_WORDS, len(embedding))
     chosen = rng.integers(0, len(embedding), 1)
@@ -326,3 +332,83 @@ def projected(embedding: Embedding, dimension: int, epsilon: float, *, seed: int
 
 def _scaled(points: Floats, epsilon: float, name: str) -> Embedding:
     return Embedding([f"w{i}" for i in range(len(points))], points / epsilon, name=name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding(Generic[W]):
+    """The promise for one ordered pair, and the ratio that the draws show, both as logarithms."""
+
+    first: W
+    second: W
+    promised: float
+    shown: float
+    outputs: int
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the promise is broken."""
+        return self.shown > self.promised
+
+
+def search_and_judge(
+    draw: Draw[W],
+    inputs: Sequence[W],
+    log_bound: Callable[[W, W], float],
+    *,
+    draws: int,
+    level: float,
+    pairs: int,
+) -> list[Finding[W]]:
+    """Return findings for the ordered pairs that look worst on one half of the draws, judged on the other."""
+    half = max(1, draws // 2)
+    seen = {word: draw(word, half) for word in inputs}
+    suspects = _most_suspect(seen, log_bound, pairs, level)
+    if not suspects:
+        return []
+    fresh: dict[W, Ids] = {}
+    each = level / (2 * len(suspects))
+    findings = []
+    for first, second, event in suspects:
+        for word in (first, second):
+            if word not in fresh:
+                fresh[word] = draw(word, half)
+        hits, others = (int(np.isin(fresh[word], event).sum()) for word in (first, second))
+        shown = _log(lower(hits, half, each)) - math.log(upper(others, half, each))
+        findings.append(
+            Finding(
+                first=first, second=second, promised=log_bound(first, second), shown=shown, outputs=len(event)
+            )
+        )
+    return sorted(findings, key=lambda finding: finding.promised - finding.shown)
+
+
+def _most_suspect(
+    seen: Mapping[W, Ids], log_bound: Callable[[W, W], float], pairs: int, level: float
+) -> list[tuple[W, W, Ids]]:
+    size = max(int(ids.max()) for ids in seen.values()) + 1
+    counts = {word: np.bincount(ids, minlength=size) for word, ids in seen.items()}
+    judged: list[tuple[float, W, W, Ids]] = []
+    for first, second in permutations(seen, 2):
+        allowed = log_bound(first, second)
+        if math.isfinite(allowed):
+            excess, event = _worst_event(counts[first], counts[second], level / (2 * pairs))
+            judged.append((excess - allowed, first, second, event))
+    judged.sort(key=lambda found: -found[0])
+    return [(first, second, event) for _, first, second, event in judged[:pairs]]
+
+
+def _worst_event(first: Ids, second: Ids, level: float) -> tuple[float, Ids]:
+    """Return the log ratio that is certain for the worst set of outputs, and the set."""
+    draws = int(first.sum())
+    order = np.argsort(-(first + 0.5) / (second + 0.5), kind="stable")
+    order = order[(first + second)[order] > 0]
+    low = lower_bounds(np.cumsum(first[order]), draws, level)
+    high = upper_bounds(np.cumsum(second[order]), draws, level)
+    with np.errstate(divide="ignore"):
+        certain = np.log(low) - np.log(high)
+    best = int(np.argmax(certain))
+    return float(certain[best]), order[: best + 1]
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0.0 else -math.inf

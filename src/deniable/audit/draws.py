@@ -21,10 +21,6 @@ class TextDraws:
     """Draws through the whole path of a text, one word each: what leaves is compared as it is spelled."""
 
     def __init__(self, mechanism: Mechanism, *, seed: int) -> None:
-        """Start the sequence of this seed.
-
-        :raises InvalidParameter: if the seed is not a whole number of at least 0.
-        """
         source = InsecureSeededRandomness(insecure_seed=validated_count(seed, "seed", at_least=0))
         self._private = Privatizer(mechanism, randomness=source)
         self._numbers: dict[str | None, int] = {}
@@ -38,15 +34,13 @@ class TextDraws:
 
 
 def draw_texts(mechanism: Mechanism, texts: list[str], *, seed: int) -> list[str]:
-    """Return texts as a release would make them, from a seed. They are for an attack in memory, never to be
-    written."""
+    """Return texts as a release would make them, for an attack in memory, never to be written."""
     source = InsecureSeededRandomness(insecure_seed=validated_count(seed, "seed", at_least=0))
     return [text or "" for text in Privatizer(mechanism, randomness=source).many(texts)]
 
 
 def draw_users(mechanism: Mechanism, users: Users, *, seed: int) -> tuple[Users, float]:
-    """Return users' words, cut as a release cuts them, as a release would make them from a seed, and the
-    share of words that changed."""
+    """Return users' words as a release would make them, and the share of words that changed."""
     embedding = mechanism.embedding
     ids = np.array(
         Cutter(embedding).ids([word for texts in users for words in texts for word in words]), dtype=np.int64

@@ -92,10 +92,9 @@ def standard_error(share: float, tries: int) -> float:
 class Named:
     """The attacker of one release of some texts.
 
-    ``answers`` and ``kinds`` are the true answer and kind at each place, -1 where none is judged. ``shares``
-    says how often an id that goes in stands for each answer (a row for each id), ``kind_shares`` the same of
-    kinds. ``counts`` is how often each id goes in. ``context`` is what the attacker knows of public text, if
-    it reads in context.
+    ``answers`` and ``kinds`` are the truth at each place, -1 where none is judged. ``shares`` says how often
+    an id that goes in stands for each answer, ``kind_shares`` the same of kinds, ``counts`` how often each
+    id goes in. ``context`` is known of public text.
     """
 
     texts: Texts
@@ -110,8 +109,8 @@ class Named:
     def by_ids(
         cls, texts: Texts, kinds: Kinds, *, counts: Floats | None = None, context: Bigrams | None = None
     ) -> Named:
-        """Return the attacker who names word ids; ``counts`` are those of the texts unless others are
-        given."""
+        """Return the attacker who names word ids; ``counts`` are those of the texts unless others
+        are given."""
         from scipy.sparse import csr_array
 
         vocabulary = len(kinds.of) - 1
@@ -141,12 +140,9 @@ class Named:
         kinds_of: Callable[[list[str]], Ids] | None = None,
         context: Bigrams | None = None,
     ) -> Named:
-        """Return the attacker who names words as they are spelled; ``kinds_of`` returns the kinds of words,
-        -1 without one.
-
+        """Return the attacker who names words as they are spelled; ``kinds_of`` returns their kinds, or -1.
         Of the words that go in as one id, only the most frequent is an answer: no other is ever the
-        likeliest.
-        """
+        likeliest."""
         from scipy.sparse import coo_array, csr_array
 
         ids = embedding.stands_in(texts.ids)
@@ -182,8 +178,8 @@ class Named:
         )
 
     def inputs(self, most: int) -> Ids:
-        """Return the words that may have gone in: ⊥, and the most frequent words of the texts, at most this
-        many."""
+        """Return the words that may have gone in: ⊥, and at most so many of the most frequent words of the
+        texts."""
         known = self.counts[:-1]
         order = np.argsort(-known, kind="stable")[:most]
         return np.append(np.sort(order[known[order] > 0.0]), len(known))
@@ -204,10 +200,7 @@ class Named:
         return self._shares(self.words_alone(channel, released), self.kinds_alone(channel, released))
 
     def in_context(self, channel: Channel, released: Ids, *, texts: Ids | None = None) -> NamedShares | None:
-        """Return what is named by reading each text as a whole; None without public text.
-
-        Only some ``texts`` are read, if they are given; ``released`` are their words.
-        """
+        """Return what is named by reading whole texts, all or some; None without public text."""
         if self.context is None:
             return None
         places = slice(None) if texts is None else self.texts.places(texts)
@@ -223,10 +216,9 @@ class Named:
         places: Ids | slice = slice(None),
         texts: Ids | None = None,
     ) -> NamedShares:
-        """Return what is named in one way, or in the better of two.
-
-        ``released`` are the words at the ``places``, by default all. Only some ``texts`` are read in context,
-        if they are given: the first ones if ``places`` are all, else ``places`` are those of these texts.
+        """Return what is named in one way, or in the better of two. ``released`` are the words at the
+        ``places``, by default all. Only some ``texts`` are read in context: the first ones if ``places`` are
+        all, else ``places`` are those of these texts.
 
         :raises ValueError: if kinds are asked for and none are known.
         """
@@ -265,8 +257,7 @@ class Named:
         return behind.likeliest_kinds(of_inputs / np.maximum(having, 1e-300)[:, None])[released]
 
     def guesses_in_context(self, channel: Channel, released: Sequence[Ids]) -> tuple[Ids, Ids | None]:
-        """Return the answer, and the kind, that are likeliest at each place of released texts, read as a
-        whole."""
+        """Return the likeliest answer and kind at each place of released texts, read as a whole."""
         from scipy.sparse import csr_array
 
         assert self.context is not None  # noqa: S101 - asked before
@@ -280,7 +271,7 @@ class Named:
         return self._best_answers(behind @ self.shares), kinds
 
     def _best_answers(self, chances: csr_array) -> Ids:
-        """Return the likeliest answer of each row, the first on a tie; the most frequent answer for an empty
+        """Return the likeliest answer of each row, the first on a tie; the most frequent one for an empty
         row."""
         answers = np.full(chances.shape[0], np.bincount(self._judged(self.answers)).argmax(), dtype=np.int64)
         chances.sort_indices()
@@ -322,8 +313,8 @@ random."""
 
 
 def read_named(named: Named, setting: Setting, way: Way, *, directions: int, seed: int) -> NamedShares:
-    """Return what the attacker names in a release of some of its texts, P(y | x) being estimated from this
-    many directions, points or draws if it is not exact."""
+    """Return what the attacker names in a release of some of its texts, by a channel of so many
+    directions."""
     channel = make_channel(
         setting.embedding,
         setting.mechanism,
@@ -354,8 +345,8 @@ def _some_texts(named: Named, seed: int) -> Ids:
 
 @dataclass(frozen=True, kw_only=True)
 class ShareNamed:
-    """The measure: the share of words, or of kinds of words, that the attacker names in one ``way``;
-    ``public`` is the text file, one document a line, from which it knows what words follow one another."""
+    """The measure: the share of words, or of kinds, that the attacker names in one ``way``; ``public`` is a
+    text file from which it knows what words follow one another."""
 
     way: Way = "named"
     public: Path | None = None

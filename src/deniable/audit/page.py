@@ -13,8 +13,8 @@ from deniable.report.wording import percent, words
 
 
 def audit_page(results: Sequence[AuditResult]) -> Page:
-    """Return the page: what the best attacker reaches, the picture, what each attacker knew, and what this
-    does not prove."""
+    """Return the page: the best attacker, the picture, what each attacker knew, and what this does not
+    prove."""
     page = Page("What an attacker still learns", kicker="deniable audit", lead=_lead(results))
     apart = list(zip(results, _tell_apart(results), strict=True))
     page.add_facts(_fact(result, which) for result, which in apart)
@@ -124,8 +124,6 @@ def _advice(results: Sequence[AuditResult]) -> str:
 
 
 def _largest_acceptable(results: Sequence[AdvisedResult]) -> float | None:
-    """Return the largest ε that was tried in results of one audit, below the first at which one of them
-    fails; None if there is none."""
     tried = [(each, result.largest_acceptable_epsilon) for result in results for each in result.epsilons]
     failing = (epsilon for epsilon, largest in tried if largest is None or epsilon > largest)
     first = min(failing, default=math.inf)
@@ -142,8 +140,7 @@ def _fact(result: AuditResult, which: str) -> tuple[str, str]:
 
 
 def _tell_apart(results: Sequence[AuditResult]) -> list[str]:
-    """Return what tells each result from others of its audit: its ε, or all that may differ, and a number;
-    nothing if it is the only one."""
+    """Return what tells each result from others of its audit; nothing if it is the only one."""
     marks = [(each.audit, _at(each)) for each in results]
     if len(set(marks)) < len(marks):
         marks = [(each.audit, _marks(each)) for each in results]
@@ -177,8 +174,7 @@ def _listed(epsilons: Iterable[float]) -> str:
 
 
 def _mixtures(results: Sequence[AuditResult]) -> list[str]:
-    """Return warnings if the audits are not of one release: of another ε, or of another mechanism or
-    embedding."""
+    """Return warnings if the audits are not of one release."""
     warnings = []
     tried: dict[str, set[float]] = {}
     for result in results:

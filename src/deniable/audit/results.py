@@ -73,11 +73,8 @@ class Curves:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditResult(ABC):
-    """How every result begins: which audit, by which version, of what, from which seed.
-
-    ``heading`` is a question without its mark; ``tried`` says how the attack works; ``no_bound`` is
-    ``NO_BOUND`` where nothing is proved against it.
-    """
+    """How every result begins. ``heading`` is a question without its mark; ``tried`` says how the attack
+    works; ``no_bound`` is ``NO_BOUND`` where nothing is proved against it."""
 
     heading: ClassVar[str]
     tried: ClassVar[str]
@@ -110,11 +107,7 @@ class AuditResult(ABC):
         return []
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as the JSON that ``deniable audit … --save`` writes and ``deniable audit report``
-        reads.
-
-        What an audit did not look at is left out, so that results of earlier versions read and write alike.
-        """
+        """Return the result as ``--save`` writes it; what an audit did not look at is left out."""
         data: dict[str, Any] = json.loads(json.dumps(plain(self)))
         return data | ({"bound": self.no_bound} if self.no_bound else {})
 
@@ -135,8 +128,7 @@ def plain(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class AdvisedResult(AuditResult):
-    """A result with advice: the largest ε, of those tried, up to which the adversary's success stays at or
-    below ``acceptable``."""
+    """A result with the largest ε tried up to which the adversary's success stays within ``acceptable``."""
 
     acceptable: float
     largest_acceptable_epsilon: float | None
@@ -150,12 +142,8 @@ class AdvisedResult(AuditResult):
         )
 
     def unsure(self, found: Iterable[tuple[float, float, float]], what_helps: str) -> str:
-        """Return why an ε is not advised at which the best attacker looks acceptable, and what would help;
-        nothing if there is none.
-
-        For each ε ``found`` has the ε, how often the best attacker is right, and the upper end of the 95 %
-        interval.
-        """
+        """Return what would help where only the upper end of the 95 % interval is not acceptable; ``found``
+        has each ε, the success there and that upper end."""
         close = [epsilon for epsilon, success, at_most in found if success <= self.acceptable < at_most]
         if max(close, default=0.0) <= (self.largest_acceptable_epsilon or 0.0):
             return ""
@@ -174,11 +162,8 @@ def head_of(audit: str, embedding: Embedding, mechanism: ChosenMechanism, seed: 
 
 
 def largest_acceptable(successes: Iterable[tuple[float, float]], acceptable: float) -> float | None:
-    """Return the largest ε up to which the adversary's success is acceptable; None if there is none.
-
-    ``successes`` are pairs of an ε and the success there: the upper end of an interval where there is one. An
-    ε that fails ends the search: that a larger one passes would be chance.
-    """
+    """Return the largest ε up to which the success, or the upper end of its interval, is acceptable; None if
+    there is none. An ε that fails ends the search: that a larger one passes would be chance."""
     advised: float | None = None
     for epsilon, success in sorted(successes):
         if not success <= acceptable:

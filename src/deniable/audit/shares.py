@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.arrays import Ids
-from deniable.audit.refutation import lower, upper
+from deniable.arrays import Floats, Ids
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -27,8 +26,7 @@ _SAYS_LITTLE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """How often something was right, of how many tries, and what the probability lies between with 95 %
-    confidence."""
+    """How often something was right, of how many tries, with a 95 % interval."""
 
     value: float
     low: float
@@ -47,7 +45,7 @@ class Share:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
+class OverallShare:
     """A share of all text, with its standard error."""
 
     value: float
@@ -59,6 +57,34 @@ class Estimate:
         return min(1.0, self.value + 1.959964 * self.standard_error)  # standard errors to either side
 
 
+def lower(hits: int, draws: int, level: float) -> float:
+    """Return what a probability exceeds unless an event of probability ``level`` happened
+    (Clopper–Pearson)."""
+    return float(lower_bounds(np.array([hits]), draws, level)[0])
+
+
+def upper(hits: int, draws: int, level: float) -> float:
+    """Return what a probability does not exceed unless an event of probability ``level`` happened."""
+    return float(upper_bounds(np.array([hits]), draws, level)[0])
+
+
+def lower_bounds(hits: Ids, draws: int, level: float) -> Floats:
+    """Return ``lower`` of many counts."""
+    from scipy.special import betaincinv
+
+    bounds: Floats = np.where(hits > 0, betaincinv(np.maximum(hits, 1), draws - hits + 1, level), 0.0)
+    return bounds
+
+
+def upper_bounds(hits: Ids, draws: int, level: float) -> Floats:
+    """Return ``upper`` of many counts."""
+    from scipy.special import betainccinv
+
+    inside = np.minimum(hits, draws - 1)
+    bounds: Floats = np.where(hits < draws, betainccinv(inside + 1, draws - inside, level), 1.0)
+    return bounds
+
+
 def share_of(hits: int, tries: int) -> Share:
     """Return a share with the interval of Clopper and Pearson."""
     return Share(
@@ -67,8 +93,8 @@ def share_of(hits: int, tries: int) -> Share:
 
 
 def share_by_cluster(hits: Flags, clusters: Ids) -> Share | None:
-    """Return how often something was right, with a 95 % interval; ``clusters`` says which cluster each try is
-    of. None without tries."""
+    """Return how often something was right; ``clusters`` says which cluster each try is of. None without
+    tries."""
     from scipy.special import betainccinv, betaincinv
 
     tries = len(hits)

@@ -70,11 +70,8 @@ _HALVINGS = 80
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """An upper bound, on a grid, of the privacy loss of words that differ: ``chances[i]`` is that of the loss
-    (``lowest`` + i)·``step``.
-
-    ``slack`` is what δ may be off by, added to it.
-    """
+    """An upper bound, on a grid, of a privacy loss: ``chances[i]`` is that of (``lowest`` + i)·``step``; δ
+    may be off by ``slack``, which is added to it."""
 
     chances: Floats = field(repr=False)
     lowest: int
@@ -107,12 +104,8 @@ class Loss:
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """What texts spend that differ in ``words`` words, each pair of which is ``distance`` apart: "median" or
-    "largest" in the vocabulary.
-
-    ``pure`` is the pure bound, infinite where there is none, and ``epsilon`` holds with ``delta``; None where
-    there are too many words.
-    """
+    """What texts spend that differ in ``words`` words, each pair "median" or "largest" in the vocabulary.
+    ``pure`` is infinite where there is no pure bound; ``epsilon`` is None where there are too many words."""
 
     words: int
     distance: str

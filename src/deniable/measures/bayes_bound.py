@@ -30,13 +30,21 @@ quotient of two of them is that of a normal variable whose variance is the rest 
 namely Gamma). So the bound at the largest ε that a word can get holds for all, and grows with ε, which the
 search for an ε needs.
 
-What it does not say: readers of whole texts may know more, by what stands around a word. They are bounded by
-the same formula with the chances that the context gives (``in_context``). And it speaks of words
-drawn from π: rare words of a group may be named far more often, which is why groups are asked for.
+*In context.* Readers of whole texts may know more, by what stands around a word. At each place a language
+model of public text, or anything else that is public, says how likely each word is between the true words
+around it: π_i. The reader knows π_i, all other words of the text, and the noisy point z of this one. For x
+drawn from π_i the best guess is right with probability E[max_x P(x | z)], and the average over places bounds
+every reader of the whole release: what is released elsewhere tells nothing of this word that the true words
+there do not tell, for draws are independent. Where a text is more predictable than the model thinks, a reader
+with a better model may name more of it.
+
+What it does not say: it speaks of words drawn from π. Rare words of a group may be named far more often,
+which is why groups are asked for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -65,13 +73,9 @@ _SEED = 11
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """Which words are drawn and what of them the reader is shown. ``shares`` has a number for each word and
-    ⊥, of any sum.
-
-    ``revealed`` words come out as themselves, so that they count as named. With ``kinds`` the reader names
-    kinds, not words; words without a kind are left out. ``in_words`` says which words and which frequencies
-    these are.
-    """
+    """Which words are drawn: ``shares`` has a number for each word and ⊥, of any sum. ``revealed`` words
+    count as named. With ``kinds`` the reader names kinds; words without one are left out. ``in_words`` says
+    which words and frequencies these are."""
 
     shares: Floats = field(repr=False)
     in_words: str
@@ -119,11 +123,7 @@ def bayes_bound(
     mechanism: Mechanism, words: Words, *, draws: int = DRAWS, seed: int = _SEED
 ) -> Estimate | None:
     """Return the share of words, or kinds, that no reader of single released words exceeds; None where it is
-    not known.
-
-    It is known for noise in a space, whatever is made of the noisy point, and for mechanisms that sum their
-    own distribution; not for a mechanism of your own that declares neither.
-    """
+    not known: for a mechanism of your own that declares neither radial noise nor exact sums."""
     shown, hidden = words.split()
     statement = f"{words.in_words}; a reader who knows these frequencies and reads released words one by one"
     if not hidden.any():
@@ -141,6 +141,42 @@ def bayes_bound(
     blind = words.blind  # anybody who sees more guesses no worse
     return Estimate(
         value=max(value, blind), low=max(low, blind), high=max(high, blind), blind=blind, statement=statement
+    )
+
+
+def bound_in_context(
+    mechanism: Mechanism, places: Iterable[Floats], *, in_words: str, seed: int = 11
+) -> Estimate | None:
+    """Return the share of words that no reader in context exceeds; None if it is not noise in a space.
+    ``places`` say how likely each word and ⊥ is there, all other words known."""
+    noisy = behind(mechanism)
+    if noisy is None or (noise := radial_noise(noisy)) is None:
+        return None
+    chance = np.random.Generator(np.random.PCG64(seed))
+    words = coordinates(noisy, np.arange(len(mechanism.embedding) + 1))
+    squares = np.einsum("ij,ij->i", words, words)
+    tops, blind = [], []
+    for given in places:
+        inputs = np.flatnonzero(given)
+        shares = given[inputs] / given[inputs].sum()
+        own = min(int(np.searchsorted(np.cumsum(shares), chance.random())), len(inputs) - 1)
+        away = unit_noise(noise, 1, chance)[0]
+        point = words[inputs[own]] + away
+        apart = np.maximum(squares[inputs] - 2.0 * (words[inputs] @ point) + point @ point, 0.0)
+        apart[own] = away @ away  # its distance is known exactly
+        logs = np.log(shares) - cost(apart, squared=noise.lengths == "chi")
+        tops.append(min(1.0, 1.0 / float(np.exp(logs - logs.max()).sum())))
+        blind.append(float(shares.max()))
+    values = np.array(tops)
+    low, high = ends_of_mean(values)
+    before, value = float(np.mean(blind)), float(values.mean())
+    statement = f"{in_words}; a reader who knows all other words, and how likely each word is between them"
+    return Estimate(
+        value=max(value, before),
+        low=max(low, before),
+        high=max(high, before),
+        blind=before,
+        statement=statement,
     )
 
 
@@ -178,8 +214,7 @@ def _most_frequent(shares: Floats, count: int) -> Floats:
 
 
 def behind(mechanism: Mechanism) -> NearestWord | None:
-    """Return the mechanism whose noisy point is all that the release is made from; None if there is none or
-    it is not declared."""
+    """Return the mechanism whose noisy point is all that the release is made from; None if it has none."""
     if type(mechanism) is RankSmoothing:
         return behind(mechanism.wrapped)
     if type(mechanism) is Vickrey:
@@ -221,8 +256,7 @@ def unit_noise(noise: RadialNoise, draws: int, chance: np.random.Generator) -> F
 
 
 def coordinates(mechanism: NearestWord, inputs: Ids) -> Floats:
-    """Return the words as they go in, around their centre, in lengths of the noise: its density depends on
-    the plain distance there."""
+    """Return the words as they go in, around their centre, in lengths of the noise."""
     noise, embedding = radial_noise(mechanism), mechanism.embedding
     rows: Floats = embedding.rows(embedding.stands_in(inputs)).astype(np.float64)
     rows -= rows.mean(axis=0)
@@ -233,8 +267,7 @@ def coordinates(mechanism: NearestWord, inputs: Ids) -> Floats:
 
 
 class _Points:
-    """Says how likely words are behind noisy points, a block of words at a time, so that memory stays
-    bounded."""
+    """The posterior at noisy points, a block of words at a time, so that memory stays bounded."""
 
     def __init__(self, places: Floats, shares: Floats, *, squared: bool, kinds: Ids | None) -> None:
         # In few dimensions words lie close together, where single precision cannot tell distances from
@@ -249,8 +282,8 @@ class _Points:
         self._log_shares = np.log(shares)
 
     def largest(self, own: Ids, noise: Floats) -> Floats:
-        """Return the largest posterior probability of a word, or of a kind, for the noisy points of some
-        words."""
+        """Return the largest posterior probability of a word, or of a kind, for noisy points of
+        some words."""
         points, of_own = (
             self._exact[own] + noise,
             self._log_shares[own] - cost(np.einsum("ij,ij->i", noise, noise), squared=self._squared),
@@ -284,8 +317,7 @@ class _Points:
 
 
 def cost(squares: Floats, *, squared: bool) -> Floats:
-    """Return minus the logarithm of the density at some squared distances, in their place; ``squared`` for
-    normal noise."""
+    """Return minus the log density at squared distances, in their place; ``squared`` for normal noise."""
     if squared:
         squares *= 0.5
         return squares
@@ -293,8 +325,8 @@ def cost(squares: Floats, *, squared: bool) -> Floats:
 
 
 def _by_sums(sums: ExactSums, words: Words, hidden: Floats, epsilon: float, outputs: int) -> float:
-    """Return Σ_y max_x π(x)·P(y | x), or of kinds; a row at a time, so that only one number for each output
-    is kept."""
+    """Return Σ_y max_x π(x)·P(y
+    x), or of kinds, a row at a time."""
     inputs = np.flatnonzero(hidden > 0.0)
     if words.kinds is not None:
         inputs = inputs[np.argsort(words.kinds.of[inputs], kind="stable")]

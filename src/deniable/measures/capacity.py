@@ -69,11 +69,8 @@ _ONE_SIDED = 1.6448536269514722  # 95 % of a normal variable
 def capacity(
     mechanism: Mechanism, *, unknown: str = "perturb", kept: Ids = _NONE, draws: int = DRAWS, seed: int = 17
 ) -> Estimate | None:
-    """Return F of a mechanism between the policies around it; None where it is not known.
-
-    ``unknown`` is what is done with unknown words and ``kept`` are the ids of words that come out as
-    themselves.
-    """
+    """Return F of a mechanism between the policies around it; None where it is not known. ``unknown`` is the
+    policy for unknown words, ``kept`` are words that come out as themselves."""
     if unknown == "subwords":
         return None
     embedding = mechanism.embedding
@@ -107,11 +104,7 @@ def sum_of_unchanged(
     kept: Ids = _NONE,
 ) -> Estimate | None:
     """Return F as the sum of N_w; None where the sum is not F, or the words are neither all nor drawn at
-    random.
-
-    ``unchanged`` is N_w of each of ``ids`` and ``error_of_mean`` the standard error of their mean, in which
-    the words share the rays.
-    """
+    random. ``error_of_mean`` is the standard error of the mean of ``unchanged``."""
     embedding, noise = mechanism.embedding, radial_noise(mechanism)
     if noise is None or noise.shape is not None or embedding.protection is not None or unknown == "subwords":
         return None

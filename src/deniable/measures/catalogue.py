@@ -17,19 +17,23 @@ from functools import cached_property
 from importlib import import_module
 from typing import Protocol, cast
 
+import numpy as np
+
+from deniable.channel.draws import Draws
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
-from deniable.measures.estimate import Estimate, solve
+from deniable.measures.bayes_bound import Words, bayes_bound
+from deniable.measures.estimate import Estimate, ends_of_mean, solve
 from deniable.measures.texts import Texts, cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 
 MEASURES = {
     "accuracy": "deniable.utility.accuracy:AccuracyOfLabels",
-    "bayes-bound": "deniable.measures.unchanged:LargestShareNamed",
+    "bayes-bound": "deniable.measures.catalogue:LargestShareNamed",
     "linked": "deniable.audit.linked:ShareLinked",
     "named": "deniable.audit.named:ShareNamed",
-    "unchanged": "deniable.measures.unchanged:ShareUnchanged",
+    "unchanged": "deniable.measures.catalogue:ShareUnchanged",
 }
 """Where each measure is defined."""
 
@@ -98,3 +102,34 @@ def solve_for(
         what=what if isinstance(what, str) else type(what).__name__,
     )
     return replace(setting, epsilon=epsilon), estimate
+
+
+@dataclass(frozen=True)
+class ShareUnchanged:
+    """The share of the words of texts that come out as themselves. An unknown word never does."""
+
+    def __call__(self, setting: Setting, texts: Texts, *, seed: int = 0) -> Estimate:
+        """Return the share in one release of the texts."""
+        same = (Draws(setting.made, seed=seed).of_each(texts.ids) == texts.ids).astype(np.float64)
+        low, high = ends_of_mean(same)
+        return Estimate(
+            value=float(same.mean()), low=low, high=high, blind=0.0, statement="words released unchanged"
+        )
+
+
+@dataclass(frozen=True)
+class LargestShareNamed:
+    """The share of words that no reader of single words exceeds who knows the frequencies of the texts."""
+
+    def __call__(self, setting: Setting, texts: Texts, *, seed: int = 0) -> Estimate:  # noqa: ARG002 - the bound has a seed of its own
+        """Return the bound.
+
+        :raises InvalidParameter: if no bound of this mechanism is known.
+        """
+        shares = np.bincount(texts.ids, minlength=len(setting.embedding) + 1).astype(np.float64)
+        bound = bayes_bound(
+            setting.made, Words(shares=shares, in_words="words as frequent as in these texts")
+        )
+        if bound is None:
+            raise InvalidParameter("mechanism", setting.mechanism.name, "has no known Bayes bound")
+        return bound

@@ -22,10 +22,7 @@ _DOUBLINGS = 60
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
     """A number with its ends, each of which holds with 95 % confidence by itself, and what it is without any
-    release.
-
-    ``statement`` says of which words, which frequencies and which reader the number speaks.
-    """
+    release. ``statement`` says of which words, which frequencies and which reader it speaks."""
 
     value: float
     low: float
@@ -83,10 +80,7 @@ def solve(measure: Measure, at_most: float, *, start: float, what: str) -> tuple
 def meet(
     measure: Measure, target: float, *, within: float, start: float, what: str
 ) -> tuple[float, Estimate]:
-    """Return an ε at which a measure is the target within a tolerance, and the measure there: so that
-    mechanisms can be compared at the same value.
-
-    The search asks for turn 0, and goes on from there with turn 1.
+    """Return an ε at which a measure is the target within a tolerance, and the measure there.
 
     :raises TargetsNotMet: if no such ε was found.
     """
@@ -117,7 +111,7 @@ def meet(
 def _largest(
     value: Callable[[float], float], at_most: float, start: float, *, narrow: float = _NARROW
 ) -> float:
-    """Return the largest ε of three digits at which a growing function is at most so large, by halving and
+    """Return the largest ε of three digits at which a growing function stays within a target, by halving and
     false position in turn."""
     low = high = round_down(start)
     for _ in range(_DOUBLINGS):
@@ -144,8 +138,7 @@ def _largest(
 
 
 def halve(low: float, high: float, meets: Callable[[float], bool], *, narrow: float) -> float:
-    """Return about the largest ε that meets a target which every smaller one meets: with the next that is
-    known to miss it no more than ``narrow`` times as large."""
+    """Return about the largest ε that meets a target which every smaller one meets."""
     while high / low > narrow:
         tried = math.sqrt(low * high)
         low, high = (tried, high) if meets(tried) else (low, tried)
@@ -160,11 +153,8 @@ def round_down(epsilon: float, digits: int = 3) -> float:
 
 
 def ends_of_mean(values: Floats, *, alpha: float = ALPHA) -> tuple[float, float]:
-    """Return a lower and an upper end of the mean of independent numbers from 0 to 1, each of which fails
-    with probability α at most.
-
-    Maurer and Pontil (2009, theorem 4), whatever the distribution of the numbers.
-    """
+    """Return ends of the mean of independent numbers from 0 to 1, each wrong with probability α at most,
+    whatever their distribution (Maurer and Pontil 2009, theorem 4)."""
     count, mean = len(values), float(values.mean())
     if count < 2:
         return 0.0, 1.0

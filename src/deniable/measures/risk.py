@@ -122,11 +122,8 @@ def english_words(embedding: Embedding) -> Words:
 
 
 def english_group(embedding: Embedding, listed: Sequence[str]) -> Words:
-    """Return the words of a list, such as names or diagnoses, as frequent among one another as in English; a
-    reader knows that the word is one of them.
-
-    Words that the embedding does not know are left out: they all go in as one symbol, and nobody tells them
-    apart.
+    """Return the words of a list as frequent among one another as in English; a reader knows that the word
+    is one of them. Unknown words are left out: they all go in as one.
 
     :raises InvalidParameter: if the embedding does not hold the words of English text, or none of the list.
     """
@@ -159,11 +156,7 @@ _DRAWS = 1_000
 
 
 def share_unchanged(mechanism: Mechanism, *, epsilon: float | None = None, sample: int = 256) -> float:
-    """Return which share of ``sample`` words, drawn at random from the vocabulary, is released unchanged in
-    one draw each.
-
-    ``epsilon`` is that of the mechanism unless another is given.
-    """
+    """Return which share of ``sample`` random words of the vocabulary is released unchanged."""
     ids = np.random.default_rng().integers(0, len(mechanism.embedding), sample)
     spent = np.full(sample, mechanism.epsilon if epsilon is None else epsilon)
     return float(
@@ -207,8 +200,7 @@ def warning_of(mechanism: Mechanism, *, record_epsilon: float | None = None) -> 
 
 
 def _longest_record_that_hardly_changes(mechanism: Mechanism, budget: float) -> int:
-    """Return the most words a record may have for its share of the budget to change hardly anything; 0 if
-    none does."""
+    """Return the most words of a record whose share of the budget changes hardly anything; 0 if none."""
 
     def hardly(words: int) -> bool:
         return share_unchanged(mechanism, epsilon=budget / words) > _TOO_MANY
@@ -225,11 +217,8 @@ def _longest_record_that_hardly_changes(mechanism: Mechanism, budget: float) -> 
 
 
 def _warning_of_too_little(mechanism: Mechanism, *, epsilon: float | None = None) -> str | None:
-    """Return a warning if a reader of single words gains next to nothing over guessing blind; None if not, or
-    if it is not known.
-
-    ``epsilon`` is that of the mechanism, or the budget of a record: what a record of one word gets.
-    """
+    """Return a warning if a reader of single words gains next to nothing over a blind guess; None if not
+    known."""
     made = mechanism
     if epsilon is not None:
         chosen = chosen_as(mechanism)

@@ -18,11 +18,10 @@ from deniable.words.cutter import Cutter
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Texts:
-    """Text ``i`` is ``ids[offsets[i]:offsets[i + 1]]``; ``unknown_id`` of the embedding stands for an unknown
-    word.
+    """Text ``i`` is ``ids[offsets[i]:offsets[i + 1]]``, with ``unknown_id`` for an unknown word.
 
-    ``spelled`` are the words of all texts as they are written, folded as the embedding folds them; empty if
-    nobody needs them. ``labels`` has one label for each text, or is empty. Messages never quote a text.
+    ``spelled`` are the words of all texts, folded as the embedding folds them, or empty. ``labels`` has one
+    label for each text, or is empty. Messages never quote a text.
     """
 
     ids: NDArray[Any] = field(repr=False)
@@ -65,8 +64,7 @@ class Texts:
         )
 
     def released(self, ids: Ids, embedding: Embedding) -> Texts:
-        """Return texts of the same lengths and labels with other words. They are for measuring in memory,
-        never to be written."""
+        """Return texts with other words, for measuring in memory, never to be written."""
         words = embedding.words
         return Texts(
             ids=ids, offsets=self.offsets, spelled=[words[i] for i in ids.tolist()], labels=self.labels

@@ -79,8 +79,8 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Isolated:
-    """The words of a space that stay unchanged in more than half of all draws at its ε: how many, of how
-    many, and the first of them."""
+    """How many of a space's words stay unchanged in more than half of all draws at its ε, and the first of
+    them."""
 
     count: int
     words: int
@@ -89,8 +89,7 @@ class Isolated:
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """How many texts were used for what, how many words the attacker was judged on, and which share of them
-    was unknown."""
+    """How many texts were used for what, words attacked, and the share of them that was unknown."""
 
     texts: int
     left_out: int

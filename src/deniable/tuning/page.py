@@ -13,8 +13,8 @@ _WITHOUT = "without the map"
 
 
 def tuning_page(found: TuningFindings, *, name: str, isolated: Isolated | None = None) -> Page:
-    """Return the page about the space that was installed under ``name``; ``isolated`` is what its calibration
-    found."""
+    """Return the page about the space installed under ``name``; ``isolated`` is what its
+    calibration found."""
     label, blind = found.label, found.blind
     kicker = f"{found.source}: public texts with the label “{label.name}”"
     page = Page("A space for one purpose", lead=lead(found, name), kicker=kicker)
@@ -244,8 +244,7 @@ def _add_method(page: Page, found: TuningFindings) -> None:
 
 
 def _curves(found: TuningFindings) -> Lines:
-    """Return what is predicted against what is named, in per cent: in the chosen space, a reduced one and the
-    embedding as it is."""
+    """Return what is predicted against what is named, in %, in the chosen, a reduced and the plain space."""
     lines = {}
     chosen = [each for each in found.tried if each.space.name == found.space.name]
     for trial in [*chosen, *(each for each in found.tried if each.space.strength is None)]:

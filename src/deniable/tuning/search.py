@@ -60,8 +60,7 @@ _MADE_AROUND = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Space:
-    """A space to try; ``dimension`` counts its principal axes and is None for the embedding as it is,
-    ``strength`` if it is not shaped."""
+    """A space to try: ``dimension`` is None for the embedding as it is, ``strength`` if it is not shaped."""
 
     embedding: Embedding = field(repr=False)
     dimension: int | None = None
@@ -86,12 +85,10 @@ class Space:
 def make_spaces(
     embedding: Embedding, public: PublicTexts, dimensions: Sequence[int], strengths: Sequence[float]
 ) -> list[Space]:
-    """Return the spaces to try: the embedding as it is, and shaped by the texts with each number of axes and
-    each strength.
+    """Return the embedding as it is, and spaces shaped with each number of axes and each strength.
 
     :raises InvalidParameter: if there are not that many axes, or words are protected.
     :raises TaskDataError: if nothing can be learnt from the texts.
-    :raises MissingExtra: if scikit-learn is not installed.
     """
     check_mappable(embedding)
     learnt, spread = learn_directions(embedding, public), covariance(embedding)
@@ -109,8 +106,8 @@ def make_spaces(
 
 
 def reduced_beside(shaped: Space, embedding: Embedding) -> Space:
-    """Return the embedding reduced to as many axes as a shaped space has beside its purpose, or in place of
-    it: what the purpose adds is seen against it."""
+    """Return the embedding reduced to as many axes as a shaped space has beside, or in place of, its
+    purpose."""
     dimension = shaped.dimension or shaped.embedding.dimension
     return Space(embedding=reduce(embedding, dimension), dimension=dimension)
 
@@ -118,8 +115,8 @@ def reduced_beside(shaped: Space, embedding: Embedding) -> Space:
 def tell_labels(
     version: Version, learnt: int, readings: Iterable[Reading] = READINGS
 ) -> dict[Reading, float]:
-    """Return the share of labels that are predicted correctly by each way to read a version, after learning
-    from the first ``learnt`` texts and judging the others."""
+    """Return the share of labels predicted by each reading, after learning from the first
+    ``learnt`` texts."""
     places, labels = np.arange(len(version.texts)), np.array(version.texts.labels)
     return {
         reading: Accuracy(
@@ -152,8 +149,7 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """A space that was tried: what was measured at several ε, the ε at which the attacker meets the target,
-    and the accuracy there."""
+    """A tried space: its points, the ε at which the attacker meets the target, and the accuracy there."""
 
     space: Space
     points: tuple[Point, ...]
@@ -183,12 +179,6 @@ class Search:
         quick: DecodingEffort,
         thorough: DecodingEffort,
     ) -> None:
-        """Prepare a search for the ε at which the attacker names the share ``target`` of the words, or of
-        their kinds.
-
-        :raises TargetsNotMet: if the attacker names as many without seeing anything, or there is nothing to
-            name.
-        """
         blind, what = attacker.blind.share_of(reading), "kinds" if reading == "kinds" else "words"
         if not attacker.blind.tries_of(reading):
             raise TargetsNotMet(f"{what}: these texts hold none to name; match on something else")
@@ -241,8 +231,8 @@ class Search:
         return replace(trial, points=tuple(points))
 
     def match(self, trial: Trial, *, report: Report | None = None) -> Channel:
-        """Return the channel at the largest of some ε at which the attacker, who knows it finely now, names
-        at most the target.
+        """Return the channel at the largest ε tried at which the attacker, who knows it finely now, stays
+        within the target.
 
         :raises TargetsNotMet: if there is none.
         """
@@ -271,8 +261,7 @@ class Search:
         return self._mechanism(space.embedding, epsilon=epsilon)
 
     def draw(self, space: Space, epsilon: float, ids: Ids, *, seed: int) -> Ids:
-        """Return what words become in one draw each, always the same: the same texts must give the same space
-        and ε again."""
+        """Return what words become in one draw each, always the same: the same texts give the same space."""
         return Draws(self.release(space, epsilon), seed=seed).of_each(ids)
 
     def _curve(self, space: Space, report: Report | None) -> tuple[list[Point], list[Channel]]:

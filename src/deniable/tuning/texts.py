@@ -36,8 +36,8 @@ SEED = 0
 
 
 class PublicAttributes(NamedTuple):
-    """Public texts with the labels of the purpose, and by the names of their columns other attributes (""
-    where there is none)."""
+    """Public texts with the labels of the purpose, and other attributes by column ("" where there
+    is none)."""
 
     public: PublicTexts
     others: dict[str, list[str]]
@@ -123,8 +123,8 @@ def in_quarters(values: Sequence[str]) -> list[str]:
 
 
 def known_texts(found: PublicAttributes, embedding: Embedding) -> tuple[PublicAttributes, Texts]:
-    """Return the texts that hold a word the embedding knows, and all of them cut into words, with the labels
-    of the purpose.
+    """Return the texts that hold a known word, and all of them cut into words, with the labels of the
+    purpose.
 
     :raises TaskDataError: if too few are left, or hardly one of a class.
     """
@@ -148,8 +148,8 @@ def split_parts(labels: Sequence[str], *, seed: int = SEED) -> Parts:
 
 
 def take_texts(texts: Texts, places: Ids, labels: Sequence[str] | None = None) -> Texts:
-    """Return some of the texts, with other labels than their own if ``labels`` are given for all texts; those
-    without one are left out."""
+    """Return some of the texts; if other ``labels`` are given for all texts, those without one are
+    left out."""
     if labels is None:
         return texts.take(places)
     having = np.array([i for i in places.tolist() if labels[i]], dtype=np.int64)
@@ -157,8 +157,7 @@ def take_texts(texts: Texts, places: Ids, labels: Sequence[str] | None = None) -
 
 
 def take_public(found: PublicTexts, places: Ids) -> PublicTexts:
-    """Return some of the public texts with their labels; they stay texts of the same file, and it is noted of
-    how many."""
+    """Return some of the public texts; it is noted of how many they were drawn."""
     chosen = places.tolist()
     whole = len(found.texts) if found.drawn_from is None else found.drawn_from
     labels, texts = ([values[i] for i in chosen] for values in (found.labels, found.texts))

@@ -244,8 +244,7 @@ def tune(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Measurement:
-    """Measures the two ``matched`` spaces, the chosen one first, on the texts that had no say in the
-    choice."""
+    """Measures the two ``matched`` spaces on the texts that had no say in the choice."""
 
     search: Search
     attacker: Named
@@ -322,8 +321,7 @@ class _Measurement:
 
 
 def _not_worth_it(best: Trial, unshaped: Sequence[Trial]) -> tuple[str, ...]:
-    """Return a sentence if a space that is not shaped serves the purpose as well as the best one that is, on
-    the texts to choose by."""
+    """Return a sentence if a space that is not shaped serves as well as the best one that is."""
     other = max(unshaped, key=lambda trial: trial.accuracy)
     if other.accuracy < best.accuracy:
         return ()
@@ -338,8 +336,7 @@ def _not_worth_it(best: Trial, unshaped: Sequence[Trial]) -> tuple[str, ...]:
 def _make_attacker(
     space: Embedding, cut: Texts, parts: Parts, most: int, model: Bigrams | None
 ) -> tuple[Named, Kinds]:
-    """Return the attacker of a release of all texts but those that spaces are shaped by, up to a number of
-    words."""
+    """Return the attacker of a release of all texts but those that spaces are shaped by."""
     places: Ids = np.random.Generator(np.random.PCG64(1)).permutation(
         np.concatenate([parts.learn, parts.choose, parts.judge])
     )
@@ -363,13 +360,8 @@ def _parts(report: Report | None, count: int) -> Iterator[Report]:
 def calibrate_tuned(
     found: TuningFindings, name: str, *, rays: int = 100, report: Report | None = None
 ) -> Isolated:
-    """Calibrate an installed space at the ε that was chosen, for receipts to quote, and return which of its
-    words are isolated.
-
-    The calibration follows ``rays`` directions from each word.
-
-    :raises InvalidParameter: if ``rays`` is not a whole number of at least 1.
-    """
+    """Calibrate an installed space at the ε that was chosen, following ``rays`` from each word, and return
+    which of its words are isolated."""
     result = calibrate(name, mechanism=found.mechanism, epsilons=[found.epsilon], draws=rays, report=report)
     calibration = result.calibration
     failing = evaluate(calibration, found.epsilon, Targets(max_unchanged=0.5)).failing

@@ -56,8 +56,7 @@ _WORDS_AT_ONCE = 16_384
 
 @dataclass(frozen=True, kw_only=True)
 class DecodingEffort:
-    """How finely a receiver knows the channel: which words may have gone in, and how many directions, points
-    or draws there are of each."""
+    """Which words may have gone in, and how many directions, points or draws there are of each."""
 
     support: int = SUPPORT
     directions: int = DIRECTIONS
@@ -103,8 +102,7 @@ class Version:
 def release_texts(
     texts: Texts, mechanism: Mechanism, channel: Channel | None = None, *, threads: int = 1
 ) -> Version:
-    """Return texts after a release with secure noise. They are for learning in memory, never to be
-    written."""
+    """Return texts released with secure noise, for learning in memory, never to be written."""
     released = draw_words(texts.ids.astype(np.int64), mechanism, threads=threads)
     return Version(texts.released(released, mechanism.embedding), mechanism.embedding, channel)
 
@@ -130,8 +128,8 @@ _FORMS: dict[Reading, Form] = {AS_RELEASED: "words", DECODED: "counts"}
 
 
 class Accuracy:
-    """Learns from some of the texts, by logistic regression on one reading of them, and judges others: the
-    original, a release, or one after the other."""
+    """Logistic regression on one reading of some texts, judged on others: original, released, or one after
+    the other."""
 
     def __init__(
         self,
@@ -184,8 +182,8 @@ class Accuracy:
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyOfLabels:
-    """The measure: the share of texts whose label is predicted correctly by somebody who has released text
-    only, learns from three quarters of it and judges the rest."""
+    """The measure: the share of labels predicted by somebody who has released text only, learns from three
+    quarters of it and judges the rest."""
 
     reading: Reading = AS_RELEASED
     effort: DecodingEffort = field(default_factory=DecodingEffort)
@@ -223,8 +221,8 @@ class AccuracyOfLabels:
 
 
 def stratified_split(labels: Ids, held_out: float, *, seed: int) -> tuple[Ids, Ids]:
-    """Return places to learn from and places to judge by, with the same share of every class held out, at
-    least one text of each."""
+    """Return places to learn from and to judge by, with the same share of every class held out, at least
+    one."""
     rng = np.random.Generator(np.random.PCG64(seed))
     learnt, judged = [], []
     for number in range(int(labels.max()) + 1):
@@ -236,8 +234,7 @@ def stratified_split(labels: Ids, held_out: float, *, seed: int) -> tuple[Ids, I
 
 
 def whole_counts(ids: NDArray[Any], offsets: Ids, embedding: Embedding) -> Any:
-    """Return how often each word stands in each text: one row a text, a column for each word and the last one
-    for ⊥."""
+    """Return word counts, one row a text, a column for each word and the last one for ⊥."""
     from scipy.sparse import csr_array
 
     # Copies: sums are made in place.
@@ -250,7 +247,7 @@ def whole_counts(ids: NDArray[Any], offsets: Ids, embedding: Embedding) -> Any:
 
 
 def expected_counts(released: Sequence[list[str]], channel: Channel) -> Any:
-    """Return how often each word is expected behind the words of each released text, in the columns of
+    """Return the expected counts of the words behind each released text, in the columns of
     ``whole_counts``."""
     texts = [" ".join(words) for words in released]
     decoder = ChannelDecoder.learn_from(channel, texts, start=first_shares(channel), most_steps=_STEPS)

@@ -21,8 +21,7 @@ from deniable.errors import MissingExtra
 
 
 def sklearn(module: str, purpose: str = "this audit", *, extra: str = "utility") -> Any:
-    """Return a module of scikit-learn, for a purpose that the error names, with the extra that brings all
-    that it needs.
+    """Return a module of scikit-learn; ``purpose`` and ``extra`` are for the error.
 
     :raises MissingExtra: if scikit-learn is not installed.
     """
@@ -38,19 +37,14 @@ def accuracy(given: Ids, true: Ids) -> float:
 
 
 def class_scores(given: Ids, true: Ids) -> dict[str, float]:
-    """Return accuracy, and F1 averaged over the classes, in which rare classes count as much as frequent
-    ones.
-
-    :raises MissingExtra: if scikit-learn is not installed.
-    """
+    """Return accuracy, and F1 averaged over the classes, in which rare classes count as much as others."""
     metrics = sklearn("metrics", "scoring a classifier")
     macro = float(metrics.f1_score(true, given, average="macro", zero_division=0.0))
     return {"accuracy": float(metrics.accuracy_score(true, given)), "macro F1": macro}
 
 
 def average_precision(hits: NDArray[np.bool_], relevant: int) -> float:
-    """Return the mean over all relevant answers of the precision where each was found; 0 for one that is not
-    in the ranking."""
+    """Return the mean over all relevant answers of the precision where each was found, or 0."""
     ranks = np.flatnonzero(hits) + 1
     return float((np.arange(1, len(ranks) + 1) / ranks).sum() / relevant) if relevant else 0.0
 
@@ -62,8 +56,7 @@ def reciprocal_rank(hits: NDArray[np.bool_]) -> float:
 
 
 def ranking_scores(scores: Floats, pools: Ids, right: Sequence[Ids]) -> dict[str, float]:
-    """Return MAP, MRR and top-1 of pools ranked by their scores (higher is better), one row a question; ties
-    by pool order."""
+    """Return MAP, MRR and top-1 of pools ranked by falling scores, one row a question; ties by pool order."""
     order = np.argsort(-scores, axis=1, kind="stable")
     ranked = np.take_along_axis(pools, order, axis=1)
     hits = [np.isin(row, answers) for row, answers in zip(ranked, right, strict=True)]
@@ -79,10 +72,7 @@ def ranking_scores(scores: Floats, pools: Ids, right: Sequence[Ids]) -> dict[str
 @dataclass(frozen=True, kw_only=True)
 class Scores:
     """Precision, recall, accuracy, the area under the ROC curve, and that area with the sign turned if it
-    helps.
-
-    An AUC of 0.04 is not better privacy than chance: an adversary who turns the answer around has 0.96.
-    """
+    helps: an AUC of 0.04 is no better privacy than 0.96."""
 
     precision: float
     recall: float
@@ -92,10 +82,7 @@ class Scores:
 
 
 def scores_of(truth: NDArray[np.bool_], decision: NDArray[np.float64]) -> Scores:
-    """Return the scores of decision values, where more than 0 means yes.
-
-    :raises MissingExtra: if scikit-learn is not installed.
-    """
+    """Return the scores of decision values, where more than 0 means yes."""
     metrics = sklearn("metrics")
     said = decision > 0.0
     auc = float(metrics.roc_auc_score(truth, decision))
@@ -119,11 +106,8 @@ nothing: it begins below that."""
 
 
 class SoftTfidf:
-    """Weights words by how rare they are, and brings every text to length 1.
-
-    A text in which a word is expected 0.1 times counts as a tenth of a text that holds it. For whole counts
-    these are the usual weights. Words that none of the learnt texts holds teach nothing, and are left out.
-    """
+    """TF-IDF of counts that need not be whole, scaled to length 1. For whole counts these are the usual
+    weights. Words that none of the learnt texts holds are left out."""
 
     weights: Floats
     seen: Ids
@@ -145,18 +129,10 @@ class SoftTfidf:
 
 
 class Classifier:
-    """Learns the labels of texts by logistic regression, and predicts those of others; nothing in it is
-    random.
-
-    Words are weighed by TF-IDF with sublinear counts, counts by ``SoftTfidf``, and each coordinate of mean
-    vectors is brought to the same spread.
-    """
+    """Logistic regression on TF-IDF of words (sublinear), on ``SoftTfidf`` of counts, or on mean vectors of
+    unit spread; nothing in it is random."""
 
     def __init__(self, form: Form, *, strength: float) -> None:
-        """Fit with 1/``strength`` of regularisation.
-
-        :raises MissingExtra: if scikit-learn is not installed.
-        """
         options = {"tol": _SETTLED} if form == "counts" else {}
         self._form = form
         self._regression = sklearn("linear_model", "a classifier").LogisticRegression(
@@ -187,8 +163,7 @@ class Classifier:
 
 
 def mean_vectors(counts: Any, embedding: Embedding) -> Floats:
-    """Return the mean of the word vectors of each text, given as counts of words that need not be whole, the
-    last column being ⊥."""
+    """Return the mean word vector of each text, given as counts, the last column being ⊥."""
     seen = np.unique(counts.indices)
     sums = counts[:, seen] @ embedding.rows(seen.astype(np.int64)).astype(np.float64)
     means: Floats = sums / np.maximum(np.asarray(counts.sum(axis=1)).reshape(-1, 1), 1e-12)

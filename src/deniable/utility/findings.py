@@ -34,8 +34,7 @@ SHOWN_PLACES = (RECEIVED, "train", "test")
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The reading that one run takes at one place of perturbation and one ε, and the accuracies on validation
-    texts that say so."""
+    """The reading that one run takes at one place and one ε, and the accuracies on validation texts."""
 
     at: str
     epsilon: float
@@ -46,8 +45,8 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Decoding:
-    """How released text was decoded: by a channel made for ``support`` input words from ``directions`` rays,
-    points or draws each (0: exact sums) by ``method``."""
+    """The channel that decoded: ``support`` input words, ``directions`` each (0: exact sums), by
+    ``method``."""
 
     support: int
     directions: int
@@ -56,13 +55,10 @@ class Decoding:
 
 @dataclass(frozen=True, kw_only=True)
 class Circumstances:
-    """What was measured and how: the texts, the model, the mechanism and its options, the embedding, the
-    runs.
-
-    ``left_out`` counts the records without a text or a label, ``held_out`` is the share of every class that
-    was judged, ``judged`` how many texts that were in each run, and ``average_unchanged_from`` says in words
-    where the average N_w comes from. ``not_decoded`` says why nothing was decoded, if nothing was.
-    """
+    """What was measured and how. ``left_out`` counts records without a text or a label, ``held_out`` is the
+    share of every class that was judged, ``judged`` how many texts these are in each run;
+    ``average_unchanged_from`` says where the average N_w comes from, ``not_decoded`` why nothing was
+    decoded."""
 
     texts: int
     classes: int
@@ -80,12 +76,8 @@ class Circumstances:
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """The points of the curve and what they are compared with.
-
-    ``points`` are those of each reading: words as released and, where released text was decoded, decoded and
-    ``CHOSEN``, the reading that each run chose. ``unchanged`` is the average N_w by ε, ``majority`` the
-    scores of always naming the most frequent class, ``about`` what else a reader has to know.
-    """
+    """The points of the curve by reading (words as released, decoded, and ``CHOSEN``), the average N_w by ε,
+    the scores of always naming the most frequent class, and what else a reader has to know."""
 
     points: Mapping[str, list[Point]]
     unchanged: dict[float, float]
@@ -103,10 +95,7 @@ class Findings:
     @property
     def learns(self) -> bool:
         """Whether the original text taught the labels: better than always naming the most frequent class, by
-        more than chance gives.
-
-        By chance alone the texts that are judged in one run give twice their standard error once in 40 times.
-        """
+        twice the standard error of one run."""
         most = self.majority[SCORE]
         return self.clean.mean(SCORE) > most + 2.0 * math.sqrt(most * (1.0 - most) / self.about.judged)
 
@@ -148,8 +137,7 @@ class Findings:
 
     @property
     def gain(self) -> str:
-        """What decoding gained somebody who has released text only, in a sentence; empty where nothing was
-        decoded."""
+        """What decoding gained, in a sentence; empty where nothing was decoded."""
         pairs = list(zip(self.at(RECEIVED), self.at(RECEIVED, DECODED), strict=False))
         if not pairs:
             return ""
@@ -173,17 +161,15 @@ class Findings:
         )
 
     def _gain_by_chance(self, pairs: list[tuple[Point, Point]]) -> float:
-        """Return twice the standard error of the mean gain, as if each reading had been judged on texts of
-        its own: rather too much."""
+        """Return twice the standard error of the mean gain, as if each reading had judged texts of
+        its own."""
         means = [point.mean(SCORE) for pair in pairs for point in pair]
         variance = sum(mean * (1.0 - mean) for mean in means) / (self.about.judged * self.about.runs)
         return 2.0 * math.sqrt(variance) / len(pairs)
 
     def smallest_acceptable(self, place: str = RECEIVED) -> Point | None:
-        """Return the point with the smallest ε from which on the mean score is never lower than acceptable.
-
-        None if there is none, or if the labels cannot be learnt at all.
-        """
+        """Return the point with the smallest ε from which on the mean score is never lower than acceptable,
+        or None."""
         return self._smallest(self.at(place, self.answer))
 
     def _smallest(self, points: list[Point]) -> Point | None:
@@ -195,8 +181,7 @@ class Findings:
         return found
 
     def choice_at(self, point: Point) -> str:
-        """Return which reading the runs chose at the place and ε of a point, in a few words; empty where
-        nothing was chosen."""
+        """Return which reading the runs chose at the place and ε of a point, in a few words."""
         taken = [
             each.reading for each in self.choices if (each.at, each.epsilon) == (point.at, point.epsilon)
         ]
@@ -207,8 +192,7 @@ class Findings:
 
     @property
     def in_order(self) -> list[Point]:
-        """The points as they are shown: unperturbed, then the place that the answer speaks of, then the
-        others."""
+        """The points as they are shown: unperturbed, the place that the answer speaks of, the others."""
         return [self.clean, *(point for place in SHOWN_PLACES for point in self.at(place))]
 
     def cells(self) -> tuple[list[str], list[list[str]]]:

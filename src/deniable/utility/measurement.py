@@ -206,8 +206,7 @@ def measure_utility(
 
 
 class Measured(NamedTuple):
-    """One outcome for each run, ε and place, by reading; there are words as released alone, and no choices,
-    where nothing was decoded."""
+    """One outcome for each run, ε and place, by reading; no choices where nothing was decoded."""
 
     outcomes: dict[str, list[Outcome]]
     choices: list[Choice]
@@ -224,15 +223,9 @@ def measure(
     threads: int = 1,
     report: Report | None = None,
 ) -> Measured:
-    """Return one outcome for each run, ε and place of the perturbation; ``report`` receives how many releases
-    were measured.
-
-    ``at`` is "nowhere", "train" (learn from released, judge original text), "test" (the other way round) or
-    "both". With ``open_channel``, which returns what decodes the releases at one ε, released text is also
-    decoded, and every run chooses one of the two readings on validation texts.
-
-    :raises MissingExtra: if scikit-learn is not installed.
-    """
+    """Return one outcome for each run, ε and place: "nowhere", "train" (learn from released, judge original
+    text), "test" (the other way round) or "both". With ``open_channel`` released text is decoded too, and
+    every run chooses a reading on validation texts."""
     embedding = next(iter(mechanisms.values())).embedding
     original, labels = Version(cut_texts(data.texts, embedding), embedding), numbered(data)
     readings: list[Reading] = [AS_RELEASED] if open_channel is None else [AS_RELEASED, DECODED]
@@ -287,8 +280,8 @@ def measure(
 
 
 def choose(at: str, epsilon: float, run: int, validation: Mapping[str, float]) -> Choice:
-    """Return the reading with the higher accuracy on validation texts; words as released if both are alike or
-    there are no such texts."""
+    """Return the reading with the higher accuracy on validation texts; words as released if they
+    are alike."""
     decoded = bool(validation) and validation[DECODED] > validation[AS_RELEASED]
     return Choice(
         at=at, epsilon=epsilon, run=run, reading=DECODED if decoded else AS_RELEASED, validation=validation

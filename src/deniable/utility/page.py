@@ -29,8 +29,8 @@ def _curves(found: Findings) -> dict[str, Any]:
 
 
 def write_utility_figures(found: Findings, folder: Path) -> list[Path]:
-    """Write the curve (``utility.png``, ``utility.svg``) and the table (``utility.md``) into a folder and
-    return their paths."""
+    """Write ``utility.png``, ``utility.svg`` and the table ``utility.md`` into a folder, and return their
+    paths."""
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / "utility.md"
     write_whole(table, found.table())
@@ -90,8 +90,7 @@ def utility_page(found: Findings) -> Page:
 
 
 def _narrow(columns: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """Return the table without the number of runs, which is said below, and the range of secondary scores:
-    a page is narrower than a terminal."""
+    """Return the table without runs and ranges of secondary scores: a page is narrower than a terminal."""
     shown = [place for place, name in enumerate(columns) if name != "runs"]
 
     def cell(name: str, value: str) -> str:

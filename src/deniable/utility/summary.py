@@ -40,11 +40,8 @@ class MeasuredEmbedding:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What one run gave at one ε (None: nothing was perturbed) and one place.
-
-    ``words`` counts the words of each part of the data that was perturbed, ``changed`` is the share of them
-    that changed.
-    """
+    """What one run gave at one ε (None: unperturbed) and one place: scores, and for each part of the data
+    its words and the share of them that changed."""
 
     at: str
     epsilon: float | None
@@ -96,11 +93,8 @@ def points_of(outcomes: Iterable[Outcome]) -> list[Point]:
 def table_of(
     points: Sequence[Point], unchanged: dict[float, float], *, more: Mapping[str, Sequence[str]] | None = None
 ) -> tuple[list[str], list[list[str]]]:
-    """Return the columns and the rows of the points: scores as mean (lowest to highest), words changed,
-    average N_w where it is known.
-
-    ``more`` are further columns by their names, a cell for each point.
-    """
+    """Return the columns and rows of the points: scores as mean (lowest to highest), words changed, average
+    N_w; ``more`` are further columns by name."""
     scores, more = list(points[0].scores), more or {}
     rows = []
     for place, point in enumerate(points):
@@ -125,8 +119,7 @@ def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def lines_of(points: Sequence[Point], score: str, *, read: str = "") -> Lines:
-    """Return a score against ε with the range of its runs, a line for each place of perturbation; ``read``
-    says how released text was read."""
+    """Return a score against ε with the range of its runs, a line for each place of perturbation."""
     lines: dict[str, list[Drawn]] = {}
     for point in points:
         if point.epsilon is not None:

@@ -31,11 +31,7 @@ _CANDIDATES_TO_SAY = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Attacker:
-    """Reads a release. ``knows`` says in a sentence what it knows beside the release.
-
-    ``read`` takes texts as ids of released words, and returns what the attacker thinks stood at each place,
-    one text after the other.
-    """
+    """Reads a release: texts as ids of released words. ``knows`` says what it knows beside the release."""
 
     name: str
     knows: str
@@ -53,11 +49,7 @@ def blind(channel: Channel, prior: Floats) -> Attacker:
 
 
 def as_released(channel: Channel, prior: Floats) -> Attacker:
-    """Return the attacker who takes each released word for the true one, and after it says the most frequent
-    words.
-
-    Where others know the words or the channel poorly, this one names more than they do.
-    """
+    """Return the attacker who takes each released word for the true one, then the most frequent words."""
     shares = _shares_of_all(channel, prior)
     return Attacker(
         name=NEAREST_WORD,
@@ -68,8 +60,8 @@ def as_released(channel: Channel, prior: Floats) -> Attacker:
 
 
 def word_by_word(channel: Channel, prior: Floats) -> Attacker:
-    """Return the attacker by Bayes' rule, argmax π(x)·P(y | x): nobody who sees one word and knows no more
-    than the frequencies and the mechanism does better."""
+    """Return the attacker by Bayes' rule, argmax π(x)·P(y
+    x): the best for who sees one word."""
     posterior = make_posterior(channel, prior)
     return Attacker(
         name=ALONE,
@@ -80,8 +72,7 @@ def word_by_word(channel: Channel, prior: Floats) -> Attacker:
 
 
 def in_context(decoder: ContextDecoder) -> Attacker:
-    """Return the attacker who reads each word beside its neighbours: forward–backward over a chain of words,
-    by bigrams of public text."""
+    """Return the attacker who reads each word beside its neighbours, by bigrams of public text."""
     tried = ", ".join(f"{trust:g}" for trust in TRUSTS)
     return Attacker(
         name=IN_CONTEXT,
@@ -93,8 +84,7 @@ def in_context(decoder: ContextDecoder) -> Attacker:
 
 
 def choose_trust(decoder: ContextDecoder, shadow: ReleasedShadow) -> float:
-    """Return how much the bigrams are best trusted: as the true words of the shadow are likeliest. From then
-    on they are."""
+    """Set and return how much the bigrams are best trusted: as the true words of the shadow are likeliest."""
     tried = {}
     for decoder.trust in TRUSTS:
         tried[decoder.trust] = decoder.read(shadow.released).mean_log_chance(shadow.truth)
@@ -104,11 +94,8 @@ def choose_trust(decoder: ContextDecoder, shadow: ReleasedShadow) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Known:
-    """What a further attacker builds on.
-
-    ``learning`` is the attacker in context that has not read the shadow, to learn from it; None where there
-    is no shadow.
-    """
+    """What a further attacker builds on; ``learning`` is the attacker in context that has not read the
+    shadow."""
 
     mechanism: Mechanism
     channel: Channel
@@ -122,8 +109,8 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class FurtherAttacker:
-    """Makes an attacker, such as those of ``deniable.lab``. It releases ``shadow_words`` words of public text
-    itself to learn from, and ``chooses_by`` words to choose its settings by; None if it needs none."""
+    """Makes an attacker. It releases ``shadow_words`` words of public text to learn from, and ``chooses_by``
+    words to choose its settings by; None if it needs none."""
 
     attacker: Callable[[Known], Attacker]
     shadow_words: int | None = None

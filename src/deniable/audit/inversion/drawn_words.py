@@ -23,7 +23,7 @@ from deniable.audit.inversion.results import (
     RepeatFinding,
     WordAtRisk,
 )
-from deniable.audit.shares import Estimate, Share, share_of
+from deniable.audit.shares import OverallShare, Share, share_of
 from deniable.channel.columns import columns_of
 from deniable.channel.distribution import binomial_error
 from deniable.channel.draws import Draws
@@ -32,7 +32,7 @@ from deniable.decoding.priors import SUPPORT
 from deniable.embeddings.kinds import Kinds
 from deniable.interfaces import Mechanism
 from deniable.measures.bayes_bound import Words, bayes_bound
-from deniable.measures.estimate import Estimate as Bound
+from deniable.measures.estimate import Estimate
 from deniable.mechanisms.base import method_of
 from deniable.parameters import validated_count
 
@@ -46,15 +46,11 @@ _EDGES = (100, 1_000, 10_000)
 
 @dataclass(frozen=True, kw_only=True)
 class InversionEffort:
-    """How much is simulated: words per band, words that are released again and again, and what the channel is
-    estimated from.
+    """How much is simulated: words per band, words that are released again and again, and what the channel
+    is estimated from (at most ``points`` of each released word, or ``draws_per_word``).
 
-    At most ``points`` are kept in the cell of each released word; where the embedding has fewer than 1,000
-    words, rays are followed from each of them. ``draws_per_word`` are made where neither is possible.
-
-    Of running text about ``places`` words are attacked, by attackers who think of ``support`` words, the most
-    frequent ones, and follow ``directions`` from each of them (or draw it as many times) to learn what it
-    becomes.
+    Of running text about ``places`` words are attacked, by attackers who think of the ``support`` most
+    frequent words and follow ``directions`` from each.
     """
 
     words_per_band: int = 150
@@ -72,8 +68,8 @@ class InversionEffort:
 
     @classmethod
     def of(cls, words: int = 150, *, points: int = 128, draws: int = 100, **text: int) -> Self:
-        """Return the effort that goes with a number of words to attack in each band; ``text`` are ``places``,
-        ``support`` and ``directions`` for running text.
+        """Return the effort that goes with a number of words to attack in each band; ``text`` is for running
+        text.
 
         :raises InvalidParameter: if a number is not a whole number of at least 1.
         """
@@ -91,12 +87,8 @@ class InversionEffort:
 def invert(
     mechanism: Mechanism, prior: Floats, *, seed: int, effort: InversionEffort | None = None
 ) -> InversionFinding:
-    """Return what adversaries who know these word frequencies learn from a mechanism at its ε.
-
-    The channel is estimated from one seed and judged on draws of another.
-
-    :raises InvalidParameter: if the seed is not a whole number of at least 0.
-    """
+    """Return what adversaries who know these word frequencies learn from a mechanism at its ε, judged on
+    draws that the channel was not estimated from."""
     effort = InversionEffort() if effort is None else effort
     seed = validated_count(seed, "seed", at_least=0)
     draws, rng = Draws(mechanism, seed=2 * seed + 1), np.random.default_rng([seed, 5])
@@ -131,11 +123,8 @@ def invert(
 def proved_bound(
     mechanism: Mechanism, shares: Floats, *, best: float, kinds: Kinds | None = None
 ) -> ProvedBound | None:
-    """Return what no reader of single words, or of their kinds, exceeds at these shares of all words and ⊥,
-    beside the best attack; None if it is not known.
-
-    Exact sums over all pairs of a large vocabulary take too long for an audit.
-    """
+    """Return the Bayes bound of words, or of kinds, beside the best attack; None if it is not known, or
+    exact sums over a large vocabulary would take too long."""
     if method_of(mechanism) == "exact" and np.count_nonzero(shares) * len(mechanism.embedding) > _MOST_SUMS:
         return None
     if kinds is not None and not shares[kinds.of >= 0].any():
@@ -145,7 +134,7 @@ def proved_bound(
     return None if found is None else above(found, best)
 
 
-def above(found: Bound, best: float) -> ProvedBound:
+def above(found: Estimate, best: float) -> ProvedBound:
     """Return a bound above the best attack."""
     return ProvedBound(value=found.value, at_most=found.high, gap=found.high - best)
 
@@ -163,8 +152,7 @@ def _release(draws: Draws, truth: Ids, times: int = 1) -> _Released:
 
 @dataclass(frozen=True, kw_only=True)
 class Band:
-    """Words of a range of ranks: their ids, the share of all text they make up, and each one's share within
-    the band."""
+    """Words of a range of ranks: their ids, their share of all text, and each one's share within the band."""
 
     name: str
     ids: Ids
@@ -173,11 +161,8 @@ class Band:
 
 
 def frequency_bands(prior: Floats) -> list[Band]:
-    """Return the most frequent 100 words, the next up to 1,000, up to 10,000, and the rest; words that never
-    occur are left out.
-
-    Rare words hardly occur in a text: only in a band of their own are they seen in an audit.
-    """
+    """Return the 100 most frequent words, the next up to 1,000, up to 10,000, and the rest that occur at
+    all."""
     order = np.lexsort((np.arange(len(prior)), -prior))
     order = order[prior[order] > 0.0]
     edges = [0, *(edge for edge in _EDGES if edge < len(order)), len(order)]
@@ -190,8 +175,7 @@ def frequency_bands(prior: Floats) -> list[Band]:
 
 
 def majority(outputs: Ids) -> Ids:
-    """Return the most frequent word of each row, the earliest on a tie: what a naive adversary guesses from
-    repeats."""
+    """Return the most frequent word of each row, the earliest on a tie: the naive guess from repeats."""
     guesses = np.empty(len(outputs), dtype=np.int64)
     for row, seen in enumerate(outputs):
         words, first, counts = np.unique(seen, return_index=True, return_counts=True)
@@ -202,8 +186,6 @@ def majority(outputs: Ids) -> Ids:
 def _judge_bands(
     bands: Sequence[Band], released: Sequence[_Released], adversary: BayesAdversary
 ) -> tuple[BandFinding, ...]:
-    """Let the adversary guess the words of all bands at once: where sums are exact it goes through all
-    inputs."""
     guesses = np.split(
         adversary.guesses(np.concatenate([each.outputs.ravel() for each in released])), len(bands)
     )
@@ -218,13 +200,13 @@ def _judge_bands(
     )
 
 
-def _over_all_text(bands: Sequence[BandFinding], found: Sequence[Share]) -> Estimate:
+def _over_all_text(bands: Sequence[BandFinding], found: Sequence[Share]) -> OverallShare:
     """Return the success over all text: bands weighed by their share of it, with a standard error."""
     masses = np.array([band.share_of_text for band in bands])
     values = np.array([share.value for share in found])
     tries = np.array([share.tries for share in found])
     error = float(np.linalg.norm(masses * binomial_error(values * tries, tries)))
-    return Estimate(value=float((masses * values).sum() / masses.sum()), standard_error=error)
+    return OverallShare(value=float((masses * values).sum() / masses.sum()), standard_error=error)
 
 
 def _judge_repeats(released: _Released, adversary: BayesAdversary) -> tuple[RepeatFinding, ...]:
@@ -241,11 +223,7 @@ def _judge_repeats(released: _Released, adversary: BayesAdversary) -> tuple[Repe
 
 
 def _exposed(draws: Draws, prior: Floats, count: int) -> Ids:
-    """Return words that hardly change, among all words, and the most frequent words.
-
-    At large ε lonely words are named most often; at small ε, where little is learnt from an output, frequent
-    ones are.
-    """
+    """Return words that hardly change, and the most frequent words, which are named most often at small ε."""
     everything = np.arange(len(prior), dtype=np.int64)
     stays = np.sum([draws.of_each(everything) == everything for _ in range(_SHORTLIST_DRAWS)], axis=0)
     by_chance = np.random.default_rng(len(prior)).random(len(prior))  # among words that stayed equally often

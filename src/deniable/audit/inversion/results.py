@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deniable.audit.shares import Estimate, Share
+from deniable.audit.shares import OverallShare, Share
 
 
 def _larger(first: Share, second: Share | None) -> Share:
@@ -28,8 +28,8 @@ class BandFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatFinding:
-    """How often a word is named that was released this many times with fresh noise; ``bayes`` is None where
-    it was not tried."""
+    """How often a word is named that was released this many times; ``bayes`` is None where it was
+    not tried."""
 
     releases: int
     majority: Share
@@ -65,8 +65,7 @@ class Success:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupFinding:
-    """How often the words of a group (frequent, rare, names, numbers, unknown, others) are named; None where
-    the text has none."""
+    """How often the words of a group are named; None where the text has none."""
 
     group: str
     places: int
@@ -75,12 +74,8 @@ class GroupFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class ListFinding:
-    """What becomes of the words of a user's list: how often they are named, and how well they are predicted
-    from all others.
-
-    ``found`` is the share of places with such a word at which the attacker says that one of them stood there,
-    ``rightly`` the share of the places at which it says so where that is true. None where there is no such
-    place.
+    """How often words of a user's list are named, and told from all others: ``found`` is the share of places
+    with such a word at which the attacker says so, ``rightly`` how often that is true. None without a place.
     """
 
     name: str
@@ -93,13 +88,9 @@ class ListFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class AttackerFinding:
-    """What one attacker reaches on running text: on the word, and on its kind, judged at places with a word
-    that has one.
-
-    ``word`` is about the words that the embedding knows. ``groups`` have one for the others: how often the
-    attacker says "unknown" there. ``knows`` says what it knew, ``seconds`` how long it took to prepare and to
-    read; the channel, which all share, is not counted.
-    """
+    """What one attacker reaches on running text: on known words, and on kinds where a word has one. In the
+    group of unknown words it is right if it says "unknown". ``seconds`` leaves out the channel, which all
+    share."""
 
     name: str
     knows: str
@@ -114,10 +105,9 @@ class AttackerFinding:
 class AttackedTextSummary:
     """The running text that was released and attacked, and the public text that the attackers read.
 
-    ``unknown`` is the share of its ``places`` with a word that the embedding does not know; ``left_out`` is
-    how many public documents were not read because they are attacked, None in results of versions that read
-    them. ``kinds_mapped`` is True if kinds are clusters of mapped vectors, since those before the map are not
-    on this machine.
+    ``unknown`` is the share of its ``places`` with an unknown word; ``left_out`` counts public documents
+    that were not read because they are attacked. ``kinds_mapped`` is True if kinds are clusters of mapped
+    vectors.
     """
 
     source: str
@@ -133,12 +123,8 @@ class AttackedTextSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class ProvedBound:
-    """The share of words that no reader of single released words exceeds who knows these frequencies
-    (``measures.bayes_bound``).
-
-    ``at_most`` is its upper end with 95 % confidence, and ``gap`` how far the best attack that was made stays
-    below it.
-    """
+    """The share of words that no reader exceeds who knows these frequencies (``measures.bayes_bound``):
+    ``at_most`` is its upper end, and ``gap`` how far the best attack stays below it."""
 
     value: float
     at_most: float
@@ -156,18 +142,16 @@ text do not have it."""
 class InversionFinding:
     """What adversaries learn at one ε. ``prior_guess`` is how often one who sees nothing is right.
 
-    ``bayes`` to ``at_risk`` are about words that are drawn by their frequency, ``attackers`` about running
-    text, if there was any: first who guesses blindly, then anybody who knows more. ``bound`` is proved for
-    drawn words, ``text_bounds`` for the running text: for attackers who read one by one its known words,
-    their kinds, or those of a group or a list, at their own frequencies; and for those in context. None where
-    no bound is known, and in earlier results.
+    ``bayes`` to ``at_risk`` are about words drawn by their frequency, ``attackers`` about running text.
+    ``bound`` is proved for drawn words, ``text_bounds`` for known words of the text, their kinds, each group
+    and list, and for readers in context. None where no bound is known.
     """
 
     epsilon: float
     channel: str
     prior_guess: float
-    bayes: Estimate
-    nearest_word: Estimate
+    bayes: OverallShare
+    nearest_word: OverallShare
     bands: tuple[BandFinding, ...]
     repeats: tuple[RepeatFinding, ...]
     at_risk: tuple[WordAtRisk, ...]
@@ -176,13 +160,13 @@ class InversionFinding:
     text_bounds: dict[str, ProvedBound] | None = None
 
     @property
-    def drawn(self) -> dict[str, Estimate]:
+    def drawn(self) -> dict[str, OverallShare]:
         """What each attacker names of words that are drawn by their frequency."""
-        blindly = Estimate(value=self.prior_guess, standard_error=0.0)
+        blindly = OverallShare(value=self.prior_guess, standard_error=0.0)
         return {ALONE: self.bayes, NEAREST_WORD: self.nearest_word, BLIND: blindly}
 
     @property
-    def best_drawn(self) -> Estimate:
+    def best_drawn(self) -> OverallShare:
         """What the attacker reaches that names most of the drawn words."""
         return max(self.drawn.values(), key=lambda found: found.value)
 
@@ -199,8 +183,7 @@ class InversionFinding:
 
     @property
     def success(self) -> float:
-        """How often the best attacker names a known word: of running text or of words drawn by their
-        frequency, whichever is more."""
+        """How often the best attacker names a known word, of running text or drawn by frequency."""
         return max([self.best_drawn.value, *(each.word.first.value for each in self.attackers)])
 
     @property

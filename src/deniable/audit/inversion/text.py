@@ -46,11 +46,8 @@ class Shadow:
     bigrams: Bigrams = field(repr=False)
 
     def release(self, mechanism: Mechanism, *, seed: int, words: int | None = None) -> ReleasedShadow:
-        """Return the documents as the mechanism releases them; with ``words`` the first ones that have about
-        so many together.
-
-        Of long documents the beginning is taken then: many documents say more than few.
-        """
+        """Return the documents as the mechanism releases them; with ``words`` the beginnings of the first
+        ones."""
         chosen, taken = [], 0
         for document in self.documents:
             if words is not None and taken >= words:
@@ -72,12 +69,8 @@ class ReleasedShadow(NamedTuple):
 
 
 class ShadowSample:
-    """Chooses documents for the shadow from all that are offered, at random by what they say, and counts the
-    others in ``counts``.
-
-    The documents whose digests, hashed with the seed, come first are kept: where a document stands in the
-    file does not matter, nor how often. Memory is bounded.
-    """
+    """Chooses documents for the shadow, and counts the others in ``counts``. Those whose digests, hashed
+    with the seed, come first are kept, wherever and how often they stand in the file. Memory is bounded."""
 
     def __init__(self, counts: PairCounts, *, words: int, seed: int, most: int = _MOST_DOCUMENTS) -> None:
         self._counts, self._words, self._most = counts, words, most
@@ -100,12 +93,8 @@ class ShadowSample:
             self._count(self._kept.pop(last))
 
     def finish(self) -> Shadow | None:
-        """Return the shadow, and count its documents too from now on; None if no other document has two words
-        in a row, or none is chosen.
-
-        Documents are taken while they have fewer words than are wanted, and as long as half of all words are
-        left.
-        """
+        """Return the shadow, of at most half of all words, and count its documents too from now on; None if
+        no other document has two words in a row, or none is chosen."""
         chosen: list[list[Ids]] = []
         words = taken = 0
         for place in sorted(self._kept):
@@ -141,11 +130,8 @@ _ENDS_SENTENCE = frozenset('.!?:;"“”«»()\n\t•|')
 
 @dataclass(frozen=True, kw_only=True)
 class PublicText:
-    """What the attackers have read: how often words stand in it and follow one another.
-
-    ``shadow`` is what attackers release of it themselves, None if the text is too short. ``left_out`` is how
-    many further documents were left out because they are attacked.
-    """
+    """What the attackers have read. ``shadow`` is None if the text is too short; ``left_out`` counts further
+    documents that were left out because they are attacked."""
 
     source: str
     bigrams: Bigrams = field(repr=False)
@@ -160,11 +146,8 @@ class PublicText:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttackedText(Texts):
-    """Parts of documents, and which words are written as names are.
-
-    The first ``sampled`` documents are drawn at random. Those after them hold words of a user's lists, and
-    are there for these alone. ``digests`` identify all of them, as ``digest_of`` has them.
-    """
+    """Parts of documents, and which words are written as names are. The first ``sampled`` are drawn at
+    random, those after them hold words of a user's lists. ``digests`` identify all of them."""
 
     source: str
     names: Ids = field(repr=False)
@@ -177,8 +160,7 @@ class AttackedText(Texts):
         return int(self.offsets[self.sampled])
 
     def groups(self, embedding: Embedding, shares: Floats) -> Ids:
-        """Return the group of each word, as its place in ``GROUPS``; ``shares`` say how frequent the words of
-        the embedding are."""
+        """Return the place in ``GROUPS`` of each word; ``shares`` say how frequent the words are."""
         order = np.argsort(-shares[: len(embedding)], kind="stable")
         rank = np.empty(len(embedding) + 1, dtype=np.int64)
         rank[order], rank[-1] = np.arange(len(embedding)), -1
@@ -208,14 +190,12 @@ def read_public_text(
     """Return what attackers learn from a public text, one document a line, and if some of it is held back,
     the text to attack.
 
-    Documents with words that are ``listed`` are attacked beside those that are drawn at random. Documents
-    that are held back, or are part of ``attacked``, are not read where they stand in the file again. With
-    ``shadow_words`` documents with about that many words, and at most half of the text, are a shadow to learn
-    from.
+    Documents with words that are ``listed`` are attacked beside those drawn at random. Documents that are
+    held back, or are part of ``attacked``, are read nowhere. About ``shadow_words`` words, at most half of
+    the text, are a shadow to learn from.
 
     :raises RecordError: if the file cannot be read.
-    :raises UnusableAuditData: if it holds no two words in a row, or no document is left to read, to learn
-        from or to attack.
+    :raises UnusableAuditData: if no document is left to read or to attack.
     """
     cutter, random = Cutter(embedding), np.random.default_rng([seed, 11])
     held, counts, left_out = _Sample(places, random), PairCounts(len(embedding) + 1), 0
@@ -269,9 +249,7 @@ def _documents(path: Path) -> Iterator[tuple[int, str]]:
 def read_attacked_text(
     embedding: Embedding, path: Path, *, places: int, seed: int, listed: Ids | None = None
 ) -> AttackedText:
-    """Return documents of a text file, one a line, drawn at random until they have enough words together.
-
-    Documents with words that are ``listed`` are added to them.
+    """Return documents of a text file drawn at random, and further ones with words that are ``listed``.
 
     :raises RecordError: if the file cannot be read.
     :raises UnusableAuditData: if it holds no words.
@@ -294,11 +272,8 @@ def make_attacked_text(
     random: np.random.Generator | None = None,
     listed: Ids | None = None,
 ) -> AttackedText:
-    """Return documents as they would go into a release; with ``places`` about as many words, in an order that
-    ``random`` gives.
-
-    Of a long document a part is taken: many documents say more than few long ones, whose words repeat one
-    another.
+    """Return documents, or a part of a long one, as they would go into a release; with ``places`` about as
+    many words, in an order that ``random`` gives.
 
     :raises UnusableAuditData: if they hold no words, or none that the embedding knows.
     """

@@ -56,7 +56,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.kinds import Kinds, make_kinds
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
-from deniable.measures.in_context import bound_in_context
+from deniable.measures.bayes_bound import bound_in_context
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report
 from deniable.words.cutter import Cutter
@@ -70,8 +70,7 @@ _WORDS_TO_CHOOSE_BY = 3_000
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """What attackers are judged by: the words of a text, their groups, the kinds of words, and the lists of a
-    user by name."""
+    """What attackers are judged by: a text, the groups and kinds of its words, and a user's lists by name."""
 
     text: AttackedText
     groups: Ids = field(repr=False)
@@ -80,16 +79,14 @@ class Truth:
 
 
 def release_text(mechanism: Mechanism, text: AttackedText, *, seed: int) -> list[Ids]:
-    """Return the documents as a release would make them, from a seed. They are for an attack in memory, never
-    to be written."""
+    """Return the documents as a release would make them, for an attack in memory, never to be written."""
     return text.split(Draws(mechanism, seed=seed).of_each(text.ids))
 
 
 def judge(
     attacker: Attacker, released: Sequence[Ids], truth: Truth, *, began: float | None = None
 ) -> AttackerFinding:
-    """Return what an attacker reaches on a release; ``began`` is when it began to prepare, by
-    ``time.perf_counter``.
+    """Return what an attacker reaches on a release; ``began`` is when it began to prepare.
 
     :raises ValueError: if the text has no word that the embedding knows.
     """
@@ -130,11 +127,7 @@ def _document_of_each(text: AttackedText) -> Ids:
 
 def _judge_list(name: str, listed: Ids, reading: Reading, ranks: Ids, truth: Truth) -> ListFinding:
     """Return how well words of a list are named, and told from others where the list is the likeliest of all
-    kinds.
-
-    How often that is said correctly is counted where documents were drawn at random: elsewhere such words are
-    more frequent.
-    """
+    kinds. How often that is true is counted where documents were drawn at random."""
     ids, documents, kinds = truth.text.ids, _document_of_each(truth.text), truth.kinds
     own = np.isin(ids, listed)
     judged = (own | (kinds.of[ids] >= 0)) & (np.arange(len(ids)) < truth.text.judged)
@@ -220,8 +213,7 @@ class TextAttack:
     def channel(
         self, mechanism: Mechanism, chosen: ChosenMechanism, *, seed: int, report: Report | None = None
     ) -> Channel:
-        """Return what the words that attackers think of become: those words that ``attack`` with this seed
-        releases, or all of them."""
+        """Return what the words that attackers think of become, among the words that ``attack`` releases."""
         learns = any(each.shadow_words for each in self.further)
         released = release_text(mechanism, self.truth.text, seed=2 * seed + 1)
         if self.public.shadow is not None:
@@ -251,9 +243,8 @@ class TextAttack:
     def bounds(
         self, mechanism: Mechanism, found: Sequence[AttackerFinding], *, seed: int
     ) -> dict[str, ProvedBound] | None:
-        """Return what no reader of single words exceeds at the frequencies of the text's own known words, of
-        their kinds, and of each group and list; and what no reader in context does. None if nothing is
-        known."""
+        """Return what no reader of single words exceeds, for known words, kinds, groups and lists, and what
+        no reader in context does. None if nothing is known."""
         truth, unknown = self.truth, self.embedding.unknown_id
         drawn = slice(0, truth.text.judged)
         ids, groups = truth.text.ids[drawn], truth.groups[drawn]
@@ -285,8 +276,7 @@ class TextAttack:
         return {name: bound for name, bound in bounds.items() if bound is not None} or None
 
     def _in_context(self, seed: int) -> Iterator[Floats]:
-        """Yield how likely each known word is, by the public bigrams, between the true words around places of
-        the text."""
+        """Yield how likely each known word is, by the public bigrams, between the true words of the text."""
         chance = np.random.default_rng([seed, 7])
         text, bigrams = self.truth.text, self.public.bigrams
         places = [(document, place) for document in text.split(text.ids) for place in range(len(document))]

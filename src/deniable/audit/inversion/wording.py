@@ -16,7 +16,7 @@ from deniable.audit.inversion.results import (
     Success,
 )
 from deniable.audit.results import AdvisedResult, Curves, Table
-from deniable.audit.shares import Estimate, Share
+from deniable.audit.shares import OverallShare, Share
 from deniable.report.wording import Point, one_in, percent, percent_fixed
 
 _AT_RISK = 6
@@ -62,8 +62,8 @@ class InversionResult(AdvisedResult):
 
     @property
     def tables(self) -> list[Table]:
-        """What was measured, where it was: bounds, attacks on running text, and on words drawn by their
-        frequency."""
+        """Bounds, attacks on running text, and on words drawn by their frequency, where they were
+        measured."""
         tables = [_bound_table(self), *_text_tables(self), *_drawn_tables(self)]
         return [table for table in tables if table.rows]
 
@@ -91,11 +91,8 @@ class InversionResult(AdvisedResult):
 
 
 def headline(results: Sequence[InversionResult], *, who: str = "The best attacker we have") -> str:
-    """Return what the best attacker of all these results reaches, in one sentence.
-
-    It is about the smallest and the largest ε, and the one at which most is named; at each about the result
-    in which most is named.
-    """
+    """Return what the best attacker of all results reaches at the smallest and the largest ε, and where most
+    is named."""
     found = sorted(
         (each for result in results for each in result.results), key=lambda each: (each.epsilon, _most(each))
     )
@@ -110,8 +107,6 @@ def _interval(share: Share) -> str:
 
 
 def _shares(found: InversionFinding) -> dict[str, float]:
-    """Return what each attacker names: of the running text, or of words drawn by their frequency if there was
-    none."""
     of_text = {each.name: each.word.first.value for each in found.attackers}
     return of_text or {name: each.value for name, each in found.drawn.items()}
 
@@ -293,7 +288,7 @@ def _value(share: Share | None) -> str:
     return percent_fixed(None if share is None else share.value)
 
 
-def _with_error(found: Estimate) -> str:
+def _with_error(found: OverallShare) -> str:
     return f"{percent_fixed(found.value)} ± {100 * found.standard_error:.1f}"
 
 

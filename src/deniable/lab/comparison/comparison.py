@@ -162,8 +162,6 @@ class Space:
         keep: Path | None = None,
         report: Report | None = None,
     ) -> None:
-        """Take the texts to learn from and to test on, and the embedding whose kinds count. Measured numbers
-        are saved in the folder ``keep``, and ``report`` receives the progress of channels."""
         if keep is not None:
             keep.mkdir(parents=True, exist_ok=True)
         self._embedding, self.learn, self.test, self._settings = embedding, learn, test, settings
@@ -194,10 +192,7 @@ class Space:
 
     def rows(self, mechanism: ChosenMechanism) -> Iterator[Row]:
         """Yield one row for each target: where the mechanism meets it and what it is worth there, or why it
-        cannot.
-
-        :raises InvalidParameter: if there is no such mechanism or option.
-        """
+        cannot."""
         # A list of words is read from its file once, not at every ε.
         chosen = replace(mechanism, options=checked_options(entry_of(mechanism.name), mechanism.options))
         for target in self._settings.targets:
@@ -236,8 +231,8 @@ class Space:
         )
 
     def _read(self, chosen: ChosenMechanism, reading: Name, epsilon: float, turn: int) -> tuple[float, float]:
-        """Return one reading and its standard error: quickly in turn 0, else thoroughly and from draws of
-        its own."""
+        """Return one reading and its standard error: quickly in turn 0, else thoroughly from draws of its
+        own."""
         settings = self._settings
         effort, seed = settings.quick if turn == 0 else settings.thorough, settings.seed + 1 + turn
         setting = Setting(embedding=self._embedding, mechanism=chosen, epsilon=epsilon)
@@ -282,8 +277,6 @@ class Space:
         return worth
 
     def _measure_releases(self, chosen: ChosenMechanism, epsilon: float) -> list[dict[str, float]]:
-        """Release all texts with secure noise, once a run, read them as released and decoded, learn and
-        judge."""
         mechanism, decoding = chosen(self._embedding, epsilon=epsilon), self._settings.decoding
         texts, before = self._original.texts, self.learn.ids
         mechanism.perturb(before[:1], SecureRandomness())  # what it prepares on first use is not its speed
@@ -331,8 +324,7 @@ class Space:
         return {"learn": of(self.learn), "test": of(self.test)}
 
     def _saved(self, chosen: ChosenMechanism, epsilon: float, what: str, measure: Any, **more: object) -> Any:
-        """Return what was measured for exactly this; measure it if it was not, or if the file cannot be read.
-        No text is saved, only numbers."""
+        """Return what was measured for exactly this, now or before. No text is saved, only numbers."""
         if self._keep is None:
             return measure()
         parameters = dict(chosen(self._embedding, epsilon=1.0).guarantee.parameters)
@@ -374,8 +366,7 @@ def comparable_mechanisms() -> tuple[list[ChosenMechanism], dict[str, str]]:
 
 
 def name_of(mechanism: ChosenMechanism) -> str:
-    """Return a mechanism as it is typed, NAME or NAME:OPTION=VALUE,…; a list of sensitive words is not
-    shown."""
+    """Return a mechanism as it is typed, NAME or NAME:OPTION=VALUE,…, without a list of sensitive words."""
     options = [
         name if name == "sensitive" else f"{name}={value}" for name, value in mechanism.options.items()
     ]
@@ -383,8 +374,7 @@ def name_of(mechanism: ChosenMechanism) -> str:
 
 
 def some_words(data: LabelledTexts, embedding: Embedding, *, longest: int | None) -> Texts:
-    """Return the labelled texts that hold a word, cut as a release cuts them, at most ``longest`` words of
-    each.
+    """Return the labelled texts that hold a word, cut as a release cuts them.
 
     :raises UnusableAuditData: if no text holds a word.
     """
@@ -400,8 +390,7 @@ def split_texts(
 ) -> list[LabelledTexts]:
     """Return texts to learn from and texts to test on, at random: as many as asked for, or half and half.
 
-    :raises UnusableAuditData: if there are too few, labels are numbers and no classes, or the texts to learn
-        from have one label only.
+    :raises UnusableAuditData: if there are too few, or nothing can be learnt from their labels.
     """
     if are_numbers(data.labels):
         count = len(set(data.labels))

@@ -61,8 +61,7 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingEffort:
-    """How many draws of each word of the sample say how often it stays unchanged, on how many words the
-    adversary is judged, and from how many directions, points or draws an attacker knows P(y | x)."""
+    """How many draws of each word, words that the adversary is judged on, and directions of a channel."""
 
     draws: int
     judged: int
@@ -104,12 +103,9 @@ than those of one release."""
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonSettings:
-    """How a comparison is made: its targets, releases at each ε, words that privacy is read on, the seed, and
-    how much is drawn.
-
-    ``decoding`` says how finely a receiver knows the channel; with None, released text is read as released
-    only. ``public`` is a public text, one document a line, for the attacker who reads in context.
-    """
+    """How a comparison is made: targets, releases at each ε, words that privacy is read on, and effort.
+    Without ``decoding`` released text is read as released only; ``public`` is a text for the attacker in
+    context."""
 
     targets: tuple[Target, ...] = TARGETS
     runs: int = 2
@@ -141,11 +137,8 @@ _PAIRS = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """Words drawn from the text, so that frequent words count as often as they occur.
-
-    ``ids`` are the distinct ones, and ``shares`` their shares. ``typical`` is the mean distance of two words
-    of the text.
-    """
+    """The distinct words of a sample of the text, their shares, and the mean distance of two words of the
+    text."""
 
     embedding: Embedding = field(repr=False)
     ids: Ids
@@ -158,8 +151,8 @@ class Sample:
         return float(self.shares.max())
 
     def adversary(self, judged: int) -> Named:
-        """Return the Bayes attacker who knows that the word is one of the sample, to be judged on about so
-        many words. ⊥ is a word like any other."""
+        """Return the Bayes attacker who knows that the word is one of the sample. ⊥ is a word like any
+        other."""
         from scipy.sparse import csr_array
 
         count = len(self.embedding) + 1
@@ -193,12 +186,8 @@ def mean_distance(embedding: Embedding, before: Ids, after: Ids) -> float:
 
 
 def read_unchanged(mechanism: Mechanism, sample: Sample, *, draws: int, seed: int) -> dict[str, float]:
-    """Return the readings ``average`` and ``worst`` with their standard errors.
-
-    The most exposed words are chosen on one half of the draws and judged on the other, so that luck in the
-    draws does not look like exposure. The single largest N_w is not read: it belongs to some isolated word,
-    and says more about which words were sampled than about the mechanism.
-    """
+    """Return the readings ``average`` and ``worst`` with their standard errors. The most exposed words are
+    chosen on one half of the draws and judged on the other, so that luck does not look like exposure."""
     outputs = Draws(mechanism, seed=seed).of_each(np.repeat(sample.ids, draws)).reshape(-1, draws)
     stayed = outputs == sample.ids[:, None]
     halves = [stayed[:, half::2].mean(axis=1) for half in (0, 1)]
@@ -222,7 +211,7 @@ def read_attacker(
 
 
 def most_exposed(unchanged: Floats, shares: Floats, part: float = EXPOSED) -> Floats:
-    """Return the weights, of sum 1, of the words that stay unchanged most often and make up this part of the
+    """Return weights, of sum 1, of the words that stay unchanged most often and make up this part of the
     text."""
     order = np.argsort(-unchanged, kind="stable")
     before = np.cumsum(shares[order]) - shares[order]
@@ -233,8 +222,7 @@ def most_exposed(unchanged: Floats, shares: Floats, part: float = EXPOSED) -> Fl
 
 
 def kinds_by_spelling(embedding: Embedding, kinds: Kinds) -> Callable[[list[str]], Ids]:
-    """Return a function that gives the kinds of words as they are spelt; -1 for a word that the embedding
-    does not know."""
+    """Return a function that gives the kinds of words as they are spelt; -1 for an unknown word."""
 
     def of(words: list[str]) -> Ids:
         found: Ids = kinds.of[np.array(Cutter(embedding).ids(words), dtype=np.int64)]
@@ -245,8 +233,7 @@ def kinds_by_spelling(embedding: Embedding, kinds: Kinds) -> Callable[[list[str]
 
 @dataclass(frozen=True, kw_only=True)
 class PublicContext:
-    """Which words follow one another in the public text, over the words of one embedding; how many documents
-    were left out since they are among the compared texts; and a digest of the text."""
+    """Which words follow one another in a public text, how many documents were left out, and its digest."""
 
     source: str
     bigrams: Bigrams = field(repr=False)
@@ -260,8 +247,7 @@ class PublicContext:
 
 
 def read_context(embedding: Embedding, path: Path, attacked: Iterable[str]) -> PublicContext:
-    """Return what is known of a public text, one document a line, without documents that are among the
-    attacked texts.
+    """Return what is known of a public text, without documents that are among the attacked texts.
 
     :raises RecordError: if the file cannot be read.
     :raises UnusableAuditData: if no two words in a row are left.

@@ -36,10 +36,7 @@ class MeanAndSpread:
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyReadings:
-    """The readings at one ε; ``errors`` are standard errors of the draws, the sample of words taken as given.
-
-    ``named``, ``context`` and ``kinds`` are None where they were not asked for.
-    """
+    """The readings at one ε and their standard errors; None where one was not asked for."""
 
     epsilon: float
     average: float
@@ -57,13 +54,11 @@ class PrivacyReadings:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A mechanism at a target: the ε that meets it, the readings there, and what released text is good for.
+    """A mechanism at a target: the ε that meets it, the readings there, and accuracies; or the ``problem``.
 
-    Where the mechanism cannot be brought to the target, ``problem`` says why, and the rest is None.
-    ``accuracy`` is that of a classifier that learnt from words as released and judged original text,
-    ``on_released`` where it judged words as released. ``as_released`` and ``decoded`` are the accuracies by
-    where text is released (train, test, both), ``on_vectors`` those of a classifier that reads mean vectors
-    (as_released, decoded) with text released on both sides. ``embedding`` is named where there are several.
+    ``accuracy`` judged original text after learning from words as released, ``on_released`` words as
+    released. ``as_released`` and ``decoded`` are the accuracies by where text is released (train, test,
+    both), ``on_vectors`` those on mean vectors (as_released, decoded), released on both sides.
     """
 
     mechanism: str
@@ -94,8 +89,7 @@ class Row:
 
     @property
     def received(self) -> MeanAndSpread | None:
-        """The accuracy with words as released: on both sides, or judged on original text where nothing else
-        was measured."""
+        """The accuracy with words as released, on both sides where that was measured."""
         return self.of("as_released", "both") or self.on_released or self.accuracy
 
     @property
@@ -110,11 +104,8 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class SpaceCounts:
-    """What the texts are in one embedding: words, the share it does not know, and how often a blind guess
-    names a word.
-
-    ``original`` is the accuracy of a classifier that learnt from original text, on words and on mean vectors.
-    """
+    """What the texts are in one embedding, how often a blind guess names a word, and accuracies on original
+    text."""
 
     embedding: EmbeddingSummary
     dimension: int
@@ -133,12 +124,9 @@ class ComparisonResult:
 
     ``original`` is the accuracy of a classifier that learnt from original text, ``guess`` that of always
     naming the most frequent label. ``left_out`` are mechanisms that did not take part, with the reason.
-    ``texts`` counts the texts to learn from and to test on and the words to learn from; ``sample`` the words
-    that privacy is read on, all and distinct ones, with the share that a blind guess names. ``decoding`` is
-    how finely receivers knew the channels; it is None if nothing was decoded. ``spaces`` are the embeddings,
-    the first of which is the one that all else is about. ``public`` is the public text that attackers read,
-    and ``kinds`` says what kinds of words are, if they were asked for. ``tolerance`` is how far readings may
-    be from their targets.
+    ``texts`` counts texts and words, ``sample`` the words that privacy is read on, with the share that a
+    blind guess names. ``spaces`` are the embeddings, the first of which is the one that all else is about.
+    ``kinds`` says what kinds are.
     """
 
     version: str
@@ -168,8 +156,7 @@ class ComparisonResult:
 
     @property
     def judged_on(self) -> str:
-        """What the texts are that the accuracies as released are judged on; original only in results of old
-        versions."""
+        """What the accuracies as released are judged on; original text only in results of old versions."""
         judged = all(row.as_released or row.on_released for row in self.matched())
         return "released text" if judged else "original text"
 
@@ -188,8 +175,7 @@ class ComparisonResult:
 
     @property
     def attacker(self) -> Name:
-        """The attacker that rows are compared by: the strongest over all words that was read for every row,
-        else that of a sample."""
+        """The strongest attacker over all words that was read for every row, else that of a sample."""
         readings = [row.reached for row in self.matched()]
         of_all: tuple[Name, ...] = ("context", "named", "kinds")
         for name in of_all:
@@ -198,8 +184,7 @@ class ComparisonResult:
         return "adversary"
 
     def front(self, accuracy: Callable[[Row], MeanAndSpread | None]) -> list[Row]:
-        """Return the rows that no other row beats in the attacker's success and accuracy together, weakest
-        attacker first."""
+        """Return the rows that no other row beats in risk and accuracy together, weakest attacker first."""
         found = [row for row in self.matched() if accuracy(row) is not None]
         points = [(self.risk(row), share.mean) for row in found if (share := accuracy(row)) is not None]
         return [found[place] for place in pareto_front(points)]
@@ -221,10 +206,7 @@ def read_comparison(path: Path) -> ComparisonResult:
 
 
 def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
-    """Return the places of the points (risk, utility) that no other point beats, by rising risk.
-
-    One point beats another if it has no more risk and no less utility, and is better in one of the two.
-    """
+    """Return the places of the points (risk, utility) that no other point beats in both, by rising risk."""
     front = [
         place
         for place, (risk, utility) in enumerate(points)

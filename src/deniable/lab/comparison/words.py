@@ -45,8 +45,7 @@ decoded: Share = attrgetter("best_known")
 
 
 def table_columns(result: ComparisonResult) -> list[Column]:
-    """Return the columns of the table between the names and the marks; several embeddings leave room for
-    fewer."""
+    """Return the columns between the names and the marks; several embeddings leave room for fewer."""
     epsilon: Column = ("ε", lambda row: f"{row.epsilon:.3g}" if row.epsilon is not None else NOT_MET)
     last: list[Column] = [("decoded", lambda row: _accuracy(row.best_known))] if result.decoding else []
     if result.several:
@@ -103,8 +102,7 @@ def legend_of(result: ComparisonResult) -> str:
 
 
 def finding(result: ComparisonResult) -> str:
-    """Return what was found in a few sentences: the most accurate mechanism at each target, and whom it is
-    clearly ahead of."""
+    """Return the most accurate mechanism at each target, and whom it is clearly ahead of, in sentences."""
     sentences = [
         f"A classifier that learns from original text is right for {percent_fixed(result.original)} of the "
         f"texts, one that always names the most frequent label for {percent_fixed(result.guess)}."
@@ -119,8 +117,8 @@ def finding(result: ComparisonResult) -> str:
 
 
 def met_and_missed(result: ComparisonResult, target: Target) -> tuple[list[list[str]], list[str]]:
-    """Return the rows of the table at a target, most accurate first (decoded, where that was measured), and
-    sentences about the mechanisms that cannot be brought there."""
+    """Return the rows of the table at a target, most accurate first, and sentences about those that
+    miss it."""
     marks = [(_unbeaten(result, target, received), "◆")]
     if result.decoding is not None:
         marks.append((_unbeaten(result, target, decoded), "◇"))
@@ -133,11 +131,8 @@ def met_and_missed(result: ComparisonResult, target: Target) -> tuple[list[list[
 
 
 def _unbeaten(result: ComparisonResult, target: Target, accuracy: Share) -> list[Row]:
-    """Return the rows at a target that no other row there beats, by figures as the table has them.
-
-    The attacker is the one that was matched. Where N_w was, it is the adversary, whose success stands beside
-    it; not so with several embeddings, where that is not shown.
-    """
+    """Return the rows at a target that no other row there beats, as the table shows them. Where N_w was
+    matched, the attacker is the adversary that stands beside it."""
     matched = result.several or target.reading in ("adversary", *WAYS)
     attacker: Name = target.reading if matched else "adversary"
     digits, found = 3 if matched else 2, result.matched(target)
@@ -150,8 +145,7 @@ def _unbeaten(result: ComparisonResult, target: Target, accuracy: Share) -> list
 
 
 def places_table(result: ComparisonResult, target: Target) -> tuple[list[str], list[list[str]]]:
-    """Return the columns and rows of the accuracies at a target by where text is released, as released and
-    decoded; mean vectors come last, if they were measured."""
+    """Return the columns and rows of the accuracies at a target by where text is released."""
     rows = [row for row in result.matched(target) if row.as_released is not None]
     rows.sort(key=lambda row: -_mean(row.best_known))
     columns: list[Column] = []
@@ -189,8 +183,7 @@ def target_name(target: Target) -> str:
 
 
 def telling_difference(result: ComparisonResult, accuracy: Share = received) -> float | None:
-    """Return the difference of two accuracies that is more than chance in the noise: three standard errors of
-    a difference, pooled over all rows. None for one run."""
+    """Return three standard errors of a difference of accuracies, pooled over all rows. None for one run."""
     shares = [accuracy(row) for row in result.matched()]
     spreads = [share.spread for share in shares if share is not None and share.spread is not None]
     if not spreads or len(spreads) < len(shares):
