@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -66,6 +69,12 @@ def product_seconds() -> float:
         matrix @ matrix
         spent.append(time.process_time() - began)
     return median(spent)
+
+
+def in_a_process(module: str, *arguments: object) -> Any:
+    """Return what a benchmark prints as JSON when it is run in a process of its own."""
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
 def in_turns(

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 from functools import partial
 from itertools import islice
@@ -23,7 +21,7 @@ from typing import Any
 import numpy as np
 from scripts.pages import options_of, table
 
-from benchmarks.machine import timed
+from benchmarks.machine import in_a_process, timed
 from benchmarks.peers.child import peak_memory
 from benchmarks.peers.material import GLOVE, REVIEWS, SHARED, embedding_of, enlarge, read_glove, review_words
 from deniable.arrays import Ids
@@ -76,8 +74,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         prepare(options.data, Path(folder), options.size, options.tokens)
         for name in names:
-            command = [sys.executable, "-m", "benchmarks.mechanisms", "--child", name, folder]
-            rows.append(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout))
+            rows.append(in_a_process("benchmarks.mechanisms", "--child", name, folder))
             print(rows[-1], flush=True)
     head = ["mechanism", "ready after", "words a second, first half", "second half"]
     print(table([*head, "memory above the vectors, MB", "unchanged"], rows))

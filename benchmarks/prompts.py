@@ -10,17 +10,15 @@ asks these two over HTTP. Presidio has no language model here: it finds by patte
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import tempfile
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 from scripts.pages import DATA, DOCS, options_of, read_json, table, write_json
 
 from benchmarks.machine import machine, texts_by_rank
-from benchmarks.service import drive, request_of, service, started
+from benchmarks.service import latencies, latency_table, presidio, request_of, service, started
 from deniable import Embedding, Privatizer, Release
 from deniable.arrays import Floats
 from deniable.noise.randomness import InsecureSeededRandomness
@@ -107,38 +105,18 @@ def latency(peer: Path | None, *, rounds: int, seconds: float) -> dict[str, dict
         for i in range(0, len(texts), HISTORY)
     ]
     with tempfile.TemporaryDirectory() as place, contextlib.ExitStack() as servers:
-
-        def start(command: list[str], path: str) -> int:
-            return servers.enter_context(started(command, path, Path(place)))
-
-        port = start(service(), "/ready")
+        port = servers.enter_context(started(service(), "/ready", Path(place)))
+        alone = [request_of("/privatize", {"text": text}) for text in texts]
         ways = {
-            "`/privatize`, one text of 20 words": (
-                port,
-                [request_of("/privatize", {"text": t}) for t in texts],
-            ),
+            "`/privatize`, one text of 20 words": (port, alone),
             "`/guardrail`, one message of 20 words": (port, guard),
             f"`/guardrail`, a history of {HISTORY} such messages": (port, long),
         }
         if peer is not None:
-            command = [str(peer), "-m", "gunicorn", "-w", "2", "-b", "127.0.0.1:PORT"]
-            theirs = start([*command, "benchmarks.peers.presidio_service:app"], "/health")
+            theirs = servers.enter_context(started(presidio(peer), "/health", Path(place)))
             asked = [request_of("/guard", {"text": text}) for text in spans]
             ways["Presidio by patterns, one message"] = (theirs, asked)
-        took: dict[str, list[list[float]]] = {name: [] for name in ways}
-        for _ in range(rounds):
-            for name, (at, requests) in ways.items():
-                took[name].append(
-                    asyncio.run(drive(at, requests, connections=CONNECTIONS, seconds=seconds))[0]
-                )
-    return {
-        name: {
-            "requests_per_second": median(len(each) / seconds for each in some),
-            "p50_ms": median(1_000 * float(np.quantile(each, 0.5)) for each in some),
-            "p99_ms": median(1_000 * float(np.quantile(each, 0.99)) for each in some),
-        }
-        for name, some in took.items()
-    }
+        return latencies(ways, rounds=rounds, seconds=seconds, connections=CONNECTIONS)
 
 
 def main() -> None:
@@ -173,16 +151,10 @@ def tables() -> dict[str, str]:
         for i, question in enumerate(QUESTIONS[:3])
     ]
     names = [f"ε = {row['epsilon']:.2g}" for row in content["survival"][1:]]
-    fast = [
-        [name, *(f"{row[key]:,.0f}" for key in ("requests_per_second", "p50_ms", "p99_ms"))]
-        for name, row in content["latency"].items()
-    ]
     return {
         "survival": table(head, rows, align="lr"),
         "examples": table(["question", *names], examples),
-        "latency": "\n\n".join(
-            [table(["", "requests/s", "p50, ms", "p99, ms"], fast, align="lr"), f"{content['setting']}."]
-        ),
+        "latency": f"{latency_table('', content['latency'])}\n\n{content['setting']}.",
     }
 
 

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -107,14 +107,7 @@ def started(command: list[str], path: str, folder: Path) -> Iterator[int]:
 
 def service(*, together: bool = True) -> list[str]:
     """Return the command of the service, with requests put together for one search or one by one."""
-    return [
-        sys.executable,
-        "-m",
-        "benchmarks.service",
-        "--serve",
-        "PORT",
-        *([] if together else ["--one-by-one"]),
-    ]
+    return [sys.executable, "-m", "benchmarks.service", "--serve", "PORT", *["--one-by-one"] * (not together)]
 
 
 def serve(port: int, *, together: bool) -> None:
@@ -159,22 +152,30 @@ def measure_short(
     ]
     theirs = [request_of("/anonymize", {"text": text, "analyzer_results": spans}) for text in texts]
     with contextlib.ExitStack() as servers:
-
-        def start(command: list[str], path: str) -> int:
-            return servers.enter_context(started(command, path, folder))
-
-        ports = {
-            "put together": (start(service(), "/ready"), ours),
-            "one by one": (start(service(together=False), "/ready"), ours),
-        }
+        together, alone = (
+            servers.enter_context(started(service(together=each), "/ready", folder)) for each in (True, False)
+        )
+        ways = {"put together": (together, ours), "one by one": (alone, ours)}
         if peer is not None:
-            command = [str(peer), "-m", "gunicorn", "-w", str(WORKERS_OF_THE_PEER), "-b", "127.0.0.1:PORT"]
-            port = start([*command, "benchmarks.peers.presidio_service:app"], "/health")
-            ports["Presidio anonymizer (replace)"] = (port, theirs)
-        answers: dict[str, list[tuple[list[float], float]]] = {name: [] for name in ports}
-        for _ in range(rounds):
-            for name, (port, requests) in ports.items():
-                answers[name].append(asyncio.run(drive(port, requests, connections=64, seconds=seconds)))
+            port = servers.enter_context(started(presidio(peer), "/health", folder))
+            ways["Presidio anonymizer (replace)"] = (port, theirs)
+        return latencies(ways, rounds=rounds, seconds=seconds, connections=64)
+
+
+def presidio(python: Path) -> list[str]:
+    """Return the command of the peer."""
+    app = "benchmarks.peers.presidio_service:app"
+    return [str(python), "-m", "gunicorn", "-w", str(WORKERS_OF_THE_PEER), "-b", "127.0.0.1:PORT", app]
+
+
+def latencies(
+    ways: Mapping[str, tuple[int, list[bytes]]], *, rounds: int, seconds: float, connections: int
+) -> dict[str, dict[str, float]]:
+    """Return how each way, a port and requests, answers: in turns, over so many connections."""
+    answers: dict[str, list[tuple[list[float], float]]] = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, (port, requests) in ways.items():
+            answers[name].append(asyncio.run(drive(port, requests, connections=connections, seconds=seconds)))
     return {
         name: {
             "requests_per_second": median(len(took) / seconds for took, seconds in some),
@@ -213,17 +214,21 @@ def tables() -> dict[str, str]:
     many, http = (f"{median(one[name] for one in rounds):,.0f}" for name in ("many", "http"))
     ratio = spread([one["http"] / one["many"] for one in rounds], ".2f")
     first = "100 texts of 20 words a request, 8 connections: words/s by `Privatizer.many`"
-    rows = [
-        [name, *(f"{row[key]:,.0f}" for key in ("requests_per_second", "p50_ms", "p99_ms"))]
-        for name, row in content["short"].items()
-    ]
-    head = ["one text of 20 words a request, 64 connections", "requests/s", "p50, ms", "p99, ms"]
     parts = [
         table([first, "through HTTP", "ratio [range]"], [[many, http, ratio]], align="r"),
-        table(head, rows, align="lr"),
+        latency_table("one text of 20 words a request, 64 connections", content["short"]),
         f"{content['setting']}.",
     ]
     return {"measured": "\n\n".join(parts)}
+
+
+def latency_table(title: str, measured: Mapping[str, Mapping[str, float]]) -> str:
+    """Return what ``latencies`` found."""
+    rows = [
+        [name, *(f"{row[key]:,.0f}" for key in ("requests_per_second", "p50_ms", "p99_ms"))]
+        for name, row in measured.items()
+    ]
+    return table([title, "requests/s", "p50, ms", "p99, ms"], rows, align="lr")
 
 
 if __name__ == "__main__":

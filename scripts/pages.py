@@ -13,6 +13,7 @@ import argparse
 import csv
 import io
 import json
+import lzma
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -89,6 +90,17 @@ def write_json(path: Path, content: Any) -> None:
     part = path.with_name(f"{path.name}.part")
     part.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     part.replace(path)
+
+
+def write_rows(path: Path, rows: Iterable[Any]) -> None:
+    """Write a list of results, one a line."""
+    path.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n", encoding="utf-8")
+
+
+def json_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the records of a data set: JSON lines, packed by xz."""
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
 
 
 def options_of(doc: str | None) -> argparse.ArgumentParser:

@@ -17,14 +17,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from scripts import cli_reference
 
 from tests.report.browser import browser
 from tests.support.commands import forked_command
-from tests.support.scripts import load_script
 from tests.support.spark_cluster import require_java, write_defaults
 from tests.test_rooms import BESIDE, ROOMS
 
@@ -314,13 +313,9 @@ def test_the_design_page_lists_the_rooms_in_their_order() -> None:
     assert tuple(room for room in rooms if room not in BESIDE) == ROOMS
 
 
-def cli_reference() -> ModuleType:
-    return load_script("cli_reference")
-
-
 def test_the_command_line_reference_is_that_of_the_commands() -> None:
     page = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
-    assert page == cli_reference().reference(), "run python -m scripts.cli_reference"
+    assert page == cli_reference.reference(), "run python -m scripts.cli_reference"
 
 
 def options() -> Iterator[tuple[str, str]]:
@@ -328,7 +323,7 @@ def options() -> Iterator[tuple[str, str]]:
 
     from deniable.cli.app import app
 
-    for command, details in cli_reference().commands(typer.main.get_command(app), "deniable"):
+    for command, details in cli_reference.commands(typer.main.get_command(app), "deniable"):
         for parameter in details.params:
             for option in (*parameter.opts, *parameter.secondary_opts):
                 yield command, option if option.startswith("-") else option.upper()

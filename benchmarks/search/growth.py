@@ -13,8 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from statistics import median
@@ -23,7 +21,7 @@ from typing import Any
 import numpy as np
 from scripts.pages import DATA, options_of, write_json
 
-from benchmarks.machine import machine
+from benchmarks.machine import in_a_process, machine
 from benchmarks.peers.child import peak_memory
 from benchmarks.peers.material import GLOVE, JITTER, SHARED, embedding_of, read_glove
 from benchmarks.search.run import median_norm, seconds_of
@@ -56,9 +54,8 @@ def main() -> None:
             # No more than is needed, because it is part of the point's memory.
             np.save(source, np.ascontiguousarray(real[:words, :dimension]))
             noise = 300.0 / EPSILON * median_norm(real[:, :dimension]) / median_norm(real)
-            command = [sys.executable, "-m", "benchmarks.search.growth", "--point", str(source)]
-            done = subprocess.run([*command, str(words), str(noise)], check=True, stdout=subprocess.PIPE)
-            points.append({"words": words, "dimension": dimension} | json.loads(done.stdout))
+            found = in_a_process("benchmarks.search.growth", "--point", source, words, noise)
+            points.append({"words": words, "dimension": dimension} | found)
             print(points[-1], flush=True)
     result = {"machine": machine(), "threads": options.threads, "points": points}
     write_json(DATA / "growth.json", result)

@@ -7,28 +7,24 @@ receipts.
 And calibration-without-names-1.json and -2.json: the same of the default without the words of each built-in
 list of names. The name of a built-in space makes its three files, without S_w in one dimension, where two
 rays are all there are. N_w is computed for all words, S_w and distinct words for a sample, with the rays that
-every calibration uses; so anybody gets the same file. Interrupted, it continues where it was. With "capacity"
-the capacities alone are computed, from what stands in the files.
+every calibration uses; so anybody gets the same file. Interrupted, it continues where it was.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import tempfile
 from pathlib import Path
 
-import msgspec
 import numpy as np
 
 from deniable import Embedding
 from deniable.arrays import Ids
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.writing import make_note, note_capacity
+from deniable.calibration.writing import make_note
 from deniable.embeddings.derived import leave_out
 from deniable.embeddings.places import BUILT_IN as SPACES
-from deniable.neighbours.selection import released_words
 from deniable.progress import Progress
 from deniable.release.note import FILE_NAME, without_list
 from deniable.words.never_release import BUILT_IN, NeverRelease
@@ -38,13 +34,12 @@ FOLDER = ROOT / "src" / "deniable" / "embeddings" / "data"
 EPSILONS = [*(x / 2 for x in range(2, 17)), 9.0, 10.0, 12.0, 14.0, 16.0, 20.0]
 EPSILONS_OF_SPACES = [0.1, 0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.63, 0.8, *EPSILONS]
 RAYS, SAMPLE = 1000, 1000
-ONE_SIDED = 1.6448536269514722  # 95 % of a normal variable
 
 
 def main() -> None:
     """Compute and write the files, or the one that is named."""
     os.environ.setdefault("DENIABLE_HOME", str(Path(tempfile.gettempdir()) / "deniable-calibrate-default"))
-    names = [each for each in sys.argv[1:] if each != "capacity"]
+    names = sys.argv[1:]
     for space in (each for each in SPACES if each in names):
         for listed in (None, *sorted({*BUILT_IN.values()})):
             target = FOLDER / space.removeprefix("for-") / (without_list(listed) if listed else FILE_NAME)
@@ -53,31 +48,12 @@ def main() -> None:
     for listed in (None, *sorted({*BUILT_IN.values()})):
         if (listed or "whole") in (names or [listed or "whole"]):
             embedding = leave_out(Embedding.open(), NeverRelease.of(listed))
-            target = FOLDER / (without_list(listed) if listed else FILE_NAME)
-            if "capacity" in sys.argv:
-                write_capacities(embedding, target)
-            else:
-                write_calibration(embedding, target)
+            write_calibration(embedding, FOLDER / (without_list(listed) if listed else FILE_NAME))
 
 
 def sample_of(embedding: Embedding) -> Ids:
     """Return words drawn at random."""
     return np.sort(np.random.Generator(np.random.PCG64(4)).choice(len(embedding), SAMPLE, replace=False))
-
-
-def write_capacities(embedding: Embedding, target: Path) -> None:
-    """Put the capacity at every ε into a file: the sum of N_w over all words, with the error of their mean as
-    a sample of them shows it, which shares the rays."""
-    content = json.loads(target.read_text(encoding="utf-8"))
-    sample = measure_by_rays(embedding, rays=RAYS, ids=sample_of(embedding), keep=False)
-    sample.prepare(EPSILONS)
-    count = len(released_words(embedding))
-    for row in content["table"]:
-        mean, (_, error) = row["unchanged"]["mean"], sample.average(row["epsilon"])
-        high = min(1.0, mean + ONE_SIDED * error)
-        factor = note_capacity(count * mean + 1.0, count * high + 1.0)  # 1: the unknown word, at most
-        row["capacity"] = msgspec.to_builtins(factor)
-    write_json(target, content)
 
 
 def write_calibration(embedding: Embedding, target: Path) -> None:

@@ -27,7 +27,7 @@ import numpy as np
 import regex
 
 from deniable.embeddings.content import content_fingerprint, shadowed_rows
-from scripts.pages import options_of
+from scripts.pages import ROOT, options_of
 
 WORDS = 50_000
 DIMENSION = 50
@@ -38,7 +38,6 @@ LISTING_SHA256 = "1d18ada207c6551513c767492b9441619ceea0dfe0895552410040ee0c9372
 SUREST = 1
 """Listed words rated 1 (perhaps profane) and 2 (surely) are left out; those rated 0 (hardly) are not."""
 
-ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / "src" / "deniable" / "embeddings" / "data"
 BY_HAND = Path(__file__).resolve().parent
 

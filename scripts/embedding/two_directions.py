@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from html import escape
 from importlib import resources
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 
@@ -23,8 +22,9 @@ from deniable import Embedding, InsecureSeededRandomness, Multivariate, Privatiz
 from deniable.channel.columns import columns_of
 from deniable.report.figure import BLUE, INK, MUTED, PAPER, RULE, RUST, VARIABLES
 from deniable.words.frequency import by_rank
+from scripts.pages import FIGURES
 
-PICTURE = Path(__file__).resolve().parents[2] / "docs" / "figures" / "two-directions.svg"
+PICTURE = FIGURES / "two-directions.svg"
 EPSILON = 6.0
 POINTS = 8192
 WENT_IN = ("my", "doctor", "said")

@@ -10,7 +10,6 @@ rehearsal on a machine without a GPU: nothing is written, and nothing that it me
 
 from __future__ import annotations
 
-import json
 import platform
 import subprocess
 import sys
@@ -25,7 +24,7 @@ import torch
 
 from scripts.gpu import speeds
 from scripts.gpu.speeds import DEVICE, REHEARSAL, say, spaces
-from scripts.pages import options_of
+from scripts.pages import DATA, options_of, write_json
 
 OPTIONAL = {
     "cryptography": "the check against OpenSSL's ChaCha20 fails",
@@ -36,7 +35,6 @@ OPTIONAL = {
     "deniable.neighbours._native": "the processor searches without native code",
 }
 """What a check can do without, and what fails then."""
-RESULT = Path(__file__).resolve().parents[2] / "docs" / "data" / "gpu.json"
 
 
 def main() -> None:
@@ -59,7 +57,7 @@ def main() -> None:
             parts[name] = {"failed": traceback.format_exc()}
         say(f"{name}: {parts[name].get('failed', parts[name])}")
         if not REHEARSAL:
-            RESULT.write_text(json.dumps({"parts": parts}, indent=1, ensure_ascii=False) + "\n", "utf-8")
+            write_json(DATA / "gpu.json", {"parts": parts})
 
     part("environment", environment)
     part("ceiling", speeds.ceiling)

@@ -22,6 +22,7 @@ from deniable.gpu.torch_search import GpuNeighbours
 from deniable.neighbours import set_device
 from deniable.neighbours.selection import best_neighbours, why_not_native
 from deniable.noise.randomness import RadialNoise
+from scripts.pages import ROOT
 
 REHEARSAL = os.environ.get("TRITON_INTERPRET") == "1"
 """Without a GPU: everything runs once, interpreted and tiny, to see that it runs."""
@@ -29,7 +30,7 @@ DEVICE = "cpu" if REHEARSAL else "cuda"
 KIND = torch.float32 if REHEARSAL else torch.bfloat16
 SMALL = 256 if REHEARSAL else 1
 """By how much a rehearsal does less."""
-BUILT_IN = Path(__file__).resolve().parents[2] / "src/deniable/embeddings/data/vectors.npy"
+BUILT_IN = ROOT / "src/deniable/embeddings/data/vectors.npy"
 EPSILONS = {300: 10.0, 50: 6.0}
 TARGETS = {"400,000 x 300": 1.5e6, "400,000 x 50": 4e6, "50,000 x 50": 10e6}
 """The words per second that were asked for."""

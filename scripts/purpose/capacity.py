@@ -9,8 +9,6 @@ vectors of released text, at values of ε around those of the other spaces.
 
 from __future__ import annotations
 
-import json
-import lzma
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ from deniable.purposes import read_public
 from deniable.purposes.directions import learn_directions
 from deniable.purposes.shaping import map_of_directions
 from deniable.utility.accuracy import AccuracyOfLabels
-from scripts.pages import options_of
+from scripts.pages import json_lines, options_of, write_rows
 from scripts.purpose.rows import CAPACITIES, MAIN, PURPOSES, SOURCE, key_of, read_results
 
 EPSILONS = (0.5, 1.5, 5.0, 15.0)  # in units of one over the spread of the words
@@ -52,7 +50,7 @@ def main() -> None:
                 found.append(of(data, embedding, result["epsilon"]) | {"level": level})
                 print(found[-1], flush=True)
         found += alone(data, given.data)
-        CAPACITIES.write_text("[\n" + ",\n".join(map(json.dumps, found)) + "\n]\n", encoding="utf-8")
+        write_rows(CAPACITIES, found)
 
 
 def of(data: str, embedding: Embedding, epsilon: float) -> dict[str, Any]:
@@ -73,8 +71,7 @@ def alone(data: str, folder: Path) -> list[dict[str, Any]]:
     learnt = [learn_directions(source, public[0])]
     shape = map_of_directions(source, public, learnt, dimension=0, strength=1.0)
     space = map_embedding(source, shape, name=f"{PURPOSES[data]}-0")
-    with lzma.open(folder / f"{data}.jsonl.xz", "rt", encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
+    records = json_lines(folder / f"{data}.jsonl.xz")
     texts = cut_texts(
         [each["text"] for each in records], space, labels=[str(each["label"]) for each in records]
     )

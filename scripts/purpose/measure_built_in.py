@@ -10,8 +10,6 @@ there already are kept.
 
 from __future__ import annotations
 
-import json
-import lzma
 import sys
 import time
 from pathlib import Path
@@ -26,7 +24,7 @@ from deniable.measures.capacity import capacity
 from deniable.measures.catalogue import Setting, solve_for
 from deniable.measures.texts import Texts, cut_texts
 from deniable.utility.accuracy import AccuracyOfLabels, DecodingEffort, Reading
-from scripts.pages import EXPERIMENTS, read_json, write_json
+from scripts.pages import EXPERIMENTS, json_lines, read_json, write_json
 
 KEPT = EXPERIMENTS / "purpose-built-in.json"
 SETS, SPACES, LEVELS = ("sst2", "cr", "mpqa"), ("for-sentiment", "default"), (0.08, 0.17)
@@ -39,8 +37,7 @@ START = {"for-sentiment": 0.3, "default": 3.0}
 
 def texts_of(folder: Path, name: str, embedding: Embedding) -> Texts:
     """Return some texts of a set, always the same ones."""
-    with lzma.open(folder / "short" / f"{FILES[name]}.jsonl.xz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
+    rows = json_lines(folder / "short" / f"{FILES[name]}.jsonl.xz")
     drawn = np.random.Generator(np.random.PCG64(0)).permutation(len(rows))[:TEXTS]
     labels = [str(rows[i]["label"]) for i in drawn]
     return cut_texts([rows[i]["text"] for i in drawn], embedding, labels=labels, longest=LONGEST)

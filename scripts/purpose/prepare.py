@@ -13,6 +13,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from scripts.pages import json_lines
+
 FEWEST_OF_A_CLASS = 100
 NEGATIONS = {"not", "n't", "no", "never", "nothing", "none", "nor", "neither", "without"}
 _QUESTIONS = "what how can is does do who why when should will are where which"
@@ -26,8 +28,7 @@ def prepare(sets: Path, into: Path) -> None:
     into.mkdir(parents=True, exist_ok=True)
 
     def rows(path: str, label: str = "label", text: str = "text", most: int = 120) -> list[Record]:
-        with lzma.open(sets / path, "rt", encoding="utf-8") as lines:
-            records = [json.loads(line) for line in lines]
+        records = json_lines(sets / path)
         texts = [f"{each.get('title', '')} {each[text]}".split()[:most] for each in records]
         pairs = zip(records, texts, strict=True)
         return [{"label": each[label], "text": " ".join(words)} for each, words in pairs]

@@ -9,7 +9,6 @@ itself: a word without neighbours keeps itself at every ε.
 
 from __future__ import annotations
 
-import json
 from statistics import mean
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from deniable import Embedding, Multivariate, SecureRandomness
 from deniable.arrays import Floats
-from scripts.pages import EXPERIMENTS
+from scripts.pages import EXPERIMENTS, write_rows
 from scripts.purpose.rows import PURPOSES, Result, key_of, read_results
 
 LEVELS, DRAWS, WORDS_AT_ONCE = (0.08, 0.33), 50, 4096
@@ -32,10 +31,9 @@ def main() -> None:
         for space in ("default", "glove-840b", "reduced-16", *shaped):
             for level in LEVELS:
                 if (result := results.get((data, space, "multivariate", level))) is not None:
-                    measured.append(json.dumps(measure(data, space, level, result)))
+                    measured.append(measure(data, space, level, result))
                     print(measured[-1], flush=True)
-    content = "[\n" + ",\n".join(measured) + "\n]\n"
-    (EXPERIMENTS / "purpose-words.json").write_text(content, encoding="utf-8")
+    write_rows(EXPERIMENTS / "purpose-words.json", measured)
 
 
 def measure(data: str, space: str, level: float, result: Result) -> dict[str, Any]:

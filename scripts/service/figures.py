@@ -6,20 +6,18 @@ Usage: python -m scripts.service.figures
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-from scripts.purpose.rows import read_rows
+from scripts.pages import ROOT
+from scripts.purpose.rows import read_results, read_rows
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "src" / "deniable" / "service" / "page" / "measured.js"
-RESULTS = ROOT / "docs" / "research" / "purpose.json"
 TASKS = {"agnews": "news topics", "sst2": "film reviews"}
 
 
 def measured() -> str:
     """Return the module: for each task what guessing and a classifier get right, on original text and on
     released text by ε."""
-    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    results = read_results()
     tasks = []
     for data, name in TASKS.items():
         found = [

@@ -16,8 +16,8 @@ from tests.report.browser import browser
 from deniable.service.app import Service
 from deniable.service.server import make_server
 from deniable.service.settings import Jobs, Settings
+from scripts.pages import FIGURES
 
-FIGURES = Path(__file__).resolve().parents[2] / "docs" / "figures"
 PICTURES = {
     "service-light.png": ("light", 1280, 1040, 1.0),
     "service-dark-phone.png": ("dark", 360, 760, 1.5),

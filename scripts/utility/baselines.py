@@ -10,7 +10,6 @@ cannot be higher.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,9 @@ from deniable.lab.tasks.reproduction import TASKS, baseline_of
 from deniable.lab.tasks.task import Task
 from deniable.utility.classifiers import Classifier, class_scores
 from deniable.words.cutter import words_of
-from scripts.pages import options_of
+from scripts.pages import EXPERIMENTS, options_of, read_json, write_json
 
-PLACE = Path(__file__).resolve().parents[2] / "docs" / "research" / "utility-baselines.json"
+PLACE = EXPERIMENTS / "utility-baselines.json"
 
 
 def main() -> None:
@@ -31,10 +30,10 @@ def main() -> None:
     for name in TASKS:
         parser.add_argument(f"--{name}", type=Path)
     given = {name: path for name, path in vars(parser.parse_args()).items() if path is not None}
-    found: dict[str, Any] = json.loads(PLACE.read_text(encoding="utf-8")) if PLACE.exists() else {}
+    found: dict[str, Any] = read_json(PLACE) if PLACE.exists() else {}
     for name, path in given.items():
         found[name] = baseline(TASKS[name].load(path))
-    PLACE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_json(PLACE, found)
 
 
 def baseline(task: Task) -> dict[str, Any]:

@@ -4,6 +4,9 @@ then renamed.
 Where a file may go is checked here too, so that long work can ask before it starts; and files are locked
 here, by locks that end with the process that holds them, however it ends.
 
+What may not be written, read or locked raises ``OSError``; the checks, which are made for people who named a
+file, raise ``RecordError``.
+
 Anybody who opens the name finds all of the new content or all of the old, also after a crash. A file is
 written as a draft: a hidden file beside it under a name of its own, so several processes may write the same
 file at once, and the last one wins. A process that is killed leaves its draft behind; the next one to write
@@ -30,7 +33,6 @@ from deniable.errors import RecordError
 _ABANDONED_SECONDS = 3600
 _SECONDS_BETWEEN_TRIES = 0.05
 _NAME_BYTES = 4
-_CAREFULLY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _IS_A_LINK = "is a link, and nothing is written through links; remove it"
 # Some network file systems cannot sync a folder, and a folder that may only be written to cannot be opened.
 _CANNOT_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
@@ -42,11 +44,7 @@ def beside(path: Path, ending: str) -> Path:
 
 
 def check_place(path: Path, advice: str = "name another file") -> None:
-    """Do nothing if a file can be written there. Long work asks before it starts.
-
-    :raises RecordError: if it is a folder or a device, or its folder is not there; ``advice`` says what to do
-        about a device.
-    """
+    """Do nothing if a file can be written there. Long work asks before it starts."""
     if path.is_dir():
         raise RecordError(path, "is a folder; name a file")
     if not path.parent.is_dir():
@@ -55,16 +53,8 @@ def check_place(path: Path, advice: str = "name another file") -> None:
 
 
 def open_plain_file(path: Path) -> IO[bytes]:
-    """Open a file for reading that should be a plain one, or a link to one: a pipe under its name must not
-    keep us waiting.
-
-    :raises OSError: if it cannot be opened, or is anything else.
-    """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "is not a regular file", str(path))
-    return os.fdopen(descriptor, "rb")
+    """Open a plain file, or a link to one, for reading: a pipe under its name must not keep us waiting."""
+    return os.fdopen(_open_regular(path, os.O_RDONLY), "rb")
 
 
 def read_plain_file(
@@ -88,29 +78,20 @@ def read_plain_file(
 
 
 def check_regular(path: Path, advice: str) -> None:
-    """Do nothing if a file of that name may be replaced: it is a regular one, or there is none.
-
-    :raises RecordError: if it is a folder or a device, with the ``advice``.
-    """
+    """Do nothing if a file of that name may be replaced: it is a regular one, or there is none."""
     if path.exists() and not path.is_file():
         raise RecordError(path, f"is not a regular file; {advice}")
 
 
 def check_new(*paths: Path, force: bool = False) -> None:
-    """Check that no file of these names is there, or that it may be replaced (``force``).
-
-    :raises RecordError: otherwise.
-    """
+    """Check that no file of these names is there, or that it may be replaced (``force``)."""
     for path in paths:
         if path.exists() and not force:
             raise RecordError(path, "exists already; replace it with force=True")
 
 
 def check_apart(source: str, *paths: Path) -> None:
-    """Do nothing if the files that are written are neither the input nor one another.
-
-    :raises RecordError: otherwise, or if the folder of one is not there.
-    """
+    """Do nothing if the files that are written are neither the input nor one another."""
     seen: set[Path] = set()
     for path in paths:
         if not path.parent.is_dir():
@@ -125,10 +106,7 @@ def check_apart(source: str, *paths: Path) -> None:
 
 
 def put(path: Path, content: bytes) -> None:
-    """Write a file so that its name holds all of the content or what was there before.
-
-    :raises RecordError: if it is a folder or a device, or its folder is not there.
-    """
+    """Write a file so that its name holds all of the content or what was there before."""
     check_place(path)
     with whole_file(path.resolve()) as file:
         file.write(content)
@@ -139,9 +117,6 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """Give a file to write and read, which takes its name if the block ends without an error, else vanishes.
 
     A ``private`` file is readable by its owner only.
-
-    :raises OSError: if the name is that of a device or a pipe, which a file must not take the place of, or
-        the file cannot be made, written or renamed; the name then holds what it held before.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError(errno.EINVAL, "is a device or a pipe, and not a file", str(path))
@@ -180,21 +155,12 @@ def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int
     end of a pipe.
 
     A new file is readable by its owner only, unless ``mode`` says otherwise.
-
-    :raises OSError: if it cannot be opened so.
     """
-    descriptor = os.open(path, flags | _CAREFULLY, mode)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "is not a regular file", str(path))
-    return descriptor
+    return _open_regular(path, flags | os.O_NOFOLLOW, mode)
 
 
 def open_for_writing(path: Path, mode: str) -> IO[bytes]:
-    """Open a regular file for writing, in a mode of ``open``; never through a link.
-
-    :raises OSError: if it cannot be opened so.
-    """
+    """Open a regular file for writing, in a mode of ``open``; never through a link."""
     try:
         return cast(
             IO[bytes], open(path, mode, opener=lambda name, flags: open_regular(Path(name), flags, 0o666))
@@ -206,11 +172,7 @@ def open_for_writing(path: Path, mode: str) -> IO[bytes]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for files of our own, and the folder that it lies in, where they are missing; neither may
-    be a link.
-
-    :raises OSError: if one is, or cannot be made.
-    """
+    """Make a folder for files of our own, and the one it lies in, where missing; neither may be a link."""
     for each in (folder.parent, folder):
         if each.is_symlink():
             raise OSError(errno.ELOOP, _IS_A_LINK, str(each))
@@ -218,8 +180,7 @@ def make_folder(folder: Path) -> None:
 
 
 def keep_private(descriptor: int) -> bool:
-    """Make an open file readable by its owner only, whatever its mode was; return False if it is somebody
-    else's."""
+    """Make an open file readable by its owner only; return False if it is somebody else's."""
     try:
         os.fchmod(descriptor, 0o600)
     except PermissionError:  # also where a file system has no such modes
@@ -228,10 +189,7 @@ def keep_private(descriptor: int) -> bool:
 
 
 def publish(finished: Path, target: Path) -> None:
-    """Give a finished file, or a folder of files, its final name, and the permissions that new ones have.
-
-    :raises OSError: if that fails, or the finished file is a link, or a folder of that name is there already.
-    """
+    """Give a finished file, or a folder of files, its final name, and the permissions that new ones have."""
     # Setting the mask is the only way to read it; for that moment it is the strictest one.
     mask = os.umask(0o077)
     os.umask(mask)
@@ -280,6 +238,14 @@ def sync_folder(path: Path) -> None:
             raise
 
 
+def _open_regular(path: Path, flags: int, mode: int = 0o600) -> int:
+    descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK, mode)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
+    return descriptor
+
+
 def _new_file(draft: Path, path: Path, *, mode: int) -> IO[bytes]:
     try:
         return open(draft, "xb+", opener=lambda name, flags: os.open(name, flags, mode))
@@ -296,8 +262,7 @@ def _sync(path: Path, flags: int) -> None:
 
 
 def lock(file: IO[bytes] | int, *, wait: bool) -> bool:
-    """Lock an open file or descriptor until it is closed; return whether it is locked: without ``wait``,
-    another may prevent it."""
+    """Lock an open file until it is closed; return whether it is locked: without ``wait`` it may not be."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -35,8 +35,7 @@ _BZIP2_MARKS = (b"1AY&SY", b"\x17rE8P\x90")
 
 
 def compression_of(start: bytes) -> str | None:
-    """Return which compression the first bytes of a file stand for: "gzip", "bzip2", "xz", "zstd", or None
-    for none."""
+    """Return which compression the first bytes of a file stand for; None for none."""
     if start[:3] == b"BZh" and b"1" <= start[3:4] <= b"9" and start[4:10] in _BZIP2_MARKS:
         return "bzip2"
     return next((kind for magic, kind in _FIRST_BYTES.items() if start.startswith(magic)), None)
@@ -48,8 +47,7 @@ def compression_for(path: Path) -> str | None:
 
 
 def has_grown_too_far(decompressed: int, compressed: int) -> bool:
-    """Return whether data has grown beyond what records do: a few bytes of bzip2, xz or Zstandard can stand
-    for terabytes."""
+    """Return whether data has grown beyond what records do: a few bytes can stand for terabytes."""
     return decompressed > max(_MOST_GROWN, _MOST_RATIO * compressed)
 
 
@@ -85,8 +83,7 @@ def decompress(stream: BinaryIO, kind: str | None) -> BinaryIO:
 
 
 def compress(data: bytes, kind: str | None) -> bytes:
-    """Return the data as one complete member (frame); members laid end to end are a valid file of their
-    kind."""
+    """Return the data as one member (frame); members laid end to end are a valid file of their kind."""
     if kind is None:
         return data
     if kind == "zstd":
@@ -117,8 +114,7 @@ def repack(packed: Path, finished: Path, kind: str) -> None:
 
 
 def _compressed_file(stream: BinaryIO, kind: str, mode: Literal["r", "w"]) -> BinaryIO:
-    """Return what reads or writes the content of a compressed stream; the libraries are imported only when
-    they are needed."""
+    """Return what reads or writes the content of a compressed stream."""
     file: object
     if kind == "gzip":
         import gzip

@@ -68,8 +68,7 @@ class DeniableError(Exception):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Make it possible to raise the error in another process than the one that waits for it: by its
-        message, not its parameters."""
+        """Let the error be raised in another process: by its message, not its parameters."""
         return _raised_elsewhere, (type(self), self.args, vars(self))
 
 
@@ -227,8 +226,7 @@ class TargetsNotMet(DeniableError):
 
 
 class UnusableAuditData(_ErrorInFile, ValueError):
-    """The data given to an audit cannot answer its question: too few people, too few texts, nothing to tell
-    apart."""
+    """The data given to an audit cannot answer its question, such as too few people or texts."""
 
 
 class MalformedCard(_ErrorInFile, ValueError):

@@ -16,8 +16,7 @@ if not hasattr(os, "O_CLOEXEC"):  # every import of deniable comes through here
 
 
 def install_command(extra: str) -> str:
-    """Return the command that adds the libraries of ``extra``, from the checkout or wheel that deniable was
-    installed from."""
+    """Return the command that adds the libraries of ``extra``, from where deniable was installed from."""
     from importlib.metadata import PackageNotFoundError, distribution  # slow to load, and hardly ever needed
 
     try:

@@ -1,4 +1,4 @@
-"""Checks of the numbers people hand in, made before any work is done."""
+"""Checks of the numbers people hand in, made before any work is done: they raise ``InvalidParameter``."""
 
 from __future__ import annotations
 
@@ -32,11 +32,7 @@ _ROWS_AT_ONCE = 16_384
 
 
 def validated_epsilon(value: object, name: str = "epsilon") -> float:
-    """Return ``value`` as a float if it is a finite number greater than zero.
-
-    :raises InvalidParameter: for NaN, infinity, zero, negative numbers, booleans and anything that is not a
-        number.
-    """
+    """Return ``value`` as a float if it is a finite number greater than zero."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidParameter(name, value, "must be a number greater than 0, such as 6")
     try:
@@ -53,10 +49,7 @@ def validated_epsilon(value: object, name: str = "epsilon") -> float:
 
 
 def validated_epsilons(values: object, count: int) -> Floats:
-    """Return ``values`` as an array if they are ``count`` finite numbers greater than zero, one per word.
-
-    :raises InvalidParameter: otherwise.
-    """
+    """Return ``values`` as an array if they are ``count`` finite numbers greater than zero, one per word."""
     problem = f"must be {count:,} finite numbers greater than 0, one per word"
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -70,10 +63,7 @@ def validated_epsilons(values: object, count: int) -> Floats:
 
 
 def validated_count(value: object, name: str, *, at_least: int = 1) -> int:
-    """Return ``value`` as an int if it is a whole number of at least ``at_least``.
-
-    :raises InvalidParameter: otherwise.
-    """
+    """Return ``value`` as an int if it is a whole number of at least ``at_least``."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise InvalidParameter(name, value, f"must be a whole number of at least {at_least}")
     number = int(value.__index__())
@@ -83,10 +73,7 @@ def validated_count(value: object, name: str, *, at_least: int = 1) -> int:
 
 
 def validated_share(value: object, name: str, *, below_one: bool = False) -> float:
-    """Return ``value`` as a float if it is a number from 0 to 1.
-
-    :raises InvalidParameter: otherwise, or if it is 1 and must be below.
-    """
+    """Return ``value`` as a float if it is a number from 0 to 1."""
     allowed = "from 0 to less than 1" if below_one else "from 0 to 1"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidParameter(name, value, f"must be a number {allowed}")
@@ -97,20 +84,14 @@ def validated_share(value: object, name: str, *, below_one: bool = False) -> flo
 
 
 def validated_max_unchanged(value: float) -> float:
-    """Return ``value`` if it is a share that N_w can be held to.
-
-    :raises InvalidParameter: otherwise.
-    """
+    """Return ``value`` if it is a share that N_w can be held to."""
     if not 0.0 < value < 1.0:
         raise InvalidParameter("max_unchanged", value, "must lie between 0 and 1, such as 0.5")
     return value
 
 
 def checked_queries(queries: Vectors, dimension: int) -> Vectors:
-    """Return the queries as a contiguous float32 table.
-
-    :raises InvalidParameter: if they are not points with ``dimension`` finite coordinates.
-    """
+    """Return the queries as a contiguous float32 table."""
     queries = np.ascontiguousarray(queries, dtype=np.float32)
     if queries.ndim != 2 or queries.shape[1] != dimension:
         raise InvalidParameter(
@@ -124,10 +105,7 @@ def checked_queries(queries: Vectors, dimension: int) -> Vectors:
 
 
 def checked_k(k: int, words: int) -> int:
-    """Return ``k`` if there are that many words.
-
-    :raises InvalidParameter: otherwise.
-    """
+    """Return ``k`` if there are that many words."""
     if not 1 <= k <= words:
         raise InvalidParameter("k", k, f"must be from 1 to the number of words, {words:,}")
     return k

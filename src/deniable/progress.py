@@ -25,8 +25,7 @@ _interrupt: ContextVar[Callable[[], None] | None] = ContextVar("interrupt", defa
 
 @contextmanager
 def interrupted_by(check: Callable[[], None]) -> Iterator[None]:
-    """Have all work of this thread call ``check`` again and again, also inside a long text. What it raises
-    ends the work."""
+    """Have all work of this thread call ``check`` again and again. What it raises ends the work."""
     before = _interrupt.set(check)
     try:
         yield
@@ -83,15 +82,13 @@ class Progress:
         self.close()
 
     def close(self) -> None:
-        """Take the bar down, if there is one; the next report begins a pass. Two bars on one terminal would
-        overwrite each other."""
+        """Take the bar down; the next report begins a pass. Two bars would overwrite each other."""
         if self._bar is not None:
             self._bar.close()
         self._bar, self._reached = None, None
 
     def report(self, done: int, total: int | None = None) -> None:
-        """Say how many units are done, of how many; a report of fewer than the last one begins the next
-        pass."""
+        """Say how many units are done, of how many; fewer than before begin the next pass."""
         self._total = total if total is not None else self._total
         if self._reached is None or done < self._reached:
             self.close()
@@ -127,8 +124,7 @@ class Progress:
 
 
 def part_of(report: Report, place: int, count: int) -> Report:
-    """Return a report of one of ``count`` equal parts of the work; the last is told again if there are more
-    of them."""
+    """Return a report of one of ``count`` equal parts of the work; further parts count as the last."""
     place = min(place, count - 1)
 
     def report_part(done: int, total: int) -> None:

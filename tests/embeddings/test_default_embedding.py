@@ -6,6 +6,7 @@ import hashlib
 import math
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -17,7 +18,6 @@ from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import provenance_of
 from deniable.words.cutter import Tokeniser
 from deniable.words.languages import normalise
-from tests.support.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "src" / "deniable" / "embeddings" / "data"
@@ -40,7 +40,7 @@ def default() -> Embedding:
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    return load_script("embedding.make")
+    return import_module("scripts.embedding.make")
 
 
 def test_holds_50_000_words_of_50_finite_float32_numbers(default: Embedding) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -42,8 +42,16 @@ def _around(e: Embedding, w: int, *, lam: float | None = None) -> Floats:
     )
 
 
+def _santext(e: Embedding, w: int) -> Floats:
+    return direct.softmax(e, w, EPSILON)
+
+
+def _line(e: Embedding, w: int, *, lists: int) -> Floats:
+    return direct.line(e, w, EPSILON, lists)
+
+
 def _santext_plus(e: Embedding, w: int) -> Floats:
-    drawn = direct.softmax(e, w, EPSILON)
+    drawn = _santext(e, w)
     if w in (0, 3, e.unknown_id):
         return drawn
     kept = np.zeros(len(e))
@@ -63,65 +71,49 @@ def _tem(e: Embedding, w: int) -> Floats:
 
 CASES: dict[str, tuple[Mechanism, Mechanism, Expected]] = {
     "multivariate": (
-        Multivariate(E, epsilon=EPSILON),
-        Gaussian(E, epsilon=EPSILON),
+        Multivariate(E, EPSILON),
+        Gaussian(E, EPSILON),
         lambda e, w: direct.nearest_word(e, _around(e, w)),
     ),
     "mahalanobis": (
-        Mahalanobis(E, epsilon=EPSILON, lam=0.9),
-        mutants.RenormalisedMahalanobis(E, epsilon=EPSILON, lam=0.9),
+        Mahalanobis(E, EPSILON, lam=0.9),
+        mutants.RenormalisedMahalanobis(E, EPSILON, lam=0.9),
         lambda e, w: direct.nearest_word(e, _around(e, w, lam=0.9)),
     ),
     "gaussian": (
-        Gaussian(E, epsilon=EPSILON),
-        mutants.HalfTheNormalNoise(E, epsilon=EPSILON),
+        Gaussian(E, EPSILON),
+        mutants.HalfTheNormalNoise(E, EPSILON),
         lambda e, w: direct.nearest_word(e, direct.points_around(e, w, direct.chi_lengths(EPSILON))),
     ),
     "vickrey": (
-        Vickrey(E, epsilon=EPSILON),
-        mutants.VickreySkippingTheInput(E, epsilon=EPSILON),
+        Vickrey(E, EPSILON),
+        mutants.VickreySkippingTheInput(E, EPSILON),
         lambda e, w: direct.vickrey(e, _around(e, w), 0.75),
     ),
     "vickrey over mahalanobis": (
-        Vickrey(E, epsilon=EPSILON, t=0.5, noise="mahalanobis", lam=0.9),
-        Vickrey(E, epsilon=EPSILON, t=0.5),
+        Vickrey(E, EPSILON, t=0.5, noise="mahalanobis", lam=0.9),
+        Vickrey(E, EPSILON, t=0.5),
         lambda e, w: direct.vickrey(e, _around(e, w, lam=0.9), 0.5),
     ),
     "rank smoothing": (
-        RankSmoothing(Multivariate(E, epsilon=EPSILON), c=0.5),
-        mutants.RanksFromOne(Multivariate(E, epsilon=EPSILON), c=0.5),
+        RankSmoothing(Multivariate(E, EPSILON), c=0.5),
+        mutants.RanksFromOne(Multivariate(E, EPSILON), c=0.5),
         lambda e, w: direct.rank_smoothing(e, direct.nearest_word(e, _around(e, w)), 0.5 * EPSILON),
     ),
-    "santext": (
-        SanText(E, epsilon=EPSILON),
-        mutants.WholeEpsilon(E, epsilon=EPSILON),
-        lambda e, w: direct.softmax(e, w, EPSILON),
-    ),
-    "santext-plus": (
-        SanTextPlus(E, epsilon=EPSILON, sensitive=SENSITIVE),
-        SanText(E, epsilon=EPSILON),
-        _santext_plus,
-    ),
-    "tem": (TEM(E, epsilon=EPSILON, beta=0.3), mutants.UntruncatedTEM(E, epsilon=EPSILON), _tem),
-    "custext": (CusText(E, epsilon=EPSILON, k=3), mutants.NearestLists(E, epsilon=EPSILON, k=3), _custext),
-    "line": (
-        Line(E, epsilon=EPSILON),
-        mutants.WrapsAround(E, epsilon=EPSILON),
-        lambda e, w: direct.line(e, w, EPSILON, 1),
-    ),
-    "line, half the noise": (
-        Line(E, epsilon=EPSILON),
-        mutants.HalfTheSteps(E, epsilon=EPSILON),
-        lambda e, w: direct.line(e, w, EPSILON, 1),
-    ),
+    "santext": (SanText(E, EPSILON), mutants.WholeEpsilon(E, EPSILON), _santext),
+    "santext-plus": (SanTextPlus(E, EPSILON, sensitive=SENSITIVE), SanText(E, EPSILON), _santext_plus),
+    "tem": (TEM(E, EPSILON, beta=0.3), mutants.UntruncatedTEM(E, EPSILON), _tem),
+    "custext": (CusText(E, EPSILON, k=3), mutants.NearestLists(E, epsilon=EPSILON, k=3), _custext),
+    "line": (Line(E, EPSILON), mutants.WrapsAround(E, EPSILON), partial(_line, lists=1)),
+    "line, half the noise": (Line(E, EPSILON), mutants.HalfTheSteps(E, EPSILON), partial(_line, lists=1)),
     "line with three lists": (
-        Line(E, epsilon=EPSILON, lists=3),
-        mutants.ListOfTheWord(E, epsilon=EPSILON, lists=3),
-        lambda e, w: direct.line(e, w, EPSILON, 3),
+        Line(E, EPSILON, lists=3),
+        mutants.ListOfTheWord(E, EPSILON, lists=3),
+        partial(_line, lists=3),
     ),
     "randomized response": (
-        RandomizedResponse(E, epsilon=EPSILON),
-        mutants.ResponseAmongFew(E, epsilon=EPSILON),
+        RandomizedResponse(E, EPSILON),
+        mutants.ResponseAmongFew(E, EPSILON),
         lambda e, w: direct.randomized_response(e, w, EPSILON),
     ),
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scripts.service import figures
 
 from tests.service.driving import (
     PRIVATE,
@@ -20,7 +21,6 @@ from tests.service.driving import (
     until,
 )
 from tests.service.running import Client
-from tests.support.scripts import load_script
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -69,9 +69,8 @@ def test_the_check_finds_a_page_that_some_cannot_use(opened: Any, tmp_path: Path
 
 
 def test_the_measured_figures_are_those_of_the_results() -> None:
-    module = load_script("service.figures")
     page = ROOT / "src" / "deniable" / "service" / "page" / "measured.js"
-    assert page.read_text(encoding="utf-8") == module.measured(), "run python -m scripts.service.figures"
+    assert page.read_text(encoding="utf-8") == figures.measured(), "run python -m scripts.service.figures"
 
 
 def test_the_page_loads_nothing_from_elsewhere() -> None:

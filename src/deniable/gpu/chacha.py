@@ -42,8 +42,7 @@ def key_word(key, place: tl.constexpr, like):
 
 @triton.jit
 def chacha_block(key, counter, first, second, third, rounds: tl.constexpr):
-    """Return the 16 words of each lane's block; counter and nonce are of one shape and of 32 bits without a
-    sign."""
+    """Return the 16 words of each lane's block; counter and nonce are unsigned 32-bit numbers."""
     x0, x1, x2, x3 = (
         counter * 0 + 0x61707865,
         counter * 0 + 0x3320646E,
@@ -83,8 +82,7 @@ def chacha_block(key, counter, first, second, third, rounds: tl.constexpr):
 
 @triton.jit
 def keystream(words, key, nonce, counter, blocks: tl.constexpr, rounds: tl.constexpr):
-    """Write so many blocks from a counter on, one after another: what OpenSSL's stream cipher gives for
-    zeros."""
+    """Write blocks from a counter on: what OpenSSL's stream cipher gives for zeros."""
     lane = tl.arange(0, blocks)
     count = (lane + counter).to(tl.uint32)
     first, second, third = key_word(nonce, 0, count), key_word(nonce, 1, count), key_word(nonce, 2, count)

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
 
 def pytorch() -> Any:
-    """Return the module ``torch``.
-
-    :raises MissingExtra: if PyTorch is not installed.
-    """
+    """Return the module ``torch``."""
     try:
         import torch
     except ImportError as error:
@@ -27,11 +24,7 @@ def pytorch() -> Any:
 
 
 def usable_device(device: str) -> torch.device:
-    """Return the device of that name.
-
-    :raises MissingExtra: if PyTorch is not installed.
-    :raises InvalidParameter: if PyTorch has no such device here.
-    """
+    """Return the device of that name."""
     library = pytorch()
     try:
         found: torch.device = library.device(device)
@@ -49,10 +42,7 @@ def on_device(array: np.ndarray[Any, Any], device: torch.device) -> torch.Tensor
 
 
 def check_full_products(who: str) -> None:
-    """Refuse to go on where PyTorch may round the factors of products to TF32, which has 10 bits.
-
-    :raises InvalidParameter: if it may, by its older switch or by one of its newer ones.
-    """
+    """Refuse to go on where PyTorch may round the factors of products to TF32, which has 10 bits."""
     library = pytorch()
     try:
         precision = library.get_float32_matmul_precision()

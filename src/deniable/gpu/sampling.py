@@ -103,8 +103,7 @@ def noise_vectors(
     attempts: tl.constexpr,
     rounds: tl.constexpr,
 ):
-    """Write a noise vector for each token: a direction times Gamma(dimension)/ε, or normal numbers divided by
-    ε."""
+    """Write a noise vector for each token: direction times Gamma(dimension)/ε, or normals over ε."""
     place = tl.program_id(0) * at_once + tl.arange(0, at_once)
     token = place.to(tl.uint32)
     second, third = token * 0 + launch_low.to(tl.uint32), token * 0 + launch_high.to(tl.uint32)

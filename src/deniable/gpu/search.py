@@ -45,6 +45,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,8 +113,7 @@ def tiling_for(width: int, words: int) -> Tiling:
 
 
 class FusedNeighbours:
-    """Exact search on a GPU by our own kernels. Safe to use from several threads at once: one batch runs
-    after another."""
+    """Exact search on a GPU by our own kernels. Safe to use from several threads at once."""
 
     def __init__(
         self,
@@ -123,50 +123,41 @@ class FusedNeighbours:
         tiling: Tiling | None = None,
         on_processor: Callable[[Embedding], Neighbours] = BlasNeighbours,
     ) -> None:
-        """Copy the embedding to the device, as it is and rounded.
-
-        :raises MissingExtra: if PyTorch is not installed.
-        :raises InvalidParameter: if PyTorch has no such device here.
-        """
+        """Copy the embedding to the device, as it is and rounded."""
         self._torch, self._device = pytorch(), usable_device(device)
         self._embedding = embedding
         self._dimension = embedding.dimension
         self._width = -(-(self._dimension + _H_PARTS) // _STEP) * _STEP
         self._tiling = tiling or tiling_for(self._width, len(embedding))
-        self._make_on_processor = on_processor
-        self._on_processor: Neighbours | None = None
+        self._on_processor = on_processor
         self._lock = threading.Lock()
         with self._torch.inference_mode():
             self._copy_words()
             self._make_room()
-        self.tiles_scored_again = 0
+
+    @property
+    def tiles_scored_again(self) -> int:
         """How many tiles were scored in float64, of all points so far: what the bound costs."""
+        return int(self._rescored)
 
     def nearest(self, queries: Vectors) -> Ids:
         """Return the id of the nearest word of every row; ties go to the lowest id."""
         queries = checked_queries(queries, self._dimension)
         found = np.empty(len(queries), dtype=np.int64)
-        with self._lock, self._torch.inference_mode():
-            parts = [
-                (start, min(start + self._at_once, len(queries)))
-                for start in range(0, len(queries), self._at_once)
-            ]
+        with self._lock, self._torch.inference_mode(), launching_on(self._device):
             there = self._undecided(len(queries))
-            for start, stop in parts:
-                self._search(on_device(queries[start:stop], self._device), there[start:stop])
+            for start in range(0, len(queries), self._at_once):
+                part = slice(start, start + self._at_once)
+                self._search(on_device(queries[part], self._device), there[part])
             found[:] = there.cpu().numpy()
-            self._note_rescored()
         undecided = np.flatnonzero(found < 0)
         if len(undecided):
-            found[undecided] = self._processor().nearest(queries[undecided])
+            found[undecided] = self._processor.nearest(queries[undecided])
         return found
 
     def nearest_k(self, queries: Vectors, k: int) -> tuple[Ids, Floats]:
-        """Return the ``k`` nearest words of every row and their distances; the processor does this one.
-
-        :raises InvalidParameter: if ``k`` is not between 1 and the number of words.
-        """
-        return self._processor().nearest_k(queries, k)
+        """Return the ``k`` nearest words of every row and their distances; the processor does this one."""
+        return self._processor.nearest_k(queries, k)
 
     def nearest_to_noisy(self, ids: Ids, noise: RadialNoise, epsilons: Floats) -> Ids:
         """Return the nearest word of each word's vector plus noise of its own; the noise is made on the GPU
@@ -174,55 +165,42 @@ class FusedNeighbours:
 
         ``ids`` may hold ⊥. The noise comes from a cryptographic source that the operating system keyed
         (``gpu.stream``).
-
-        :raises RandomnessError: if no secure noise can be had; nothing is released then.
         """
-        with self._lock, self._torch.inference_mode():
-            one = float(epsilons[0]) if len(epsilons) and (epsilons == epsilons[0]).all() else None
-            found = self._words_of_noisy(
-                on_device(ids.astype(np.int32), self._device), noise, epsilons if one is None else one
-            )
+        with self._lock, self._torch.inference_mode(), launching_on(self._device):
+            words = on_device(ids.astype(np.int32), self._device)
+            found = self._words_of_noisy(words, noise, on_device(epsilons, self._device))
             return found.cpu().numpy().astype(np.int64)
 
-    def _words_of_noisy(self, ids: Tensor, noise: RadialNoise, epsilons: Floats | float) -> Tensor:
+    def _words_of_noisy(self, ids: Tensor, noise: RadialNoise, epsilons: Tensor) -> Tensor:
         """Return the released words of ids on the device, there."""
         torch = self._torch
         source = gpu_noise(self._device)
         found = self._undecided(len(ids))
-        if isinstance(epsilons, float):
-            spent = torch.full(
-                (min(len(ids), self._at_once),), epsilons, dtype=torch.float64, device=self._device
-            )
-        else:
-            spent = on_device(epsilons, self._device)
         failed = torch.zeros((), dtype=torch.bool, device=self._device)
         launches = []
         for start in range(0, len(ids), self._at_once):
-            part = slice(start, min(start + self._at_once, len(ids)))
-            its_own = spent[: part.stop - start] if isinstance(epsilons, float) else spent[part]
+            part = slice(start, start + self._at_once)
             launch = source.launch()
-            points = self._noisy_points(launch, ids[part], noise, its_own)
+            points = self._noisy_points(launch, ids[part], noise, epsilons[part])
             failed |= points.isnan().any()
             self._search(points, found[part])
-            launches.append((part, its_own, launch))
+            launches.append((part, launch))
         undecided = (found < 0).nonzero()[:, 0].cpu().numpy()
         if bool(failed):
             raise RandomnessError("the noise of a word could not be made on the device; nothing was released")
-        self._note_rescored()
-        for part, its_own, launch in launches:
+        for part, launch in launches:
             places = undecided[(undecided >= part.start) & (undecided < part.stop)]
             if len(places):
                 # The same launch makes the same points again: rare, and cheaper than keeping all points.
-                points = self._noisy_points(launch, ids[part], noise, its_own)[
+                points = self._noisy_points(launch, ids[part], noise, epsilons[part])[
                     on_device(places - part.start, self._device)
                 ]
-                decided = self._processor().nearest(points.cpu().numpy())
+                decided = self._processor.nearest(points.cpu().numpy())
                 found[on_device(places, self._device)] = on_device(decided.astype(np.int32), self._device)
         return found
 
     def _noisy_points(self, launch: Launch, ids: Tensor, noise: RadialNoise, epsilons: Tensor) -> Tensor:
-        """Return noisy points as ``mechanisms.base`` makes them: summed in float64, pulled back where float32
-        would overflow, rounded."""
+        """Return noisy points as ``mechanisms.base`` makes them: pulled back and rounded alike."""
         points = launch.noise(noise, epsilons)
         points += self._vectors[self._places[ids.long()]]
         furthest = points.abs().amax(dim=1, keepdim=True)
@@ -237,10 +215,6 @@ class FusedNeighbours:
 
     def _search(self, points: Tensor, found: Tensor) -> None:
         """Write the nearest word of each point, or -1 where the processor must decide."""
-        with launching_on(self._device):
-            self._launch(points, found)
-
-    def _launch(self, points: Tensor, found: Tensor) -> None:
         torch, tiling, count = self._torch, self._tiling, len(points)
         rounded = _flushed(points.bfloat16())
         self._points[:count, : self._dimension] = rounded
@@ -248,13 +222,8 @@ class FusedNeighbours:
         lengths = self._upwards(torch.maximum(exact.norm(dim=1), coarse.norm(dim=1)))
         offs = self._upwards((exact - coarse).norm(dim=1))
         blocks, groups = -(-count // tiling.rows), self._tiles // tiling.side
-        options = {
-            "num_warps": tiling.warps,
-            "depth": tiling.depth,
-            "rows": tiling.rows,
-            "tile": tiling.tile,
-            "side": tiling.side,
-        }
+        options = {name: getattr(tiling, name) for name in ("depth", "rows", "tile", "side")}
+        options["num_warps"] = tiling.warps
         if tiling.stream:
             first = 1 << (self._width.bit_length() - 1)
             shares = max(1, min(groups, -(-_PROGRAMS_EACH * self._processors // blocks)))
@@ -307,8 +276,7 @@ class FusedNeighbours:
         )
 
     def _copy_words(self) -> None:
-        """Copy the vectors to the device: as they are and rounded, by falling length; ⊥, and words that lose
-        every tie, come last."""
+        """Copy the vectors, as they are and rounded, by falling length; what never wins comes last."""
         torch, embedding = self._torch, self._embedding
         words, dimension = embedding.vectors.shape
         block = self._tiling.tile * self._tiling.side
@@ -378,21 +346,16 @@ class FusedNeighbours:
         self._rescored = torch.zeros((), dtype=torch.int64, device=self._device)
 
     def _upwards(self, values: Tensor) -> Tensor:
-        """Return float32 numbers that are no smaller than the given ones, and not so small that arithmetic
-        might take them for zero."""
+        """Return float32 numbers no smaller than these, nor so small that they might count as zero."""
         return (values * _UPWARDS).clamp(min=_SMALLEST).float()
 
-    def _note_rescored(self) -> None:
-        self.tiles_scored_again = int(self._rescored)
-
+    @cached_property
     def _processor(self) -> Neighbours:
-        if self._on_processor is None:
-            self._on_processor = self._make_on_processor(self._embedding)
-        return self._on_processor
+        """The search of the processor, prepared on first use."""
+        return self._on_processor(self._embedding)
 
 
 def _flushed(rounded: Tensor) -> Tensor:
-    """Return the numbers with the smallest made zero: whether a matrix unit would do so itself is not
-    known."""
+    """Return the numbers with the smallest made zero: whether a matrix unit does so is not known."""
     kept: Tensor = rounded.where(rounded.abs() >= _SMALLEST, 0.0)
     return kept

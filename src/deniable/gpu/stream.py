@@ -36,8 +36,7 @@ _BLOCK_OF_RFC_8439 = (
 
 
 class Launch:
-    """The noise of one batch of tokens: anybody who holds it can make the same noise again, so it never
-    leaves the search."""
+    """The noise of one batch. Who holds it can make it again, so it never leaves the search."""
 
     __slots__ = ("_key", "_number")
 
@@ -45,8 +44,7 @@ class Launch:
         self._key, self._number = key, number
 
     def noise(self, noise: RadialNoise, epsilons: Tensor) -> Tensor:
-        """Return one noise vector a row, in float64 on the device, for ``epsilons`` there; not-a-number if
-        the source failed."""
+        """Return one float64 noise vector for each of ``epsilons``; not-a-number if the source failed."""
         made = self.unshaped(epsilons, noise.dimension, gamma=noise.lengths == "gamma")
         if noise.shape is None:
             return made
@@ -56,8 +54,7 @@ class Launch:
     def unshaped(
         self, epsilons: Tensor, dimension: int, *, gamma: bool, attempts: int = ATTEMPTS, rounds: int = ROUNDS
     ) -> Tensor:
-        """Return the noise before a shape is given to it; other ``attempts`` and ``rounds`` are for tests of
-        the tests."""
+        """Return noise without a shape; other ``attempts`` and ``rounds`` are for tests of the tests."""
         torch, tokens = pytorch(), len(epsilons)
         # What is not written stays not-a-number, which nothing is released by.
         made: Tensor = torch.full((tokens, dimension), torch.nan, dtype=torch.float64, device=epsilons.device)
@@ -90,16 +87,12 @@ class Launch:
 
 
 class GpuNoise:
-    """Gives every batch of tokens a launch of its own, under the key of this process. Safe to use from
-    several threads at once."""
+    """Gives every batch a launch of its own, under this process's key. Safe in several threads."""
 
     __slots__ = ("_device", "_key", "_launches", "_lock", "_process")
 
     def __init__(self, device: torch.device) -> None:
-        """Check that the device computes ChaCha20.
-
-        :raises RandomnessError: if it does not.
-        """
+        """Check that the device computes ChaCha20."""
         self._device = device
         self._lock = threading.Lock()
         self._key: Tensor | None = None
@@ -108,10 +101,7 @@ class GpuNoise:
         _check(device)
 
     def launch(self) -> Launch:
-        """Return the noise of a new batch of at most 2³¹ tokens.
-
-        :raises RandomnessError: if the operating system gives no entropy.
-        """
+        """Return the noise of a new batch of at most 2³¹ tokens."""
         with self._lock:
             process = this_process()
             if self._key is None or self._process != process or not copies_are_noticed():
@@ -132,10 +122,7 @@ _lock = threading.Lock()
 
 
 def gpu_noise(device: torch.device) -> GpuNoise:
-    """Return the one source of this process for a device.
-
-    :raises RandomnessError: if the device does not compute ChaCha20.
-    """
+    """Return the one source of this process for a device."""
     with _lock:
         if str(device) not in _sources:
             _sources[str(device)] = GpuNoise(device)

@@ -40,12 +40,7 @@ class GpuSums:
         report: Report | None = None,
     ) -> None:
         """Compute the density of the mixture at every point. ``inputs`` and ``layers`` come with their
-        squares; for the others see ``channel.points``.
-
-        :raises MissingExtra: if PyTorch is not installed.
-        :raises InvalidParameter: if PyTorch has no such device here, or may use TF32, which does not tell
-            distances well enough.
-        """
+        squares; for the others see ``channel.points``."""
         self._torch, self._device = pytorch(), usable_device(device)
         check_full_products("a channel")
         self._squared, self._outputs = squared, len(log_shares)

@@ -1,7 +1,7 @@
 """The kernels of the search on a GPU: the largest rounded score of every tile of words, and the decision
 between the tiles that can win.
 
-``fused.py`` has the bound that connects the two, and its proof. Functions here are Triton's: they are
+``search.py`` has the bound that connects the two, and its proof. Functions here are Triton's: they are
 compiled for the GPU, or interpreted on the processor for tests.
 """
 
@@ -41,8 +41,7 @@ def maxima_by_stream(
     side: tl.constexpr,
     depth: tl.constexpr,
 ):
-    """Write the largest score of each tile: a program keeps its points and walks through its share of the
-    words by ``side`` tiles."""
+    """Write the largest score of each tile: a program keeps its points and walks the words."""
     width: tl.constexpr = first + second
     row = tl.program_id(0) * rows + tl.arange(0, rows)
     columns = tl.arange(0, first)
@@ -77,8 +76,7 @@ def maxima_by_block(
     step: tl.constexpr,
     depth: tl.constexpr,
 ):
-    """Write the largest score of each tile: a program computes one block of a matrix product, ``side`` tiles
-    wide."""
+    """Write the largest score of each tile: a program computes one block of a matrix product."""
     row = (tl.program_id(0) % row_blocks) * rows + tl.arange(0, rows)
     block = tl.program_id(0) // row_blocks
     column, word = tl.arange(0, step), tl.arange(0, tile * side)
@@ -92,8 +90,7 @@ def maxima_by_block(
 
 @triton.jit
 def _scores(maxima, stride, number, inside, query, there, lengths, offs, tile_norms, tile_rests, tile_leasts):
-    """Return the largest rounded score of each tile (rows) for each point (columns), and what it is off by at
-    most."""
+    """Return the largest rounded score of each tile (rows) for each point, and its largest error."""
     source = maxima + number.to(tl.int64)[:, None] * stride + query[None, :]
     best = tl.load(source, mask=inside[:, None] & there[None, :], other=float("-inf"))
     norm = tl.load(tile_norms + number, mask=inside, other=0.0)

@@ -36,11 +36,7 @@ class GpuNeighbours(BlasNeighbours):
     """Exact search whose products are made on a PyTorch device. Safe to use from several threads at once."""
 
     def __init__(self, embedding: Embedding, *, device: str = "cuda") -> None:
-        """Copy the embedding to the device.
-
-        :raises MissingExtra: if PyTorch is not installed.
-        :raises InvalidParameter: if PyTorch has no such device here.
-        """
+        """Copy the embedding to the device."""
         self._torch, self._device = pytorch(), usable_device(device)
         super().__init__(embedding)
         padded = self._tiles * TILE
@@ -59,10 +55,7 @@ class GpuNeighbours(BlasNeighbours):
         self._within_tile = self._torch.arange(TILE, device=self._device) * self._tiles
 
     def nearest(self, queries: Vectors) -> Ids:
-        """Return the id of the nearest word of every row; ties go to the lowest id.
-
-        :raises InvalidParameter: if PyTorch may use TF32, which the error bound does not cover.
-        """
+        """Return the id of the nearest word of every row; ties go to the lowest id."""
         queries = checked_queries(queries, self._dimension)
         check_full_products("the exact search")
         most = _SCORES_AT_ONCE.get(self._device.type, _SCORES_AT_ONCE_ELSEWHERE)

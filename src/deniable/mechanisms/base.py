@@ -55,8 +55,7 @@ Method = Literal["exact", "rays", "points", "simulation"]
 
 
 def _draws_otherwise(cls: type, drawing: Iterable[str], declaration: str) -> bool:
-    """Return whether a class takes a part of its drawing from a class that stands before the one it takes a
-    declaration from."""
+    """Return whether a class draws by a class that stands before the one it takes a declaration from."""
 
     def first_with(name: str) -> int:
         return next((place for place, each in enumerate(cls.__mro__) if name in vars(each)), len(cls.__mro__))
@@ -105,8 +104,7 @@ class DrawsByParts(ABC):
         return f"<{type(self).__name__}: {shown}, embedding {self._embedding.name!r}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the options without what is prepared from them, such as a search: the process that gets a
-        copy prepares its own."""
+        """Return the options without what is prepared from them: another process prepares its own."""
         return {
             name: value
             for name, value in vars(self).items()
@@ -114,8 +112,7 @@ class DrawsByParts(ABC):
         }
 
     def remember_nothing(self) -> None:  # noqa: B027 - most have nothing to forget
-        """Keep nothing from now on of the words that come in, from one call to the next: how long a later
-        call takes would tell them."""
+        """Keep nothing of the words that come in between calls: how long a later call takes would tell."""
 
     @cached_property
     def outputs(self) -> Ids:
@@ -139,8 +136,7 @@ class DrawsByParts(ABC):
 
     @property
     def radial_noise(self) -> RadialNoise | None:
-        """The noise, if the word nearest to it is all that is released: rays then tell what words become.
-        None otherwise."""
+        """The noise, if the word nearest to it is all that is released, so that rays tell the channel."""
         return None
 
     @property
@@ -179,8 +175,7 @@ class DrawsByParts(ABC):
         return max(1, NUMBERS_AT_ONCE // self._embedding.dimension)
 
     def _entering(self, ids: Ids) -> Ids:
-        """Return the ids that go in: checked, and those of protected words replaced (which may be done
-        already)."""
+        """Return the ids that go in: checked, and those of protected words replaced."""
         ids = np.asarray(ids)
         if ids.ndim != 1 or ids.dtype.kind not in "iu":
             raise InvalidParameter(
@@ -212,8 +207,7 @@ class NearestWord(DrawsByParts):
         return best_neighbours(self._embedding)
 
     def points(self, ids: Ids, source: Randomness, epsilon: Floats) -> Vectors:
-        """Return the noisy points of one part of a batch, for the search. They must never leave the
-        mechanism."""
+        """Return the noisy points of one part of a batch. They must never leave the mechanism."""
         points = self.noise(source, epsilon)
         points += self._embedding.rows(ids)
         return _representable(points)
@@ -241,13 +235,16 @@ class NearestWord(DrawsByParts):
 
     def log_bound(self, first: int, second: int) -> float:
         """Return ε times the distance in the metric of the guarantee."""
+        return self._log_bound_between(self._difference(first, second))
+
+    def _difference(self, first: int, second: int) -> Floats:
         rows = self._embedding.rows(np.array(self._entering_pair(first, second))).astype(np.float64)
-        return self._log_bound_between(rows[0] - rows[1])
+        difference: Floats = rows[0] - rows[1]
+        return difference
 
     @abstractmethod
     def _log_bound_between(self, difference: Floats) -> float:
-        """Return the log of the largest ratio of the densities of two points, one this much beside the
-        other."""
+        """Return the log of the largest ratio of the densities of two points that differ by this."""
 
 
 def _representable(points: Floats) -> Vectors:
@@ -279,12 +276,10 @@ class ExactSums(ABC):
 
     @abstractmethod
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the words that can be released and their exact probabilities, a row for
-        each ε."""
+        """Yield for each input id the possible outputs and their probabilities, a row for each ε."""
 
     def probabilities(self, ids: Ids) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the words that can be released and their exact probabilities at the
-        mechanism's ε."""
+        """Yield for each input id the possible outputs and their probabilities at the mechanism's ε."""
         for outputs, chances in self.distributions(ids, np.array([self.epsilon])):
             yield outputs, chances[0]
 
@@ -302,15 +297,13 @@ def exact_sums(mechanism: Mechanism) -> ExactSums | None:
 
 
 def radial_noise(mechanism: Mechanism) -> RadialNoise | None:
-    """Return the noise of a mechanism that releases the word nearest to a length times a direction; None for
-    any other."""
+    """Return the noise of a mechanism that releases the word nearest to it alone; None for any other."""
     found = getattr(mechanism, "radial_noise", None)
     return found if isinstance(found, RadialNoise) else None
 
 
 def draws_on_gpu(mechanism: Mechanism, source: object) -> bool:
-    """Return whether the noise is made on the device that was asked for, by its own generator, in place of
-    this source."""
+    """Return whether the device makes the noise by its own generator, in place of this source."""
     if not isinstance(mechanism, NearestWord):
         return False
     # A mechanism keeps the search it began with, whatever is asked for afterwards; one that has none yet is

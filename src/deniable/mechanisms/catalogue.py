@@ -35,10 +35,7 @@ class Option:
     help: str
 
     def value(self, given: object) -> object:
-        """Return the value of an option given as text, or as it is.
-
-        :raises InvalidParameter: if the text is no such value.
-        """
+        """Return the value of an option given as text, or as it is."""
         if not isinstance(given, str):
             return given
         try:
@@ -48,6 +45,13 @@ class Option:
         except ValueError:
             kind = "a whole number" if self.parse is int else "a number"
             raise InvalidParameter(self.name, given, f"is not {kind}") from None
+
+    def takes(self, value: object) -> bool:
+        """Return whether a value is of the option's type: a text, a number or a list of words."""
+        if self.parse not in (str, int, float):
+            return isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
+        kinds = (int, float) if self.parse is float else self.parse
+        return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,31 +155,20 @@ CATALOGUE: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 def make_mechanism(
     name: str, embedding: Embedding, *, epsilon: float, options: Mapping[str, object] | None = None
 ) -> Mechanism:
-    """Return the mechanism of that name over an embedding; options are values, or texts as typed on a command
-    line.
-
-    :raises InvalidParameter: if there is no such mechanism or option, an option is missing, or a value is not
-        allowed.
-    """
+    """Return the mechanism of that name; options are values, or texts as typed on a command line."""
     entry = entry_of(name)
     return entry.make(embedding, epsilon=epsilon, **checked_options(entry, options or {}))
 
 
 def entry_of(name: str) -> Entry:
-    """Return the entry of that name.
-
-    :raises InvalidParameter: if there is none.
-    """
+    """Return the entry of that name."""
     if name not in CATALOGUE:
         raise InvalidParameter("mechanism", name, f"must be one of: {', '.join(CATALOGUE)}")
     return CATALOGUE[name]
 
 
 def checked_options(entry: Entry, options: Mapping[str, object]) -> dict[str, object]:
-    """Return the options as values, checked for names that do not exist and for missing ones.
-
-    :raises InvalidParameter: if a name is unknown or missing, or a text is no such value.
-    """
+    """Return the options as values, checked for names that do not exist and for missing ones."""
     known = {option.name: option for option in entry.options}
     for name, given in options.items():
         if name not in known:
@@ -189,24 +182,9 @@ def checked_options(entry: Entry, options: Mapping[str, object]) -> dict[str, ob
 
 def check_option_types(entry: Entry, options: Mapping[str, object]) -> None:
     """Do nothing if options that somebody else wrote down are values of the mechanism, and not texts, which
-    may name files.
-
-    :raises InvalidParameter: if a name is unknown or missing, or a value is of another kind.
-    """
+    may name files."""
     for option in entry.options:
-        given = options.get(option.name)
-        is_list = isinstance(given, list | tuple) and all(isinstance(word, str) for word in given)
-        is_number = isinstance(given, int if option.parse is int else int | float) and not isinstance(
-            given, bool
-        )
-        fits = (
-            isinstance(given, str)
-            if option.parse is str
-            else is_number
-            if option.parse in (int, float)
-            else is_list
-        )
-        if option.name in options and not fits:
+        if option.name in options and not option.takes(given := options[option.name]):
             raise InvalidParameter(
                 option.name, type(given).__name__, f"is no value of this option of {entry.name}"
             )
@@ -221,9 +199,6 @@ def parse_options(name: str, texts: Iterable[str], *, parameter: str = "options"
     {'t': 0.5, 'noise': 'mahalanobis'}
 
     ``parameter`` is what errors call a text that is not NAME=VALUE.
-
-    :raises InvalidParameter: if the mechanism or an option does not exist, is missing, given twice, or no
-        such value.
     """
     options = split_options(texts, parameter=parameter)
     return checked_options(entry_of(name), options)
@@ -232,11 +207,7 @@ def parse_options(name: str, texts: Iterable[str], *, parameter: str = "options"
 def split_options(
     texts: Iterable[str], *, parameter: str = "options", form: str = "NAME=VALUE, such as t=0.5"
 ) -> dict[str, str]:
-    """Return options typed as NAME=VALUE by name, with their values as they were typed.
-
-    :raises InvalidParameter: if a text is not of that form, which the error then describes, or an option is
-        given twice.
-    """
+    """Return options typed as NAME=VALUE by name, with their values as they were typed."""
     options: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -253,8 +224,7 @@ PAPERS = "multivariate"
 
 
 class MechanismIdentity(TypedDict):
-    """What mechanisms that draw alike have in common, whatever their ε and embedding: their class, and their
-    parameters."""
+    """What mechanisms that draw alike have in common, whatever their ε and embedding."""
 
     mechanism: str
     parameters: dict[str, object]
@@ -262,17 +232,13 @@ class MechanismIdentity(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenMechanism:
-    """Makes the mechanism of that name at any ε; small, and sent to worker processes. Options are values, or
-    texts as typed."""
+    """Makes the mechanism of that name at any ε; options are values, or texts as typed."""
 
     name: str = PAPERS
     options: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __call__(self, embedding: Embedding, *, epsilon: float) -> Mechanism:
-        """Return the mechanism over an embedding.
-
-        :raises InvalidParameter: if the name, an option or ε is not allowed.
-        """
+        """Return the mechanism over an embedding."""
         return make_mechanism(self.name, embedding, epsilon=epsilon, options=self.options)
 
     @property
@@ -282,8 +248,7 @@ class ChosenMechanism:
 
     @property
     def as_typed(self) -> str:
-        """What to add to a command so that it takes this mechanism, after a blank; a list of words is not
-        shown."""
+        """What to add to a command so that it takes this mechanism; a list of words is not shown."""
         if self.is_papers:
             return ""
         return f" --mechanism {self.name}" + "".join(
@@ -316,9 +281,6 @@ def parse_mechanism(typed: str, *, parameter: str = "mechanism") -> ChosenMechan
 
     >>> parse_mechanism("vickrey:t=0.50,noise=mahalanobis").options
     {'t': '0.50', 'noise': 'mahalanobis'}
-
-    :raises InvalidParameter: if there is no such mechanism or option. ``parameter`` is what errors call the
-        text.
     """
     name, _, rest = typed.partition(":")
     form = "NAME or NAME:OPTION=VALUE, such as rank-smoothing:c=0.1"
@@ -328,14 +290,12 @@ def parse_mechanism(typed: str, *, parameter: str = "mechanism") -> ChosenMechan
 
 
 def is_papers_mechanism(mechanism: Mechanism) -> bool:
-    """Return whether a mechanism is the paper's itself, and not a class derived from it, which may draw
-    otherwise."""
+    """Return whether a mechanism is the paper's itself: a derived class may draw otherwise."""
     return type(mechanism) is Multivariate
 
 
 def identity_of(mechanism: Mechanism) -> MechanismIdentity:
-    """Return what mechanisms that draw alike have in common, whatever their ε and embedding: their kind and
-    parameters."""
+    """Return what mechanisms that draw alike have in common, whatever their ε and embedding."""
     kind = type(mechanism)
     return {
         "mechanism": f"{kind.__module__}.{kind.__qualname__}",

@@ -97,16 +97,14 @@ class CusText(DrawsByParts, ExactSums):
 
     @cached_property
     def cells(self) -> Cells:
-        """The public partition, made on first use and shared by all that are made for the embedding, whatever
-        their ε."""
+        """The public partition, made on first use and shared by all mechanisms over the embedding."""
         made = _made.setdefault(self._embedding, {})
         if self.k not in made:
             made[self.k] = cells_of(self._embedding, self.k)
         return made[self.k]
 
     def log_bound(self, first: int, second: int) -> float:
-        """Return ε for two words of a cell (0 for words with one vector), infinity for words of different
-        cells."""
+        """Return ε for two words of a cell (0 for words with one vector), infinity for others."""
         first, second = self._entering_pair(first, second)
         if self.cells.cell_of[first] != self.cells.cell_of[second]:
             return math.inf
@@ -129,8 +127,7 @@ class CusText(DrawsByParts, ExactSums):
         return released
 
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the ids of the words of its cell and their exact probabilities, a row for
-        each ε."""
+        """Yield for each input id the words of its cell and their probabilities; see ``ExactSums``."""
         entering, several = self._entering(ids), len(epsilons)
         at_once = max(
             1, _NUMBERS_AT_ONCE // (several * self.cells.members.shape[1] * self._embedding.dimension)
@@ -164,8 +161,7 @@ class CusText(DrawsByParts, ExactSums):
 
 
 def cells_of(embedding: Embedding, size: int) -> Cells:
-    """Return the partition of the words that can be released into cells of ``size`` words, the last one of up
-    to twice as many."""
+    """Return the partition of the outputs into cells of ``size`` words, the last one up to twice as large."""
     left = released_words(embedding)
     groups: list[Ids] = []
     while len(left) >= 2 * size:
@@ -181,8 +177,7 @@ def cells_of(embedding: Embedding, size: int) -> Cells:
 
 
 def _cells_until_half_is_gone(embedding: Embedding, words: Ids, size: int) -> tuple[list[Ids], Ids]:
-    """Return some cells, and the words that are left. A smaller search then takes over: the work is that of
-    one search for each cell."""
+    """Return some cells, and the words that are left, for which a smaller search then takes over."""
     names = [embedding.words[word] for word in words.tolist()]
     none = np.array([], dtype=np.int64)
     part = Embedding.from_checked(

@@ -66,8 +66,7 @@ class Gaussian(NearestWord):
 
     def mu(self, first: int, second: int) -> float:
         """Return μ of Gaussian differential privacy for two word ids: their distance divided by σ."""
-        rows = self._embedding.rows(np.array(self._entering_pair(first, second))).astype(np.float64)
-        return self._epsilon * float(np.linalg.norm(rows[0] - rows[1]))
+        return self._epsilon * float(np.linalg.norm(self._difference(first, second)))
 
     def delta(self, first: int, second: int, epsilon: float) -> float:
         """Return the δ for which two word ids are (ε', δ)-private, ``epsilon`` being ε'."""

@@ -120,8 +120,7 @@ class Line(DrawsByParts, ExactSums):
         return places[:, known_words_for(self._embedding)]
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
-        """Return the word at a noisy place of a random list, by five uniform numbers each; by more where the
-        first is 0."""
+        """Return the word at a noisy place of a random list."""
         uniforms = source.uniforms(len(ids), 5)
         count = self.orders.shape[1]
         with np.errstate(over="ignore"):
@@ -138,8 +137,7 @@ class Line(DrawsByParts, ExactSums):
         return released
 
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the ids of all words that can be released and their exact probabilities, a
-        row for each ε."""
+        """Yield for each input id all outputs and their probabilities; see ``ExactSums``."""
         count = len(self.outputs)
         powers = exp_minus(np.outer(epsilons, np.arange(count)))
         within = (one_minus_exp_minus(epsilons) / (1.0 + exp_minus(epsilons)))[:, None] * powers
@@ -155,8 +153,7 @@ class Line(DrawsByParts, ExactSums):
 
 
 def exponentials(uniforms: Floats) -> Floats:
-    """Return one exponential number for each row of two uniform ones, precise to its last bits near 0 and far
-    out."""
+    """Return an exponential number for each row of two uniform ones, precise near 0 and far out."""
     first, rest = uniforms[:, 0], uniforms[:, 1] * 2.0**-53
     from_below = minus_log(np.maximum(first + rest, _LEAST))
     from_above = minus_log_one_minus((1.0 - first) - rest)
@@ -164,8 +161,7 @@ def exponentials(uniforms: Floats) -> Floats:
 
 
 def _unbounded_exponentials(uniforms: Floats, source: Randomness, *, enough: Floats) -> Floats:
-    """Return exponential numbers; rows whose first number is 0 get further ones, until they exceed
-    ``enough``: more does not matter."""
+    """Return exponential numbers; rows that begin with 0 get further ones until ``enough``."""
     beyond = np.zeros(len(uniforms))
     while (short := (uniforms[:, 0] == 0.0) & (beyond < enough)).any():
         # All tokens draw, since a keyed source has a stream for each of them: so what one of them gets does
@@ -179,8 +175,7 @@ def _unbounded_exponentials(uniforms: Floats, source: Randomness, *, enough: Flo
 
 
 def _near_words(embedding: Embedding) -> Ids:
-    """Return the nearest words of each word, nearest first, all by their places among the words that can be
-    released."""
+    """Return the nearest words of each word, nearest first, by their places among the outputs."""
     near = _neighbours.get(embedding)
     if near is None:
         search, outputs = best_neighbours(embedding), released_words(embedding)

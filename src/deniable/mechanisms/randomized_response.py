@@ -61,8 +61,7 @@ class RandomizedResponse(DrawsByParts, ExactSums):
         return self.outputs[np.where(stays, places, others)]
 
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the ids of all words that can be released and their exact probabilities, a
-        row for each ε."""
+        """Yield for each input id all outputs and their probabilities; see ``ExactSums``."""
         count = len(self.outputs)
         kept = _kept(epsilons, count)
         for place in self._places[self._entering(ids)].tolist():

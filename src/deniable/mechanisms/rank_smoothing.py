@@ -80,8 +80,7 @@ class RankSmoothing(DrawsByParts):
 
 
 def truncated_geometric(uniforms: Floats, decay: Floats, count: int) -> Ids:
-    """Return one rank from 0 to ``count`` - 1 for each uniform number, with probability proportional to
-    exp(-decay·rank)."""
+    """Return a rank below ``count`` for each uniform number, with probability ∝ exp(-decay·rank)."""
     # With next to no decay the ranks are uniform, which the quotient of two tiny numbers says too, but for
     # 0/0.
     decay = np.maximum(decay, _LEAST_DECAY)

@@ -125,8 +125,7 @@ class SanTextPlus(SanText):
         return np.where(kept, self.taken_as[ids], released)
 
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the ids of all words that can be released and their exact probabilities, a
-        row for each ε."""
+        """Yield for each input id all outputs and their probabilities; see ``ExactSums``."""
         for word, (outputs, drawn) in zip(
             self._entering(ids).tolist(), super().distributions(ids, epsilons), strict=True
         ):

@@ -77,8 +77,7 @@ class Softmax(DrawsByParts, ExactSums):
         """Return the costs at these distances; ``epsilon`` is one number, or broadcasts to the distances."""
 
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the ids of all words that can be released and their exact probabilities, a
-        row for each ε."""
+        """Yield for each input id all outputs and their probabilities; see ``ExactSums``."""
         entering = self._entering(ids)
         for start in range(0, len(ids), self._words_at_once):
             for distances in self.grid.to_all(entering[start : start + self._words_at_once]):
@@ -177,8 +176,7 @@ class RunningSums(NamedTuple):
         return MARGIN * (len(self.sums) + TILE) * float(self.sums[-1])
 
     def pick_tiles(self, uniforms: Floats) -> tuple[Ids, Floats, Flags]:
-        """Return for each uniform number its tile, how far into the tile's stretch of the sum it lies, and
-        whether that is clear."""
+        """Return the tile of each uniform number, the rest to go into it, and whether that is clear."""
         targets = uniforms * self.sums[-1]
         # u·total may round up to the total: then the last tile with any weight is meant.
         tiles = np.minimum(
@@ -204,8 +202,7 @@ def running_sums(costs: Floats, rate: float) -> RunningSums:
 
 
 def pick_words(tiles: Ids, weights: Floats, rests: Floats, margins: Floats) -> tuple[Ids, Flags]:
-    """Return the word picked in each tile, given its 64 weights and how far to go into them, and whether it
-    is clear."""
+    """Return the word picked in each tile, by its 64 weights and a rest, and whether it is clear."""
     beyond = np.cumsum(weights, axis=1)
     beyond -= rests[:, None]
     passed = (beyond <= 0.0).sum(axis=1)
@@ -229,8 +226,7 @@ def pick_exactly(costs: Floats, rate: float, uniform: float) -> int:
 
 
 class SumsCache:
-    """The running sums of the input words seen last, up to a bounded size. Never pickled: it tells which
-    words were seen."""
+    """The running sums of the input words seen last. Never pickled: it tells which words were seen."""
 
     def __init__(self, most_bytes: int = _MOST_CACHED_BYTES) -> None:
         self._most_bytes = most_bytes

@@ -58,27 +58,22 @@ class Vickrey(NearestWord):
             raise InvalidParameter("noise", noise, "must be multivariate or mahalanobis")
         if noise == "multivariate" and lam is not None:
             raise InvalidParameter("lam", lam, "is for noise=mahalanobis only")
-        self._plain: NearestWord = (
+        self.plain: NearestWord = (
             Multivariate(embedding, epsilon=epsilon)
             if noise == "multivariate"
             else Mahalanobis(embedding, epsilon=epsilon, lam=0.2 if lam is None else lam)
         )
-        self._kind = noise
 
     @property
     def guarantee(self) -> Guarantee:
         """What is promised for one word: what the noise promises."""
-        plain = self._plain.guarantee
-        return replace(plain, parameters={"t": self.t, "noise": self._kind, **plain.parameters})
-
-    @property
-    def plain(self) -> NearestWord:
-        """The mechanism whose noise is added to the word's vector."""
-        return self._plain
+        plain = self.plain.guarantee
+        noise = type(self.plain).__name__.lower()
+        return replace(plain, parameters={"t": self.t, "noise": noise, **plain.parameters})
 
     def noise(self, source: Randomness, epsilon: Floats) -> Floats:
         """Return the noise of the multivariate or the Mahalanobis mechanism."""
-        return self._plain.noise(source, epsilon)
+        return self.plain.noise(source, epsilon)
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
         """Return one of the two nearest words of each noisy point."""
@@ -99,4 +94,4 @@ class Vickrey(NearestWord):
         return released
 
     def _log_bound_between(self, difference: Floats) -> float:
-        return self._plain._log_bound_between(difference)
+        return self.plain._log_bound_between(difference)

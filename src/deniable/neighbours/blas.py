@@ -40,8 +40,7 @@ _SMALLEST_ERROR = 2.0**-120
 
 
 class BlasNeighbours:
-    """Exact search that needs nothing but numpy's matrix product. Safe to use from several threads at
-    once."""
+    """Exact search by numpy's matrix product alone. Safe to use from several threads at once."""
 
     def __init__(self, embedding: Embedding) -> None:
         self._vectors = embedding.vectors
@@ -70,10 +69,7 @@ class BlasNeighbours:
         return nearest_in_parts(queries, at_once, self._nearest_of_batch)
 
     def nearest_k(self, queries: Vectors, k: int) -> tuple[Ids, Floats]:
-        """Return the ids of the ``k`` nearest words of every row, nearest first, and their distances.
-
-        :raises InvalidParameter: if ``k`` is not between 1 and the number of words.
-        """
+        """Return the ids of the ``k`` nearest words of every row, nearest first, and their distances."""
         queries = checked_queries(queries, self._dimension)
         checked_k(k, self._words)
         ids = np.empty((len(queries), k), dtype=np.int64)
@@ -133,8 +129,7 @@ class BlasNeighbours:
         return upper, best_lower
 
     def _settled(self, queries: Vectors, norms: Floats, owners: Ids, words: Ids) -> Ids:
-        """Return each query's nearest word given the pairs of a query and a word that can be it, sorted by
-        query; -1 for a query without any."""
+        """Return each query's nearest word of pairs sorted by query; -1 for a query without any."""
         scores = np.empty(len(words))
         at_once = max(1, _RESCORED_AT_ONCE // self._dimension)
         for start in range(0, len(words), at_once):
@@ -155,8 +150,7 @@ class BlasNeighbours:
 
 
 def float32_growth(dimension: int) -> float:
-    """Return γ_{n+16} of the bound: what the float32 arithmetic of a score is off by, relative to its
-    norms."""
+    """Return γ_{n+16} of the bound: what float32 scores are off by, relative to their norms."""
     growth = (dimension + 16) * _UNIT_ROUNDOFF_32
     return growth / (1.0 - growth)
 
@@ -171,8 +165,7 @@ def row_norms(vectors: Vectors) -> Floats:
 
 
 def nearest_in_parts(queries: Vectors, at_once: int, nearest: Callable[[Vectors], Ids]) -> Ids:
-    """Return the nearest word of every row, found for ``at_once`` rows at a time: what they need in between
-    takes bounded memory."""
+    """Return the nearest word of every row, found for ``at_once`` rows at a time, in bounded memory."""
     found = np.empty(len(queries), dtype=np.int64)
     for start in range(0, len(queries), at_once):
         found[start : start + at_once] = nearest(queries[start : start + at_once])

@@ -81,8 +81,7 @@ def rank(query: Vectors, vectors: Vectors, candidates: Ids, k: int) -> tuple[Ids
 
 
 def _score_sign(query: Floats, first: Vectors, second: Vectors) -> int:
-    """Return 1 if the first vector is nearer to the query, -1 if the second is, 0 if they are equally
-    near."""
+    """Return 1 if the first vector is nearer to the query, -1 if the second is, else 0."""
     u, v = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     difference = math.fsum(np.concatenate([query * u, -(query * v), -0.5 * u * u, 0.5 * v * v]).tolist())
     return (difference > 0.0) - (difference < 0.0)

@@ -75,11 +75,7 @@ class ScanNeighbours:
 
     def __init__(self, embedding: Embedding, *, path: str | None = None) -> None:
         """Open or build the index of an embedding; ``path`` forces an instruction path, for tests and
-        benchmarks.
-
-        :raises InvalidParameter: if the machine cannot run that path.
-        :raises MalformedEmbedding: if a vector of a stored embedding is not finite or absurdly long.
-        """
+        benchmarks."""
         usable = usable_paths()
         if path is not None and path not in usable:
             raise InvalidParameter("path", path, f"must be one this machine can run: {', '.join(usable)}")
@@ -90,10 +86,7 @@ class ScanNeighbours:
         self._index = _native.Index(open_index(embedding, vectors), vectors)
 
     def nearest(self, queries: Vectors) -> Ids:
-        """Return the id of the nearest word of every row; ties go to the lowest id.
-
-        :raises MalformedEmbedding: if the index of a stored embedding was changed while it was in use.
-        """
+        """Return the id of the nearest word of every row; ties go to the lowest id."""
         queries = checked_queries(queries, self._dimension)
         ids = np.empty(len(queries), dtype=np.int64)
         count = threads()
@@ -105,11 +98,7 @@ class ScanNeighbours:
         return ids
 
     def nearest_k(self, queries: Vectors, k: int) -> tuple[Ids, Floats]:
-        """Return the ids of the ``k`` nearest words of every row, nearest first, and their distances.
-
-        :raises InvalidParameter: if ``k`` is not between 1 and the number of words.
-        :raises MalformedEmbedding: if the index of a stored embedding was changed while it was in use.
-        """
+        """Return the ids of the ``k`` nearest words of every row, nearest first, and their distances."""
         queries = checked_queries(queries, self._dimension)
         shape = (len(queries), checked_k(k, self._words))
         ids, distances = np.empty(shape, dtype=np.int64), np.empty(shape)
@@ -142,10 +131,7 @@ class ScanNeighbours:
 
 
 def open_index(embedding: Embedding, vectors: Vectors) -> Bytes:
-    """Return the index of the embedding: the one that is kept if that is good, else a new one.
-
-    :raises MalformedEmbedding: if a vector of a stored embedding is not finite or absurdly long.
-    """
+    """Return the index of the embedding: the one that is kept if that is good, else a new one."""
     size = _native.index_bytes(*vectors.shape)
     try:
         if embedding.folder is None:
@@ -180,8 +166,7 @@ def _read(path: Path, embedding: Embedding, vectors: Vectors, size: int) -> Byte
 
 
 def _map(path: Path, embedding: Embedding, size: int) -> Bytes | None:
-    """Return the index in a file, or None if it is not an undamaged file of this embedding, by what the file
-    says of itself."""
+    """Return the index in a file if that says it is an undamaged one of this embedding, else None."""
     try:
         # Not whatever stands there: a pipe would keep us waiting.
         about = path.stat()

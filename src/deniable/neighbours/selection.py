@@ -33,8 +33,7 @@ class NoisyNeighbours(Protocol):
 
 
 class _Shared:
-    """The search of one embedding, built by the first who asks. Its own lock: nobody waits for another
-    embedding's index."""
+    """The search of one embedding, under a lock of its own: nobody waits for another's index."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -77,8 +76,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def best_neighbours(embedding: Embedding) -> Neighbours:
-    """Return the fastest exact search this machine has for the embedding; one and the same for each
-    embedding."""
+    """Return the fastest exact search this machine has; one and the same for each embedding."""
     with _lock:
         shared = _shared.setdefault(embedding, _Shared())
     with shared.lock:
@@ -141,8 +139,7 @@ def first_of_each(embedding: Embedding) -> Ids:
 
 
 def known_words_for(embedding: Embedding) -> Ids:
-    """Return for every input id the word that can be released in its place: the first with its vector, and
-    for ⊥ the nearest one."""
+    """Return the output that stands for every input id: first of its vector, or nearest to ⊥."""
     nearest = best_neighbours(embedding).nearest(embedding.unknown[None, :])
     return np.concatenate([first_of_each(embedding), nearest])
 

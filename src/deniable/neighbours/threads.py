@@ -20,19 +20,13 @@ _chosen: int | None = None
 
 
 def set_threads(threads: int | None) -> None:
-    """Let every search of this process use that number of threads; None goes back to the environment.
-
-    :raises InvalidParameter: if it is not a whole number from 1 to 1,024.
-    """
+    """Let every search of this process use that number of threads; None goes back to the environment."""
     global _chosen
     _chosen = None if threads is None else _within_limit(validated_count(threads, "threads"), "threads")
 
 
 def threads() -> int:
-    """Return the number of threads a search uses now.
-
-    :raises InvalidParameter: if DENIABLE_THREADS is not a whole number from 1 to 1,024.
-    """
+    """Return the number of threads a search uses now."""
     return threads_with_reason()[0]
 
 

@@ -44,8 +44,7 @@ Marks = NDArray[Any]
 
 
 def encode_parts(parts: Iterable[str | bytes]) -> bytes:
-    """Return the parts as bytes: their number, then each with its length before it. Different parts,
-    different bytes."""
+    """Return the parts as bytes, each with its length before it: different parts, different bytes."""
     raw = [part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass") for part in parts]
     return b"".join(
         [len(raw).to_bytes(8, "little"), *(len(part).to_bytes(8, "little") + part for part in raw)]
@@ -99,8 +98,7 @@ class UniqueIds:
         self._file: IO[bytes] | None = None
 
     def add(self, name: bytes, record: int) -> bool:
-        """Remember an id and the number of its record; return whether it is new, as far as can be told at
-        once."""
+        """Remember an id and its record's number; return whether it is new, as far as can be told at once."""
         mark = hashlib.blake2b(name, digest_size=16, key=self._key).digest()
         if mark in self._recent or mark in self._before:
             return False
@@ -138,8 +136,7 @@ class UniqueIds:
         self._run.clear()
 
     def _parts(self) -> Iterator[Marks]:
-        """Yield all marks sorted, a part of their range at a time, so that equal ones are never in two
-        parts."""
+        """Yield all marks sorted, a part of their range at a time: equal ones are never in two parts."""
         if self._file is None:
             yield _sort(np.frombuffer(bytes(self._run), dtype=_MARK))
             return

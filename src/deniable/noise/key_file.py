@@ -18,11 +18,7 @@ _LONGEST_FILE = 4_096
 
 
 def write_new_key(path: Path) -> bytes:
-    """Make a key, write it to a file that was not there before, with mode 0600, and return it.
-
-    :raises KeyFileError: if something is there already, or the file cannot be made.
-    :raises RandomnessError: if the operating system gives no entropy.
-    """
+    """Make a key, write it to a file that was not there before, with mode 0600, and return it."""
     key = fresh_key()
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -46,11 +42,7 @@ def write_new_key(path: Path) -> bytes:
 
 
 def read_key(path: Path) -> bytes:
-    """Return the key of a key file.
-
-    :raises KeyFileError: if it cannot be read, is no key file, or others than its owner may do anything with
-        it.
-    """
+    """Return the key of a key file."""
     try:
         file = open_plain_file(path)
     except FileNotFoundError:

@@ -87,8 +87,7 @@ _MOST_DRAWS = 1 << 16
 
 
 def noise_version(*, consistent: bool) -> int:
-    """Return the version of the function that makes the noise: under another one, the same record gives other
-    words."""
+    """Return the version of the noise: under another one, the same record gives other words."""
     return 1 if consistent else 2
 
 
@@ -153,8 +152,7 @@ class Keyed:
 
     @property
     def version(self) -> int:
-        """The version of the function that makes the noise: under another one, the same record gives other
-        words."""
+        """The version of the noise: under another one, the same record gives other words."""
         return noise_version(consistent=self.consistent)
 
     def describe(self) -> Mapping[str, Any]:

@@ -194,8 +194,7 @@ def exp_minus(values: Floats) -> Floats:
 
 
 def one_minus_exp_minus(values: Floats) -> Floats:
-    """Return 1 - e^-x for numbers of at least 0, precise near 0 too (after Kahan: the errors of e^-x and of
-    its logarithm cancel)."""
+    """Return 1 - e^-x for numbers of at least 0, precise near 0 too (Kahan: the errors cancel)."""
     power = exp_minus(values)
     some = (power > 0.5) & (power < 1.0)
     made = np.where(power == 1.0, values, 1.0 - power)

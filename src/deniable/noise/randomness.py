@@ -44,8 +44,7 @@ _forks = 0
 
 
 def _wiped_on_fork() -> mmap.mmap | None:
-    """Return memory that the kernel empties in every copy of this process, however the copy is made; None
-    where there is none."""
+    """Return memory that the kernel empties in every copy of this process; None where there is none."""
     if not sys.platform.startswith("linux"):
         return None
     try:
@@ -70,8 +69,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def this_process() -> tuple[int, int]:
-    """Return what changes in a copy of this process: by Python's fork hook, by the page that is wiped, or by
-    the process id."""
+    """Return what changes in a copy of this process: forks noticed, by hook or page, and process id."""
     if _page is not None and not _page[0]:
         _count_fork()
         _page[0] = 1
@@ -79,8 +77,7 @@ def this_process() -> tuple[int, int]:
 
 
 def copies_are_noticed() -> bool:
-    """Return whether every copy of this process notices that it is one; otherwise a key may serve for one
-    draw only."""
+    """Return whether every copy of this process notices it; else a key may serve for one draw only."""
     return _page is not None
 
 
@@ -101,8 +98,7 @@ def fresh_key() -> bytes:
 
 
 class _FromGenerator(ABC):
-    """What sources that draw from a numpy generator have in common. Which generator, is asked at every
-    draw."""
+    """What sources over a numpy generator share. Which generator, is asked at every draw."""
 
     __slots__ = ()
 

@@ -1,6 +1,6 @@
 // The scan by the ARM dot product (sdot). Reached only on aarch64 with the dot product extension.
 //
-// No ARM machine was at hand: tests/neighbours/test_emulated_arm.py runs it under an emulator, word for word against the oracle. Its speed
+// No ARM machine was at hand: tests/neighbours/test_emulated.py runs it under an emulator, word for word against the oracle. Its speed
 // was never measured.
 //
 // sdot multiplies signed by signed bytes, so queries need no offset. Four queries share a register.
