@@ -2,7 +2,7 @@
 product in the same run.
 
     python -m benchmarks.sizing.reading          # writes docs/data/reading.json
-    python -m benchmarks.sizing.reading --python ../before/.venv/bin/python      # prints another checkout's
+    python -m benchmarks.sizing.reading --before ../before/.venv/bin/python    # another as well
 
 ``decode`` and ``frequencies`` read a release of examples/reviews.csv; ``audit inversion`` attacks 1,000 short
 records, ``utility`` reads 1,000 labelled texts at five ε, and ``tune`` 2,000. These texts are made of words
@@ -48,33 +48,34 @@ PARTS = {
 def main() -> None:
     """Measure the parts, and write the result."""
     parser = options_of(__doc__)
-    parser.add_argument("--python", default=sys.executable, help="the interpreter of another checkout")
+    parser.add_argument("--before", help="the interpreter of another checkout, measured in the same run")
     parser.add_argument("--only", default="", help="only parts whose name holds this")
     options = parser.parse_args()
     before, product = read_json(DATA / "reading.json"), product_seconds()
     rows = {row["part"]: row for row in before["rows"]}
     setting = {"setting": f"{THREADS} threads of {machine()}", **busy(), "product": product}
-    with tempfile.TemporaryDirectory(prefix="deniable-") as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory(prefix="deniable-") as temporary:
+        folder = Path(temporary)
         write_labelled(folder / "labelled.csv", 1_000, seed=1)
         write_labelled(folder / "more.csv", 2_000, seed=2)
         texts = csv.DictReader((folder / "labelled.csv").open(encoding="utf-8"))
         (folder / "records.txt").write_text("".join(f"{row['text']}\n" for row in texts), encoding="utf-8")
         release = f"{ROOT / 'examples' / 'reviews.csv'} --column review --output released.csv"
-        _run(options.python, f"privatize {release} --epsilon 6 -q --insecure-seed 3", folder)
+        _run(sys.executable, f"privatize {release} --epsilon 6 -q --insecure-seed 3", folder)
         _run(
-            options.python, "privatize records.txt --output many.txt --epsilon 6 -q --insecure-seed 3", folder
+            sys.executable, "privatize records.txt --output many.txt --epsilon 6 -q --insecure-seed 3", folder
         )
-        for part, command in PARTS.items():
-            if options.only in part:
-                os.environ["DENIABLE_HOME"] = str(folder / f"home of {part}")
-                spent, memory = _run(options.python, command, folder)
+        for part in (each for each in PARTS if options.only in each):
+            checkouts = {"before": options.before, "now": sys.executable}
+            for name, python in ((name, python) for name, python in checkouts.items() if python):
+                os.environ["DENIABLE_HOME"] = str(folder / f"home of {part}, {name}")
+                spent, memory = _run(python, PARTS[part], folder)
                 costs = {"processor": round(spent, 1), "products": round(spent / product)}
-                rows[part] = {"part": part, **costs, "memory": round(memory)}
-                print(rows[part], flush=True)
-                if options.python == sys.executable:
-                    measured = [rows[each] for each in PARTS if each in rows]
-                    write_json(DATA / "reading.json", {**before, **setting, "rows": measured})
+                row = {"part": part, **costs, "memory": round(memory)}
+                print(name, row, flush=True)
+            rows[part] = row
+            measured = [rows[each] for each in PARTS if each in rows]
+            write_json(DATA / "reading.json", {**before, **setting, "rows": measured})
 
 
 def _run(python: str, command: str, folder: Path) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +64,9 @@ _WORDS_TO_FIND_THE_RANGE = 256
 _ROWS_FOR_AVERAGES = 2048
 _SURELY_NARROW = 1.0 + 1e-10
 
+_STAGES = (1.5, 2.2)
+"""Where somebody asks for n distinct words, most words have them on so many times n rays."""
+
 
 class ProtectedUnchanged(NamedTuple):
     """What protected words have at one ε: Pr[M(w) = w] with its standard error, and how many of one draw per
@@ -86,7 +90,9 @@ class RayCalibration(Calibration):
     radii: Floats
     _seen: dict[float, tuple[Floats, Floats]] = field(default_factory=dict, repr=False, compare=False)
     _seen_protected: dict[float, ProtectedUnchanged] = field(default_factory=dict, repr=False, compare=False)
-    _engines: dict[int, Rays] = field(default_factory=dict, repr=False, compare=False)
+    _stages_of: dict[int | None, list[tuple[slice, Rays]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @cached_property
     def length(self) -> LengthFunction:
@@ -98,12 +104,10 @@ class RayCalibration(Calibration):
         """The rows of protected words."""
         return np.flatnonzero(self.protected)
 
-    def engine(self, rays: int | None = None) -> Rays:
-        """Return the rays that it was measured by, or the first ones."""
-        rays = self.draws if rays is None else rays
-        if rays not in self._engines:
-            self._engines[rays] = Rays(self.embedding, self.noise, rays=rays)
-        return self._engines[rays]
+    @cached_property
+    def engine(self) -> Rays:
+        """The rays that it was measured by."""
+        return Rays(self.embedding, self.noise, rays=self.draws)
 
     def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:
         """Return N_w of every word at one ε, and the standard errors; they are remembered."""
@@ -180,7 +184,8 @@ class RayCalibration(Calibration):
         counts, at_once = np.empty(len(rows), dtype=np.int64), max(1, _PAIRS_AT_ONCE // self.draws)
         for start in range(0, len(rows), at_once):
             part = slice(start, start + at_once)
-            counts[part] = 1 + np.count_nonzero(~self._stays(rows[part], epsilon, self.draws), axis=1)
+            stays = self._stays(rows[part], epsilon, slice(0, self.draws))
+            counts[part] = 1 + np.count_nonzero(~stays, axis=1)
         return counts
 
     def distinct_words(
@@ -193,36 +198,42 @@ class RayCalibration(Calibration):
         if (spread := self.spread_at(epsilon)) is not None:
             known: Ids = spread["distinct"][rows]
             return known
-        if enough is None or enough + enough // 2 >= self.draws:
-            return self._counted(rows, epsilon, self.draws, report)
-        counts = self._counted(rows, epsilon, enough + enough // 2, report)
-        few = counts < enough
-        counts[few] = self._counted(rows[few], epsilon, self.draws, report)
-        return counts
-
-    def _counted(self, rows: Ids, epsilon: float, rays: int, report: Report | None) -> Ids:
-        counts = np.empty(len(rows), dtype=np.int64)
-        if not len(rows):
-            return counts
-        tell, engine = report or (lambda *_: None), self.engine(rays)
-        pairs = _PAIRS_AT_ONCE_IN_PARTS if engine.in_parts else _PAIRS_AT_ONCE
-        at_once = max(1, pairs // rays)
+        tell, stages = report or (lambda *_: None), self._stages(enough)
+        counts = np.zeros(len(rows), dtype=np.int64)
+        pairs = _PAIRS_AT_ONCE_IN_PARTS if self.engine.in_parts else _PAIRS_AT_ONCE
+        at_once = max(1, pairs // (stages[0][0].stop))
         for start in range(0, len(rows), at_once):
             tell(start, len(rows))
-            some = rows[start : start + at_once]
-            words = engine.winners_at(
-                self.ids[some], self._draws[:rays] / epsilon, stays=self._stays(some, epsilon, rays)
-            )
-            words.sort(axis=1)
-            counts[start : start + at_once] = 1 + np.count_nonzero(np.diff(words, axis=1), axis=1)
+            left, met = np.arange(start, min(start + at_once, len(rows))), np.empty((0, 0), dtype=np.int64)
+            for rays, engine in stages:
+                some = rows[left]
+                words = engine.winners_at(
+                    self.ids[some], self._draws[rays] / epsilon, stays=self._stays(some, epsilon, rays)
+                )
+                met = np.sort(np.hstack([met.reshape(len(left), -1), words]), axis=1)
+                counts[left] = 1 + np.count_nonzero(np.diff(met, axis=1), axis=1)
+                few = counts[left] < (enough or 0)
+                left, met = left[few], met[few]
+                if not len(left):
+                    break
         tell(len(rows), len(rows))
         return counts
 
-    def _stays(self, rows: Ids, epsilon: float, rays: int) -> NDArray[np.bool_]:
+    def _stages(self, enough: int | None) -> list[tuple[slice, Rays]]:
+        """Return the rays that are followed one part after the other, where a word with ``enough`` distinct
+        words is not followed along the others; all at once where their tables are too large to be kept."""
+        if enough not in self._stages_of:
+            ends = [] if enough is None or self.engine.in_parts else [int(s * enough) for s in _STAGES]
+            edges = [0, *(end for end in ends if end < self.draws), self.draws]
+            parts = [slice(*ends) for ends in pairwise(edges)]
+            self._stages_of[enough] = [(part, self.engine.some(part)) for part in parts]
+        return self._stages_of[enough]
+
+    def _stays(self, rows: Ids, epsilon: float, rays: slice) -> NDArray[np.bool_]:
         """Return which draws surely stay in the cell they begin in; first breakpoints are kept rounded up to
         the next float32."""
-        radii = np.asarray(self.radii[rows, :rays], dtype=np.float32)
-        return self._draws[:rays] / epsilon < np.nextafter(radii, np.float32(0.0))
+        radii = np.asarray(self.radii[rows, rays], dtype=np.float32)
+        return self._draws[rays] / epsilon < np.nextafter(radii, np.float32(0.0))
 
     @cached_property
     def _draws(self) -> Floats:

@@ -175,10 +175,10 @@ def evaluate(
     """
     means, errors = calibration.unchanged(epsilon)
     stays, too_few = calibration.unchanged_or_stand_in(epsilon), np.zeros(len(means), dtype=bool)
-    if (least := targets.min_distinct) is not None:
-        every = np.arange(len(means))
-        too_few = calibration.distinct_words(every, epsilon, least, report=report) < least
     most = math.inf if targets.max_unchanged is None else targets.max_unchanged
+    if (least := targets.min_distinct) is not None:
+        rows = np.flatnonzero(stays <= most)  # the others miss a target anyway
+        too_few[rows] = calibration.distinct_words(rows, epsilon, least, report=report) < least
 
     def missing(alpha: float) -> int:
         upper = stays if math.isinf(most) else calibration.growing_upper(stays, alpha)
@@ -257,7 +257,7 @@ def _by_rays(calibration: RayCalibration, targets: Targets, report: Report | Non
     if targets.min_distinct is not None or len(calibration.protected_rows):
         lowest = ceiling * _LOWEST
         if targets.min_distinct is not None:
-            grid = calibration.epsilons if len(calibration.epsilons) else epsilon_range(calibration.engine())
+            grid = calibration.epsilons if len(calibration.epsilons) else epsilon_range(calibration.engine)
             lowest, ceiling = float(grid.min()), min(ceiling, float(grid.max()) * _BEYOND)
         missed = _Missed(calibration, targets, report=report)
         epsilon = above = ceiling

@@ -190,11 +190,22 @@ class Rays:
     def envelope(self, word: int, *, furthest: float) -> Envelope:
         """Return the walks of one word (or ⊥) without the shared tables: quick to begin, and small in any
         vocabulary."""
-        alone = copy(self)
-        for made in ("_words", "_slices", "_whole", "_flat", "_ids"):
-            alone.__dict__.pop(made, None)
+        alone = self._without("_words", "_slices", "_whole", "_flat", "_ids")
         alone._clustered, alone._room = False, _TABLE_BYTES_FOR_ONE_WORD
         return next(alone.envelopes(np.array([word]), furthest=furthest))
+
+    def some(self, rays: slice) -> Rays:
+        """Return some of the rays, over the same table of words."""
+        some = self._without("_slices", "_whole")
+        some.directions, some._stretch = self.directions[rays], self._stretch[rays]
+        some.rays = len(some.directions)
+        return some
+
+    def _without(self, *tables: str) -> Rays:
+        other = copy(self)
+        for table in tables:
+            other.__dict__.pop(table, None)
+        return other
 
     def winners_at(self, ids: Ids, lengths: Floats, *, stays: NDArray[np.bool_] | None = None) -> Ids:
         """Return the released word of each word and ray at one length per ray: what ``Envelope.at`` says,
