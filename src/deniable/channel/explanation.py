@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,48 +62,37 @@ class NeighbourMoves:
         }
 
 
-class MapEffect:
-    """What the map of an embedding did to the neighbours of its words; the embedding that it was made from is
-    opened once."""
+def moves_of(embedding: Embedding, word_id: int, *, top: int) -> NeighbourMoves | None:
+    """Return what a map did to the ``top`` nearest words of a word, or of ⊥; None if the vectors are no map
+    of others."""
+    if embedding.linear_map is None or (origin := embedding.linear_map.origin) is None:
+        return None
+    name = find_by_fingerprint(origin.source_fingerprint, first=origin.source)
+    if name is None:
+        return NeighbourMoves(source=None, source_fingerprint=origin.source_fingerprint)
+    source = _source(str(name), origin.source_fingerprint)
+    ids = source.ids(embedding.words)
+    known = np.flatnonzero(ids != source.unknown_id)  # all, unless it was changed
+    there = source.unknown_id if word_id == embedding.unknown_id else int(ids[word_id])
+    before, now = _places(source, there, ids[known]), _places(embedding, word_id, known)
+    others = known != word_id
 
-    def __init__(self, embedding: Embedding) -> None:
-        """Find the embedding that this one was made from, if its vectors are a map and that one is on this
-        machine."""
-        self._embedding, self._name = embedding, None
-        self._origin = None if embedding.linear_map is None else embedding.linear_map.origin
-        if self._origin is not None:
-            self._name = find_by_fingerprint(self._origin.source_fingerprint, first=self._origin.source)
+    def moves(among: Ids) -> tuple[Move, ...]:
+        return tuple(Move(embedding.words[known[i]], int(before[i]), int(now[i])) for i in among.tolist())
 
-    @cached_property
-    def _source(self) -> tuple[Embedding, Ids]:
-        """The embedding that it was made from, and the ids that the words of the other have there."""
-        source = Embedding.open(str(self._name))
-        return source, source.ids(self._embedding.words)
+    nearer = np.flatnonzero(others & (now <= top) & (before > top))
+    away = np.flatnonzero(others & (before <= top) & (now > top))
+    return NeighbourMoves(
+        source=name,
+        source_fingerprint=origin.source_fingerprint,
+        nearer=moves(nearer[np.argsort(now[nearer])]),
+        away=moves(away[np.argsort(before[away])]),
+    )
 
-    def on(self, word_id: int, *, top: int) -> NeighbourMoves | None:
-        """Return what became of the ``top`` nearest words of a word, or of ⊥; None if the embedding is not
-        mapped."""
-        if self._origin is None:
-            return None
-        if self._name is None:
-            return NeighbourMoves(source=None, source_fingerprint=self._origin.source_fingerprint)
-        embedding, (source, ids) = self._embedding, self._source
-        known = np.flatnonzero(ids != source.unknown_id)  # all, unless it was changed
-        there = source.unknown_id if word_id == embedding.unknown_id else int(ids[word_id])
-        before, now = _places(source, there, ids[known]), _places(embedding, word_id, known)
-        others = known != word_id
 
-        def moves(among: Ids) -> tuple[Move, ...]:
-            return tuple(Move(embedding.words[known[i]], int(before[i]), int(now[i])) for i in among.tolist())
-
-        nearer = np.flatnonzero(others & (now <= top) & (before > top))
-        away = np.flatnonzero(others & (before <= top) & (now > top))
-        return NeighbourMoves(
-            source=self._name,
-            source_fingerprint=self._origin.source_fingerprint,
-            nearer=moves(nearer[np.argsort(now[nearer])]),
-            away=moves(away[np.argsort(before[away])]),
-        )
+@lru_cache(maxsize=1)
+def _source(name: str, fingerprint: str) -> Embedding:  # noqa: ARG001 - another fingerprint is another embedding
+    return Embedding.open(name)
 
 
 class Outcome(NamedTuple):
@@ -171,7 +160,6 @@ def explain_word(
     *,
     draws: int = 1000,
     top: int = 10,
-    effect: MapEffect | None = None,
 ) -> Explanation:
     """Return what ``word`` becomes, and its ``top`` nearest words.
 
@@ -181,7 +169,7 @@ def explain_word(
     unknown word is explained as ⊥, which is how it is treated, and a protected word as the one that stands in
     for it. Shares are estimates unless exact: each carries its standard error. ``unchanged`` estimates N_w;
     ``distinct`` counts the distinct words among ``draws`` draws, one per direction (the paper's S_w with
-    1,000). ``effect`` may be that of the embedding, opened before.
+    1,000).
 
     :raises InvalidParameter: if ``word`` is not one word to the tokeniser, or ``draws`` or ``top`` is not a
         whole number of at least 1.
@@ -224,7 +212,7 @@ def explain_word(
         else "⊥"
         if stand_in == embedding.unknown_id
         else embedding.words[stand_in],
-        moves=(MapEffect(embedding) if effect is None else effect).on(word_id, top=top),
+        moves=moves_of(embedding, word_id, top=top),
     )
 
 
@@ -241,8 +229,7 @@ def explain_words(
     words = list(dict.fromkeys(word for text in texts for word in cut(text)))
     if not words:
         raise InvalidParameter("words", "nothing", "there is no word to explain")
-    effect = MapEffect(mechanism.embedding)
-    return [explain_word(mechanism, word, draws=draws, top=top, effect=effect) for word in words]
+    return [explain_word(mechanism, word, draws=draws, top=top) for word in words]
 
 
 def _outcome(embedding: Embedding, found: OutputDistribution, place: int) -> Outcome:

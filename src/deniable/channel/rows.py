@@ -1,12 +1,11 @@
-"""Rows of a channel: what each input word becomes at several ε, by exact sums, by rays, by shared points or
-by draws.
+"""Rows of a channel: what each input word becomes, by exact sums, by rays, by shared points or by draws.
 
-By rays one walk a word serves all ε: a direction from φ(x) crosses the cells of y₁, y₂, … at the lengths r₁ <
-r₂ < …, and P(y | x) is the mean over directions of G(r_{i+1}) - G(r_i), G being the distribution function of
-the noise's length. Given the directions, which are public and the same for all words, that is exact: nothing
-is drawn. Where a channel has many words, points that all of them share say more of each than rays of its own
-(``points``). Rows of few words stay as rays have them: they are looked at one by one, and then say what an
-explanation of the word says.
+By rays: a direction from φ(x) crosses the cells of y₁, y₂, … at the lengths r₁ < r₂ < …, and P(y | x) is the
+mean over directions of G(r_{i+1}) - G(r_i), G being the distribution function of the noise's length. Given
+the directions, which are public and the same for all words, that is exact: nothing is drawn. Where a channel
+has many words, points that all of them share say more of each than rays of its own (``points``). Rows of few
+words stay as rays have them: they are looked at one by one, and then say what an explanation of the word
+says.
 
 A finite number of rays or draws misses outputs. How much probability they have together is estimated by
 leaving one out (Good 1953): a further ray would meet words that no other met about as often as a ray meets
@@ -85,25 +84,17 @@ def shares_points(mechanism: Mechanism, inputs: Ids) -> bool:
 
 
 class RowMaker:
-    """Computes the rows of a mechanism's channel at several ε."""
+    """Computes the rows of a mechanism's channel."""
 
     def __init__(
-        self,
-        made: list[Mechanism],
-        *,
-        inputs: Ids,
-        directions: int,
-        outputs: Ids | None = None,
+        self, mechanism: Mechanism, *, inputs: Ids, directions: int, outputs: Ids | None = None
     ) -> None:
-        """Prepare the rows of ``inputs``, given in order, under mechanisms that differ in ε only; by points
-        there is one.
-
-        ``outputs`` may be the only ones that are needed.
-        """
-        embedding, noise = made[0].embedding, radial_noise(made[0])
-        self.made, self._embedding, self._most = made, embedding, MOST_OUTPUTS
+        """Prepare the rows of ``inputs``, given in order; ``outputs`` may be the only ones that are
+        needed."""
+        embedding, noise = mechanism.embedding, radial_noise(mechanism)
+        self.mechanism, self._embedding, self._most = mechanism, embedding, MOST_OUTPUTS
         self._outputs, self._draws = len(released_words(embedding)), directions
-        self.method: Method = "points" if shares_points(made[0], inputs) else method_of(made[0])
+        self.method: Method = "points" if shares_points(mechanism, inputs) else method_of(mechanism)
         if self.method == "points":
             self._draws = draws_each(embedding, len(inputs), directions)
             self._most = min(MOST_OUTPUTS, max(_FEWEST_OUTPUTS, _OUTPUTS_A_DRAW * self._draws))
@@ -143,8 +134,8 @@ class RowMaker:
     def prepare(self, report: Report) -> None:
         """Do what comes before all rows: draw the points that they share. ``report`` receives how much is
         done, of how much."""
-        made, ordered, asked = self.made[0], self.ordered, self.asked
-        if self.method != "points" or self._sums is not None or not isinstance(made, NearestWord):
+        made, ordered, asked = self.mechanism, self.ordered, self.asked
+        if self.method != "points" or not isinstance(made, NearestWord):
             return
         if asked is None:
             each = draws_of_inputs(self._embedding, ordered, self._draws * len(ordered))
@@ -163,17 +154,16 @@ class RowMaker:
         )
         self._met, self._sums = points.outputs, sums_of(points, lambda done, of: report(of + done, 2 * of))
 
-    def rows(self, ids: Ids) -> Iterator[list[Row]]:
-        """Yield for each word its rows, one for each ε; by points, after ``prepare``."""
+    def rows(self, ids: Ids) -> Iterator[Row]:
+        """Yield the row of each word; by points, after ``prepare``."""
         ways = {"exact": self._by_sums, "points": self._by_points, "rays": self._by_rays}
         return ways.get(self.method, self._by_draws)(ids)
 
-    def _by_points(self, ids: Ids) -> Iterator[list[Row]]:
+    def _by_points(self, ids: Ids) -> Iterator[Row]:
         assert self._sums is not None  # noqa: S101 - prepared
         start = int(np.searchsorted(self.ordered, ids[0]))
         for block in self._sums.rows(slice(start, start + len(ids)), self._of_points):
-            for row in block:
-                yield [row]
+            yield from block
 
     def _of_points(self, first: int, block: Vectors) -> list[Row]:
         if self.asked is not None:  # what they become else is not known, so neither are their sums
@@ -187,36 +177,35 @@ class RowMaker:
                 # would be lost in the background.
                 found.append(self._cut(self._met, row, most=len(row) if word == unknown else self._most))
             else:
-                found += self._drawn(self.made[0], self._embedding.stands_in(np.array([word])), word)
+                found += self._by_draws(np.array([word]))
         return found
 
     def _of_asked(self, chances: Floats) -> Row:
         row = self._cut(self._met, chances, left_out=0.0)
         return replace(row, dropped=max(0.0, float(chances.sum(dtype=np.float64) - row.chances.sum())))
 
-    def _by_rays(self, ids: Ids) -> Iterator[list[Row]]:
+    def _by_rays(self, ids: Ids) -> Iterator[Row]:
         assert self._rays is not None  # noqa: S101 - said by the method
-        length, epsilons = length_function(self._rays.noise), [each.epsilon for each in self.made]
-        # So far that a row does not depend on which other ε are asked for.
-        furthest = furthest_radius(min(epsilons), length)
+        length, epsilon = length_function(self._rays.noise), self.mechanism.epsilon
 
-        def of_one_word(envelope: Envelope) -> list[Row]:
-            found = (row_on_rays(envelope, epsilon, length) for epsilon in epsilons)
-            return [self._cut(words, chances * (1.0 - missed)) for words, chances, missed in found]
+        def of_one_word(envelope: Envelope) -> Row:
+            words, chances, missed = row_on_rays(envelope, epsilon, length)
+            return self._cut(words, chances * (1.0 - missed))
 
+        walks = self._rays.envelopes(ids, furthest=furthest_radius(epsilon, length))
         with ThreadPoolExecutor(threads()) as pool:
-            yield from pool.map(of_one_word, self._rays.envelopes(ids, furthest=furthest))
+            yield from pool.map(of_one_word, walks)
 
-    def _by_sums(self, ids: Ids) -> Iterator[list[Row]]:
-        sums, epsilons = exact_sums(self.made[0]), np.array([each.epsilon for each in self.made])
+    def _by_sums(self, ids: Ids) -> Iterator[Row]:
+        sums = exact_sums(self.mechanism)
         assert sums is not None  # noqa: S101 - said by the method
         asked = None if self.asked is None else np.isin(np.arange(len(self._embedding)), self.asked)
-        for outputs, chances in sums.distributions(self._embedding.stands_in(ids), epsilons):
+        for outputs, chances in sums.probabilities(self._embedding.stands_in(ids)):
             if asked is None:
-                yield [self._cut(*self._above_even(outputs, row)) for row in chances]
+                yield self._cut(*self._above_even(outputs, chances))
             else:
                 some = asked[outputs]
-                yield [self._cut(outputs[some], row[some], most=len(row), left_out=0.0) for row in chances]
+                yield self._cut(outputs[some], chances[some], most=len(chances), left_out=0.0)
 
     def _above_even(self, outputs: Ids, chances: Floats) -> tuple[Ids, Floats]:
         """Return what of a row lies above its least probability, if most words have just that: a channel
@@ -230,15 +219,11 @@ class RowMaker:
             return outputs, chances
         return outputs[above], chances[above] - least
 
-    def _by_draws(self, ids: Ids) -> Iterator[list[Row]]:
-        entering = self._embedding.stands_in(ids)
-        drawn = (self._drawn(made, entering, int(ids[0])) for made in self.made)
-        yield from map(list, zip(*drawn, strict=True))
-
-    def _drawn(self, made: Mechanism, entering: Ids, first: int) -> Iterator[Row]:
+    def _by_draws(self, ids: Ids) -> Iterator[Row]:
         """Yield for each word the row of what it became in draws from the public seed."""
-        # One seed for all ε: what is found at one does not depend on which others were asked for.
-        drawn = Draws(made, seed=(SEED << 48) + first).of_each(np.repeat(entering, self._draws))
+        entering = self._embedding.stands_in(ids)
+        source = Draws(self.mechanism, seed=(SEED << 48) + int(ids[0]))
+        drawn = source.of_each(np.repeat(entering, self._draws))
         for released in drawn.reshape(len(entering), self._draws):
             outputs, counts = np.unique(released, return_counts=True)
             missed = np.count_nonzero(counts == 1) / self._draws
