@@ -33,7 +33,7 @@ from deniable.errors import ClusterError, UndecidedColumns
 from deniable.integrations import spark
 from deniable.release.card import read_card
 from tests.support.keeping import keeping
-from tests.support.spark_cluster import SMALL_AND_QUICK_TO_START, write_defaults
+from tests.support.spark_cluster import privatize_by_spark, write_defaults
 from tests.support.spark_place import Place
 
 privatize_files = keeping(spark.privatize_files)
@@ -67,28 +67,10 @@ def test_the_command_releases_a_folder_of_csv_as_one_machine_would(
     ]
     write_csv(folder / "a.csv", rows[:5])
     write_csv(folder / "b.csv", rows[5:])
-    arguments = [
-        "--engine",
-        "spark",
-        "--column",
-        "text",
-        "--keep",
-        "id",
-        "--keep",
-        "note",
-        "--epsilon",
-        "1",
-        "--embedding",
-        "tiny",
-        "--key-file",
-        str(place.key),
-    ]
-    arguments += ["--mechanism", "custext", "--mechanism-option", "k=7"]
-    monkeypatch.setattr(
-        sys,
-        "argv",
-        ["deniable", "privatize", str(folder), *arguments, "--record-id", "id", "-o", str(tmp_path / "out")],
-    )
+    arguments = f"privatize {folder} --engine spark --column text --keep id --keep note --epsilon 1"
+    arguments += f" --embedding tiny --key-file {place.key} --record-id id"
+    arguments += f" --mechanism custext --mechanism-option k=7 -o {tmp_path / 'out'}"
+    monkeypatch.setattr(sys, "argv", ["deniable", *arguments.split()])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code in (None, 0), capsys.readouterr().err
@@ -148,45 +130,10 @@ def test_a_job_that_is_killed_has_published_nothing_and_run_again_releases_the_s
 ) -> None:
     write_csv(tmp_path / "in.csv", [{"id": i, "text": text or ""} for i, text in enumerate(place.texts)])
     target = tmp_path / "out"
-    arguments = [
-        "privatize",
-        str(tmp_path / "in.csv"),
-        "--engine",
-        "spark",
-        "--output",
-        str(target),
-        "--force",
-    ]
-    arguments += [
-        "--column",
-        "text",
-        "--epsilon",
-        "1",
-        "--embedding",
-        "tiny",
-        "--key-file",
-        str(place.key),
-        "--record-id",
-        "id",
-    ]
-    arguments += ["--keep", "id"]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-    }
-    environment |= {
-        "JDK_JAVA_OPTIONS": SMALL_AND_QUICK_TO_START,
-        "SPARK_CONF_DIR": str(write_defaults(tmp_path / "conf")),
-    }
-    command = [
-        sys.executable,
-        "-c",
-        "from deniable.cli.app import main; main()",
-        *arguments,
-        "--master",
-        "local[1]",
-    ]
+    arguments = f"{tmp_path / 'in.csv'} --output {target} --force --column text --keep id --epsilon 1"
+    arguments += f" --embedding tiny --key-file {place.key} --record-id id"
+    conf = write_defaults(tmp_path / "conf")
+    command, environment = privatize_by_spark(conf, f"{arguments} --master local[1]")
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as job:
         while job.poll() is None and not (target / "_temporary").exists():
             time.sleep(0.02)
@@ -194,9 +141,8 @@ def test_a_job_that_is_killed_has_published_nothing_and_run_again_releases_the_s
     assert job.returncode == -signal.SIGKILL
     assert not list(target.glob("part-*"))
     assert not (target / "_SUCCESS").exists()
-    monkeypatch.setattr(
-        sys, "argv", ["deniable", *arguments]
-    )  # on the cluster that is there: one start of a JVM less
+    # On the cluster that is there: one start of a JVM less.
+    monkeypatch.setattr(sys, "argv", ["deniable", "privatize", "--engine", "spark", *arguments.split()])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code in (None, 0), capsys.readouterr().err
@@ -354,21 +300,10 @@ def test_with_a_java_that_is_too_old_the_line_says_which_it_is(tmp_path: Path) -
     java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\nexit 1\n")
     java.chmod(0o755)
     write_csv(tmp_path / "in.csv", [{"id": 1, "text": "word1"}])
-    command = [
-        sys.executable,
-        "-c",
-        "from deniable.cli.app import main; main()",
-        "privatize",
-        str(tmp_path / "in.csv"),
-        "--engine",
-        "spark",
-    ]
-    environment = {
-        **os.environ,
-        "JAVA_HOME": str(tmp_path / "jdk"),
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-    }
-    command += ["-c", "text", "-e", "6", "-o", str(tmp_path / "out")]
+    arguments = f"{tmp_path / 'in.csv'} -c text -e 6 -o {tmp_path / 'out'}"
+    command, environment = privatize_by_spark(tmp_path / "conf", arguments)
+    environment = {name: value for name, value in environment.items() if "JDK" not in name}
+    environment["JAVA_HOME"] = str(tmp_path / "jdk")
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 1
     line = done.stderr.strip().splitlines()[-1]

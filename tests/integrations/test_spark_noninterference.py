@@ -3,10 +3,8 @@ a word in them."""
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,7 +29,7 @@ from tests.support.private_pairs import (
     spread_out,
     write_input,
 )
-from tests.support.spark_cluster import SMALL_AND_QUICK_TO_START, write_defaults
+from tests.support.spark_cluster import privatize_by_spark, write_defaults
 from tests.support.spark_place import Place
 
 privatize_files = keeping(spark.privatize_files)
@@ -235,35 +233,8 @@ def test_neither_the_command_nor_the_event_log_quotes_what_cannot_be_read(
         + "spark.eventLog.enabled true\nspark.eventLog.compress false\nspark.eventLog.dir "
         f"file://{tmp_path / 'events'}\n"
     )
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-    }
-    environment |= {"JDK_JAVA_OPTIONS": SMALL_AND_QUICK_TO_START, "SPARK_CONF_DIR": str(tmp_path / "conf")}
-    command = [
-        sys.executable,
-        "-c",
-        "from deniable.cli.app import main; main()",
-        "privatize",
-        "in",
-        "--engine",
-        "spark",
-        "-o",
-        "out",
-    ]
-    command += [
-        "--master",
-        "local[1]",
-        "--column",
-        "text",
-        "--keep",
-        "id",
-        "--epsilon",
-        "1",
-        "--embedding",
-        "tiny",
-    ]
+    arguments = "in -o out --master local[1] --column text --keep id --epsilon 1 --embedding tiny"
+    command, environment = privatize_by_spark(tmp_path / "conf", arguments)
     ended = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert ended.returncode == 1, ended.stderr
     assert "b.csv: a record of it cannot be read" in ended.stderr.splitlines()[-1]

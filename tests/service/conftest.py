@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from deniable import Embedding
 from deniable.service import jobs
 from deniable.service.settings import Allowed
 from tests.report.browser import browser
@@ -32,6 +33,11 @@ def minutes_pass(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
         monkeypatch.setattr(jobs, "time", later)
 
     return put_forward
+
+
+@pytest.fixture(scope="session")
+def vocabulary() -> set[str]:
+    return set(Embedding.open().words)
 
 
 @pytest.fixture(scope="module")

@@ -39,6 +39,17 @@ OCTETS = {"Content-Type": "application/octet-stream"}
 NDJSON = {"Content-Type": "application/x-ndjson"}
 
 
+def head_of(path: str, kind: Mapping[str, str], length: int | None = None) -> bytes:
+    """Return the head of a POST whose body has this length, or comes in chunks."""
+    how = "Transfer-Encoding: chunked" if length is None else f"Content-Length: {length}"
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", f"Content-Type: {kind['Content-Type']}", how]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def chunk(content: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(content), content)
+
+
 @dataclass(frozen=True)
 class Reply:
     status: int

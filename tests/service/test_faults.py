@@ -22,17 +22,22 @@ import pytest
 
 from deniable.service import protocol
 from deniable.service.settings import Limits
-from tests.service.running import JSON, Process, answered, make_settings, running, wait_until, with_limits
-
-PRIVATE = "zorblattsecret"
-STREAM = (
-    b"POST /privatize/stream HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
-    b"application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+from tests.service.running import (
+    JSON,
+    NDJSON,
+    OCTETS,
+    Process,
+    answered,
+    chunk,
+    head_of,
+    make_settings,
+    running,
+    wait_until,
+    with_limits,
 )
 
-
-def chunk(content: bytes) -> bytes:
-    return f"{len(content):x}\r\n".encode() + content + b"\r\n"
+PRIVATE = "zorblattsecret"
+STREAM = head_of("/privatize/stream", NDJSON)
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +57,7 @@ def test_clients_that_vanish_leave_the_service_as_it_was(two: Process) -> None:
                 socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00"
             )  # it ends with a reset
         with socket.create_connection(("127.0.0.1", two.client.port)) as one:
-            one.sendall(
-                b"POST /privatize HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
-                b"application/json\r\nContent-Length: 99\r\n\r\n{"
-            )
+            one.sendall(head_of("/privatize", JSON, 99) + b"{")
     assert two.client.post("/privatize", text="the fox").status == 200
     assert PRIVATE not in two.log.read_text()
     assert "Traceback" not in two.log.read_text()
@@ -147,15 +149,9 @@ def test_connections_that_send_nothing_or_too_slowly_are_closed(
 
 def test_a_body_that_does_not_come_is_given_up(tmp_path: Path) -> None:
     with running(with_limits(make_settings(tmp_path), seconds=0.5)) as opened:
-        for path, kind in (
-            ("/privatize", "application/json"),
-            ("/files?name=a.txt", "application/octet-stream"),
-        ):
+        for path, kind in (("/privatize", JSON), ("/files?name=a.txt", OCTETS)):
             with socket.create_connection(("127.0.0.1", opened.port), timeout=600) as slow:
-                slow.sendall(
-                    f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: "
-                    "50\r\n\r\n".encode()
-                )
+                slow.sendall(head_of(path, kind, 50))
                 assert slow.recv(100).startswith(b"HTTP/1.1 408")
         assert opened.ask("POST", "/privatize", b'{"text": "a"}', JSON).status == 200
 

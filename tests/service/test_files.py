@@ -21,13 +21,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.noise.key_file import write_new_key
 from deniable.records.journal import Partial
 from deniable.service import files, jobs
 from deniable.service.settings import Jobs, Limits
-from tests.service.running import OCTETS, ROWS, Client, allowed, as_csv, make_settings, running, wait_until
+from tests.service.running import (
+    OCTETS,
+    ROWS,
+    Client,
+    allowed,
+    as_csv,
+    head_of,
+    make_settings,
+    running,
+    wait_until,
+)
 
 
 def as_parquet() -> bytes:
@@ -45,11 +54,6 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     settings = make_settings(tmp_path_factory.mktemp("service"), limits=Limits(file_bytes=1 << 20, jobs=6))
     with running(settings) as opened:
         yield opened
-
-
-@pytest.fixture(scope="module")
-def vocabulary() -> set[str]:
-    return set(Embedding.open().words)
 
 
 @pytest.mark.parametrize(
@@ -166,12 +170,8 @@ def test_too_large_a_file_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_file_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
     with running(make_settings(tmp_path)) as opened:
-        head = (
-            b"POST /files?name=a.txt HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
-            b"application/octet-stream\r\n"
-        )
         with socket.create_connection(("127.0.0.1", opened.port)) as half:
-            half.sendall(head + b"Content-Length: 9000\r\n\r\nzorb")
+            half.sendall(head_of("/files?name=a.txt", OCTETS, 9_000) + b"zorb")
             wait_until(lambda: len(list((tmp_path / "jobs").iterdir())) == 1)
         wait_until(lambda: list((tmp_path / "jobs").iterdir()) == [])
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -20,15 +20,19 @@ import pytest
 from starlette.responses import FileResponse
 
 from deniable.records.formats.columns import TO_SEE_THE_NAMES
-from deniable.service import facts, guard, jobs
+from deniable.service import facts, guard
 from deniable.service.app import Service
 from deniable.service.messages import without_options
 from deniable.service.replies import DecodeReply
 from deniable.service.settings import Limits
 from tests.service.running import (
     JSON,
+    NDJSON,
+    OCTETS,
     Client,
     answered,
+    chunk,
+    head_of,
     make_settings,
     running,
     settings_with_token,
@@ -105,37 +109,19 @@ def test_a_large_body_in_small_parts_is_no_long_head(client: Client) -> None:
         b"%x;%b\r\n%b\r\n" % (len(part), b"x" * 200, part)
         for part in (text[i : i + 500] for i in range(0, len(text), 500))
     )
-    head = b"POST /words HTTP/1.1\r\n" + HOST + TYPE + b"Transfer-Encoding: chunked\r\n\r\n"
-    assert b"at most 500 words" in answer_to(client, head + parts + b"0\r\n\r\n")
+    assert b"at most 500 words" in answer_to(client, head_of("/words", JSON) + parts + b"0\r\n\r\n")
 
 
+POST, CHUNKED = b"POST /privatize HTTP/1.1\r\n" + HOST, b"Transfer-Encoding: chunked\r\n"
+BODY = chunk(b'{"text":"a"}') + b"0\r\n\r\n"
 NO_HTTP = {
-    "two ways to tell a length": b"POST /privatize HTTP/1.1\r\n"
-    + HOST
-    + TYPE
-    + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    "two lengths": b"POST /privatize HTTP/1.1\r\n"
-    + HOST
-    + TYPE
-    + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}    ",
-    "a length below zero": b"POST /privatize HTTP/1.1\r\n" + HOST + TYPE + b"Content-Length: -5\r\n\r\n{}",
-    "chunks that are not the last coding": b"POST /privatize HTTP/1.1\r\n"
-    + HOST
-    + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
-    "a length of thousands of digits": b"POST /privatize HTTP/1.1\r\n"
-    + HOST
-    + TYPE
-    + b"Content-Length: "
-    + b"0" * 5_000
-    + b"\r\n\r\n",
-    "a coding that would not be undone": b"POST /privatize HTTP/1.1\r\n"
-    + HOST
-    + TYPE
-    + b'Transfer-Encoding: gzip, chunked\r\n\r\nc\r\n{"text":"a"}\r\n0\r\n\r\n',
-    "two codings": b"POST /privatize HTTP/1.1\r\n"
-    + HOST
-    + TYPE
-    + b'Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\nc\r\n{"text":"a"}\r\n0\r\n\r\n',
+    "two ways to tell a length": POST + TYPE + b"Content-Length: 5\r\n" + CHUNKED + b"\r\n0\r\n\r\n",
+    "two lengths": POST + TYPE + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}    ",
+    "a length below zero": POST + TYPE + b"Content-Length: -5\r\n\r\n{}",
+    "chunks that are not the last coding": POST + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+    "a length of thousands of digits": POST + TYPE + b"Content-Length: " + b"0" * 5_000 + b"\r\n\r\n",
+    "a coding that would not be undone": POST + TYPE + b"Transfer-Encoding: gzip, chunked\r\n\r\n" + BODY,
+    "two codings": POST + TYPE + b"Transfer-Encoding: gzip\r\n" + CHUNKED + b"\r\n" + BODY,
     "a line that goes on": b"GET /allowed HTTP/1.1\r\n" + HOST + b"X: a\r\n b\r\n\r\n",
     "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "a private word": b"zorblattsecret zorblattsecret\r\n\r\n",
@@ -157,12 +143,7 @@ def test_what_is_no_clear_http_is_refused_as_everything_is(client: Client, what:
 def test_what_is_no_http_is_not_written_into_a_reply_that_has_begun(client: Client) -> None:
     line = b'{"text": "the fox"}\n'
     with socket.create_connection(("127.0.0.1", client.port), timeout=600) as opened:
-        opened.sendall(
-            b"POST /privatize/stream HTTP/1.1\r\n"
-            + HOST
-            + b"Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
-        )
-        opened.sendall(b"%x\r\n%b\r\n" % (len(line), line))
+        opened.sendall(head_of("/privatize/stream", NDJSON) + chunk(line))
         seen = b""
         while b'{"text"' not in seen:
             seen += opened.recv(4096)
@@ -267,13 +248,8 @@ def test_no_program_is_handed_a_core_either() -> None:
 
 def test_a_file_that_hardly_comes_does_not_hold_a_place(tmp_path: Path) -> None:
     with running(make_settings(tmp_path, limits=Limits(seconds=0.5, jobs=1))) as opened:
-        head = (
-            b"POST /files?name=a.txt HTTP/1.1\r\n"
-            + HOST
-            + b"Content-Type: application/octet-stream\r\nContent-Length: 100000\r\n\r\n"
-        )
         with socket.create_connection(("127.0.0.1", opened.port), timeout=600) as slow:
-            slow.sendall(head)
+            slow.sendall(head_of("/files?name=a.txt", OCTETS, 100_000))
             with suppress(OSError):
                 for _ in range(100):
                     slow.sendall(b"zorblatt ")
@@ -285,17 +261,18 @@ def test_a_file_that_hardly_comes_does_not_hold_a_place(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_process_had_received_is_deleted_soon(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, minutes_pass: Callable[[float], None]
 ) -> None:
     """Long before jobs are that have ended, as it holds the place of a job and nobody can ask for it."""
-    monkeypatch.setattr(jobs, "SECONDS_TO_COME", 0.5)
     left = tmp_path / "jobs" / ("A" * 22 + ".upload")
     left.mkdir(parents=True, mode=0o700)
     left.parent.chmod(0o700)
     (left / "input.csv").write_text("zorblattsecret", encoding="utf-8")
-    with running(make_settings(tmp_path, limits=Limits(jobs=1, seconds=0.5))) as opened:
+    with running(make_settings(tmp_path, limits=Limits(jobs=1))) as opened:
         assert opened.send().status == 429
+        minutes_pass(12)
         wait_until(lambda: not left.exists())
+        minutes_pass(0)
         assert opened.send().status == 202
 
 

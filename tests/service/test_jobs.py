@@ -29,7 +29,17 @@ from deniable.service.job_folder import JobFile, JobFolder, State, StateFile
 from deniable.service.messages import LOGGED, UploadQuery
 from deniable.service.rules import Rules
 from deniable.service.settings import Limits, Settings
-from tests.service.running import OCTETS, ROWS, Process, allowed, make_settings, running, wait_until
+from tests.service.running import (
+    OCTETS,
+    ROWS,
+    Process,
+    allowed,
+    chunk,
+    head_of,
+    make_settings,
+    running,
+    wait_until,
+)
 
 
 def test_a_job_that_is_cut_off_goes_on_after_a_restart(tmp_path: Path) -> None:
@@ -68,7 +78,7 @@ def submitted(settings: Settings, content: bytes = b"the doctor xqzzy\n", **quer
     """Return a job that nobody works on yet."""
     store = jobs.JobStore(Rules(settings))
     job = store.begin(len(content))
-    asked = JobFile(query=UploadQuery(name="a.txt", **query), created=0.0)
+    asked = JobFile(query=UploadQuery(name="a.txt", **query))
     job.input(asked).write_bytes(content)
     return store, store.submit(job, asked)
 
@@ -233,8 +243,6 @@ def test_a_job_that_is_worked_on_can_be_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: float, status: int
 ) -> None:
     monkeypatch.setattr(jobs, "SECONDS_TO_LET_GO", patience)
-    if not patience:
-        monkeypatch.setattr(jobs, "SECONDS_TO_LET_GO", 0.0)
     ended: list[str] = []
     end = jobs.JobStore.end
 
@@ -364,16 +372,14 @@ def test_a_file_without_a_length_cannot_fill_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "BYTES_BETWEEN_LOOKS", 1_000)
-    head = b"POST /files?name=a.txt HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
-    head += b"Transfer-Encoding: chunked\r\n\r\n"
     usage = shutil.disk_usage(tmp_path)
     for kept, free, status in ((30_000, usage.free, b"413"), (1 << 30, 20_000, b"503")):
         monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
         with running(make_settings(tmp_path, limits=Limits(kept_bytes=kept))) as opened:
             with socket.create_connection(("127.0.0.1", opened.port), timeout=600) as endless:
-                endless.sendall(head)
+                endless.sendall(head_of("/files?name=a.txt", OCTETS))
                 for _ in range(15):
-                    endless.sendall(b"3e8\r\n" + b"x" * 1_000 + b"\r\n")
+                    endless.sendall(chunk(b"x" * 1_000))
                 assert endless.recv(100).startswith(b"HTTP/1.1 " + status)
             wait_until(lambda: list((tmp_path / "jobs").iterdir()) == [])
 

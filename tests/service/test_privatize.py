@@ -25,7 +25,7 @@ from deniable.service.batching import Batcher
 from deniable.service.messages import PrivatizeRequest
 from deniable.service.settings import Limits
 from deniable.words.released import ReleasedWords
-from tests.service.running import JSON, NDJSON, Client, allowed, make_settings, running
+from tests.service.running import JSON, NDJSON, Client, allowed, chunk, head_of, make_settings, running
 
 PRIVATE = "zorblattsecret"
 
@@ -39,11 +39,6 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     )
     with running(settings) as opened:
         yield opened
-
-
-@pytest.fixture(scope="module")
-def vocabulary() -> set[str]:
-    return set(Embedding.open().words)
 
 
 def test_a_text_comes_back_as_words_of_the_vocabulary_with_its_card(
@@ -183,10 +178,6 @@ def test_too_much_is_refused_by_size_and_by_number(client: Client) -> None:
     connection.close()
 
 
-def head_of(path: str, kind: str, length: str) -> bytes:
-    return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n{length}\r\n\r\n".encode()
-
-
 def sent_until_held_back(opened: socket.socket, chunk: bytes, *, most: int) -> int:
     """Return how many bytes could be sent, of the same chunk again and again, until nothing more was
     taken."""
@@ -202,10 +193,7 @@ def sent_until_held_back(opened: socket.socket, chunk: bytes, *, most: int) -> i
 
 def test_a_body_that_is_cut_off_releases_nothing(client: Client) -> None:
     with socket.create_connection(("127.0.0.1", client.port)) as half:
-        half.sendall(
-            b"POST /privatize HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
-            b'application/json\r\nContent-Length: 100\r\n\r\n{"text": '
-        )
+        half.sendall(head_of("/privatize", JSON, 100) + b'{"text": ')
     assert client.get("/health").status == 200
 
 
@@ -336,14 +324,12 @@ def test_a_stream_keeps_its_order(client: Client) -> None:
 
 def test_a_stream_answers_while_it_is_read(client: Client) -> None:
     with socket.create_connection(("127.0.0.1", client.port), timeout=600) as opened:
-        head = head_of("/privatize/stream", "application/x-ndjson", "Transfer-Encoding: chunked")
-        line = b'{"text": "the fox"}\n'
-        chunk = f"{len(line):x}\r\n".encode() + line + b"\r\n"
-        opened.sendall(head + chunk)
+        line = chunk(b'{"text": "the fox"}\n')
+        opened.sendall(head_of("/privatize/stream", NDJSON) + line)
         seen = b""
         while seen.count(b'{"text"') < 1:
             seen += opened.recv(4096)
-        opened.sendall(chunk)
+        opened.sendall(line)
         while seen.count(b'{"text"') < 2:
             seen += opened.recv(4096)
         opened.sendall(b"0\r\n\r\n")
@@ -354,12 +340,9 @@ def test_a_stream_answers_while_it_is_read(client: Client) -> None:
 def test_a_sender_that_does_not_read_is_held_back(client: Client) -> None:
     """Nothing is read that could not be sent on: the socket's buffers fill, and the sender waits."""
     with socket.create_connection(("127.0.0.1", client.port), timeout=3) as opened:  # meant to run out
-        opened.sendall(head_of("/privatize/stream", "application/x-ndjson", "Transfer-Encoding: chunked"))
-        many = b'{"text": null}\n' * 4_000
-        assert (
-            sent_until_held_back(opened, f"{len(many):x}\r\n".encode() + many + b"\r\n", most=200 << 20)
-            < 100 << 20
-        )
+        opened.sendall(head_of("/privatize/stream", NDJSON))
+        many = chunk(b'{"text": null}\n' * 4_000)
+        assert sent_until_held_back(opened, many, most=200 << 20) < 100 << 20
     assert client.get("/health").status == 200
 
 
@@ -377,13 +360,11 @@ def stream_in_chunks(client: Client, chunks: list[bytes], query: str = "") -> li
     """Return what a stream answers to chunks that are sent one after the other, each when the one before it
     was answered."""
     with socket.create_connection(("127.0.0.1", client.port), timeout=600) as opened:
-        opened.sendall(
-            head_of(f"/privatize/stream{query}", "application/x-ndjson", "Transfer-Encoding: chunked")
-        )
+        opened.sendall(head_of(f"/privatize/stream{query}", NDJSON))
         seen = b""
         for i, content in enumerate(chunks):
-            opened.sendall(f"{len(content):x}\r\n".encode() + content + b"\r\n")
-            lines = sum(chunk.count(b"\n") for chunk in chunks[: i + 1])
+            opened.sendall(chunk(content))
+            lines = sum(each.count(b"\n") for each in chunks[: i + 1])
             while seen.count(b"}\n") < lines and b'{"error"' not in seen:
                 seen += opened.recv(4096)
         if b'{"error"' not in seen:

@@ -39,6 +39,15 @@ def write_defaults(folder: Path) -> Path:
     return folder
 
 
+def privatize_by_spark(folder: Path, arguments: str) -> tuple[list[str], dict[str, str]]:
+    """Return the command that releases by a Spark of its own, and its environment; its settings lie in
+    ``folder``."""
+    here = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "SPARK_LOCAL_IP": "127.0.0.1"}
+    spark = {"JDK_JAVA_OPTIONS": SMALL_AND_QUICK_TO_START, "SPARK_CONF_DIR": str(folder)}
+    program = [sys.executable, "-c", "from deniable.cli.app import main; main()", "privatize"]
+    return [*program, "--engine", "spark", *arguments.split()], {**os.environ, **here, **spark}
+
+
 def require_java() -> None:
     """Skip where there is no Java; where Java is required (DENIABLE_REQUIRE_JAVA), fail."""
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:

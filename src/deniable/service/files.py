@@ -166,7 +166,7 @@ class Files:
         if format_of(Path(query.name)) is None or "." not in query.name or query.name.endswith("\n"):
             raise Refused(422, f"name: its ending must tell the format: {_ENDINGS}, .xz, .bz2 or .zst")
         known = query if isinstance(query, UploadQuery) else UploadQuery(**msgspec.structs.asdict(query))
-        asked = JobFile(query=known, created=time.time())
+        asked = JobFile(query=known)
         if known.record_id is not None and not self._rules.keyed:
             raise Refused(422, "record_id: means something only where the service draws from a key")
         try:

@@ -193,7 +193,7 @@ class _Exchange:
         without its end."""
         if self.status:
             raise ConnectionAbortedError("a reply that had begun could not be finished")
-        headers, content = error_reply(refused)
+        headers, content = refused.reply()
         await self.send({"type": "http.response.start", "status": refused.status, "headers": headers})
         await self.send({"type": "http.response.body", "body": content, "more_body": True})
         # The rest of a body that is not wanted is taken for a while: a connection that is closed over it
@@ -203,11 +203,3 @@ class _Exchange:
                 while not self._ended:
                     self._ended = not (await self._receive()).get("more_body", False)
         await self.send({"type": "http.response.body", "body": b""})
-
-
-def error_reply(refused: Refused) -> tuple[list[tuple[bytes, bytes]], bytes]:
-    """Return the headers and the body of a reply that says why a request is refused."""
-    body = refused.body
-    headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close"}
-    both = {**headers, **refused.headers}
-    return [(name.lower().encode(), value.encode()) for name, value in both.items()], body

@@ -30,6 +30,7 @@ Noted = TypeVar("Noted")
 
 JOB_ID = re.compile(r"[A-Za-z0-9_-]{22}")
 UPLOAD = ".upload"
+NOTED = "job.json"
 _CANCEL = "cancel"
 _LONGEST_NOTE = 1 << 24
 TIMES_THE_INPUT = 3
@@ -39,15 +40,11 @@ UNREADABLE = "what was noted about this job cannot be read; send the file again"
 
 
 class JobFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked for, and when.
-
-    ``settings`` is a digest of all that the release depends on, as it was when the file was sent: what the
-    sender left out was the operator's choice at that time, and only by that choice may the file be released
-    later.
+    """What was asked for. ``settings`` is a digest of all that the release depends on, as it was then: what
+    the sender left out was the operator's choice, and only by that choice may the file be released later.
     """
 
     query: UploadQuery
-    created: float
     settings: str = ""
 
     @property
@@ -116,7 +113,7 @@ class JobFolder:
     @property
     def asked(self) -> JobFile:
         """What was asked for."""
-        return _read(self.path / "job.json", JobFile)
+        return _read(self.path / NOTED, JobFile)
 
     @property
     def state(self) -> StateFile:

@@ -37,6 +37,7 @@ from deniable.records.job import Job
 from deniable.release.release import Release
 from deniable.service.job_folder import (
     JOB_ID,
+    NOTED,
     TIMES_THE_INPUT,
     UPLOAD,
     JobFile,
@@ -135,7 +136,7 @@ class JobStore:
         private = self._rules.prepare(self._rules.release(asked.query)).private
         digest = settings_digest(private, asked.layout(job.input(asked)))
         asked = msgspec.structs.replace(asked, settings=digest)
-        write_whole(job.path / "job.json", msgspec.json.encode(asked).decode())
+        write_whole(job.path / NOTED, msgspec.json.encode(asked).decode())
         named = JobFolder(job.path.with_name(job.id))
         job.path.rename(named.path)
         self._arrived.set()
@@ -205,7 +206,7 @@ class JobStore:
             try:
                 for job in self._folders(uploads=True):
                     self._look_at(job, self.delete_if_over)
-                for job in sorted(self._folders(), key=_age):
+                for job in sorted(self._folders(), key=_sent):
                     if not self.stopping.is_set():
                         self._look_at(job, self.attempt)
             except Exception as error:  # the only thread: inputs must be deleted whatever happened
@@ -431,8 +432,7 @@ def _has_ended(job: JobFolder) -> bool:
         return False
 
 
-def _age(job: JobFolder) -> float:
-    try:
-        return job.asked.created
-    except (OSError, Refused):
-        return 0.0
+def _sent(job: JobFolder) -> float:
+    with suppress(OSError):
+        return (job.path / NOTED).lstat().st_mtime
+    return 0.0

@@ -186,7 +186,8 @@ resolve(GuardrailRequest, ChatRequest)
 class Refused(Exception):
     """A request that is not served, with its status of HTTP and a message that says why and what to do.
 
-    ``retry`` is after how many seconds it may be sent again.
+    Whatever serves a request may raise it, and the guard answers. ``retry`` is after how many seconds it may
+    be sent again.
     """
 
     def __init__(
@@ -196,10 +197,11 @@ class Refused(Exception):
         self.status, self.message = status, message
         self.headers = dict(headers or {}) | ({} if retry is None else {"Retry-After": str(retry)})
 
-    @property
-    def body(self) -> bytes:
-        """The body of the reply."""
-        return msgspec.json.encode(ErrorReply(error=self.message))
+    def reply(self) -> tuple[list[tuple[bytes, bytes]], bytes]:
+        """Return the headers and the body of the reply; the connection ends with it."""
+        body = msgspec.json.encode(ErrorReply(error=self.message))
+        own = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close"}
+        return [(name.lower().encode(), value.encode()) for name, value in (own | self.headers).items()], body
 
 
 def decode(content: bytes, kind: type[Wanted]) -> Wanted:

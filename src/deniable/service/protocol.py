@@ -11,7 +11,7 @@ from http import HTTPStatus
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from deniable.service.guard import RAW_HEADERS, error_reply
+from deniable.service.guard import RAW_HEADERS
 from deniable.service.messages import Refused
 
 SECONDS_FOR_HEADERS = 15.0
@@ -90,7 +90,7 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         replying = self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete
         if not (replying or self.pipeline):  # else this would stand in the middle of another reply
-            headers, body = error_reply(refused)
+            headers, body = refused.reply()
             lines = [b"%b: %b\r\n" % each for each in [*headers, *RAW_HEADERS]]
             status = f"HTTP/1.1 {refused.status} {HTTPStatus(refused.status).phrase}\r\n"
             self.transport.write(b"".join([status.encode(), *lines, b"\r\n", body]))

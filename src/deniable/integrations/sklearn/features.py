@@ -64,10 +64,7 @@ class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def save(self, path: str | Path) -> None:
-        """Write what was learnt to one file of plain numbers, a NumPy .npz without pickle.
-
-        :raises OSError: if it cannot be written.
-        """
+        """Write what was learnt to one file of plain numbers, a NumPy .npz without pickle."""
         check_is_fitted(self, "decoder_")
         self.decoder_.save(path)
 
@@ -137,7 +134,6 @@ class ExpectedCounts(_Decoding):
         """Return the expected counts, float64; None and NaN become empty rows. The last column is that of
         unknown words.
 
-        :raises NotFittedError: if nothing was learnt yet.
         :raises InvalidParameter: if something is neither text nor missing.
         :raises NotThisRelease: if the texts hold words that no release with this card holds.
         """
@@ -145,10 +141,7 @@ class ExpectedCounts(_Decoding):
         return decoder.expected_counts(texts, least=self.least)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002 - scikit-learn hands it on
-        """Return the words of the columns.
-
-        :raises NotFittedError: if nothing was learnt yet.
-        """
+        """Return the words of the columns."""
         check_is_fitted(self, "decoder_")
         return np.array(self.decoder_.input_words, dtype=object)
 
@@ -166,7 +159,6 @@ class ExpectedVectors(_Decoding):
     def transform(self, X: Any) -> Vectors:  # noqa: N803
         """Return the mean vectors; zeros for None, NaN and a text without a word.
 
-        :raises NotFittedError: if nothing was learnt yet.
         :raises InvalidParameter: if something is neither text nor missing.
         :raises NotThisRelease: if the texts hold words that no release with this card holds.
         """
@@ -174,9 +166,6 @@ class ExpectedVectors(_Decoding):
         return decoder.expected_vectors(texts)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002 - scikit-learn hands it on
-        """Return the names of the columns: vector0, vector1, …
-
-        :raises NotFittedError: if nothing was learnt yet.
-        """
+        """Return the names of the columns: vector0, vector1, …"""
         check_is_fitted(self, "decoder_")
         return np.array([f"vector{i}" for i in range(self.decoder_.embedding.dimension)], dtype=object)

@@ -33,19 +33,10 @@ def table_of(values: Any) -> TextTable:
 
     :raises InvalidParameter: if it is a single text, or neither a column nor a table.
     """
-    if isinstance(values, str):
-        raise InvalidParameter("X", "a single str", "must be a list, a column or a table of texts")
-    if hasattr(values, "nnz"):
+    is_sparse = hasattr(values, "nnz")
+    if isinstance(values, str) or is_sparse or getattr(values, "ndim", 1) not in (1, 2):
         raise InvalidParameter(
-            "X",
-            type(values).__name__,
-            "is sparse data of numbers; it must be a list, a column or a table of texts",
-        )
-    if getattr(values, "ndim", 1) not in (1, 2):
-        raise InvalidParameter(
-            "X",
-            f"{type(values).__name__} of shape {values.shape}",
-            "must be a list, a column or a table of texts",
+            "X", _shown(values), "must be a list, a column or a table of texts, not sparse"
         )
     if hasattr(values, "notna"):  # pandas says itself what is missing
         values = values.astype(object).where(values.notna(), None)
@@ -67,10 +58,13 @@ def texts_of(values: Any) -> list[str | None]:
     """
     table = table_of(values)
     if table.shape[1] != 1:
-        raise InvalidParameter(
-            "X", f"{type(values).__name__} of shape {table.shape}", "must be one column of texts"
-        )
+        raise InvalidParameter("X", _shown(values), "must be one column of texts")
     return list(table)
+
+
+def _shown(values: Any) -> str:
+    shape = getattr(values, "shape", None)
+    return type(values).__name__ if shape is None else f"{type(values).__name__} of shape {shape}"
 
 
 def tag_as_taking_texts(tags: Tags, *, tables: bool) -> Tags:
@@ -157,11 +151,8 @@ class TextPrivatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         """Return what was promised, and spent by this object."""
         return self._privatizer().receipt()
 
-    def _release(self) -> Release:
-        return Release(**self.get_params(deep=False))
-
     def _privatizer(self) -> Privatizer:
-        release = self._release()
+        release = Release(**self.get_params(deep=False))
         made: tuple[Release, Privatizer] | None = self.__dict__.get("_made")
         if made is None or made[0] != release:
             made = self._made = (release, release.make())
