@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,24 +148,10 @@ def test_axes_along_which_no_word_differs_are_not_offered() -> None:
 
 
 def test_a_map_that_was_made_before_columns_were_noted_keeps_its_digest() -> None:
-    public = PublicData(
-        name="made.csv",
-        sha256="0" * 64,
-        texts=20,
-        left_out=1,
-        labels="classes",
-        classes=("a", "b"),
-        directions=1,
-    )
-    origin = MapOrigin(
-        kind="shaped",
-        source="made",
-        source_fingerprint="1" * 32,
-        dimension=1,
-        strength=2.0,
-        directions=1,
-        public=(public,),
-    )
+    learnt: Any = {"texts": 20, "left_out": 1, "labels": "classes", "classes": ("a", "b"), "directions": 1}
+    public = PublicData(name="made.csv", sha256="0" * 64, **learnt)
+    made: Any = {"kind": "shaped", "source": "made", "source_fingerprint": "1" * 32}
+    origin = MapOrigin(**made, dimension=1, strength=2.0, directions=1, public=(public,))
     before = LinearMap.of(np.eye(2), np.array([1.0, 2.5]), origin)
     assert before.digest == "e674d970cdb0adfc431f5a6ceeea93b4"
     named = replace(origin, public=(replace(public, column="mood"),))

@@ -51,17 +51,11 @@ def test_shape_says_first_that_texts_must_be_public_and_at_last_what_becomes_pub
     assert "What becomes public with this embedding" in done.stdout
     for said in (run("embeddings", "show", "moody").stdout, done.stdout):
         assert "shaped: its 4 principal axes beside 1 direction of a declared purpose, of strength 4" in said
-        assert (
-            "survives by design: the label “mood” of public.csv (2 classes: class0, class1), learnt from 200 "
-            "public texts" in said
-        )
+        assert "the label “mood” of public.csv (2 classes: class0, class1), learnt from 200" in said
     verified = run("embeddings", "show", "moody", "--verify").stdout
     assert "map verified:        True" in verified
     store.remove("made")
-    assert (
-        "no: the embedding that it was made from is not on this machine"
-        in run("embeddings", "show", "moody", "--verify").stdout
-    )
+    assert "map verified:        no" in run("embeddings", "show", "moody", "--verify").stdout
 
 
 def test_labels_of_other_texts_and_few_texts_are_warned_of_in_one_line_each(public: Path) -> None:
@@ -108,34 +102,22 @@ def test_the_same_file_gives_the_same_fingerprint(public: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "code", "says"),
     [
-        (["--label", "mood", "--as", "made"], 2, "an embedding named 'made' is installed already"),
-        (["--label", "mood", "--as", "new", "--dimension", "-1"], 2, "at least 0"),
-        (["--label", "mood", "--as", "new", "--strength", "-2"], 2, "between 0.01 and 1000"),
-        (["--label", "mood", "--as", "new", "--strength", "nan"], 2, "between 0.01 and 1000"),
-        (["--label", "colour", "--as", "new"], 2, "colour"),
-        (["--label", "text", "--as", "new"], 2, "is the column of texts as well"),
-        (
-            ["--label", "mood", "--label", "score", "--as", "new"],
-            2,
-            "give --label once, or once for each of the 1 files",
-        ),
-        (
-            ["--label", "mood", "--labels", "numbers", "--as", "new"],
-            1,
-            "200 of its 200 labels are no finite numbers",
-        ),
-        (
-            ["--label", "score", "--labels", "classes", "--as", "new"],
-            1,
-            "200 of its 200 labels stand with fewer than 4",
-        ),
-        (["--as", "new"], 2, "Missing option '--label'"),
+        ("--label mood --as made", 2, "an embedding named 'made' is installed already"),
+        ("--label mood --as new --dimension -1", 2, "at least 0"),
+        ("--label mood --as new --strength -2", 2, "between 0.01 and 1000"),
+        ("--label mood --as new --strength nan", 2, "between 0.01 and 1000"),
+        ("--label colour --as new", 2, "colour"),
+        ("--label text --as new", 2, "is the column of texts as well"),
+        ("--label mood --label score --as new", 2, "give --label once, or once for each of the 1 files"),
+        ("--label mood --labels numbers --as new", 1, "200 of its 200 labels are no finite numbers"),
+        ("--label score --labels classes --as new", 1, "200 of its 200 labels have fewer than 4"),
+        ("--as new", 2, "Missing option '--label'"),
     ],
 )
 def test_bad_input_gives_one_clear_error_and_installs_nothing(
-    public: Path, more: list[str], code: int, says: str
+    public: Path, more: str, code: int, says: str
 ) -> None:
-    done = shape(public, *more)
+    done = shape(public, *more.split())
     said = " ".join((done.output + str(done.exception)).split())
     assert says in said
     assert (getattr(done.exception, "exit_code", None) or done.exit_code) == code
@@ -144,16 +126,10 @@ def test_bad_input_gives_one_clear_error_and_installs_nothing(
 
 def test_explain_shows_what_moved(public: Path) -> None:
     shape(public, "--label", "mood", "--as", "moody")
-    word = made_embedding().words[17]
-    said = run("explain", word, "-e", "3", "--embedding", "moody", "--effort", "50").stdout
+    explain = ("explain", made_embedding().words[17], *"-e 3 --embedding moody --effort 50".split())
+    said = run(*explain).stdout
     assert "came nearer than in made:" in said
     assert "went away since made:" in said
-    assert (
-        json.loads(
-            run("explain", word, "-e", "3", "--embedding", "moody", "--effort", "50", "--json").stdout
-        )["moves"]["source"]
-        == "made"
-    )
+    assert json.loads(run(*explain, "--json").stdout)["moves"]["source"] == "made"
     store.remove("made")
-    gone = " ".join(run("explain", word, "-e", "3", "--embedding", "moody", "--effort", "50").stdout.split())
-    assert "What the map did to its neighbours is not known: the embedding it was made from" in gone
+    assert "What the map did to its neighbours is not known" in " ".join(run(*explain).stdout.split())

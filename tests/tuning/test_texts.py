@@ -45,5 +45,5 @@ def test_classes_of_which_the_embedding_knows_hardly_a_text_are_refused() -> Non
     unknown = replace(
         known, texts=[*known.texts, *["zzz"] * 10, known.texts[0]], labels=[*known.labels, *["rare"] * 11]
     )
-    with pytest.raises(TaskDataError, match="1 of its 3 labels stand with fewer than 4 of the 301 texts"):
+    with pytest.raises(TaskDataError, match="1 of its 3 labels have fewer than 4 of the 301 texts"):
         known_texts(PublicAttributes(unknown, {}), made_embedding())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -106,41 +107,29 @@ def learn_directions(
     """
     sklearn("linear_model", "shaping a space")  # before any work
     means, known = mean_vectors(embedding, public.texts, report=report)
-    if not known.all():
-        public = replace(
-            public,
-            labels=[label for label, there in zip(public.labels, known, strict=True) if there],
-            texts=[text for text, there in zip(public.texts, known, strict=True) if there],
-            left_out=public.left_out + int((~known).sum()),
-        )
-        if not public.texts:
-            raise TaskDataError(public.source, "none of its texts holds a word that the embedding knows")
-        check_learnable(public)
-        means = means[known]
+    if not known.any():
+        raise TaskDataError(public.source, "none of its texts holds a word that the embedding knows")
+    labels, texts = list(compress(public.labels, known)), list(compress(public.texts, known))
+    check_learnable(replace(public, labels=labels, texts=texts))
+    means = means[known]
     scale = Scale.of(means)
     if not scale.useful.any():
-        raise TaskDataError(
-            public.source,
-            "the words of all its texts have the same mean vector; there is nothing to tell apart",
-        )
+        problem = "the words of all its texts have the same mean vector; there is nothing to tell apart"
+        raise TaskDataError(public.source, problem)
     features = scale.features(means)
     classes: tuple[str, ...] = ()
     if public.kind == "numbers":
-        weights = _number_weights(features, np.array([float(label) for label in public.labels]))
+        weights = _number_weights(features, np.array([float(label) for label in labels]))
     else:
-        classes = tuple(sorted(set(public.labels)))
-        number = {label: place for place, label in enumerate(classes)}
-        weights = _class_weights(
-            features, np.array([number[label] for label in public.labels], dtype=np.int64)
-        )
+        classes = tuple(sorted(set(labels)))
+        weights = _class_weights(features, np.array([classes.index(label) for label in labels]))
     if np.abs(weights).max() < _NO_WEIGHT:
-        raise TaskDataError(
-            public.source, "its labels have nothing to do with its words: no direction was found"
-        )
+        problem = "its labels have nothing to do with its words: no direction was found"
+        raise TaskDataError(public.source, problem)
     whole = np.zeros((len(weights), embedding.dimension))
     whole[:, scale.useful] = weights / scale.spread
     axes = _span(whole, most=max(1, len(classes) - 1))
-    return PurposeDirections(axes=axes, texts=len(public.texts), classes=classes)
+    return PurposeDirections(axes=axes, texts=len(labels), classes=classes)
 
 
 def join_directions(several: list[Floats]) -> Floats:
@@ -161,8 +150,8 @@ def join_directions(several: list[Floats]) -> Floats:
 def _class_weights(features: Floats, labels: Ids) -> Floats:
     """Return the weights of each class, less their mean."""
     two = int(labels.max()) == 1
-    # For two classes the library has one vector of weights in place of two opposite ones: the same penalty is
-    # half as large on it.
+    # For two classes the library has one vector of weights in place of two opposite ones: the same penalty
+    # is half as large on it.
     model = sklearn("linear_model", "shaping a space").LogisticRegression(
         C=(2.0 if two else 1.0) / (PENALTY * len(labels)), solver="newton-cg", max_iter=_ROUNDS, tol=_SETTLED
     )

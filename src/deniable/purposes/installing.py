@@ -15,11 +15,9 @@ from deniable.purposes.shaping import STRENGTH, shape, validated_strength
 
 
 def install_reduced(name: str, new_name: str, *, dimension: int = 16) -> store.EmbeddingFacts:
-    """Install an embedding on its first principal axes under a new name.
+    """Install an embedding on its first principal axes, as ``reduce`` makes it, under a new name.
 
     :raises EmbeddingExists: if the new name is taken.
-    :raises EmbeddingNotFound: if there is no embedding of the other name.
-    :raises InvalidParameter: if a name is not allowed, or as ``reduce``.
     """
     store.free_place(new_name)
     return save_mapped(reduce(Embedding.open(name), dimension), new_name)
@@ -34,28 +32,17 @@ def install_shaped(
     strength: float = STRENGTH,
     report: Report | None = None,
 ) -> store.EmbeddingFacts:
-    """Install an embedding shaped by public labelled texts under a new name; ``report`` receives how many of
-    the texts were cut.
+    """Install an embedding shaped by public labelled texts, as ``shape`` makes it, under a new name.
 
     :raises EmbeddingExists: if the new name is taken.
-    :raises EmbeddingNotFound: if there is no embedding of the other name.
-    :raises InvalidParameter: if a name is not allowed, or as ``shape``.
-    :raises TaskDataError: if nothing can be learnt from the texts.
-    :raises MissingExtra: if scikit-learn is not installed.
     """
     store.free_place(new_name)
-    return save_mapped(
-        shape(Embedding.open(name), public, dimension=dimension, strength=strength, report=report), new_name
-    )
+    made = shape(Embedding.open(name), public, dimension=dimension, strength=strength, report=report)
+    return save_mapped(made, new_name)
 
 
 def check_installable(name: str, new_name: str, *, dimension: int, strength: float = STRENGTH) -> None:
-    """Do nothing if an embedding can be mapped and stored with these numbers: asked before texts are read.
-
-    :raises EmbeddingExists: if the new name is taken.
-    :raises EmbeddingNotFound: if there is no embedding of the other name.
-    :raises InvalidParameter: if a name or a number is not allowed, or the embedding is protected.
-    """
+    """Do nothing if an embedding can be mapped and stored with these numbers: asked before texts are read."""
     store.free_place(new_name)
     validated_count(dimension, "dimension", at_least=0)
     validated_strength(strength)
@@ -63,15 +50,10 @@ def check_installable(name: str, new_name: str, *, dimension: int, strength: flo
 
 
 def save_mapped(mapped: Embedding, name: str) -> store.EmbeddingFacts:
-    """Store a mapped embedding under a name.
-
-    :raises EmbeddingExists: if the name is taken.
-    :raises InvalidParameter: if the name is not allowed.
-    """
+    """Store a mapped embedding under a name, with a note of what it was made from."""
     if mapped.linear_map is None:
         raise ValueError("only a mapped embedding is stored here")
     origin = mapped.linear_map.origin
+    licence = store.licence_of(origin.source_fingerprint, origin.source)
     source = f"{origin.kind} from {origin.source} ({origin.source_fingerprint})"
-    return store.save(
-        mapped, name, source=source, licence=store.licence_of(origin.source_fingerprint, origin.source)
-    )
+    return store.save(mapped, name, source=source, licence=licence)

@@ -33,7 +33,7 @@ _SURE = 2.0
 
 def label_warnings(embedding: Embedding, public: PublicTexts) -> list[str]:
     """Return a sentence if labels cannot be predicted from the words of their texts, and one if there are few
-    texts; mostly there is none.
+    texts.
 
     At most 2,000 texts are looked at, always the same ones. What nothing can be learnt from gives no warning:
     shaping says so.
@@ -41,20 +41,19 @@ def label_warnings(embedding: Embedding, public: PublicTexts) -> list[str]:
     drawn = np.random.Generator(np.random.PCG64(0)).permutation(len(public.texts))[:MOST_CHECKED].tolist()
     means, known = mean_vectors(embedding, [public.texts[i] for i in drawn])
     labels = [public.labels[i] for i, there in zip(drawn, known.tolist(), strict=True) if there]
-    found, named = [], "" if public.column is None else f" “{public.column}”"
+    warnings, column = [], "" if public.column is None else f" “{public.column}”"
     if (reached := _reached_by_chance(means[known], labels, public.kind)) is not None:
-        found.append(
-            f"the labels{named} of {public.source} cannot be told from its words better than by chance "
-            f"({reached}), so nothing shows "
-            "that a space shaped by them serves a purpose. Are they the labels of these texts?"
+        warnings.append(
+            f"the labels{column} of {public.source} cannot be told from its words better than by chance "
+            f"({reached}), so nothing shows that a space shaped by them serves a purpose. Are they the "
+            "labels of these texts?"
         )
     if len(public.texts) < FEW_TEXTS:
-        found.append(
+        warnings.append(
             f"the file {public.source} has only {len(public.texts)} texts with a label: directions learnt "
-            f"from fewer than {FEW_TEXTS} are "
-            "chance in large part"
+            f"from fewer than {FEW_TEXTS} are chance in large part"
         )
-    return found
+    return warnings
 
 
 def _reached_by_chance(means: Floats, labels: list[str], kind: LabelKind) -> str | None:
@@ -69,10 +68,8 @@ def _reached_by_chance(means: Floats, labels: list[str], kind: LabelKind) -> str
         return None
     if kind == "numbers":
         return f"R² is {1.0 - after.sum() / before.sum():.2f} on {len(labels):,} held-out texts"
-    named, frequent = (
-        by_words.argmax(axis=1) == targets.argmax(axis=1),
-        targets[:, targets.sum(axis=0).argmax()],
-    )
+    named = by_words.argmax(axis=1) == targets.argmax(axis=1)
+    frequent = targets[:, targets.sum(axis=0).argmax()]
     if _is_sure(named - frequent):
         return None
     alone = f"{percent(float(frequent.mean()))} by the most frequent label alone"
@@ -103,8 +100,6 @@ def _tell(means: Floats, targets: Floats) -> tuple[Floats, Floats]:
         own, others = folds == fold, folds != fold
         by_mean[own] = targets[others].mean(axis=0)
         scale = Scale.of(means[others])
-        weights = ridge(
-            scale.features(means[others]), targets[others] - targets[others].mean(axis=0), penalty=PENALTY
-        )
+        weights = ridge(scale.features(means[others]), targets[others] - by_mean[own][0], penalty=PENALTY)
         by_words[own] = by_mean[own] + scale.features(means[own]) @ weights
     return by_mean, by_words

@@ -27,21 +27,13 @@ def reduce(embedding: Embedding, dimension: int = 16, *, name: str | None = None
     :raises InvalidParameter: if the dimension is no whole number of at least 1, there are not that many axes,
         or words are protected.
     """
-    return map_embedding(embedding, principal_map(embedding, dimension), name=name)
-
-
-def principal_map(embedding: Embedding, dimension: int) -> LinearMap:
-    """Return the map onto the first principal axes.
-
-    :raises InvalidParameter: as ``reduce``.
-    """
     check_mappable(embedding)
     dimension = validated_count(dimension, "dimension")
     axes = principal_axes(covariance(embedding), dimension)
     origin = MapOrigin(
         kind="reduced", source=embedding.name, source_fingerprint=embedding.fingerprint, dimension=dimension
     )
-    return LinearMap.of(axes, np.ones(dimension), origin)
+    return map_embedding(embedding, LinearMap.of(axes, np.ones(dimension), origin), name=name)
 
 
 def covariance(embedding: Embedding) -> Floats:
@@ -76,9 +68,8 @@ def principal_axes(spread: Floats, dimension: int, *, besides: Floats | None = N
     if dimension > there:
         beside = f" beside the {taken} of the purpose" if taken else ""
         advice = f"choose at most {there}" if there else "there is nothing to choose from"
-        raise InvalidParameter(
-            "dimension", dimension, f"the words differ along {there} axes only{beside}; {advice}"
-        )
+        problem = f"the words differ along {there} axes only{beside}; {advice}"
+        raise InvalidParameter("dimension", dimension, problem)
     axes = vectors[:, ::-1][:, :dimension].T
     if besides is not None:
         axes = axes - (axes @ besides.T) @ besides

@@ -7,7 +7,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Self, Unpack
 
@@ -57,10 +57,8 @@ class PublicTexts:
         """
         if len(labels) != len(texts):
             raise InvalidParameter("labels", len(labels), f"must be as many as the texts, {len(texts):,}")
-        records = [
-            ("" if label is None else str(label), text or "")
-            for label, text in zip(labels, texts, strict=True)
-        ]
+        shown = ["" if label is None else str(label) for label in labels]
+        records = list(zip(shown, (text or "" for text in texts), strict=True))
         digest = hashlib.sha256()
         for each in (part for record in records for part in record):
             encoded = each.encode("utf-8", "surrogatepass")
@@ -80,29 +78,17 @@ class PublicTexts:
     ) -> Self:
         if not records:
             raise TaskDataError(source, "holds no record")
-        given = without_gaps([label for label, _ in records])
-        usable = [
-            (label, text) for label, (_, text) in zip(given, records, strict=True) if label and text.strip()
-        ]
-        if not any(given):
-            raise TaskDataError(source, f"none of its {len(records):,} {what} has a label")
+        given = zip(without_gaps([label for label, _ in records]), (text for _, text in records), strict=True)
+        labelled = [(label, text) for label, text in given if label]
+        usable = [(label, text) for label, text in labelled if text.strip()]
         if not usable:
-            raise TaskDataError(
-                source, f"none of its {len(records):,} {what} has both a label and a text that is not empty"
-            )
-        labels = [label for label, _ in usable]
-        found = _kind_of(labels, kind, source)
-        made = cls(
-            source=source,
-            column=column,
-            labels=labels,
-            texts=[text for _, text in usable],
-            kind=found,
-            sha256=digest,
-            left_out=len(records) - len(usable),
-        )
-        check_learnable(made)
-        return made
+            lacks = "both a label and a text that is not empty" if labelled else "a label"
+            raise TaskDataError(source, f"none of its {len(records):,} {what} has {lacks}")
+        labels, texts = [label for label, _ in usable], [text for _, text in usable]
+        chosen = _kind_of(labels, kind, source)
+        public = cls(source=source, column=column, labels=labels, texts=texts, kind=chosen, sha256=digest)
+        check_learnable(public)
+        return replace(public, left_out=len(records) - len(usable))
 
 
 def read_public(
@@ -125,9 +111,8 @@ def read_public(
     """
     path = Path(path)
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise RecordError(
-            path, "is read more than once, which a pipe cannot be: save the texts to a file first"
-        )
+        problem = "is read more than once, which a pipe cannot be: save the texts to a file first"
+        raise RecordError(path, problem)
     records = list(
         labelled_records(path, label_column=label_column, text_column=text_column, decimals=True, **reading)
     )
@@ -143,33 +128,21 @@ def check_learnable(texts: PublicTexts) -> None:
 
     :raises TaskDataError: if there are too few, all have one label, or classes have hardly a text.
     """
-    counts, total = Counter(texts.labels), len(texts.labels)
-    if total < FEWEST_TEXTS:
-        problem = (
-            f"has {total} texts with a label; {FEWEST_TEXTS} are the least, and some hundreds are "
-            "needed to say something"
-        )
-        raise TaskDataError(texts.source, problem)
-    different = len(set(map(float, counts))) if texts.kind == "numbers" else len(counts)
-    if different == 1:
-        raise TaskDataError(
-            texts.source, f"all {total:,} texts have the same label; there is nothing to tell apart"
-        )
-    if texts.kind == "numbers":
-        return
-    if len(counts) > MOST_CLASSES:
-        problem = (
-            f"has {len(counts):,} different labels; at most {MOST_CLASSES} classes can be a purpose. "
-            "Are they classes?"
-        )
-        raise TaskDataError(texts.source, problem)
+    counts, total, problem = Counter(texts.labels), len(texts.labels), None
     rare = sum(count < FEWEST_OF_A_CLASS for count in counts.values())
-    if rare:
-        problem = (
-            f"{rare:,} of its {len(counts):,} labels stand with fewer than {FEWEST_OF_A_CLASS} of the "
-            f"{total:,} texts; leave those texts "
-            "out or join the labels, and check that the column holds classes"
-        )
+    if total < FEWEST_TEXTS:
+        least = f"{FEWEST_TEXTS} are the least, and some hundreds are needed to say something"
+        problem = f"has {total} texts with a label; {least}"
+    elif len(set(map(float, counts)) if texts.kind == "numbers" else counts) == 1:
+        problem = f"all {total:,} texts have the same label; there is nothing to tell apart"
+    elif texts.kind == "classes" and len(counts) > MOST_CLASSES:
+        most = f"at most {MOST_CLASSES} classes can be a purpose. Are they classes?"
+        problem = f"has {len(counts):,} different labels; {most}"
+    elif texts.kind == "classes" and rare:
+        few = f"have fewer than {FEWEST_OF_A_CLASS} of the {total:,} texts"
+        advice = "leave those texts out or join the labels, and check that the column holds classes"
+        problem = f"{rare:,} of its {len(counts):,} labels {few}; {advice}"
+    if problem is not None:
         raise TaskDataError(texts.source, problem)
 
 
@@ -181,9 +154,8 @@ def _kind_of(labels: list[str], asked: str, source: str) -> LabelKind:
     numbers = [number_of(label) for label in labels]
     if None in numbers:
         if asked == "numbers":
-            raise TaskDataError(
-                source, f"{numbers.count(None):,} of its {len(labels):,} labels are no finite numbers"
-            )
+            problem = f"{numbers.count(None):,} of its {len(labels):,} labels are no finite numbers"
+            raise TaskDataError(source, problem)
         return "classes"
     return "numbers" if asked == "numbers" or are_numbers(labels) else "classes"
 

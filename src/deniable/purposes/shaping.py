@@ -61,26 +61,18 @@ def shape(
     if not public:
         raise InvalidParameter("public", "nothing", "give public labelled texts for at least one purpose")
     if len(public) > MOST_PURPOSES:
-        raise InvalidParameter(
-            "public", f"{len(public)} files", f"a space is made for at most {MOST_PURPOSES} purposes"
-        )
-    for place, texts in enumerate(public):
-        if any((texts.sha256, texts.column) == (other.sha256, other.column) for other in public[:place]):
-            raise InvalidParameter(
-                "public",
-                texts.source,
-                "the same labels of the same texts are given twice; a purpose is named once",
-            )
+        problem = f"a space is made for at most {MOST_PURPOSES} purposes"
+        raise InvalidParameter("public", f"{len(public)} files", problem)
+    if len({(texts.sha256, texts.column) for texts in public}) < len(public):
+        problem = "the same labels of the same texts are given twice; a purpose is named once"
+        raise InvalidParameter("public", [texts.source for texts in public], problem)
     total, before, learnt = sum(len(texts.texts) for texts in public), 0, []
     for texts in public:
         part = None if report is None else _shifted(report, before, total)
         learnt.append(learn_directions(embedding, texts, report=part))
         before += len(texts.texts)
-    return map_embedding(
-        embedding,
-        map_of_directions(embedding, public, learnt, dimension=dimension, strength=strength),
-        name=name,
-    )
+    linear_map = map_of_directions(embedding, public, learnt, dimension=dimension, strength=strength)
+    return map_embedding(embedding, linear_map, name=name)
 
 
 def map_of_directions(
@@ -102,11 +94,8 @@ def map_of_directions(
     directions = join_directions([each.axes for each in learnt])
     along = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", directions, spread, directions), 0.0))
     if (along <= 1e-6 * math.sqrt(max(float(np.trace(spread)), 0.0))).any():
-        problem = (
-            "all words of the embedding are alike along a direction of the purpose; use an embedding "
-            "with more words"
-        )
-        raise TaskDataError(public[0].source, problem)
+        problem = "all words of the embedding are alike along a direction of the purpose"
+        raise TaskDataError(public[0].source, f"{problem}; use an embedding with more words")
     axes = principal_axes(spread, max(dimension, 1), besides=directions)
     first = math.sqrt(float(axes[0] @ spread @ axes[0]))
     axes = axes[:dimension]
@@ -129,9 +118,8 @@ def validated_strength(value: float) -> float:
     :raises InvalidParameter: otherwise.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not WEAKEST <= value <= STRONGEST:
-        raise InvalidParameter(
-            "strength", value, f"must be a number between {WEAKEST:g} and {STRONGEST:g}, such as {STRENGTH:g}"
-        )
+        problem = f"must be a number between {WEAKEST:g} and {STRONGEST:g}, such as {STRENGTH:g}"
+        raise InvalidParameter("strength", value, problem)
     return float(value)
 
 
