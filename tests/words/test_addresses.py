@@ -15,25 +15,13 @@ from tests.words.vocabularies import PIECES
         "anna+news@example.com",
         "anna.smith@example.com",
         *(f"anna{mark}smith@example.com" for mark in "!#$%&'*+/=?^_`{|}~-."),
-        "anna-@example.com",
-        "mailto:anna@example.com?subject=anna",
-        "example.com",
-        "anna-smith.com",
-        "example.com/anna",
-        "see:example.com/~anna/smith",
-        "example.de/anna",
-        "example.de:555/anna",
-        "example.de?x=anna",
-        "example.de#anna",
-        "example.de:555",
-        "example.com:555",
-        "mail.anna-smith.com",
-        "Example.De/Anna",
-        "ftp://example.com/anna",
-        "x://anna",
-        "see:http://localhost/(anna)?x=smith",
-        "WWW.anna-smith.de",
-        "see:www.anna-smith.de",
+        *(
+            "anna-@example.com mailto:anna@example.com?subject=anna example.com anna-smith.com "
+            "example.com/anna see:example.com/~anna/smith example.de/anna example.de:555/anna "
+            "example.de?x=anna example.de#anna example.de:555 example.com:555 "
+            "mail.anna-smith.com Example.De/Anna ftp://example.com/anna x://anna "
+            "see:http://localhost/(anna)?x=smith WWW.anna-smith.de see:www.anna-smith.de"
+        ).split(),
     ],
 )
 def test_an_address_is_one_word(address: str) -> None:

@@ -44,18 +44,7 @@ VOCABULARIES = {
 # What joins and separates words, the numbers that \w lacks (❶ ౸ ①), and letters of every kind of vocabulary.
 _UNITS = [
     *"aB5٥❶𖺀౸①.',-:/@#?=_<>\"()+& `~|日ーのไيك。」",
-    "❶❶",
-    "+@",
-    "://",
-    "www.",
-    ".com",
-    ".de",
-    "\u0301",
-    "की",
-    "...",
-    "n't",
-    "l'",
-    "QU'",
+    *"❶❶ +@ :// www. .com .de \u0301 की ... n't l' QU'".split(),
 ]
 TEXTS = NASTY_TEXT | st.lists(st.sampled_from(_UNITS), max_size=25).map("".join)
 

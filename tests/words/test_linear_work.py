@@ -16,16 +16,7 @@ from tests.words.test_chunks import PATTERNS, VOCABULARIES, ByOnePattern, tokeni
 
 UNITS = [
     *"aB5٥❶౸.',-:/@#?=_<>\"()+& `日",
-    "❶❶",
-    "+@",
-    "://",
-    "www.",
-    ".com",
-    "\u0301",
-    "n't",
-    "l'",
-    "5-",
-    "a@",
+    *"❶❶ +@ :// www. .com \u0301 n't l' 5- a@".split(),
 ]
 
 

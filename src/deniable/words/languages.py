@@ -30,6 +30,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import regex
 
@@ -103,14 +104,10 @@ class LanguageRules:
         return prepared if self.unspaced is None else with_hyphens(prepared)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spelling:
+class Spelling(NamedTuple):
     """How the words of a vocabulary are spelled. ``respelled`` has ids by the spelling that text has, where
-    words are spelled otherwise.
-
-    ``coinciding`` counts the words whose spelling in text is that of another word: they can come out, but go
-    in for no text.
-    """
+    words are spelled otherwise; ``coinciding`` counts the words whose spelling in text is that of another
+    word: they can come out, but go in for no text."""
 
     respelled: Mapping[str, int]
     coinciding: int
@@ -122,9 +119,8 @@ def find_language_rules(
     """Return what a vocabulary asks for; None if it is cut by the plain rules."""
     counts = _count_scripts(words)
     scripts = [script for script in SCRIPTS if _is_share(counts[script], words)]
-    drops_marks = (
-        _is_share(counts["Arabic"], words) and counts["Arabic marks"] * _FEW_WITH_MARKS < counts["Arabic"]
-    )
+    few_marks = counts["Arabic marks"] * _FEW_WITH_MARKS < counts["Arabic"]
+    drops_marks = _is_share(counts["Arabic"], words) and few_marks
     spelling = find_spelling(words, index, cased=cased, drops_arabic_marks=drops_marks)
     elided = _elided_in(index, spelling.respelled)
     respelled = sum(_LETTER_OR_DIGIT.search(word) is not None for word in spelling.respelled)
@@ -134,23 +130,24 @@ def find_language_rules(
     japanese = _is_share(counts["Hiragana"], words)
     inflected = inflected_forms(spellings) if japanese else {}
     listed = JAPANESE if japanese else CHINESE
-    said = [
-        f"{len(elided)} elided forms, such as l', are words of their own" if elided else "",
-        f"text in {' and '.join(scripts)} writing is cut into words by the vocabulary" if scripts else "",
-        f"{len(inflected):,} forms of Japanese words go in as their dictionary form" if inflected else "",
-        "vowel marks and lengthening strokes are dropped from Arabic text" if drops_marks else "",
-        f"words that text spells otherwise than they come out (NFKC): {len(spelling.respelled):,}"
-        if spelling.respelled
-        else "",
-    ]
+    unspaced = None
+    if scripts:
+        unspaced = Unspaced(spellings, scripts, listed=listed, inflected=inflected, cased=cased)
+    said = {
+        f"{len(elided)} elided forms, such as l', are words of their own": elided,
+        f"text in {' and '.join(scripts)} writing is cut into words by the vocabulary": scripts,
+        f"{len(inflected):,} forms of Japanese words go in as their dictionary form": inflected,
+        "vowel marks and lengthening strokes are dropped from Arabic text": drops_marks,
+        f"words that text spells otherwise than they come out (NFKC): {len(spelling.respelled):,}": (
+            spelling.respelled
+        ),
+    }
     return LanguageRules(
         spellings={**inflected, **spellings} if inflected else spellings,
         elided=elided,
-        unspaced=Unspaced(spellings, scripts, listed=listed, inflected=inflected, cased=cased)
-        if scripts
-        else None,
+        unspaced=unspaced,
         drops_arabic_marks=drops_marks,
-        in_words=tuple(filter(None, said)),
+        in_words=tuple(sentence for sentence, holds in said.items() if holds),
     )
 
 
@@ -158,20 +155,15 @@ def describe_cutting(words: Sequence[str], index: Mapping[str, int], *, cased: b
     """Return how text is cut for a vocabulary beyond the plain rules, and which of its words no text can
     mean; mostly nothing."""
     rules = find_language_rules(words, index, cased=cased)
-    spelling = find_spelling(
-        words, index, cased=cased, drops_arabic_marks=rules is not None and rules.drops_arabic_marks
-    )
+    drops_marks = rules is not None and rules.drops_arabic_marks
+    spelling = find_spelling(words, index, cased=cased, drops_arabic_marks=drops_marks)
     said = list(() if rules is None else rules.in_words)
     if spelling.coinciding:
-        said.append(
-            "words that are spelled like another one in the form that text is read in (NFKC): "
-            f"{spelling.coinciding:,}"
-        )
+        what = "words that are spelled like another one in the form that text is read in (NFKC)"
+        said.append(f"{what}: {spelling.coinciding:,}")
     if rules is None and spelling.respelled:
-        said.append(
-            "words that no text means, being spelled in another form than text is read in (NFKC): "
-            f"{len(spelling.respelled):,}"
-        )
+        what = "words that no text means, being spelled in another form than text is read in (NFKC)"
+        said.append(f"{what}: {len(spelling.respelled):,}")
     return tuple(said)
 
 
@@ -231,13 +223,9 @@ def _count_scripts(words: Sequence[str]) -> Counter[str]:
     counts: Counter[str] = Counter()
     others = [word for word in words if not word.isascii()]
     characters = set("".join(others))
-    classes = {
-        name: frozenset(filter(regex.compile(f"[{pattern}]").match, characters))
-        for name, pattern in _CLASSES.items()
-    }
-    for name, held in {**classes, "Arabic marks": _ARABIC_MARKS & characters}.items():
-        if held:
-            counts[name] = sum(not held.isdisjoint(word) for word in others)
+    for name, pattern in {**_CLASSES, "Arabic marks": "".join(_ARABIC_MARKS)}.items():
+        held = set(filter(regex.compile(f"[{pattern}]").match, characters))
+        counts[name] = sum(not held.isdisjoint(word) for word in others) if held else 0
     return counts
 
 

@@ -57,21 +57,8 @@ _LETTERS = str.maketrans(
 )
 _CLITIC = regex.compile(rf"(?:{'|'.join(sorted(CLITICS))})$")
 _COMMENT = "# "
-_ENDINGS_OF_FILES = (
-    ".txt",
-    ".csv",
-    ".tsv",
-    ".lst",
-    ".json",
-    ".jsonl",
-    ".gz",
-    ".xz",
-    ".zst",
-    ".xlsx",
-    ".ods",
-    ".parquet",
-    ".docx",
-    ".pdf",
+_LIKE_A_FILE = regex.compile(
+    r"[/\\]|\.(?:txt|csv|tsv|lst|jsonl?|gz|xz|zst|xlsx|ods|parquet|docx|pdf)$", regex.IGNORECASE
 )
 
 GivenList: TypeAlias = "NeverRelease | str | Path | Iterable[str | Path] | None"
@@ -94,20 +81,15 @@ class NeverRelease:
     @classmethod
     def of(cls, given: GivenList) -> NeverRelease:
         """Return the list that is given as itself, as the name of a built-in one, as the path of a file, or
-        as words.
-
-        Among words, ``"names"`` is the built-in list, and a ``Path`` is a file of words.
+        as words; among words, ``"names"`` is the built-in list, and a ``Path`` is a file of words.
 
         :raises InvalidParameter: if a file cannot be read or holds no word, or an entry is none of these.
         """
         if given is None or isinstance(given, NeverRelease):
             return cls() if given is None else given
         if isinstance(given, str) and given not in BUILT_IN:
-            raise InvalidParameter(
-                _PARAMETER,
-                given,
-                f"must be {' or '.join(map(repr, BUILT_IN))}, a Path of a file, or a list of words",
-            )
+            problem = f"must be {' or '.join(map(repr, BUILT_IN))}, a Path of a file, or a list of words"
+            raise InvalidParameter(_PARAMETER, given, problem)
         entries = [given] if isinstance(given, str | Path) else list(given)
         found = [cls._of_entry(entry) for entry in entries]
         return cls(
@@ -118,10 +100,7 @@ class NeverRelease:
     @classmethod
     def read(cls, named: Sequence[str | Path]) -> NeverRelease:
         """Return the list that is named as on the command line: by names of built-in lists and paths of
-        files.
-
-        :raises InvalidParameter: if a file cannot be read or holds no word.
-        """
+        files."""
         return cls.of([each if each in BUILT_IN else Path(each) for each in named])
 
     @classmethod
@@ -129,16 +108,13 @@ class NeverRelease:
         if isinstance(entry, Path):
             return cls(words=_read_file(entry))
         if not isinstance(entry, str):
-            raise InvalidParameter(
-                _PARAMETER, type(entry).__name__, "must hold words, 'names' or a Path of a file"
-            )
+            problem = "must hold words, 'names' or a Path of a file"
+            raise InvalidParameter(_PARAMETER, type(entry).__name__, problem)
         if entry in BUILT_IN:
             return cls(lists=(BUILT_IN[entry],))
-        if entry.strip().casefold() in BUILT_IN:
-            raise InvalidParameter(
-                _PARAMETER, entry, f"write {entry.strip().casefold()!r} for the built-in list"
-            )
-        if entry.lower().endswith(_ENDINGS_OF_FILES) or "/" in entry or "\\" in entry:
+        if (name := entry.strip().casefold()) in BUILT_IN:
+            raise InvalidParameter(_PARAMETER, entry, f"write {name!r} for the built-in list")
+        if _LIKE_A_FILE.search(entry):
             raise InvalidParameter(_PARAMETER, entry, "looks like a file; write Path(…) for its words")
         words = frozenset(words_of_line(entry))
         if not words:
@@ -202,9 +178,8 @@ def _digest(listed: NeverRelease) -> str:
 
 
 def _digest_of(lines: Sequence[str]) -> str:
-    return hashlib.blake2b(
-        "\n".join(lines).encode("utf-8", "surrogatepass"), digest_size=16, person=b"deniable-never-1"
-    ).hexdigest()
+    content = "\n".join(lines).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(content, digest_size=16, person=b"deniable-never-1").hexdigest()
 
 
 def fold(text: str) -> str:
@@ -225,9 +200,8 @@ def without_accents(folded: str) -> str:
     """
     if folded.isascii():
         return folded
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", folded))).translate(
-        _LETTERS
-    )
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFD", folded))
+    return unicodedata.normalize("NFC", plain).translate(_LETTERS)
 
 
 def with_plain(folded: Iterable[str]) -> set[str]:
@@ -264,11 +238,10 @@ def _take_apart(chunk: str) -> tuple[set[str], set[str]]:
         return {chunk}, set()
     trimmed = chunk[pieces[0].start() : pieces[-1].end()]
     stem = _CLITIC.sub("", trimmed)
-    parts = _PIECE.findall(stem)
-    joined = (
-        {"".join(parts)} if "." not in stem and any(map(_tells, parts)) else set[str]()
-    )  # o'brien is obrien, but u.s. is not us
-    return {chunk, trimmed, stem, *joined}, set(parts)
+    parts, wholes = _PIECE.findall(stem), {chunk, trimmed, stem}
+    if "." not in stem and any(map(_tells, parts)):  # o'brien is obrien, but u.s. is not us
+        wholes.add("".join(parts))
+    return wholes, set(parts)
 
 
 def _tells(piece: str) -> bool:
@@ -278,9 +251,8 @@ def _tells(piece: str) -> bool:
 def _read_file(path: Path) -> frozenset[str]:
     lines = read_word_list(path, name=_PARAMETER)
     if any(_CONTROL.search(line) for line in lines):
-        raise InvalidParameter(
-            _PARAMETER, str(path), "holds control characters: this is no file of words, one or more a line"
-        )
+        problem = "holds control characters: this is no file of words, one or more a line"
+        raise InvalidParameter(_PARAMETER, str(path), problem)
     words = frozenset(word for line in lines if not line.startswith(_COMMENT) for word in words_of_line(line))
     if not words:
         raise InvalidParameter(_PARAMETER, str(path), "holds no word: write one or more on each line")
@@ -299,9 +271,8 @@ def _read_built_in(name: str) -> _Listed:
     """Read a list. The file of a later one holds what it adds to the first, and ordinary words after a
     minus."""
     if name not in BUILT_IN.values():
-        raise InvalidParameter(
-            _PARAMETER, name, f"there is no such list; the package has {', '.join(BUILT_IN)}"
-        )
+        problem = f"there is no such list; the package has {', '.join(BUILT_IN)}"
+        raise InvalidParameter(_PARAMETER, name, problem)
     packed = (resources.files("deniable.words") / "data" / f"{name}.txt.xz").read_bytes()
     lines = set(lzma.decompress(packed).decode("utf-8").split("\n")[:-1])
     ordinary = {line for line in lines if line.startswith("-")}
@@ -310,19 +281,13 @@ def _read_built_in(name: str) -> _Listed:
 
 
 def built_in_words(name: str) -> frozenset[str]:
-    """Return the words of a version of a built-in list.
-
-    :raises InvalidParameter: if there is no such list.
-    """
+    """Return the words of a version of a built-in list."""
     return _read_built_in(name).words
 
 
 @lru_cache(maxsize=len(BUILT_IN))
 def built_in_digest(name: str) -> str:
-    """Return what tells the content of a built-in list from that of another version of it.
-
-    :raises InvalidParameter: if there is no such list.
-    """
+    """Return what tells the content of a built-in list from that of another version of it."""
     listed = _read_built_in(name)
     return _digest_of([*sorted(listed.words), *(f"-{word}" for word in sorted(listed.ordinary))])
 

@@ -25,12 +25,9 @@ def read_documents(path: Path, *, report: Report | None = None) -> Iterator[str]
     """
     bare = path.with_suffix("") if path.suffix.lower() in ENDINGS else path
     if bare.suffix.lower() in NOT_PLAIN_TEXT:
-        raise RecordError(
-            path,
-            f"is a {bare.suffix[1:].upper()} file, whose header, ids and other columns would be read too. "
-            "--public, --text and --corpus "
-            "take plain text: write its text column to a .txt file, one document a line",
-        )
+        problem = f"is a {bare.suffix[1:].upper()} file, whose ids and other columns would be read too"
+        advice = "write its text column to a .txt file, one document a line"
+        raise RecordError(path, f"{problem}. --public, --text and --corpus take plain text: {advice}")
     yield from read_lines(path, report=report)
 
 
@@ -65,9 +62,8 @@ def _decoded(line: bytes, path: Path, number: int) -> str:
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        raise RecordError(
-            path, f"is not UTF-8 ({error.reason}); convert it first: iconv", line=number
-        ) from None
+        problem = f"is not UTF-8 ({error.reason}); convert it first: iconv"
+        raise RecordError(path, problem, line=number) from None
 
 
 def read_word_list(path: Path | str, *, name: str = "word list") -> list[str]:

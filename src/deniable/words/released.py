@@ -165,9 +165,8 @@ class ReleasedWords:
     def _between_marks(self, written: str) -> list[int] | None:
         """Return the ids of what stands between marks at both ends, with as many of them as the vocabulary
         has in the word."""
-        if (
-            len(written) > 1 and written[0].isalnum() and written[-2].isalnum()
-        ):  # mostly it is one mark after a word
+        # Mostly it is one mark after a word.
+        if len(written) > 1 and written[0].isalnum() and written[-2].isalnum():
             return None if written[-1].isalnum() else self._with_clitics(written[:-1])
         first, last = _FIRST_LETTER.search(written), _LAST_LETTER.search(written)
         if first is None or last is None:

@@ -111,14 +111,14 @@ class Unspaced:
         whatever letters it holds.
         """
         end = 0
-        if self._letter.search(text):
-            for start, stop in self._addresses.spans(text, chunks):
-                yield from self._pieces_between(text, end, start)
-                yield Piece(start, stop, is_word=True)
-                end = stop
-            yield from self._pieces_between(text, end, len(text))
-        else:
+        if not self._letter.search(text):
             yield Piece(0, len(text), is_word=False)
+            return
+        for start, stop in self._addresses.spans(text, chunks):
+            yield from self._pieces_between(text, end, start)
+            yield Piece(start, stop, is_word=True)
+            end = stop
+        yield from self._pieces_between(text, end, len(text))
 
     def _pieces_between(self, text: str, end: int, last: int) -> Iterator[Piece]:
         for match in _RUN.finditer(text, end, last):
@@ -152,9 +152,8 @@ class Unspaced:
         kinds = self._kinds_of(run)
         begin = 0
         for end in self._ends(run, kinds):
-            yield Piece(
-                start + begin, start + end, is_word=not all(kind == _SPACED for kind in kinds[begin:end])
-            )
+            is_word = any(kind != _SPACED for kind in kinds[begin:end])
+            yield Piece(start + begin, start + end, is_word)
             begin = end
 
     def _ends(self, run: str, kinds: list[int]) -> list[int]:
@@ -166,10 +165,8 @@ class Unspaced:
         may_end = [True] * (size + 1)
         for mark in _MARK.finditer(run):
             may_end[mark.start()] = False
-        long_cost, long_start = (
-            _NEVER,
-            0,
-        )  # of the cheapest path that ends in an unknown word of a kind without a longest one
+        # Of the cheapest path that ends in an unknown word of a kind without a longest one.
+        long_cost, long_start = _NEVER, 0
         for here in range(size):
             if here % CHARACTERS_AT_ONCE == 0:
                 check_interrupt()
@@ -229,15 +226,10 @@ class Unspaced:
         """Return the kind of every character; a combining mark has that of the character before it."""
         kinds: list[int] = []
         for character in run:
-            kind = self._kind(character)
+            if (kind := self._kinds.get(character)) is None:
+                kind = self._kinds[character] = self._find_kind(character)
             kinds.append(kinds[-1] if kind < 0 and kinds else abs(kind))
         return kinds
-
-    def _kind(self, character: str) -> int:
-        known = self._kinds.get(character)
-        if known is None:
-            known = self._kinds[character] = self._find_kind(character)
-        return known
 
     def _find_kind(self, character: str) -> int:
         if _MARK.match(character):
