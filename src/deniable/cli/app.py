@@ -11,25 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from deniable.cli import (
-    audit,
-    calibrate,
-    check,
-    doctor,
-    embeddings,
-    explain,
-    key,
-    mcp,
-    mechanisms,
-    privatize,
-    receipt,
-    receiving,
-    release,
-    serve,
-    tune,
-    utility,
-    watch,
-)
+from deniable.cli import audit, embeddings, key, receiving
 from deniable.cli.options import Sectioned
 from deniable.cli.terminal import as_typed, say
 from deniable.errors import DeniableError, printable
@@ -94,7 +76,6 @@ class Grouped(TyperGroup):
 app = typer.Typer(
     name="deniable",
     cls=Grouped,
-    help=_HELP,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -108,39 +89,26 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop."),
-    ] = False,
-) -> None:
-    """Plausible deniability for text: private text in, text with other words out, with a proven guarantee."""
+_Version = Annotated[
+    bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
+]
 
 
-_MODULES = (
-    privatize,
-    check,
-    watch,
-    receipt,
-    receiving,
-    explain,
-    calibrate,
-    utility,
-    tune,
-    serve,
-    mcp,
-    mechanisms,
-)
-_COMMANDS = {name: command for each in (*_MODULES, doctor, release) for name, command in vars(each).items()}
+@app.callback(help=_HELP)
+def options(version: _Version = False) -> None:
+    """Show the version if it is asked for."""
+
+
 # The lab by its name: nothing outside imports it.
 _APPS = {"key": key.app, "audit": audit.app, "embeddings": embeddings.app}
 _APPS["lab"] = import_module("deniable.lab.commands").app
+_MODULES = {"decode": receiving, "frequencies": receiving}
 for _name in (name for summaries in _GROUPS.values() for name in summaries):
     if _name in _APPS:
         app.add_typer(_APPS[_name], name=_name)
     else:
-        app.command(_name, cls=Sectioned)(_COMMANDS[_name])
+        _module = _MODULES.get(_name) or import_module(f"deniable.cli.{_name}")
+        app.command(_name, cls=Sectioned)(getattr(_module, _name))
 
 
 def _moved(command: str) -> Callable[[list[str] | None], None]:

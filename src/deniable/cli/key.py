@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import typer
 
 from deniable.cli.options import with_groups
+from deniable.cli.terminal import say
 
 app = typer.Typer(
     name="key",
@@ -16,16 +16,9 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def options() -> None:
-    """Secret keys: with one, releasing a record again spends nothing more."""
-
-
 @app.command("new")
 @with_groups
-def new(
-    file: Path,
-) -> None:
+def new(file: Path) -> None:
     """Make a key file that only its owner can read, and print the key's fingerprint.
 
     :param file: The file to make; an existing file is never overwritten.
@@ -33,18 +26,13 @@ def new(
     from deniable.noise import Keyed
 
     fingerprint = Keyed.new_file(file).fingerprint
-    print(
-        f"The key is in {file}: keep it secret. Receipts name it by its fingerprint, which is no secret:",
-        file=sys.stderr,
-    )
+    say(f"The key is in {file}: keep it secret. Receipts name it by its fingerprint, which is no secret:")
     print(fingerprint)
 
 
 @app.command("show")
 @with_groups
-def show(
-    file: Path,
-) -> None:
+def show(file: Path) -> None:
     """Print the fingerprint of a key, by which receipts name it. It is no secret; the key itself is never
     shown.
 

@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from deniable.release.release import Release
     from deniable.words.never_release import NeverRelease
 
-Group = TypeVar("Group")
 Described = tuple[list[str], str | None, str | None]
 """The flags of an option, how help shows its value, and what it is for."""
 
@@ -73,10 +72,7 @@ class Sectioned(TyperCommand):
 
 
 def number(text: str) -> float:
-    """Return the number that was written.
-
-    :raises BadParameter: if it is none; a decimal comma is named.
-    """
+    """Return the number that was written; refuse anything else, a decimal comma by its name."""
     try:
         return float(text)
     except ValueError:
@@ -86,11 +82,7 @@ def number(text: str) -> float:
 
 
 def use_device(device: str) -> str:
-    """Let this process draw and search on a device.
-
-    :raises MissingExtra: if PyTorch is not installed.
-    :raises InvalidParameter: if PyTorch has no such device here.
-    """
+    """Let this process draw and search on a device."""
     if device != "cpu":
         from deniable.gpu.devices import usable_device
         from deniable.neighbours import set_device
@@ -107,7 +99,7 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     """
     doc, described = _read_docstring(command)
     hints = get_type_hints(command, include_extras=True)
-    groups = {name: hint for name, hint in hints.items() if _is_group(hint)}
+    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     given = inspect.signature(command).parameters
     parameters: list[inspect.Parameter] = []
     for name, parameter in given.items():
@@ -126,10 +118,6 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
-
-
-def _is_group(hint: Any) -> bool:
-    return is_dataclass(hint)
 
 
 def _read_docstring(documented: Any) -> tuple[str, dict[str, Described]]:
@@ -181,28 +169,25 @@ def _options_of(group: Any) -> list[inspect.Parameter]:
     described: dict[str, Described] = {}
     for each in reversed(group.__mro__[:-1]):
         described |= _read_docstring(each)[1]
-    found: list[inspect.Parameter] = []
+    options: list[inspect.Parameter] = []
     for field in fields(group):
         hint = hints[field.name]
-        if _is_group(hint):
-            found += _options_of(hint)
-        else:
-            default = inspect.Parameter.empty if field.default is MISSING else field.default
-            found.append(
-                _parameter(field.name, hint, default, described.get(field.name), typer.Option, section)
-            )
-    return found
+        if is_dataclass(hint):
+            options += _options_of(hint)
+            continue
+        default = inspect.Parameter.empty if field.default is MISSING else field.default
+        about = described.get(field.name)
+        options.append(_parameter(field.name, hint, default, about, typer.Option, section))
+    return options
 
 
-def _build(group: type[Group], given: Mapping[str, Any]) -> Group:
-    hints = get_type_hints(group)
-    return group(
-        **{name: _build(hint, given) if _is_group(hint) else given[name] for name, hint in hints.items()}
-    )
+def _build(group: Any, given: Mapping[str, Any]) -> Any:
+    hints = get_type_hints(group).items()
+    return group(**{name: _build(hint, given) if is_dataclass(hint) else given[name] for name, hint in hints})
 
 
 def _shared() -> None:
-    """Describe options that many commands have.
+    """Options that many commands have.
 
     :param threads: How many threads search for the nearest word. By default, as many as this process may use
         processors.
@@ -235,10 +220,7 @@ class WorkOptions:
     device: str = "cpu"
 
     def prepare(self) -> None:
-        """Set the number of threads.
-
-        :raises BadParameter: if several processes would share a GPU.
-        """
+        """Set the number of threads; refuse several processes on one GPU."""
         from deniable.neighbours.threads import set_threads
 
         if self.workers != 1 and self.device != "cpu":
@@ -289,10 +271,7 @@ class RoleOptions:
     drop_sheet: list[str] | None = None
 
     def roles(self) -> Roles:
-        """Return the roles of the columns.
-
-        :raises InvalidParameter: if a column has two.
-        """
+        """Return the roles of the columns."""
         from deniable.records.formats.layout import Roles
 
         sheets = {"keep_sheets": self.keep_sheet, "drop_sheets": self.drop_sheet}
@@ -343,10 +322,7 @@ class MechanismOptions:
 
     @property
     def space(self) -> str:
-        """The name of the embedding: the one that is named, or the built-in one of a purpose.
-
-        :raises InvalidParameter: if there is no such purpose, or both are given.
-        """
+        """The name of the embedding: the one that is named, or the built-in one of a purpose."""
         if self.purpose is None:
             return self.embedding
         from deniable.embeddings.places import space_of
@@ -354,37 +330,24 @@ class MechanismOptions:
         return space_of(self.purpose, self.embedding)
 
     def parse_options(self) -> dict[str, object]:
-        """Return the options of the mechanism as values.
-
-        :raises InvalidParameter: if there is no mechanism or no option of that name, or an option is missing
-            or no such value.
-        """
+        """Return the options of the mechanism as values."""
         from deniable.mechanisms.catalogue import parse_options
 
         return parse_options(self.mechanism, self.mechanism_options or (), parameter="--mechanism-option")
 
     def choose(self) -> ChosenMechanism:
-        """Return the mechanism; nothing is loaded for it.
-
-        :raises InvalidParameter: as ``parse_options`` does.
-        """
+        """Return the mechanism; nothing is loaded for it."""
         from deniable.mechanisms.catalogue import ChosenMechanism
 
         return ChosenMechanism(name=self.mechanism, options=self.parse_options())
 
     def open(self) -> Embedding:
-        """Return the embedding.
-
-        :raises EmbeddingNotFound: if it is not installed.
-        """
+        """Return the embedding."""
         return open_without(self.space, None)
 
     def arguments(self) -> dict[str, Any]:
-        """Return the name of the embedding and the mechanism, by the names that functions which open both
-        have for them.
-
-        :raises InvalidParameter: as ``parse_options`` does.
-        """
+        """Return the embedding and the mechanism, by the names that functions which take both have for
+        them."""
         return {"embedding": self.space, "mechanism": self.choose()}
 
 
@@ -395,36 +358,22 @@ class VocabularyOptions(MechanismOptions):
     never_release: list[str] | None = None
 
     def read_listed(self) -> NeverRelease | None:
-        """Return the words that never come out; None if no list is named.
-
-        :raises InvalidParameter: if a list cannot be read.
-        """
+        """Return the words that never come out; None if no list is named."""
         from deniable.words.never_release import NeverRelease
 
         return NeverRelease.read(self.never_release) if self.never_release else None
 
     def open(self) -> Embedding:
-        """Return the embedding without the words that never come out, and say how many of them it had.
-
-        :raises EmbeddingNotFound: if it is not installed.
-        :raises InvalidParameter: if a list cannot be read, or leaves no word.
-        """
+        """Return the embedding without the words that never come out, and say how many of them it had."""
         return open_without(self.space, self.read_listed())
 
     def arguments(self) -> dict[str, Any]:
-        """Return the embedding without the words that never come out, and the mechanism.
-
-        :raises InvalidParameter: as ``open`` and ``parse_options`` do.
-        """
+        """Return the embedding without the words that never come out, and the mechanism."""
         return {"embedding": self.open(), "mechanism": self.choose()}
 
 
 def open_without(name: str, listed: NeverRelease | None) -> Embedding:
-    """Return the embedding without the listed words, and say on standard error how many of them it had.
-
-    :raises EmbeddingNotFound: if it is not installed.
-    :raises InvalidParameter: if no word is left.
-    """
+    """Return the embedding without the listed words, and say on standard error how many of them it had."""
     from deniable.embeddings.derived import leave_out
     from deniable.embeddings.embedding import Embedding
 
@@ -459,20 +408,13 @@ class ReleaseOptions(VocabularyOptions):
 
     @property
     def naming_column(self) -> str | None:
-        """The column whose cells a keyed release names records by.
-
-        :raises BadParameter: if two are given, or there is no key.
-        """
+        """The column whose cells a keyed release names records by."""
         if self.record_id is not None and self.consistent_by is not None:
             raise typer.BadParameter("give one of --record-id and --consistent-by")
         return self.consistent_by if self.record_id is None else self.record_id
 
     def resolve(self, budget: BudgetOptions, notify: Callable[[str], None]) -> Release:
-        """Return the release of the options, and ``notify`` which ε a calibration gave if it was asked.
-
-        :raises InvalidParameter: if an option is not allowed, or the file of words cannot be read.
-        :raises TargetsNotMet: if no calibrated ε keeps to ``--max-unchanged``.
-        """
+        """Return the release of the options, and ``notify`` which ε a calibration gave if it was asked."""
         from deniable.release.release import resolve_release
         from deniable.words.public_text import read_word_list
 
@@ -485,11 +427,8 @@ class ReleaseOptions(VocabularyOptions):
 
 
 def warn_of_the_epsilon(private: Privatizer) -> None:
-    """Say on standard error if most words would be released as they are, or hardly anything of them could be
-    read.
-
-    No option silences it: who asks for less to read does not ask for less privacy.
-    """
+    """Warn if most words would be released as they are, or hardly anything of them could be read; no option
+    silences this."""
     from deniable.measures.risk import warning_of
 
     if (warning := warning_of(private.mechanism, record_epsilon=private.record_epsilon)) is not None:

@@ -57,11 +57,9 @@ def print_json(value: object) -> None:
 def escape_json(written: str) -> str:
     """Return the same JSON with everything escaped that could act on a terminal, such as marks of
     direction."""
-    return (
-        "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in written)
-        if not written.isprintable()
-        else written
-    )
+    if written.isprintable():
+        return written
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in written)
 
 
 def as_typed(message: object) -> str:
@@ -78,11 +76,8 @@ def save_json(path: Path, value: object) -> None:
 
 
 def open_console(width: int | None = None) -> Console:
-    """Return a console that prints text without colours of its own; as wide as the terminal unless ``width``
-    says.
-
-    Names from files may be in the text and in tables: what could act on a terminal is written out.
-    """
+    """Return a console that prints text without colours of its own. Names from files may be in the text and
+    in tables: what could act on a terminal is written out."""
     from rich.console import Console
 
     class Escaping(Console):
@@ -99,13 +94,11 @@ def make_table(
     title: str | None = None,
     left: Collection[int] = (0,),
 ) -> Table:
-    """Return a table without lines. The columns at the places ``left`` are set to the left; all others hold
-    numbers, set to the right."""
+    """Return a table without lines. The columns at the places ``left`` are set to the left, others right."""
     from rich.table import Table
 
-    table = Table(
-        box=None, padding=(0, 2, 0, 0), header_style="bold", title=title, title_justify="left", title_style=""
-    )
+    style: dict[str, Any] = {"header_style": "bold", "title_justify": "left", "title_style": ""}
+    table = Table(title=title, box=None, padding=(0, 2, 0, 0), **style)
     for place, column in enumerate(columns):
         table.add_column(column, justify="left" if place in left else "right")
     for row in rows:

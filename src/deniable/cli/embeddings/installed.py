@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -43,15 +43,8 @@ def add(
     from deniable.embeddings import store
 
     with progress(f"reading {file.name}", unit="bytes", quiet=False) as report:
-        added = store.add(
-            file,
-            name,
-            format=format,
-            first=first,
-            duplicates=duplicates,
-            licence=licence,
-            report=report,
-        )
+        options = {"first": first, "duplicates": duplicates, "licence": licence, "report": report}
+        added = store.add(file, name, format=format, **options)  # type: ignore[arg-type]
     show_facts(added, as_json=as_json)
 
 
@@ -66,28 +59,15 @@ def list_installed(*, as_json: bool = False) -> None:
         return
     rows = []
     for facts in every:
-        if facts.problem is None:
-            shown = [
-                f"{facts.words:,}",
-                str(facts.dimension),
-                _bytes(facts.size),
-                (facts.fingerprint or "")[:12],
-            ]
-        else:
-            shown = ["damaged", "", _bytes(facts.size), ""]
-        rows.append([facts.name, *shown])
-    open_console().print(
-        make_table(["name", "words", "dimension", "bytes", "fingerprint"], rows, left=(0, 4))
-    )
+        words, dimension = ("damaged", "") if facts.problem else (f"{facts.words:,}", str(facts.dimension))
+        size = "built in" if facts.size is None else f"{facts.size:,}"
+        rows.append([facts.name, words, dimension, size, (facts.fingerprint or "")[:12]])
+    heads = ["name", "words", "dimension", "bytes", "fingerprint"]
+    open_console().print(make_table(heads, rows, left=(0, 4)))
 
 
 @with_groups
-def show(
-    name: str,
-    *,
-    verify: bool = False,
-    as_json: bool = False,
-) -> None:
+def show(name: str, *, verify: bool = False, as_json: bool = False) -> None:
     """Show what is known about an embedding.
 
     :param name: The name of an embedding.
@@ -99,12 +79,7 @@ def show(
 
 
 @with_groups
-def remove(
-    name: str,
-    *,
-    yes: bool = False,
-    as_json: bool = False,
-) -> None:
+def remove(name: str, *, yes: bool = False, as_json: bool = False) -> None:
     """Remove an installed embedding.
 
     :param name: The name of an installed embedding.
@@ -195,10 +170,8 @@ def train(
     warn(WARNING)
     with progress(f"training on {corpus.name}", unit="bytes", quiet=False) as report:
         made = install_trained(corpus, name, settings, report=report)
-    typer.echo(
-        f"{name}: {made.words:,} words x {made.dimension} dimensions, fingerprint {made.fingerprint}, in "
-        f"{made.folder}"
-    )
+    size = f"{made.words:,} words x {made.dimension} dimensions"
+    typer.echo(f"{name}: {size}, fingerprint {made.fingerprint}, in {made.folder}")
 
 
 @with_groups
@@ -216,30 +189,25 @@ def geometry(
     :param other: Another one: both are cut down to the words they share.
     :param sample: Measure only this many words, drawn at random.
     """
-    from deniable.calibration.compare import PERCENTILES, compare_geometry
+    from deniable.calibration.compare import PERCENTILES, compare_geometry, geometry_lines
 
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
-    found = compare_geometry(name, other, sample=sample)
+    spaces = compare_geometry(name, other, sample=sample)
     if figures is not None:
-        from deniable.calibration.compare import geometry_lines
-        from deniable.report.curves import curves
-        from deniable.report.figure import save
-
-        drawn = curves(geometry_lines(found), x="k", y="distance to the k-th neighbour", shares=False)
-        save(drawn, figures, "geometry")
+        lines, y = geometry_lines(spaces), "distance to the k-th neighbour"
+        _save_figure(figures, "geometry", lines, x="k", y=y, shares=False)
     if as_json:
-        print_json([each.to_dict() for each in found])
+        print_json([each.to_dict() for each in spaces])
         return
     console = open_console()
-    for each in found:
+    for each in spaces:
+        over = f"percentiles over {each.words:,} words"
+        console.print(f"{each.embedding}: distance to the k-th neighbour, {over}")
         rows = [
             [f"{k:,}", *(f"{value:.3f}" for value in row)]
             for k, row in zip(each.neighbours, each.percentiles, strict=True)
         ]
-        console.print(
-            f"{each.embedding}: distance to the k-th neighbour, percentiles over {each.words:,} words"
-        )
         console.print(make_table(["k", *(f"{p} %" for p in PERCENTILES)], rows, left=()))
 
 
@@ -260,7 +228,7 @@ def compare(
     :param rays --effort: How many random directions to follow from each word.
     :param quiet -q: No progress.
     """
-    from deniable.calibration.compare import compare_embeddings
+    from deniable.calibration.compare import average_lines, compare_embeddings
 
     if len(names) < 2:
         raise typer.BadParameter("give two or more embeddings")
@@ -269,27 +237,23 @@ def compare(
     with progress(f"calibrating {', '.join(names)}", unit="words", quiet=quiet) as report:
         compared = compare_embeddings(names, sample=sample, rays=rays, report=report)
     if figures is not None:
-        from deniable.calibration.compare import average_lines
-        from deniable.report.curves import curves
-        from deniable.report.figure import save
-
-        save(curves(average_lines(compared), x="ε", y="average N_w"), figures, "averages")
+        _save_figure(figures, "averages", average_lines(compared), x="ε", y="average N_w")
     if as_json:
         print_json([vars(row) for rows in compared for row in rows])
         return
-    cells = [
-        [
-            row.embedding,
-            f"{row.epsilon:.4g}",
-            f"{row.unchanged:.3f}",
-            f"{row.error:.3f}",
-            f"{row.support:.0f}",
-            f"{row.distinct:.0f}",
-        ]
-        for rows in compared
-        for row in rows
-    ]
+    cells = []
+    for row in (row for rows in compared for row in rows):
+        counts = f"{row.support:.0f}", f"{row.distinct:.0f}"
+        shares = f"{row.unchanged:.3f}", f"{row.error:.3f}"
+        cells.append([row.embedding, f"{row.epsilon:.4g}", *shares, *counts])
     open_console().print(make_table(["embedding", "ε", "N_w mean", "±", "S_w mean", "distinct mean"], cells))
+
+
+def _save_figure(folder: Path, name: str, lines: Any, **axes: Any) -> None:
+    from deniable.report.curves import curves
+    from deniable.report.figure import save
+
+    save(curves(lines, **axes), folder, name)
 
 
 def show_facts(facts: EmbeddingFacts, *, as_json: bool) -> None:
@@ -317,12 +281,6 @@ def show_facts(facts: EmbeddingFacts, *, as_json: bool) -> None:
 
 
 def _scales(scales: Sequence[float]) -> str:
-    """Return the scales of axes in words: most of them are 1."""
     others = [f"{scale:g}" for scale in scales if scale != 1.0]
-    return f"{len(scales) - len(others)} axes as they are" + (
-        f", {len(others)} of the purpose times {', '.join(others)}" if others else ""
-    )
-
-
-def _bytes(size: int | None) -> str:
-    return "built in" if size is None else f"{size:,}"
+    purpose = f", {len(others)} of the purpose times {', '.join(others)}" if others else ""
+    return f"{len(scales) - len(others)} axes as they are{purpose}"

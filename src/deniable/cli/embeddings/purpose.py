@@ -20,13 +20,7 @@ New = Annotated[str, typer.Option("--as", help="The name to install the new embe
 
 
 @with_groups
-def reduce(
-    name: Name,
-    *,
-    new: New,
-    dimension: int = 16,
-    as_json: bool = False,
-) -> None:
+def reduce(name: Name, *, new: New, dimension: int = 16, as_json: bool = False) -> None:
     """Install an embedding on its first principal axes under a new name.
 
     The guarantee then holds in the metric of these axes. ε does not compare between the two spaces: calibrate
@@ -76,28 +70,18 @@ def shape(
     from deniable.purposes.public_texts import read_public
     from deniable.purposes.shaping import PUBLIC_ONLY
 
-    columns = list(
-        zip(for_public, _each(text, for_public, "--text"), _each(label, for_public, "--label"), strict=True)
-    )
+    columns = _each(text, for_public, "--text"), _each(label, for_public, "--label")
     check_installable(name, new, dimension=dimension, strength=strength)
     warn(PUBLIC_ONLY)
-    options = reading.reading()
     public = [
-        read_public(path, text_column=texts, label_column=of, kind=labels, **options)
-        for path, texts, of in columns
+        read_public(path, text_column=texts, label_column=of, kind=labels, **reading.reading())
+        for path, texts, of in zip(for_public, *columns, strict=True)
     ]
     space = Embedding.open(name)
     for warning in (each for texts_of_one in public for each in label_warnings(space, texts_of_one)):
         warn(warning)
     with progress("cutting public texts", unit="texts", quiet=quiet) as report:
-        made = install_shaped(
-            name,
-            new,
-            public,
-            dimension=dimension,
-            strength=strength,
-            report=report,
-        )
+        made = install_shaped(name, new, public, dimension=dimension, strength=strength, report=report)
     show_facts(made, as_json=as_json)
     if not as_json and made.linear_map is not None:
         typer.echo("\n" + becomes_public(made.linear_map))
@@ -107,16 +91,14 @@ def becomes_public(origin: MapOrigin) -> str:
     """Return what anybody who gets the embedding can compute from it, in words."""
     names = " and ".join(each.name for each in origin.public)
     return (
-        "What becomes public with this embedding: its vectors. From them and those of "
-        f"{origin.source} anybody computes the map, and reads from it which words speak for which label of "
-        f"{names}. "
-        "A label that few words tell shows what the texts with it are about."
+        f"What becomes public with this embedding: its vectors. From them and those of {origin.source} "
+        f"anybody computes the map, and reads from it which words speak for which label of {names}. A label "
+        "that few words tell shows what the texts with it are about."
     )
 
 
 def _each(given: list[str], files: list[Path], option: str) -> list[str]:
     if len(given) not in (1, len(files)):
-        raise typer.BadParameter(
-            f"give {option} once, or once for each of the {len(files)} files, not {len(given)} times"
-        )
+        problem = f"once, or once for each of the {len(files)} files, not {len(given)} times"
+        raise typer.BadParameter(f"give {option} {problem}")
     return given * len(files) if len(given) == 1 else given
