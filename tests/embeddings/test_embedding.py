@@ -56,10 +56,8 @@ def test_marks_of_sentence_ends_and_of_no_word_are_no_words(mark: str) -> None:
 
 
 def test_words_that_share_a_vector_are_counted() -> None:
-    assert Embedding(list("abcd"), [[0.0, 1.0], [2.0, 2.0], [-0.0, 1.0], [2.0, 2.0]]).shadowed.tolist() == [
-        2,
-        3,
-    ]
+    embedding = Embedding(list("abcd"), [[0.0, 1.0], [2.0, 2.0], [-0.0, 1.0], [2.0, 2.0]])
+    assert embedding.shadowed.tolist() == [2, 3]
 
 
 def test_the_fingerprint_changes_with_every_part() -> None:
@@ -71,15 +69,8 @@ def test_the_fingerprint_changes_with_every_part() -> None:
             embedding.subwords = Subwords(np.ones((3, 1), dtype=np.float32), minn=run, maxn=4)
         return embedding.fingerprint
 
-    different = [
-        fingerprint(),
-        fingerprint("ac"),
-        fingerprint(first=1.5),
-        fingerprint(unknown=6.0),
-        fingerprint(run=2),
-        fingerprint(run=3),
-    ]
-    assert len(set(different)) == len(different)
+    different = {fingerprint(), fingerprint("ac"), fingerprint(first=1.5), fingerprint(unknown=6.0)}
+    assert len(different | {fingerprint(run=2), fingerprint(run=3)}) == 6
     assert fingerprint() == fingerprint()
 
 

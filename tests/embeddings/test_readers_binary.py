@@ -3,18 +3,16 @@ from __future__ import annotations
 import lzma
 import struct
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from deniable.embeddings import store
 from deniable.embeddings.derived import restrict
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.store import add, save
-from deniable.errors import MalformedEmbedding, MissingExtra
-
-Refused = Callable[..., MalformedEmbedding]
+from deniable.errors import MissingExtra
+from tests.embeddings.conftest import Added, Refused
 
 WORDS = ["in", "for", "no\u00a0break", "New_York", "😀"]
 VECTORS = np.random.default_rng(0).normal(size=(5, 7)).astype(np.float32)
@@ -29,12 +27,9 @@ def binary(
 
 
 @pytest.mark.parametrize("after", [b"", b"\n"])
-def test_word2vec_binary_comes_back(tmp_path: Path, after: bytes) -> None:
-    path = tmp_path / "anything"
-    path.write_bytes(lzma.compress(binary(WORDS, VECTORS, after=after)))
-    info = add(path, "w2v")
-    assert info.source_format == "word2vec-binary"
-    embedding = Embedding.open("w2v")
+def test_word2vec_binary_comes_back(added: Added, after: bytes) -> None:
+    embedding = added(lzma.compress(binary(WORDS, VECTORS, after=after)))
+    assert store.info("added").source_format == "word2vec-binary"
     assert list(embedding.words) == WORDS
     np.testing.assert_array_equal(embedding.vectors, VECTORS)
 
@@ -60,30 +55,22 @@ def test_what_is_wrong_is_said(refused: Refused, content: bytes, problem: str) -
     assert problem in refused(content, format="word2vec-binary").problem
 
 
-def test_repeated_words_are_refused_or_counted(refused: Refused, tmp_path: Path) -> None:
+def test_repeated_words_are_refused_or_counted(refused: Refused, added: Added) -> None:
     content = binary(["a", "b", "a"], VECTORS[:3])
     assert "word 3: the word 'a' stands on word 1 already" in refused(content).problem
-    path = tmp_path / "v.bin"
-    path.write_bytes(content)
-    info = add(path, "kept", duplicates="first")
-    assert (info.words, info.repeated) == (2, 1)
-    np.testing.assert_array_equal(Embedding.open("kept").vectors, VECTORS[:2])
+    embedding, facts = added(content, duplicates="first"), store.info("added")
+    assert (facts.words, facts.repeated) == (2, 1)
+    np.testing.assert_array_equal(embedding.vectors, VECTORS[:2])
 
 
-def test_first_counts_words_not_the_unknown_token(tmp_path: Path) -> None:
-    path = tmp_path / "v.bin"
-    path.write_bytes(binary(["<unk>", "a", "b", "c"], VECTORS[:4]))
-    add(path, "two", first=2)
-    embedding = Embedding.open("two")
+def test_first_counts_words_not_the_unknown_token(added: Added) -> None:
+    embedding = added(binary(["<unk>", "a", "b", "c"], VECTORS[:4]), first=2)
     assert list(embedding.words) == ["a", "b"]
     np.testing.assert_array_equal(embedding.unknown, VECTORS[0])
 
 
-def test_a_binary_that_is_only_called_packed_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "v.bin.gz"
-    path.write_bytes(binary(WORDS, VECTORS))
-    add(path, "plain")
-    assert len(Embedding.open("plain")) == 5
+def test_a_binary_that_is_only_called_packed_is_read(added: Added) -> None:
+    assert len(added(binary(WORDS, VECTORS), name="v.bin.gz")) == 5
 
 
 def test_without_gensim_the_pip_command_is_given_for_fasttext_alone(
@@ -94,9 +81,9 @@ def test_without_gensim_the_pip_command_is_given_for_fasttext_alone(
     path = tmp_path / "v.bin"
     path.write_bytes(struct.pack("<ii", 793712314, 12))
     with pytest.raises(MissingExtra, match="pip install"):
-        add(path, "x")
+        store.add(path, "x")
     path.write_bytes(binary(WORDS, VECTORS))
-    assert add(path, "x").words == len(WORDS)
+    assert store.add(path, "x").words == len(WORDS)
 
 
 @pytest.fixture(scope="module")
@@ -112,39 +99,16 @@ def fasttext_model(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, lis
     return path.read_bytes(), model.wv.index_to_key, model.wv.vectors
 
 
-def test_fasttext_binary_comes_back(
-    tmp_path: Path, fasttext_model: tuple[bytes, list[str], np.ndarray]
+def test_fasttext_binary_comes_back_and_its_subwords_survive_restricting_and_saving(
+    added: Added, fasttext_model: tuple[bytes, list[str], np.ndarray]
 ) -> None:
     content, words, vectors = fasttext_model
-    path = tmp_path / "anything"
-    path.write_bytes(content)
-    info = add(path, "ft")
-    assert info.source_format == "fasttext-binary"
-    embedding = Embedding.open("ft")
-    assert list(embedding.words) == words
-    np.testing.assert_allclose(embedding.vectors, vectors, rtol=1e-5)
-    assert info.subwords
-    assert embedding.subwords is not None
-    assert embedding.subwords.vectors(["unheard"]).any()
-
-
-def test_subwords_survive_restricting_and_saving(
-    tmp_path: Path, fasttext_model: tuple[bytes, list[str], np.ndarray]
-) -> None:
-    path = tmp_path / "m.bin"
-    path.write_bytes(fasttext_model[0])
-    add(path, "ft")
-    whole = Embedding.open("ft")
-    save(restrict(whole, first=2), "part")
+    whole, facts = added(content), store.info("added")
+    assert (facts.source_format, facts.subwords, list(whole.words)) == ("fasttext-binary", True, words)
+    np.testing.assert_allclose(whole.vectors, vectors, rtol=1e-5)
+    store.save(restrict(whole, first=2), "part")
     part = Embedding.open("part")
     assert whole.subwords is not None
     assert part.subwords is not None
+    assert part.subwords.vectors(["unheard"]).any()
     np.testing.assert_array_equal(part.subwords.vectors(["unheard"]), whole.subwords.vectors(["unheard"]))
-
-
-def test_cut_off_fasttext_binary_is_refused(
-    refused: Refused, fasttext_model: tuple[bytes, list[str], np.ndarray]
-) -> None:
-    content = fasttext_model[0]
-    for length in (5, 40, 100, len(content) // 2):
-        assert "gensim cannot read" in refused(content[:length]).problem

@@ -1,20 +1,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import DTypeLike
 
-from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.readers import packing, raw
-from deniable.embeddings.store import add
-from deniable.errors import MalformedEmbedding
-
-Refused = Callable[..., MalformedEmbedding]
+from tests.embeddings.conftest import Added, Refused
 
 WORDS = ["a", "b\u3000", "no\u00a0break", "😀"]
 VECTORS = np.arange(12, dtype=np.float32).reshape(4, 3) / 7
@@ -31,25 +25,20 @@ def saved(*, compressed: bool = False, **arrays: Any) -> bytes:
     ("words", "vectors"), [("words", "vectors"), ("vocab", "embeddings"), ("tokens", "W")]
 )
 def test_words_and_vectors_come_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compressed: bool, words: str, vectors: str
+    added: Added, monkeypatch: pytest.MonkeyPatch, compressed: bool, words: str, vectors: str
 ) -> None:
     monkeypatch.setattr(raw, "_ROWS_AT_ONCE", 3)
-    path = tmp_path / "v"
-    path.write_bytes(saved(compressed=compressed, **{words: np.array(WORDS), vectors: VECTORS}))
-    add(path, "npz")
-    embedding = Embedding.open("npz")
+    embedding = added(saved(compressed=compressed, **{words: np.array(WORDS), vectors: VECTORS}))
     assert list(embedding.words) == WORDS
     np.testing.assert_array_equal(embedding.vectors, VECTORS)
 
 
 @pytest.mark.parametrize("dtype", ["<f2", ">f4", "<f8", "<i4"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_other_numbers_become_float32(tmp_path: Path, dtype: DTypeLike, order: Any) -> None:
-    path = tmp_path / "v.npz"
+def test_other_numbers_become_float32(added: Added, dtype: DTypeLike, order: Any) -> None:
     vectors = np.array(VECTORS * 7, dtype=dtype, order=order)
-    path.write_bytes(saved(words=np.array([word.encode() for word in WORDS]), vectors=vectors))
-    add(path, "npz")
-    np.testing.assert_array_equal(Embedding.open("npz").vectors, VECTORS * 7)
+    embedding = added(saved(words=np.array([word.encode() for word in WORDS]), vectors=vectors))
+    np.testing.assert_array_equal(embedding.vectors, VECTORS * 7)
 
 
 def test_python_objects_are_never_unpickled(refused: Refused) -> None:
@@ -57,12 +46,10 @@ def test_python_objects_are_never_unpickled(refused: Refused) -> None:
         def __reduce__(self) -> tuple[Any, ...]:
             return (pytest.fail, ("a pickle was read",))
 
-    objects = np.array([Trap(), "b"], dtype=object)
-    assert "never read" in refused(saved(words=objects, vectors=VECTORS[:2]), name="v.npz").problem
-    assert (
-        "never read"
-        in refused(saved(words=np.array(["a", "b"]), vectors=np.array([[Trap()], [1]])), name="v.npz").problem
-    )
+    words = saved(words=np.array([Trap(), "b"], dtype=object), vectors=VECTORS[:2])
+    vectors = saved(words=np.array(["a", "b"]), vectors=np.array([[Trap()], [1]]))
+    for content in (words, vectors):
+        assert "never read" in refused(content, name="v.npz").problem
 
 
 @pytest.mark.parametrize(
@@ -78,31 +65,9 @@ def test_python_objects_are_never_unpickled(refused: Refused) -> None:
         ({"words": np.array(WORDS), "vectors": VECTORS[0]}, "must be a table of numbers"),
         ({"words": np.array(WORDS), "vectors": VECTORS.astype(complex)}, "must be a table of numbers"),
         ({"words": np.arange(4), "vectors": VECTORS}, "must be one row of strings"),
-        (
-            {"words": np.array(["a", "b", "a", "c"]), "vectors": VECTORS},
-            "word 3: the word 'a' stands on word 1 already",
-        ),
-        ({"words": np.array(["a", "", "c", "d"]), "vectors": VECTORS}, "word 2: the word is empty"),
-        (
-            {"words": np.array(["a", "x\ny", "c", "d"]), "vectors": VECTORS},
-            "word 2: the word 'x\\ny' holds a line break",
-        ),
         ({"words": np.array([b"a", b"\xff", b"c", b"d"]), "vectors": VECTORS}, "not UTF-8"),
-        (
-            {"words": np.array(["a", "\ud800", "c", "d"]), "vectors": VECTORS},
-            "word 2: the word '\\ud800' holds half a character",
-        ),
-        (
-            {"words": np.array(WORDS), "vectors": np.full((4, 3), np.nan, np.float32)},
-            "word 1: the vector of 'a'",
-        ),
         ({"words": np.array(WORDS), "vectors": np.full((4, 3), 1e300)}, "not a finite number"),
         ({"words": np.array(WORDS), "vectors": np.full((4, 3), 1e300, order="F")}, "not a finite number"),
-        ({"words": np.array(["a", "b"]), "vectors": np.zeros((2, 0), np.float32)}, "no dimensions"),
-        (
-            {"words": np.array(["a", "b"]), "vectors": np.array([[1.0], [2e12]])},
-            "word 2: the vector of 'b' is longer than 1e+12",
-        ),
         (
             {"words": np.array([7, 0x110000], dtype="<u4").view("<U1"), "vectors": VECTORS[:2]},
             "stands for no character",

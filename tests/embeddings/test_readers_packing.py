@@ -6,17 +6,12 @@ import io
 import lzma
 import zipfile
 from collections.abc import Callable
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.readers import packing as packed_files
-from deniable.embeddings.store import add
-from deniable.errors import MalformedEmbedding
-
-Refused = Callable[..., MalformedEmbedding]
+from tests.embeddings.conftest import Added, Refused
 
 TEXT = b"".join(b"w%d 0.%d -1.5\n" % (i, i) for i in range(500))
 
@@ -43,11 +38,8 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("packing", PACKERS)
-def test_packed_files_are_told_by_content_not_by_name(tmp_path: Path, packing: str) -> None:
-    path = tmp_path / "anything"
-    path.write_bytes(PACKERS[packing](TEXT))
-    add(path, "packed")
-    assert len(Embedding.open("packed")) == 500
+def test_packed_files_are_told_by_content_not_by_name(added: Added, packing: str) -> None:
+    assert len(added(PACKERS[packing](TEXT))) == 500
 
 
 @pytest.mark.parametrize("packing", PACKERS)
@@ -78,10 +70,8 @@ def test_the_ratio_counts_only_past_its_start() -> None:
 
 
 @pytest.mark.usefixtures("limit")
-def test_a_plain_file_knows_no_limit(tmp_path: Path) -> None:
-    path = tmp_path / "v.txt"
-    path.write_bytes(TEXT * 200)
-    add(path, "plain", duplicates="first")
+def test_a_plain_file_knows_no_limit(added: Added) -> None:
+    assert len(added(TEXT * 200, duplicates="first")) == 500
 
 
 @pytest.mark.parametrize(
@@ -98,10 +88,8 @@ def test_what_holds_not_one_file_is_refused(refused: Refused, content: bytes, pr
     assert problem in refused(content).problem
 
 
-def test_the_folder_that_macos_adds_does_not_count(tmp_path: Path) -> None:
-    path = tmp_path / "v.zip"
-    path.write_bytes(zipped({"v.txt": TEXT, "__MACOSX/._v.txt": b"x"}))
-    add(path, "mac")
+def test_the_folder_that_macos_adds_does_not_count(added: Added) -> None:
+    assert len(added(zipped({"v.txt": TEXT, "__MACOSX/._v.txt": b"x"}))) == 500
 
 
 def test_an_encrypted_zip_is_refused(refused: Refused) -> None:
@@ -111,9 +99,8 @@ def test_an_encrypted_zip_is_refused(refused: Refused) -> None:
     assert "encrypted" in refused(bytes(packed)).problem
 
 
-def test_progress_counts_bytes_of_the_file_to_its_end(tmp_path: Path) -> None:
-    path = tmp_path / "v.gz"
-    path.write_bytes(gzip.compress(TEXT))
+def test_progress_counts_bytes_of_the_file_to_its_end(added: Added) -> None:
+    packed = gzip.compress(TEXT)
     seen: list[tuple[int, int | None]] = []
-    add(path, "seen", report=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (path.stat().st_size, path.stat().st_size)
+    added(packed, report=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (len(packed), len(packed))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deniable.embeddings.content import UNKNOWN_TOKENS
-from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.readers import open_embedding_file, text
 from deniable.embeddings.readers.text import is_number
-from deniable.embeddings.store import add, remove
-from deniable.errors import InvalidParameter, MalformedEmbedding
-
-Refused = Callable[..., MalformedEmbedding]
+from deniable.embeddings.store import add, info
+from deniable.errors import InvalidParameter
+from tests.embeddings.conftest import Added, Refused
 
 ODD_WORDS = [
     "a\u0085b",
@@ -147,23 +144,16 @@ def test_numbers_are_rounded_to_the_nearest_float32(tmp_path: Path) -> None:
     np.testing.assert_array_equal(vectors[0], np.array([float(text) for text in texts], dtype=np.float32))
 
 
-def test_last_line_needs_no_line_break_and_empty_lines_may_end_the_file(tmp_path: Path) -> None:
-    for tail in (b"", b"\n", b"\n\n\n", b"\r\n\r\n"):
-        path = tmp_path / "v.txt"
-        path.write_bytes(b"a 1 2\nb 3 4" + tail)
-        assert read_all(path)[0] == ["a", "b"]
-
-
-def test_byte_order_mark_is_skipped(tmp_path: Path) -> None:
-    path = tmp_path / "v.txt"
-    path.write_bytes(b"\xef\xbb\xbf2 2\na 1 2\nb 3 4\n")
-    assert read_all(path)[0] == ["a", "b"]
-
-
-def test_one_dimensional_glove_text_of_numbers_has_no_header(tmp_path: Path) -> None:
-    path = tmp_path / "v.txt"
-    path.write_bytes(b"7 3\n8 4\n")
-    assert read_all(path)[0] == ["7", "8"]
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        *((b"a 1 2\nb 3 4" + tail, "ab") for tail in (b"", b"\n", b"\n\n\n", b"\r\n\r\n")),
+        (b"\xef\xbb\xbf2 2\na 1 2\nb 3 4\n", "ab"),  # a byte order mark
+        (b"7 3\n8 4\n", "78"),  # one-dimensional GloVe: no header
+    ],
+)
+def test_ends_marks_and_headers_are_told_from_words(added: Added, content: bytes, words: str) -> None:
+    assert list(added(content).words) == list(words)
 
 
 @pytest.mark.parametrize(
@@ -234,24 +224,17 @@ def test_a_forced_header_must_be_there(refused: Refused) -> None:
     assert "is not a header" in refused(b"a 1 2\nb 3 4\n", format="word2vec-text").problem
 
 
-def test_duplicates_first_keeps_the_first_and_counts_the_others(tmp_path: Path) -> None:
-    path = tmp_path / "v.txt"
-    path.write_bytes(b"4 2\na 1 2\nb 3 4\na 5 6\na 7 8\n")
-    info = add(path, "kept", duplicates="first")
-    assert info.repeated == 2
-    embedding = Embedding.open("kept")
+def test_duplicates_first_keeps_the_first_and_counts_the_others(added: Added) -> None:
+    embedding = added(b"4 2\na 1 2\nb 3 4\na 5 6\na 7 8\n", duplicates="first")
+    assert info("added").repeated == 2
     assert list(embedding.words) == ["a", "b"]
     np.testing.assert_array_equal(embedding.vectors, [[1, 2], [3, 4]])
 
 
-def test_first_reads_no_further(tmp_path: Path) -> None:
-    path = tmp_path / "v.txt"
-    path.write_bytes(b"9 2\na 1 2\nb 3 4\n<unk> 0 0\nc 5 6\n")
-    add(path, "two", first=2)
-    assert list(Embedding.open("two").words) == ["a", "b"]
-    add(path, "three", first=3)
-    assert list(Embedding.open("three").words) == ["a", "b", "c"]
-    remove("three")
+@pytest.mark.parametrize("first", [2, 3])
+def test_first_reads_no_further(added: Added, first: int) -> None:
+    embedding = added(b"9 2\na 1 2\nb 3 4\n<unk> 0 0\nc 5 6\n", first=first)
+    assert list(embedding.words) == list("abc")[:first]
 
 
 def test_unknown_format_and_missing_file_are_refused(tmp_path: Path) -> None:

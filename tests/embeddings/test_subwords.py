@@ -59,17 +59,6 @@ def test_a_lone_surrogate_is_hashed_rather_than_raising() -> None:
     assert len(ngram_buckets("a\ud800b", 3, 3, 100)) == 3
 
 
-def test_a_bin_file_gives_words_vectors_and_subwords(model: Any, bin_file: Path) -> None:
-    read = read_fasttext_binary(bin_file, source=bin_file)
-    subwords = read.subwords
-    ((words, vectors),) = read.blocks
-    assert words == model.wv.index_to_key
-    assert np.array_equal(vectors, model.wv.vectors)
-    assert vectors.dtype == np.float32
-    assert subwords is not None
-    assert (subwords.buckets, subwords.dimension, subwords.minn, subwords.maxn) == (2000, 8, 3, 6)
-
-
 def test_vectors_of_unknown_words_are_those_of_gensim(model: Any, bin_file: Path) -> None:
     subwords = read_fasttext_binary(bin_file, source=bin_file).subwords
     assert subwords is not None

@@ -42,19 +42,15 @@ def leave_out(embedding: Embedding, listed: NeverRelease) -> Embedding:
         source, listed = embedding.left_out.source, listed | embedding.left_out.listed
         if listed == embedding.left_out.listed:
             return embedding
-    kept = np.array(
-        [place for place, word in enumerate(source.words) if not listed.holds(word)], dtype=np.int64
-    )
+    kept: Ids = np.flatnonzero([not listed.holds(word) for word in source.words])
     if not len(kept):
-        problem = (
-            f"lists every one of the {len(source):,} words of the embedding {source.name!r}: nothing "
-            "could be released"
-        )
+        problem = f"lists all {len(source):,} words of the embedding {source.name!r}: nothing could come out"
         raise InvalidParameter("never_release", f"{len(listed):,} words", problem)
     smaller = copy(source) if len(kept) == len(source) else keep_rows(source, kept)
     left_out = LeftOut(listed=listed, source=source, kept=kept)
     if left_out.count:
-        smaller.name = f"{source.name}-without-{f'{left_out.count}-words' if listed.words else '-and-'.join(listed.called)}"  # noqa: E501
+        without = f"{left_out.count}-words" if listed.words else "-and-".join(listed.called)
+        smaller.name = f"{source.name}-without-{without}"
     smaller.left_out = left_out
     smaller.__dict__.pop("language_rules", None)  # a copy has those of the whole vocabulary
     return smaller
@@ -63,15 +59,10 @@ def leave_out(embedding: Embedding, listed: NeverRelease) -> Embedding:
 def keep_rows(embedding: Embedding, ids: Ids) -> Embedding:
     """Return the embedding of the words with these ids alone, which rise; ⊥, subwords and the linear map stay
     as they are."""
-    smaller = Embedding(
-        [embedding.words[i] for i in ids],
-        embedding.vectors[ids],
-        unknown=embedding.unknown,
-        name=embedding.name,
-    )
-    smaller.unknown_origin = (
-        embedding.unknown_origin if embedding.unknown_origin != "mean" else f"mean of {embedding.name}"
-    )
+    words, vectors = [embedding.words[i] for i in ids], embedding.vectors[ids]
+    smaller = Embedding(words, vectors, unknown=embedding.unknown, name=embedding.name)
+    of_all = embedding.unknown_origin == "mean"
+    smaller.unknown_origin = f"mean of {embedding.name}" if of_all else embedding.unknown_origin
     smaller.subwords, smaller.linear_map = embedding.subwords, embedding.linear_map
     if embedding.protection is not None:
         # A protected word whose stand-in is taken out goes in as ⊥: it must not become exposed again.
@@ -93,10 +84,9 @@ def restrict(
     ``common_with`` has too, of these the ``first``. At least one of them has to be given.
 
     Words stay in the order of ``embedding``, and are compared exactly as they are spelled; those that it does
-    not have are passed over. ⊥ keeps its vector, even where that was the mean of all words: the words taken
-    out are unknown from now on, and the mean of the wider vocabulary stands for them better than the mean of
-    what is left. A word that was unknown before is treated just as before. (Any public vector keeps the
-    guarantee; it is part of the fingerprint.)
+    not have are passed over. ⊥ keeps its vector, even where that was the mean of all words: the mean of the
+    wider vocabulary stands for unknown words better than the mean of what is left. (Any public vector keeps
+    the guarantee; it is part of the fingerprint.)
 
     :raises InvalidParameter: if nothing is asked for, or ``first`` is not a whole number above 0.
     :raises MalformedEmbedding: if no word is left.
@@ -132,8 +122,7 @@ def map_embedding(embedding: Embedding, linear_map: LinearMap, *, name: str | No
     )
     mapped.unknown_origin = f"{embedding.unknown_origin}, mapped"
     if embedding.subwords is not None:
-        # The vector of an unknown word is a mean of these rows, and a map of the mean is the mean of the
-        # maps.
+        # The vector of an unknown word is a mean of these rows, whose map is the mean of their maps.
         parts = embedding.subwords
         mapped.subwords = Subwords(linear_map.apply(parts.table), minn=parts.minn, maxn=parts.maxn)
     mapped.linear_map = linear_map
@@ -147,17 +136,12 @@ def check_mappable(embedding: Embedding) -> None:
         if it is mapped already: a space says what one map kept, and what two kept is said by neither.
     """
     if embedding.linear_map is not None:
-        origin = embedding.linear_map.origin
-        problem = (
-            f"is {origin.kind} already; map the embedding that it was made from, {origin.source}, in one step"
-        )
+        kind, source = embedding.linear_map.origin.kind, embedding.linear_map.origin.source
+        problem = f"is {kind} already; map the embedding that it was made from, {source}, in one step"
         raise InvalidParameter("embedding", embedding.name, problem)
     if embedding.protection is not None:
-        problem = (
-            "is protected; map the embedding that it was made from, and protect the result: other "
-            "words are exposed there"
-        )
-        raise InvalidParameter("embedding", embedding.name, problem)
+        advice = "map the embedding that it was made from, and protect the result: other words are exposed"
+        raise InvalidParameter("embedding", embedding.name, f"is protected; {advice}")
 
 
 def is_mapped_from(embedding: Embedding, source: Embedding) -> bool:
@@ -169,5 +153,5 @@ def is_mapped_from(embedding: Embedding, source: Embedding) -> bool:
     ids = source.ids(embedding.words)
     if (ids == source.unknown_id).any():
         return False
-    expected, unknown = linear_map.apply(source.vectors[ids]), linear_map.apply(source.unknown[np.newaxis])[0]
-    return np.array_equal(expected, embedding.vectors) and np.array_equal(unknown, embedding.unknown)
+    mapped = linear_map.apply(source.rows(np.append(ids, source.unknown_id)))
+    return np.array_equal(mapped[:-1], embedding.vectors) and np.array_equal(mapped[-1], embedding.unknown)

@@ -47,15 +47,11 @@ class Kinds:
 
     def in_words(self) -> str:
         """Return what they are, to go on with after "kinds are"."""
-        where = (
-            "mapped vectors, since those that these were made from are not on this machine"
-            if self.mapped
-            else "public vectors"
-        )
-        return (
-            f"{self.count} clusters of the {where}; {int((self.of[:-1] < 0).sum()):,} frequent words "
-            "stand apart"
-        )
+        where = "public vectors"
+        if self.mapped:
+            where = "mapped vectors, since those that these were made from are not on this machine"
+        apart = int((self.of[:-1] < 0).sum())
+        return f"{self.count} clusters of the {where}; {apart:,} frequent words stand apart"
 
     def with_list(self, ids: Ids) -> Kinds:
         """Return these kinds, but that the given words are a kind of their own: the last one."""
@@ -78,13 +74,9 @@ def make_kinds(
     words, since public embeddings list frequent words first. A small vocabulary has fewer of both: a tenth of
     its words stand apart, and a cluster has ten words or more on average. The vectors of a mapped embedding
     are those before the map, if the embedding that has them is on this machine.
-
-    :raises InvalidParameter: if a number is not allowed.
     """
-    clusters, most = (
-        validated_count(clusters, "clusters"),
-        validated_count(most_frequent, "most_frequent", at_least=0),
-    )
+    clusters = validated_count(clusters, "clusters")
+    most = validated_count(most_frequent, "most_frequent", at_least=0)
     ranked = np.arange(len(embedding))
     if counts is not None:
         ranked = np.argsort(-counts[: len(embedding)], kind="stable")
@@ -128,9 +120,8 @@ def _cluster(vectors: Vectors, count: int, random: np.random.Generator) -> Ids:
         sums = np.zeros_like(centres)
         np.add.at(sums, nearest, vectors)
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        moved = np.where(
-            lengths > 0.0, sums / np.maximum(lengths, 1e-12), centres
-        )  # an empty cluster stays where it is
+        # An empty cluster stays where it is.
+        moved = np.where(lengths > 0.0, sums / np.maximum(lengths, 1e-12), centres)
         if np.array_equal(moved, centres):
             break
         centres = moved
@@ -143,9 +134,8 @@ def _begin(vectors: Vectors, count: int, random: np.random.Generator) -> Vectors
     chosen = [int(random.integers(len(vectors)))]
     apart = np.full(len(vectors), np.inf)
     while len(chosen) < count:
-        apart = np.minimum(
-            apart, np.maximum(2.0 - 2.0 * (vectors @ vectors[chosen[-1]]).astype(np.float64), 0.0)
-        )
+        squares = 2.0 - 2.0 * (vectors @ vectors[chosen[-1]]).astype(np.float64)
+        apart = np.minimum(apart, np.maximum(squares, 0.0))
         total = float(apart.sum())
         chances = apart / total if total > 0.0 else None  # all words lie where one of the chosen lies
         chosen.append(int(random.choice(len(vectors), p=chances)))

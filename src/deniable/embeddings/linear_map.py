@@ -188,9 +188,8 @@ class LinearMap:
         :raises InvalidParameter: if the rows have another dimension than the map is for.
         """
         if vectors.ndim != 2 or vectors.shape[1] != self.axes.shape[1]:
-            raise InvalidParameter(
-                "vectors", vectors.shape, f"must be a table of vectors of {self.axes.shape[1]} coordinates"
-            )
+            problem = f"must be a table of vectors of {self.axes.shape[1]} coordinates"
+            raise InvalidParameter("vectors", vectors.shape, problem)
         matrix, mapped = self.matrix, np.empty((len(vectors), len(self.axes)), dtype=np.float32)
         for start in range(0, len(vectors), _ROWS_AT_ONCE):
             columns = np.ascontiguousarray(vectors[start : start + _ROWS_AT_ONCE].T, dtype=np.float64)
@@ -243,9 +242,8 @@ class LinearMap:
         linear_map = cls(axes=axes, scales=np.array(stated.scales), origin=stated.origin)
         for file, said in ((MAP, stated.digest), ("meta.json", digest)):
             if linear_map.digest != said:
-                raise damaged(
-                    folder / file, f"the map has the digest {linear_map.digest}, and {file} says {said}"
-                )
+                problem = f"the map has the digest {linear_map.digest}, and {file} says {said}"
+                raise damaged(folder / file, problem)
         return linear_map
 
 

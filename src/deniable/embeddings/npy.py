@@ -37,9 +37,8 @@ def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     reader = np.lib.format.read_array_header_1_0 if start[6] == 1 else np.lib.format.read_array_header_2_0
     try:
         shape, columns_first, dtype = reader(copy)
-    except (
-        Exception
-    ) as error:  # NumPy states no errors: the header is Python source, and a damaged one may fail in any way
+    # NumPy states no errors: the header is Python source, and a damaged one may fail in any way.
+    except Exception as error:
         raise ValueError("its header cannot be read") from error
     if not all(type(length) is int and 0 <= length < 1 << 60 for length in shape):
         raise ValueError(f"its header states an impossible shape, {str(shape)[:60]}")
@@ -77,18 +76,14 @@ def map_for_writing(path: Path, dtype: str, shape: tuple[int, ...]) -> np.memmap
 def _check_header(file: IO[bytes], dtype: str, shape: tuple[int | None, ...]) -> tuple[int, ...]:
     """Return the shape of the array in a file, whose numbers come next; see ``open_array``."""
     found, columns_first, kind = read_header(file)
-    wanted = tuple(there if asked is None else asked for asked, there in zip(shape, found, strict=False))
-    if (
-        kind != np.dtype(dtype)
-        or len(found) != len(shape)
-        or found != wanted
-        or (columns_first and len(shape) > 1)
-    ):
+    fits = len(found) == len(shape) and all(
+        asked in (None, there) for asked, there in zip(shape, found, strict=True)
+    )
+    if kind != np.dtype(dtype) or not fits or (columns_first and len(shape) > 1):
         order = ", columns first," if columns_first else ""
-        asked_for = "(" + ", ".join("any" if asked is None else str(asked) for asked in shape) + ")"
-        raise ValueError(
-            f"it must be {np.dtype(dtype)} of shape {asked_for}, not {kind}{order} of shape {found}"
-        )
+        asked_for = ", ".join("any" if asked is None else str(asked) for asked in shape)
+        problem = f"it must be {np.dtype(dtype)} of shape ({asked_for})"
+        raise ValueError(f"{problem}, not {kind}{order} of shape {found}")
     there, belong = os.fstat(file.fileno()).st_size - file.tell(), math.prod(found) * kind.itemsize
     if there != belong:
         raise ValueError(f"it has {there:,} bytes of numbers where {belong:,} belong")

@@ -36,8 +36,8 @@ _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``provenance.json`` states about the default: the public file that it was made from, size,
-    fingerprint, what was left out and why."""
+    """What ``provenance.json`` states about a built-in embedding: the public file that it was made from,
+    size, fingerprint, what was left out and why."""
 
     name: str
     title: str
@@ -107,11 +107,7 @@ def find_by_fingerprint(fingerprint: str, *, first: str = DEFAULT) -> str | None
 
 
 def installed_folder(name: str) -> Path:
-    """Return the folder of an installed embedding.
-
-    :raises EmbeddingNotFound: if nothing is installed under that name.
-    :raises InvalidParameter: if the name is not allowed.
-    """
+    """Return the folder of an installed embedding, which must be there."""
     folder = store_folder() / validated_name(name)
     if not folder.is_dir():
         raise EmbeddingNotFound(name, known_names())
@@ -131,10 +127,7 @@ def free_place(name: str) -> Path:
 
 
 def validated_name(name: str) -> str:
-    """Return ``name`` if an embedding may be stored under it.
-
-    :raises InvalidParameter: otherwise.
-    """
+    """Return ``name`` if an embedding may be stored under it."""
     if not _NAME.fullmatch(name):
         problem = "must be 1 to 100 letters (a-z, A-Z), digits and . _ - and not start with a dot"
         raise InvalidParameter("name", name, problem)
@@ -145,10 +138,7 @@ def validated_name(name: str) -> str:
 
 
 def space_of(purpose: str, embedding: str | Path = DEFAULT) -> str:
-    """Return the name of the built-in space of a purpose; ``embedding`` is what else was asked for.
-
-    :raises InvalidParameter: if there is none, or another embedding was asked for.
-    """
+    """Return the name of the built-in space of a purpose; ``embedding`` is what else was asked for."""
     if purpose not in PURPOSES:
         problem = f"must be one of {', '.join(PURPOSES)}; make others with `deniable embeddings shape`"
         raise InvalidParameter("purpose", purpose, problem)

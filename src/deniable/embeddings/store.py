@@ -60,15 +60,12 @@ class EmbeddingFacts:
     """What is known about an embedding without opening it; None stands for what is not known.
 
     A damaged one has a ``problem`` and nothing but its name, size (bytes on disk) and folder. Built-in ones
-    have neither size nor folder. ``unknown`` tells where the vector of ⊥ comes from, ``repeated`` counts
-    repeated words that were left out, ``verified`` is True where the fingerprint was just computed again.
-    ``unprintable`` counts the words that were left out because they hold spaces or control characters, where
-    there were any, and ``unprintable_words`` are the first of them, escaped. ``cutting`` says how text is cut
-    into words for it beyond the plain rules, and how many of its words no text means, where there is anything
-    to say. ``linear_map`` tells how the vectors were made from those of another embedding, with the digest
-    and the scales of the map; ``map_verified`` whether they were just computed again from those, which must
-    be on this machine. Of one that was just restricted, ``absent_from_keep`` and ``absent_from_exclude``
-    count the words named that the first embedding does not have.
+    have neither size nor folder. Most fields are those of ``meta.json`` (``stored.Meta``). ``linear_map``
+    tells how the vectors were made from those of another embedding, with the digest and the scales of the
+    map. ``verified`` is True where the fingerprint was just computed again; ``map_verified`` says whether the
+    vectors were too, from those of the other embedding, which must be on this machine. Of an embedding that
+    was just restricted, ``absent_from_keep`` and ``absent_from_exclude`` count the words named that the first
+    embedding does not have.
     """
 
     name: str
@@ -130,16 +127,12 @@ def describe_all() -> list[EmbeddingFacts]:
 
 
 def installed() -> list[EmbeddingFacts]:
-    """Return the embeddings in the store by name, damaged ones included; the built-in ones, being no folders
-    there, are not."""
+    """Return the embeddings in the store by name, damaged ones included, built-in ones not."""
     return [info(name) for name in known_names() if name not in BUILT_IN]
 
 
 def info(name: str) -> EmbeddingFacts:
-    """Return what is known about an installed embedding without opening it.
-
-    :raises EmbeddingNotFound: if nothing is installed under that name.
-    """
+    """Return what is known about an installed embedding without opening it."""
     folder = installed_folder(name)
     size = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
     try:
@@ -192,9 +185,8 @@ def add(
     nothing behind.
 
     ``first`` takes that many words from the start of the file (most files have the frequent words first), and
-    then the rest is not looked at. ``duplicates="first"`` keeps the first of repeated words and counts the
-    others. Words that hold control characters, separators of lines or marks of direction are left out and
-    counted.
+    then the rest is not looked at. ``duplicates="first"`` keeps the first of repeated words. Words that hold
+    control characters, separators of lines or marks of direction are left out and counted.
 
     :raises EmbeddingExists: if the name is taken.
     :raises InvalidParameter: if a parameter is not allowed or there is no such file.
@@ -232,8 +224,8 @@ def add(
 
 
 def licence_of(fingerprint: str, name: str) -> str | None:
-    """Return the note on the licence of an embedding, if it is on this machine: what is made of it is under
-    the same."""
+    """Return the note on the licence of an embedding on this machine: what is made of it is under the
+    same."""
     known = find_by_fingerprint(fingerprint, first=name)
     return None if known is None else describe(known).licence
 
@@ -278,10 +270,6 @@ def install_restricted(
     of another one.
 
     :raises EmbeddingExists: if the new name is taken.
-    :raises EmbeddingNotFound: if there is no embedding of one of the other names.
-    :raises InvalidParameter: if a name is not allowed, nothing is asked for, or ``first`` is not a whole
-        number above 0.
-    :raises MalformedEmbedding: if no word is left.
     """
     free_place(new_name)
     embedding = Embedding.open(name)
@@ -308,8 +296,8 @@ def remove(name: str) -> None:
 def verify(name: str) -> str:
     """Return the fingerprint of a stored embedding, computed again from its files.
 
-    :raises MalformedEmbedding: if it is not the fingerprint that was noted when the embedding was stored, or
-        what else was noted then (words that share a vector, whether case is told) is not true of the content.
+    :raises MalformedEmbedding: if what was noted when the embedding was stored (the fingerprint, words that
+        share a vector, whether case is told) is not true of the content.
     """
     embedding = Embedding.open(name)
     place, advice = embedding.folder or name, "it was changed; remove it and add it again"
@@ -327,11 +315,7 @@ def verify(name: str) -> str:
 
 
 def _verify_map(name: str) -> bool:
-    """Return whether the vectors were computed again from those that the map is of; False if these are not on
-    this machine.
-
-    :raises MalformedEmbedding: if others come out.
-    """
+    """Compute the vectors again from those that the map is of; False if these are not on this machine."""
     embedding = Embedding.open(name)
     if embedding.linear_map is None:
         return False
@@ -340,9 +324,6 @@ def _verify_map(name: str) -> bool:
     if source is None:
         return False
     if not is_mapped_from(embedding, Embedding.open(source)):
-        problem = (
-            f"its vectors are not those of {source!r} under the map that it states; remove it and "
-            "make it again"
-        )
-        raise MalformedEmbedding(embedding.folder or name, problem)
+        problem = f"its vectors are not those of {source!r} under the map that it states"
+        raise MalformedEmbedding(embedding.folder or name, f"{problem}; remove it and make it again")
     return True

@@ -50,9 +50,9 @@ class _Version(msgspec.Struct, frozen=True):
 class Meta(msgspec.Struct, frozen=True, kw_only=True):
     """What ``meta.json`` says of a stored embedding.
 
-    ``unknown`` tells where the vector of ⊥ comes from: "own" (the file had one), "mean" (of all vectors) or
-    "given". ``repeated`` counts the repeated words that were left out when the file was added,
-    ``unprintable`` those that hold spaces or control characters; ``unprintable_words`` are the first of them.
+    ``unknown`` tells where the vector of ⊥ comes from (``Embedding.unknown_origin``). ``repeated`` counts the
+    repeated words that were left out when the file was added, ``unprintable`` those that hold spaces or
+    control characters; ``unprintable_words`` are the first of them, escaped.
     ``mapped`` says that its vectors are a linear map of others, and that files of ``linear_map`` tell which;
     ``map_digest`` is the digest of that map. ``cutting`` notes what ``describe_cutting`` said of the words.
     """
@@ -218,9 +218,8 @@ def _read_words(path: Path, expected: int) -> list[str]:
                 content += block
                 found += block.count(b"\n")
                 if block.count(b"\n") * _LONGEST_ON_AVERAGE < len(block) - _SLACK:
-                    raise MalformedEmbedding(
-                        path, f"holds words longer than those of any embedding: {_DAMAGED}"
-                    )
+                    problem = f"holds words longer than those of any embedding: {_DAMAGED}"
+                    raise MalformedEmbedding(path, problem)
             words = content.decode("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise MalformedEmbedding(path, f"cannot be read ({error}): {_DAMAGED}") from error

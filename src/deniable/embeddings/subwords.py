@@ -44,9 +44,8 @@ class Subwords:
         :raises MalformedEmbedding: if there is no table, or the lengths of the runs make no sense.
         """
         if table.ndim != 2 or 0 in table.shape or table.dtype != np.float32:
-            raise MalformedEmbedding(
-                "subwords", f"must be a table of float32 vectors, not {table.dtype} of shape {table.shape}"
-            )
+            problem = f"must be a table of float32 vectors, not {table.dtype} of shape {table.shape}"
+            raise MalformedEmbedding("subwords", problem)
         if not 1 <= minn <= maxn <= LONGEST_RUN:
             raise MalformedEmbedding("subwords", f"runs of {minn} to {maxn} characters make no sense")
         self.table = table
@@ -94,9 +93,8 @@ class Subwords:
             if buckets := ngram_buckets(word, self.minn, self.maxn, self.buckets):
                 row[:] = self.table[buckets].mean(axis=0, dtype=np.float64)
         if first_unusable(result) is not None:
-            raise MalformedEmbedding(
-                "subwords", "a vector is not finite or absurdly long; remove the embedding and add it again"
-            )
+            problem = "a vector is not finite or absurdly long; remove the embedding and add it again"
+            raise MalformedEmbedding("subwords", problem)
         return result
 
     def save(self, folder: Path) -> None:
@@ -125,6 +123,5 @@ def ngram_buckets(word: str, minn: int, maxn: int, buckets: int) -> list[int]:
 
 
 def _signed_bytes(character: str) -> list[int]:
-    # fastText hashes bytes as C's signed char widened to 32 bits, so every byte from 128 on carries 24 set
-    # bits.
+    # fastText hashes bytes as C's signed char widened to 32 bits: from 128 on, each carries 24 set bits.
     return [byte if byte < 128 else byte | 0xFFFFFF00 for byte in character.encode("utf-8", "surrogatepass")]

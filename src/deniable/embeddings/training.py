@@ -33,7 +33,6 @@ BUCKETS = 200_000
 """Rows of subword vectors. fastText's own 2,000,000 suit corpora of billions of words, and weigh 800 MB at
 100 dimensions."""
 
-
 LONGEST_DOCUMENT = 10_000
 """Words after which a document is cut in two: gensim reads no further than this."""
 
@@ -52,10 +51,7 @@ class Training:
     subwords: bool = False
 
     def __post_init__(self) -> None:
-        """Check the numbers.
-
-        :raises InvalidParameter: if one is not a whole number of at least 1.
-        """
+        """Check the numbers."""
         for name in ("dimension", "window", "min_count", "epochs", "workers"):
             validated_count(getattr(self, name), name)
         if self.first is not None:
@@ -125,24 +121,15 @@ def train_embedding(
         counts.update(words)
         pieces += 1
     documents.check()
+    # An address is a word whatever stands in it; one that holds a control character is not taken in.
+    usable = (word for word in counts if counts[word] >= training.min_count and not UNPRINTABLE.search(word))
     # Ties go by spelling, so that the choice does not hang on the order of a dictionary.
-    frequent = sorted(
-        # An address is a word whatever stands in it; one that holds a control character is not taken in.
-        (
-            word
-            for word, count in counts.items()
-            if count >= training.min_count and not UNPRINTABLE.search(word)
-        ),
-        key=lambda word: (-counts[word], word),
-    )
+    frequent = sorted(usable, key=lambda word: (-counts[word], word))
     if not frequent:
-        raise MalformedEmbedding(
-            corpus,
-            f"no word of it occurs {training.min_count:,} times; give more text or a smaller --min-count",
-        )
-    model.build_vocab_from_freq(
-        {word: counts[word] for word in frequent[: training.first]}, corpus_count=pieces
-    )
+        problem = f"no word of it occurs {training.min_count:,} times"
+        raise MalformedEmbedding(corpus, f"{problem}; give more text or a smaller --min-count")
+    kept = {word: counts[word] for word in frequent[: training.first]}
+    model.build_vocab_from_freq(kept, corpus_count=pieces)
     model.train(documents, total_examples=pieces, epochs=training.epochs)
     documents.check()
     embedding = Embedding(model.wv.index_to_key, model.wv.vectors, name=name)
@@ -154,22 +141,17 @@ def train_embedding(
 def install_trained(
     corpus: Path, name: str, training: Training, *, report: Report | None = None
 ) -> store.EmbeddingFacts:
-    """Train an embedding on a text file and install it under a name, with a note of the text and the
-    settings.
+    """Train an embedding on a text file, as ``train_embedding`` does, and install it under a name, with a
+    note of the text and the settings.
 
-    :raises EmbeddingExists: if the name is taken; like all but the last, before the training begins.
-    :raises InvalidParameter: if the name is not allowed, or there is no such file.
-    :raises MissingExtra: if gensim is not installed.
-    :raises RecordError: if the file cannot be read, is damaged, or is not UTF-8.
-    :raises MalformedEmbedding: if no word is frequent enough.
+    :raises EmbeddingExists: if the name is taken, before the training begins.
     """
     store.free_place(name)
     embedding = train_embedding(corpus, training, name=name, report=report)
     with corpus.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return store.save(
-        embedding, name, source=f"trained on {corpus.name} (sha256 {digest}); {training.describe()}"
-    )
+    source = f"trained on {corpus.name} (sha256 {digest}); {training.describe()}"
+    return store.save(embedding, name, source=source)
 
 
 def _new_model(training: Training) -> Any:
@@ -178,14 +160,6 @@ def _new_model(training: Training) -> Any:
     except ImportError as error:
         raise MissingExtra("training an embedding", "train") from error
     # min_count 1: what is too rare has been taken out of the counts already.
-    options = {
-        "vector_size": training.dimension,
-        "window": training.window,
-        "workers": training.workers,
-        "min_count": 1,
-        "sg": 1,
-        "seed": 1,
-    }
-    if training.subwords:
-        return FastText(**options, bucket=BUCKETS)
-    return Word2Vec(**options)
+    options = {"vector_size": training.dimension, "window": training.window, "workers": training.workers}
+    options |= {"min_count": 1, "sg": 1, "seed": 1}
+    return FastText(**options, bucket=BUCKETS) if training.subwords else Word2Vec(**options)
