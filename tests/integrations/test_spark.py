@@ -45,7 +45,7 @@ def private_words(text: str | None) -> int:
     return (
         0
         if text is None
-        else Privatizer(Multivariate(Embedding.open("tiny"), epsilon=1)).count([text]).longest
+        else max(Privatizer(Multivariate(Embedding.open("tiny"), epsilon=1)).count([text]).lengths)
     )
 
 

@@ -30,8 +30,7 @@ def test_the_table_of_fields_is_whole_spells_every_option_once_and_shows_no_key(
     assert list(FIELDS) == [field.name for field in dataclasses.fields(Release)]
     flags = [flag for field in FIELDS.values() for flag in field.flags]
     assert len(flags) == len(set(flags))
-    assert {field.name for field in FIELDS.values() if not field.on_card} == {"key_file", "key"}
-    assert not any(field.by_client for field in FIELDS.values() if field.keyed or not field.on_card)
+    assert not any(field.by_client for field in FIELDS.values() if field.keyed)
 
 
 def test_equal_settings_make_equal_releases_and_one_privatizer_per_process(name: str) -> None:

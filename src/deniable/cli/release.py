@@ -79,61 +79,45 @@ def release(
     from deniable.decision.flow import plan_file, release_file
     from deniable.errors import printable
     from deniable.progress import Progress
-    from deniable.records.formats.layout import Roles
-    from deniable.release.release import Release
 
     output = output or Path(f"{file}-release")
-
-    lists = [
-        *(() if allow_names else ("names",)),
-        *(each if each == "names" else Path(each) for each in never_release or ()),
-    ]
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not no_input
-    settings: dict[str, Any] = {
+    listed = [each if each == "names" else Path(each) for each in never_release or ()]
+    if asks and not dry_run and risk is None and epsilon is None:
+        risk = _ask_risk()
+    given: dict[str, Any] = {
+        "text": text or (),
+        "drop": drop or (),
+        "keep": keep or (),
+        "keep_sheets": keep_sheet or (),
+        "drop_sheets": drop_sheet or (),
+        "labels": label or (),
+        "risk": risk,
+        "epsilon": epsilon,
+        "never_release": [*(() if allow_names else ("names",)), *listed] or None,
+        "reading": reading.reading(),
         "embedding": mechanism.space,
         "purpose": mechanism.purpose,
         "mechanism": mechanism.mechanism,
         "mechanism_options": mechanism.parse_options(),
     }
     if dry_run:
-        chosen = {"epsilon": epsilon} if epsilon is not None else {"risk": risk or "low"}
-        sheets = {"keep_sheets": keep_sheet, "drop_sheets": drop_sheet}
-        planned = plan_file(
-            file,
-            output,
-            release=Release(**chosen, never_release=lists or None, **settings),
-            roles=Roles.of(text=text, drop=drop, keep=keep, **sheets),
-            labels=label or (),
-            reading=reading.reading(),
-        )
-        print("\n".join(map(printable, planned)))
+        print("\n".join(map(printable, plan_file(file, output, **given))))
         return
-    if asks and risk is None and epsilon is None:
-        risk = _ask_risk()
     with warnings_shown():
         decision = release_file(
             file,
             output,
-            text=text or (),
-            drop=drop or (),
-            keep=keep or (),
-            keep_sheets=keep_sheet or (),
-            drop_sheets=drop_sheet or (),
-            labels=label or (),
             person=person,
             words=words or (),
             public=public,
-            risk=risk,
-            epsilon=epsilon,
-            never_release=lists or None,
             resume=resume,
             force=force,
             workers=workers,
             ask=_ask if asks else None,
             accept_changes=_confirm if asks and not accept_changes else accept_changes,
             progress=None if quiet or as_json else Progress,
-            reading=reading.reading(),
-            **settings,
+            **given,
         )
     if as_json:
         found = decision.to_dict()  # without what quotes the text: that is in the folder keep

@@ -69,7 +69,7 @@ def attack_file(
 
 
 def reading_of(path: Path, reading: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return how a file is read; where nobody says what stands between the cells of a CSV file, its header
+    """Return how a file is read; the header of a CSV file says what separates its cells, unless an option
     does."""
     how = dict(reading or {})
     layout = layout_of(path, Roles(), how)

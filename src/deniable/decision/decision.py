@@ -96,14 +96,7 @@ class Decision:
                 "mechanism": str(self.release.mechanism),
                 "embedding": str(self.release.embedding),
             },
-            "columns": {
-                "text": list(self.roles.text),
-                "drop": list(self.roles.drop),
-                "keep": list(self.roles.keep),
-                "released_as_they_are": list(self.public),
-                "drop_sheets": list(self.roles.drop_sheets),
-                "keep_sheets": list(self.roles.keep_sheets),
-            },
+            "columns": asdict(self.roles) | {"released_as_they_are": self.public},
             "proved": self.numbers.to_dict(),
             "rehearsal": self.rehearsal.to_dict(),
             "use": {label: found.to_dict() for label, found in self.use.items()},
@@ -115,21 +108,22 @@ class Decision:
 
 
 def judge(rehearsal: Rehearsal, *, limit: float, use: dict[str, Findings]) -> Verdict:
-    """Return the verdict; ``limit`` is the share of words that a reader may name, and ``use`` what the text
-    is good for, by label column."""
+    """Return the verdict; ``limit`` is the share of words that a reader may name, ``use`` is by label
+    column."""
     forbidden: list[str] = []
     amendments: list[str] = []
     changes: list[str] = []
-    if rehearsal.bound is not None and rehearsal.bound.high > limit:
+    bound, link, smaller = rehearsal.bound, rehearsal.linked, "Choose a smaller --risk or --epsilon."
+    if bound is not None and bound.high > limit:
         amendments.append(
             "At the word frequencies of this file a reader of single words may name up to "
-            f"{percent_up(rehearsal.bound.high)}, above the limit of {percent(limit)}. Guessing the "
-            f"most frequent word, without any release, names {percent(rehearsal.bound.blind)}."
+            f"{percent_up(bound.high)}, above the limit of {percent(limit)}. Guessing the most frequent "
+            f"word, without any release, names {percent(bound.blind)}."
         )
         changes.append(
             "No setting can go below what guessing names: accept this bound by name, with a higher --risk."
-            if rehearsal.bound.blind >= limit
-            else "Choose a smaller --risk or --epsilon."
+            if bound.blind >= limit
+            else smaller
         )
     conclusive = [each for each in rehearsal.on_words if not each.share.says_little]
     worse = [each for each in conclusive if each.share.low > max(limit, each.blind)]
@@ -139,15 +133,13 @@ def judge(rehearsal: Rehearsal, *, limit: float, use: dict[str, Findings]) -> Ve
             f"An attack ({worst.reader}) names {percent(worst.share.value)} of the words, above the limit of "
             f"{percent(limit)}; guessing names {percent(worst.blind)}."
         )
-        changes.append("Choose a smaller --risk or --epsilon.")
-    elif not conclusive and (
-        rehearsal.bound is None or rehearsal.bound.low > max(limit, rehearsal.bound.blind)
-    ):
+        changes.append(smaller)
+    elif not conclusive and (bound is None or bound.low > max(limit, bound.blind)):
         forbidden.append(
             "Too few texts could be attacked, and no bound is within the limit: nothing speaks for a release."
         )
-        changes.append("Choose a smaller --risk or --epsilon.")
-    if (link := rehearsal.linked) is not None and link.first > max(limit, 2.0 * link.blind):
+        changes.append(smaller)
+    if link is not None and link.first > max(limit, 2.0 * link.blind):
         amendments.append(
             f"A reader who holds the original texts finds the right one of {link.candidates:,} in "
             f"{percent(link.first)} of cases; guessing finds {percent(link.blind)}."
@@ -157,15 +149,15 @@ def judge(rehearsal: Rehearsal, *, limit: float, use: dict[str, Findings]) -> Ve
         share = listed.unchanged
         if listed.held_back or share is None or share.value <= max(limit, MOST_UNCHANGED / 2):
             continue
-        says = (
+        (forbidden if share.low > MOST_UNCHANGED else amendments).append(
             f"Words of the list {listed.name!r} come out unchanged in {percent(share.value)} of "
             f"{share.tries:,} places."
         )
-        (forbidden if share.low > MOST_UNCHANGED else amendments).append(says)
         changes.append(f"Hold the words of {listed.name!r} back: --never-release.")
-    if exposed := rehearsal.exposed:
+    if rehearsal.exposed:
         amendments.append(
-            f"{len(exposed):,} words of this file come out unchanged in most places; the page lists them."
+            f"{len(rehearsal.exposed):,} words of this file come out unchanged in most places; the page "
+            "lists them."
         )
         changes.append(
             "If such words must not be recognised, choose a smaller --risk, or hold back a whole list (all "
@@ -199,24 +191,21 @@ def _is_useful(found: Findings) -> bool:
 
 
 def _headline(answer: Answer, rehearsal: Rehearsal, use: dict[str, Findings]) -> str:
-    start = {
-        "release": "This may be handed over.",
-        "release with changes": "This may be handed over once the points below are settled.",
-        "do not release": "Do not release this.",
-    }[answer]
-    said = [start]
-    best = rehearsal.best_attack
+    said = [
+        {
+            "release": "This may be handed over.",
+            "release with changes": "This may be handed over once the points below are settled.",
+            "do not release": "Do not release this.",
+        }[answer]
+    ]
     if rehearsal.bound is not None:
         said.append(
             f"A reader of single words names at most {percent_up(rehearsal.bound.high)} of the words of this "
             f"file, with any method; guessing names {percent(rehearsal.bound.blind)}."
         )
-    if best is not None:
-        said.append(
-            "Too few words were attacked to say more."
-            if best.share.says_little
-            else f"The best attack measured names {percent(best.share.value)}."
-        )
+    if (best := rehearsal.best_attack) is not None:
+        measured = f"The best attack measured names {percent(best.share.value)}."
+        said.append("Too few words were attacked to say more." if best.share.says_little else measured)
     for label, found in use.items():
         if found.learns:
             clean, released, guessing = accuracy(found)

@@ -19,7 +19,7 @@ from deniable.version import __version__
 def deployment_record(
     private: Privatizer, numbers: ProvedNumbers, roles: Roles, public: tuple[str, ...], *, date: str
 ) -> dict[str, Any]:
-    """Return the record; ``public`` are columns that are released as they are though nobody named them."""
+    """Return the record; ``public`` are columns that are released unchanged though nobody named them."""
     mechanism, embedding = private.mechanism, private.mechanism.embedding
     kept = ", ".join((*roles.keep, *public, *(f"sheet {name}" for name in roles.keep_sheets)))
     loss: dict[str, Any] = {

@@ -14,7 +14,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -105,15 +105,7 @@ def release_file(
         raise RecordError(path, "is a pipe, which cannot be looked at first: give a file")
     _check_folder(folder, may_exist=resume or force)
     before, how = _state_of(path), reading_of(path, reading)
-    for name, default in (("record_epsilon", None), ("unknown", "perturb"), ("consistent", False)):
-        if settings.get(name, default) != default:
-            raise InvalidParameter(name, settings[name], "cannot be rehearsed: use `deniable privatize`")
-    chosen = {"epsilon": epsilon} if epsilon is not None else {"risk": "low" if risk is None else risk}
-    if epsilon is not None and risk is not None:
-        raise InvalidParameter("risk", risk, "gives epsilon: give one of the two")
-    release = Release(**chosen, never_release=never_release, **settings)
-    if not isinstance(release.mechanism, str):
-        raise InvalidParameter("mechanism", "your own", "must be one of `deniable mechanisms` here")
+    release = _release_of(risk=risk, epsilon=epsilon, never_release=never_release, **settings)
     check = _look(path, how, release, progress)
     roles = Roles.of(text=text, drop=drop, keep=keep, keep_sheets=keep_sheets, drop_sheets=drop_sheets)
     if ask is not None:
@@ -127,7 +119,7 @@ def release_file(
         _, warned = open_decided(private, opened, layout)  # refuses what a release would, before long work
     texts, people = private_texts(path, layout, person, how)
     held_back = NeverRelease.of(release.never_release)
-    mechanism = ChosenMechanism(name=release.mechanism, options=dict(release.mechanism_options or ()))
+    mechanism = ChosenMechanism(name=str(release.mechanism), options=dict(release.mechanism_options or ()))
     with _shown(progress, "rehearsing attacks", "steps") as report:
         rehearsal = rehearse(
             replace(release, key_file=None).make(),  # never the noise of what is handed over
@@ -203,13 +195,14 @@ def plan_file(
     source: Path | str,
     output: Path | str,
     *,
-    release: Release,
-    roles: Roles,
     labels: Sequence[str] = (),
     reading: Mapping[str, Any] | None = None,
+    **given: Any,
 ) -> list[str]:
-    """Return what a release would do: with each column and sheet, and then. Nothing is released."""
+    """Return what ``release_file`` would do with each column and sheet, and then; nothing is released."""
     path, how = Path(source), reading_of(Path(source), reading)
+    roles = Roles.of(**{each.name: given.pop(each.name, ()) for each in fields(Roles)})
+    release = _release_of(**given)
     check = check_file(path, layout_of(path, Roles(), how), release.open_embedding())
     missing = {(each.name, each.is_sheet): each for each in undecided(check, roles)}
     lines = []
@@ -240,6 +233,24 @@ def plan_file(
     ]
 
 
+def _release_of(*, risk: str | float | None = None, epsilon: float | None = None, **settings: Any) -> Release:
+    """Return the release with these settings, at low risk by default.
+
+    :raises InvalidParameter: if a setting is not allowed, or cannot be rehearsed.
+    """
+    for name, default in (("record_epsilon", None), ("unknown", "perturb"), ("consistent", False)):
+        if settings.get(name, default) != default:
+            raise InvalidParameter(name, settings[name], "cannot be rehearsed: use `deniable privatize`")
+    if epsilon is not None and risk is not None:
+        raise InvalidParameter("risk", risk, "gives epsilon: give one of the two")
+    if epsilon is None and risk is None:
+        risk = "low"
+    release = Release(risk=risk, epsilon=epsilon, **settings)
+    if not isinstance(release.mechanism, str):
+        raise InvalidParameter("mechanism", "your own", "must be one of `deniable mechanisms` here")
+    return release
+
+
 def _look(path: Path, how: dict[str, Any], release: Release, progress: type[Progress] | None) -> FileCheck:
     with _shown(progress, "looking at the file", "bytes") as report:
         return check_file(path, layout_of(path, Roles(), how), release.open_embedding(), report=report)
@@ -247,10 +258,7 @@ def _look(path: Path, how: dict[str, Any], release: Release, progress: type[Prog
 
 def _labels(check: FileCheck, roles: Roles, given: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the columns whose use is measured, the given ones or the first that look like classes, and those
-    that are left because each takes a minute.
-
-    :raises InvalidParameter: if a given one is not there.
-    """
+    that are left because each takes a minute."""
     names = [column.path for column in check.columns if isinstance(column.path, str)]
     for name in given:
         if name not in names:

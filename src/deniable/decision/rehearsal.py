@@ -52,10 +52,8 @@ _ALONE, _CONTEXT, _KINDS = "word by word", "in context", "kinds of words, word b
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """How often one reader was right, with its 95 % interval, and how often a guess without the release is.
-
-    An interval that says nothing is reported as too few words.
-    """
+    """How often one reader was right, with its 95 % interval, and how often a guess without the release
+    is."""
 
     reader: str
     share: Share
@@ -68,8 +66,8 @@ class Attack:
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """The words of one list (names, numbers, the user's own) in this text: how often one came out unchanged,
-    and how often a reader named it."""
+    """The words of one list in this text: how often one came out unchanged, and how often a reader named
+    it."""
 
     name: str
     places: int
@@ -219,9 +217,11 @@ def _inputs(counts: Floats, embedding: Embedding) -> Ids:
 def _attack_words(
     channel: Channel, counts: Floats, original: Texts, released: Texts, public: Path | None
 ) -> tuple[tuple[Attack, ...], Flags]:
-    """Return how often readers name words, alone and in context, and kinds of words; and at which places any
-    of them named the word. Without public text a reader of whole texts learns which words follow one another
-    from its own guesses word by word."""
+    """Return how often readers name words, alone and in context, and kinds of words; and where any of them
+    did.
+
+    Without public text a reader of whole texts learns which words follow one another from its own guesses.
+    """
     embedding, texts = channel.embedding, released.split(released.ids)
     kinds = make_kinds(embedding, counts=counts)
     named = Named.by_ids(original, kinds, counts=counts)

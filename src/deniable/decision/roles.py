@@ -28,8 +28,7 @@ METADATA = "the file's own metadata"
 
 @dataclass(frozen=True, kw_only=True)
 class Undecided:
-    """A column or a sheet that somebody must decide about: what it looks like, and the role that suits most
-    of that kind."""
+    """A column or a sheet that somebody must decide about, and the role that suits most of its kind."""
 
     name: str
     looks_like: str
@@ -85,10 +84,7 @@ def role_of(column: str, roles: Roles) -> Role | None:
 
 
 def decide(roles: Roles, answers: Sequence[tuple[Undecided, Role]]) -> Roles:
-    """Return the roles with those of more columns and sheets.
-
-    :raises InvalidParameter: if a column has two.
-    """
+    """Return the roles with those of more columns and sheets."""
 
     def more(role: Role, *, sheets: bool = False) -> tuple[str, ...]:
         return tuple(each.name for each, given in answers if given == role and each.is_sheet == sheets)

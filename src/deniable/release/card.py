@@ -3,7 +3,7 @@
 A card says how text was released: the mechanism with its options, ε, the embedding, the policies, the
 columns. Nothing in it is counted from the text, and nothing comes from a key, so it is the same for any text
 that is released in this way and may be handed over with it. The receipt counts, and may not. A list of words
-that a release was given (``keep_words``, the sensitive words of SanText+) stands on the card, as far as the
+that a release was given (``keep_words``, the sensitive words of SanText+) is on the card, as far as the
 vocabulary holds it: without it nobody could decode.
 """
 
@@ -49,9 +49,6 @@ _DIGEST = re.compile("[0-9a-f]{32}")
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A part of the file of a card, with the types it must have: a card may come from anybody, and may be
-    hand-edited."""
-
     def __post_init__(self) -> None:
         for name in {"fingerprint", "source_fingerprint", "digest"}.intersection(self.__struct_fields__):
             if not _DIGEST.fullmatch(digest := getattr(self, name)):
@@ -72,8 +69,7 @@ class NamedMechanism(_Part, frozen=True, kw_only=True):
 
 
 class NamedMap(_Part, frozen=True, kw_only=True):
-    """That its vectors are a public map of those of another embedding, and what the space was made for: what
-    survives by design."""
+    """A public map of the vectors of another embedding, and what the space was made for."""
 
     kind: Literal["reduced", "shaped"]
     source_fingerprint: str
@@ -92,8 +88,7 @@ class NamedNeverRelease(_Part, frozen=True, kw_only=True):
     """Which words were taken out of the vocabulary: those of built-in ``lists``, and ``words`` of it beside
     them.
 
-    ``source_fingerprint`` tells the embedding that they were taken out of, and ``digest`` the whole list,
-    with words that are not in it.
+    ``source_fingerprint`` is of the embedding that they were taken out of, and ``digest`` of the whole list.
     """
 
     lists: tuple[NamedList, ...]
@@ -103,7 +98,7 @@ class NamedNeverRelease(_Part, frozen=True, kw_only=True):
 
 
 class NamedEmbedding(_Part, frozen=True, kw_only=True, omit_defaults=True):
-    """Which embedding it was: its name where it was released, and what tells its content."""
+    """Which embedding it was: its name where it was released, and its fingerprint."""
 
     name: str
     fingerprint: str
@@ -247,14 +242,14 @@ class Card(
 
     def lists(self, column: str) -> bool:
         """Return whether text of this column may have been released with this card; one without columns says
-        nothing of them."""
+        nothing."""
         return not self.columns or _writable(column) in self.columns
 
     def epsilon_of_a_word(self, drawn: int) -> float:
         """Return the ε of every word of a record in which this many words were drawn.
 
-        These are all released words but ``[redacted]`` and those of ``keep_words``. A word on that list may
-        have been kept or drawn, so that with a list and a budget per record the number is known within bounds
+        These are all released words except ``[redacted]`` and those of ``keep_words``. A word on that list
+        may have been kept or drawn, so with a list and a budget per record the number is known within bounds
         only.
         """
         return (
@@ -356,17 +351,13 @@ class Card(
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
     def write(self, path: Path) -> None:
-        """Write the card, whole or not at all, with the permissions that new files have: it is to be handed
-        over.
-
-        :raises OSError: if it cannot be written.
-        """
+        """Write the card, whole or not at all, with the permissions of a new file: it is to be handed
+        over."""
         with whole_file(path) as file:
             file.write(self.to_json().encode())
 
     def open_embedding(self, name_or_path: str | Path | None = None) -> Embedding:
-        """Return the embedding that was released with: any one here that has the fingerprint, or the one that
-        is named.
+        """Return the embedding of the release: the one that is named, or any here with its fingerprint.
 
         :raises EmbeddingNotFound: if what is named is not here.
         :raises MalformedCard: if none here is the one that the text was released with.
@@ -394,8 +385,8 @@ class Card(
         return self.cut_as_released(embedding)
 
     def cut_as_released(self, embedding: Embedding) -> Embedding:
-        """Return the embedding as one that cuts text by the rules of this release; the one that is given is
-        left as it is.
+        """Return the embedding as one that cuts text by the rules of this release; the given one is not
+        changed.
 
         :raises MalformedCard: if its words ask for other rules.
         """
@@ -431,8 +422,7 @@ class Card(
         )
 
     def without_words(self, embedding: Embedding) -> Embedding:
-        """Return the embedding without the words that this release left out; itself if it is without them
-        already.
+        """Return the embedding without the words that this release left out.
 
         :raises MalformedCard: if a built-in list is another one here, or no word would be left.
         """
@@ -457,8 +447,7 @@ class Card(
     def make_mechanism(self, embedding: Embedding) -> Mechanism:
         """Return the mechanism that the text was released with.
 
-        :raises MalformedCard: if the card does not name one, or what it says makes no mechanism or another
-            one here.
+        :raises MalformedCard: if the card names none, or it would be another one here.
         """
         if self.mechanism is None:
             raise MalformedCard(
@@ -484,8 +473,7 @@ class Card(
 def read_card(path: Path) -> Card:
     """Return the card in a file.
 
-    :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something
-        that cannot be.
+    :raises MalformedCard: if it cannot be read or used here.
     """
     content = read_plain_file(path, longest=LONGEST, what="card", error=MalformedCard)
     return parse_card(content, str(path))
@@ -498,8 +486,7 @@ GivenCard = Card | str | Path | Mapping[str, Any]
 def card_from(card: GivenCard | None) -> Card:
     """Return the card that was given: itself, by the path of its file, or as the data of its JSON.
 
-    :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something
-        that cannot be.
+    :raises MalformedCard: if it cannot be read or used here.
     :raises InvalidParameter: if it is none of these, or none was given.
     """
     if isinstance(card, Card):
@@ -519,7 +506,7 @@ def card_from(card: GivenCard | None) -> Card:
 def parse_card(content: bytes, source: str) -> Card:
     """Return the card that this JSON is; ``source`` is where it comes from, for messages.
 
-    :raises MalformedCard: if it is no card, was written by a later version, or says something that cannot be.
+    :raises MalformedCard: if it is no card, was written by a later version, or contradicts itself.
     """
     try:
         written = msgspec.json.decode(content, type=_Format).card
@@ -539,10 +526,6 @@ def parse_card(content: bytes, source: str) -> Card:
 
 
 def _check_not_edited(card: Card) -> None:
-    """Check that what a card says twice agrees.
-
-    :raises MalformedCard: if not.
-    """
     named, advice = card.mechanism, "it was edited, so ask for the card of the release"
     if named is not None and card.kind != (kind := entry_of(named.name).kind):
         problem = f"its mechanism is {named.name}, whose kind is {kind}, and its kind says {card.kind[:50]!r}"
@@ -581,6 +564,5 @@ def _named_words(embedding: Embedding) -> NamedNeverRelease | None:
 
 
 def _writable(name: str) -> str:
-    """Return a name that can be written as UTF-8: half a character, as a broken name may hold, is written
-    out."""
+    """Write out half a character, as a broken name may hold, which UTF-8 cannot."""
     return name.encode("utf-8", "backslashreplace").decode()

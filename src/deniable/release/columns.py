@@ -11,9 +11,9 @@ from deniable.errors import InvalidParameter
 
 
 def as_text_column(column: Any) -> pa.ChunkedArray:
-    """Return anything that speaks the Arrow interface as a column of text.
+    """Return anything that has the Arrow interface as a column of text.
 
-    :raises InvalidParameter: if it does not, or does not hold text.
+    :raises InvalidParameter: if it has not, or does not hold text.
     """
     if isinstance(column, pa.ChunkedArray):
         chunked = column

@@ -72,8 +72,7 @@ class Conversations:
         return self._digest([b"stand-ins", name], size=32)
 
     def ids(self, messages: Sequence[Sequence[str]], *, name: str = "") -> list[list[str]]:
-        """Return record ids for the messages of a history, each of them in pieces between its identifiers:
-        one id for each piece."""
+        """Return a record id for each piece of each message of a history, between its identifiers."""
         if self._keyed.consistent:  # ids name users
             who = self._digest([b"user", name], size=16).hex()
             return [[who] * len(pieces) for pieces in messages]

@@ -1,22 +1,13 @@
-"""What a field of a ``Release`` is, as one table: the command line, scikit-learn, Spark and the service are
-generated from it.
+"""The fields of a ``Release`` as one table: the command line, scikit-learn and Spark are generated from it.
 
 ``Release`` declares the name, type and default of a field; this table adds its help, its option of the
-command line, and who may see or set it. What each entry point takes from it:
+command line, and who may set it.
 
 >>> from deniable.release.fields import FIELDS
->>> [field.name for field in FIELDS.values() if field.by_client]  # the body of a request
-['unknown', 'punctuation', 'case', 'keep_words', 'epsilon', 'risk', 'record_epsilon', 'embedding', \
-'purpose', 'mechanism', 'never_release']
->>> unknown = FIELDS["unknown"]
->>> unknown.flags, unknown.metavar, unknown.default  # an option of the command line
+>>> FIELDS["unknown"].flags, FIELDS["unknown"].metavar, FIELDS["unknown"].default
 (('--unknown',), 'perturb|subwords|redact|drop|error', 'perturb')
->>> unknown.values  # what a closed choice allows
-('perturb', 'subwords', 'redact', 'drop', 'error')
->>> [field.name for field in FIELDS.values() if not field.flags]  # no option of the command line
+>>> [field.name for field in FIELDS.values() if not field.flags]
 ['fingerprint', 'consistent', 'key']
->>> {field.name: field.default for field in FIELDS.values() if not field.keyed}["embedding"]  # scikit-learn
-'default'
 """
 
 from __future__ import annotations
@@ -36,9 +27,8 @@ _DEFAULTS = {each.name: each.default for each in dataclasses.fields(Release)}
 class Field:
     """A field of a release.
 
-    ``flags`` are its option of the command line, empty if it has none, and ``metavar`` how help shows its
-    value. ``on_card`` fields are public and written on the card. ``by_client`` fields may be part of a
-    request to the service. ``keyed`` fields mean something only where every text has an id.
+    ``flags`` are its option of the command line, and ``metavar`` how help shows its value. ``by_client``
+    fields may be part of a request to the service. ``keyed`` fields need an id for every text.
     """
 
     name: str
@@ -46,12 +36,10 @@ class Field:
     flags: tuple[str, ...] = ()
     metavar: str | None = None
     _: KW_ONLY
-    on_card: bool = True
     by_client: bool = False
     keyed: bool = False
 
     def __post_init__(self) -> None:
-        """Let help show the values of a closed choice."""
         object.__setattr__(self, "metavar", self.metavar or "|".join(self.values) or None)
 
     @property
@@ -109,9 +97,9 @@ _FIELDS = (
     Field("mechanism", _MECHANISM, ("--mechanism", "-m"), "NAME", by_client=True),
     Field("mechanism_options", _OPTION, ("--mechanism-option", "-O"), "NAME=VALUE"),
     Field("never_release", _NEVER_RELEASE, ("--never-release",), "names|FILE", by_client=True),
-    Field("key_file", _KEY_FILE, ("--key-file",), on_card=False, keyed=True),
+    Field("key_file", _KEY_FILE, ("--key-file",), keyed=True),
     Field("consistent", "Draw a word of a user once, wherever the user wrote it.", keyed=True),
-    Field("key", "The key that is meant, by its public name.", on_card=False, keyed=True),
+    Field("key", "The key that is meant, by its public name.", keyed=True),
 )
 
 FIELDS: Mapping[str, Field] = {each.name: each for each in _FIELDS}

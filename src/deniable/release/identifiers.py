@@ -101,8 +101,8 @@ Finder = Callable[[str], Iterable[Span]]
 
 
 def find_by_shape(text: str) -> Iterator[Span]:
-    """Yield e-mail, web and street addresses, numbers of six digits or more, and capitalised words of the
-    built-in list of names with the capitalised words right after them."""
+    """Yield e-mail, web and street addresses, numbers of six digits or more, and listed names with the
+    capitalised words right after them."""
     for found in _ANY.finditer(text):
         yield Span(*found.span(), str(found.lastgroup))
     listed, end = NeverRelease.of("names"), -2
@@ -152,8 +152,7 @@ def with_presidio(analyzer: Any, language: str = "en") -> Finder:
 
 
 class StandIns:
-    """The stand-ins of one conversation: replaces identifiers in its texts, in order, and puts them back in
-    answers.
+    """The stand-ins of one conversation: replaces identifiers in its texts, in order, and puts them back.
 
     >>> stand_ins = StandIns(b"32 secret bytes of a conversation")
     >>> pieces, between = stand_ins.split("Call Anna Kowalska on 555-014-2277 today.")

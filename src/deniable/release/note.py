@@ -58,8 +58,7 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Spread(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"most": "95%"}):
-    """A value over the words: its median, what 95 % of the words keep to, and that of the worst word; the
-    mean where it is known."""
+    """A value over the words: median, what 95 % keep to, the worst word, and the mean where it is known."""
 
     mean: Number | None = None
     median: Number
@@ -82,7 +81,7 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rena
 
 
 class Factor(msgspec.Struct, frozen=True, kw_only=True):
-    """By what factor a released word raises anybody's chance to guess right, on average
+    """By what factor a released word raises anybody's chance to guess right on average
     (``measures.capacity``)."""
 
     value: Number
@@ -94,8 +93,8 @@ class Factor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NoteRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a note says at one ε: N_w, its quantiles over the words, S_w and distinct words where they were
-    measured, and the capacity where it is known."""
+    """What a note says at one ε; S_w and distinct words where they were measured, capacity where it is
+    known."""
 
     epsilon: Number
     unchanged: Spread
@@ -131,8 +130,8 @@ class Quote(
     capacity: Factor | None = None
 
     def with_policies(self, *, unknown: str, kept: int, consistent: bool) -> Quote:
-        """Return the quote with the capacity of the mechanism between its policies; without one where it is
-        not known, or where words share draws."""
+        """Return the quote with the capacity of the mechanism between its policies; without it where words
+        share draws or unknown words go in as known ones."""
         known = self.capacity
         if known is None or unknown == "subwords" or consistent:
             return msgspec.structs.replace(self, capacity=None)
@@ -164,9 +163,8 @@ class Quote(
 class Note(msgspec.Struct, frozen=True, kw_only=True, rename={"draws": "rays"}):
     """What a calibration of all words found, by rising ε.
 
-    ``mechanism`` is ``identity_of`` the mechanism, or None in a file that does not name it. ``draws`` is the
-    number of directions or draws per word, ``words_for_support`` how many words S_w and distinct words are
-    known of.
+    ``mechanism`` is None in a file that does not name it. ``draws`` is the number of directions or draws per
+    word, ``words_for_support`` how many words S_w and distinct words are known of.
     """
 
     fingerprint: str
@@ -198,10 +196,8 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, rename={"draws": "rays"}):
         return list(self.table[0].unchanged_quantiles)
 
     def quote(self, epsilon: float) -> Quote | None:
-        """Return what a receipt says at this ε: N_w and S_w, median, 95 % and worst; None above the largest ε
-        of the note."""
-        around = self._around(epsilon)
-        if not around:
+        """Return what a receipt says at this ε; None above the largest ε of the note."""
+        if not (around := self._around(epsilon)):
             return None
         return Quote(
             at_epsilon=around[-1].epsilon,
@@ -215,15 +211,14 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, rename={"draws": "rays"}):
         )
 
     def _around(self, epsilon: float) -> tuple[NoteRow, ...]:
-        """Return the row of this ε, or those on both sides of it; nothing above the largest ε of the note."""
+        """Return the row of this ε, or those on both sides of it; nothing above the largest ε."""
         place = next((i for i, row in enumerate(self.table) if row.epsilon >= epsilon), None)
         if place is None:
             return ()
         return self.table[max(0, place - (self.table[place].epsilon > epsilon)) : place + 1]
 
     def claims(self, epsilon: float) -> dict[float, float]:
-        """Return the largest N_w at this ε for each share of the words, as it may be quoted; nothing where
-        nothing is quoted."""
+        """Return the largest N_w at this ε for each share of the words, as it may be quoted; else nothing."""
         stated: dict[float, float] = {}
         for row in self._around(epsilon):
             spread = {0.5: row.unchanged.median, 0.95: row.unchanged.most, 1.0: row.unchanged.worst}
@@ -254,14 +249,12 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, rename={"draws": "rays"}):
 
 
 def without_list(name: str) -> str:
-    """Return the name of the package's file for a built-in embedding without the words of a built-in
-    list."""
+    """Return the name of the package's file for a built-in embedding without the words of a list."""
     return f"calibration-without-{name}.json"
 
 
 def note_path(mechanism: Mechanism) -> Path | None:
-    """Return where the calibration of a mechanism over its embedding is noted; None for what comes with the
-    package."""
+    """Return where the calibration of a mechanism is noted; None for what comes with the package."""
     embedding, beside = mechanism.embedding, _path_beside(mechanism)
     if beside is not None and not embedding.is_received:
         return beside
@@ -271,14 +264,17 @@ def note_path(mechanism: Mechanism) -> Path | None:
 
 
 def read_note(mechanism: Mechanism) -> Note | None:
-    """Return the note of a mechanism's calibration over its embedding, whatever its ε, or None if it was not
-    calibrated here.
+    """Return the note of a mechanism's calibration, whatever its ε, or None if it was not calibrated here.
 
     :raises DamagedCalibration: if it cannot be read.
     """
-    return _read_note(
-        mechanism, note_path(mechanism) or _in_the_package(mechanism, FILE_NAME)
-    ) or _read_packaged(mechanism)
+    files, left_out = (
+        [note_path(mechanism) or _in_the_package(mechanism, FILE_NAME)],
+        mechanism.embedding.left_out,
+    )
+    if left_out is not None and len(left_out.listed.lists) == 1 and is_papers_mechanism(mechanism):
+        files.append(_in_the_package(mechanism, without_list(left_out.listed.lists[0])))
+    return next((note for file in files if (note := _read_note(mechanism, file)) is not None), None)
 
 
 def _find_note(mechanism: Mechanism, at: Callable[[Note], float]) -> Note | None:
@@ -286,8 +282,6 @@ def _find_note(mechanism: Mechanism, at: Callable[[Note], float]) -> Note | None
 
     The latter is checked by fresh draws at the ε that ``at`` returns, and says nothing of S_w and the
     capacity, which few draws cannot check.
-
-    :raises DamagedCalibration: if it cannot be read, or fresh draws contradict it.
     """
     own, beside = read_note(mechanism), _path_beside(mechanism)
     if own is not None or beside is None or not mechanism.embedding.is_received:
@@ -307,8 +301,7 @@ def _find_note(mechanism: Mechanism, at: Callable[[Note], float]) -> Note | None
 
 
 def _path_beside(mechanism: Mechanism) -> Path | None:
-    """Return where the folder of an embedding holds a note, no matter who made it; None if it has no
-    folder."""
+    """Return where the folder of an embedding holds a note, no matter who made it."""
     folder = mechanism.embedding.folder
     if folder is None:
         return None
@@ -323,14 +316,6 @@ def _is_plain(mechanism: Mechanism) -> bool:
 def _file_name(mechanism: Mechanism) -> str:
     identity = json.dumps(identity_of(mechanism), sort_keys=True)
     return f"{hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()}-{FILE_NAME}"
-
-
-def _read_packaged(mechanism: Mechanism) -> Note | None:
-    """Return the note that the package has of an embedding without some words."""
-    left_out = mechanism.embedding.left_out
-    if left_out is None or len(left_out.listed.lists) != 1 or not is_papers_mechanism(mechanism):
-        return None
-    return _read_note(mechanism, _in_the_package(mechanism, without_list(left_out.listed.lists[0])))
 
 
 def _in_the_package(mechanism: Mechanism, name: str) -> Traversable:
@@ -365,8 +350,7 @@ def _read_note(mechanism: Mechanism, file: Traversable) -> Note | None:
 def quote_calibration(mechanism: Mechanism) -> Quote | None:
     """Return what a receipt says of the words at the mechanism's ε; None if it is not known.
 
-    :raises DamagedCalibration: if the note cannot be read, or came with a received folder and fresh draws
-        contradict it.
+    :raises DamagedCalibration: if the note cannot be read, or fresh draws contradict a received one.
     """
     epsilon = float(mechanism.epsilon)
     note = _find_note(mechanism, lambda _: epsilon)
@@ -376,13 +360,10 @@ def quote_calibration(mechanism: Mechanism) -> Quote | None:
 
 
 def note_for_target(mechanism: Mechanism, max_unchanged: float, quantile: float = 1.0) -> Note:
-    """Return the note that ε is to be chosen from, by ``Note.largest_epsilon`` with the same target and
-    quantile.
+    """Return the note that ε is to be chosen from, by ``Note.largest_epsilon`` with the same target.
 
-    :raises InvalidParameter: if the embedding was not calibrated for the mechanism, or the target is not
-        allowed.
-    :raises DamagedCalibration: if the note cannot be read, or came with a received folder and fresh draws
-        contradict it at that ε.
+    :raises InvalidParameter: if the mechanism was not calibrated, or the target is not allowed.
+    :raises DamagedCalibration: if the note cannot be read, or fresh draws contradict a received one.
     :raises TargetsNotMet: if it came with a received folder and no ε meets the target.
     """
     validated_max_unchanged(max_unchanged)
@@ -393,8 +374,7 @@ def note_for_target(mechanism: Mechanism, max_unchanged: float, quantile: float 
 
 
 def _smaller(values: list[tuple[float, Spread | None]], epsilon: float) -> Spread | None:
-    """Return the smaller of the values at the nearest ε on both sides where they are known; None if none is
-    known on one side."""
+    """Return the smaller of the values at the nearest ε on both sides; None if none is known on one side."""
     known = [(at, spread) for at, spread in values if spread is not None]
     below, above = (
         [each for each in known if each[0] <= epsilon],
@@ -424,10 +404,9 @@ def _not_calibrated(mechanism: Mechanism) -> str:
 
 
 def contradiction(claims: Mapping[float, float], mechanism: Mechanism, epsilon: float) -> str | None:
-    """Return what fresh draws contradict, in words, or None. ``claims`` is the largest N_w of each share of
-    the words.
+    """Return what fresh draws contradict, in words, or None; claims that passed are not checked again.
 
-    Claims that passed are not checked again in this process.
+    ``claims`` is the largest N_w of each share of the words.
     """
     key = (
         mechanism.embedding.fingerprint,
@@ -438,13 +417,6 @@ def contradiction(claims: Mapping[float, float], mechanism: Mechanism, epsilon: 
     )
     if not claims or key in _passed:
         return None
-    problem = _contradiction(claims, mechanism, epsilon)
-    if problem is None:
-        _passed.add(key)
-    return problem
-
-
-def _contradiction(claims: Mapping[float, float], mechanism: Mechanism, epsilon: float) -> str | None:
     chance = np.random.default_rng()
     ids = chance.integers(0, len(mechanism.embedding), _WORDS)
     stays = _times_unchanged(mechanism, ids, 1, epsilon) == 1
@@ -464,6 +436,7 @@ def _contradiction(claims: Mapping[float, float], mechanism: Mechanism, epsilon:
             f"it states that at ε = {epsilon:g} no word stays as it is in more than {claims[1.0]:.1%} of "
             "draws, and fresh draws show one"
         )
+    _passed.add(key)
     return None
 
 
@@ -487,8 +460,7 @@ def _mean_bound(claims: Mapping[float, float]) -> float:
 
 
 def _too_many(count: int, draws: int, share: float, level: float) -> bool:
-    """Return whether draws that stay with a probability of at most ``share``, which may be off by its error,
-    hardly give that count."""
+    """Return whether a true ``share``, which may be off by its error, hardly gives that count."""
     from scipy.special import betainc  # loaded when it is needed
 
     allowed = min(share + 3.0 * math.sqrt(share * (1.0 - share) / _DIRECTIONS), 1.0)

@@ -47,8 +47,8 @@ class TextPolicy:
     ``unknown``: "perturb" treats every unknown word as ⊥ and perturbs it like any word; "subwords" (fastText
     embeddings) perturbs it as the known word its spelling is nearest to; "redact" writes a fixed token;
     "drop" leaves it out; "error" stops. ``punctuation`` and ``case``: "drop" or "keep". ``keep_words``: words
-    of the vocabulary to release as they are; a listed word that the vocabulary does not hold is unknown all
-    the same, and an entry that a text is cut into several words at ("new york", "don't") is refused.
+    of the vocabulary to release unchanged; a listed word that it does not hold is unknown all the same, and
+    an entry that is cut into several words ("new york", "don't") is refused.
     """
 
     unknown: UnknownPolicy = "perturb"
@@ -84,24 +84,17 @@ class TextPolicy:
     @property
     def relaxations(self) -> list[str]:
         """What the chosen policies disclose beyond the guarantee; empty for the default."""
-        found = []
-        if self.unknown == "subwords":
-            found.append(
-                "unknown='subwords': an unknown word is perturbed as the known word its spelling is nearest "
-                "to; the bound holds between those known words, and unknown words are not all alike any more"
-            )
-        if self.unknown == "redact":
-            found.append("unknown='redact': the positions of unknown words are released exactly")
-        if self.unknown == "error":
-            found.append("unknown='error': that there is an output says that every word was known")
-        if self.unknown == "drop":
-            found.append(
-                "unknown='drop': the number of words released is the number of known words, not of all words"
-            )
-        if self.punctuation == "keep":
-            found.append("punctuation='keep': punctuation marks and their positions are released exactly")
-        if self.case == "keep":
-            found.append("case='keep': which words were capitalised or upper case is released exactly")
+        named = {
+            "unknown='subwords'": "an unknown word is perturbed as the known word its spelling is nearest "
+            "to; the bound holds between those known words, and unknown words are not all alike any more",
+            "unknown='redact'": "the positions of unknown words are released exactly",
+            "unknown='error'": "that there is an output says that every word was known",
+            "unknown='drop'": "the number of words released is the number of known words, not of all words",
+            "punctuation='keep'": "punctuation marks and their positions are released exactly",
+            "case='keep'": "which words were capitalised or upper case is released exactly",
+        }
+        chosen = {f"{name}={value!r}" for name, value in self.choices.items()}
+        found = [f"{choice}: {disclosed}" for choice, disclosed in named.items() if choice in chosen]
         if self.keep_words:
             found.append(
                 f"keep_words: of {len(self.keep_words):,} listed words, those in the vocabulary are released "
@@ -123,10 +116,10 @@ def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
 class Draft:
     """One text after the policies and before the noise.
 
-    ``drawn`` holds the ids that go through the mechanism, in order, and ``positions`` the places of these
-    words among all words of the text. ``fixed`` holds the words that are released as they are, by their
-    position among the released words; it is empty unless a policy says so. ``gaps`` (before each word, and
-    one at the end) and ``shapes`` are None unless punctuation or case is kept.
+    ``drawn`` holds the ids that go through the mechanism, in order, and ``positions`` their places among all
+    words of the text. ``fixed`` holds the words that are released unchanged, by their position among the
+    released words; it is empty unless a policy says so. ``gaps`` (before each word, and one at the end) and
+    ``shapes`` are None unless punctuation or case is kept.
     """
 
     words: int
@@ -141,8 +134,7 @@ class Draft:
 
     @property
     def size(self) -> int:
-        """About how many words this holds: those to be released, and punctuation counted at five marks a
-        word."""
+        """About how many words this holds, with punctuation counted at five marks a word."""
         return len(self.drawn) + len(self.fixed) + (0 if self.gaps is None else sum(map(len, self.gaps)) // 5)
 
     def assemble(self, released: Sequence[str]) -> str:
@@ -204,8 +196,8 @@ class Drafter:
         return self._finished(self._with_policies(words, gaps, ids, unknown))
 
     def _cut(self, text: str) -> tuple[list[str], list[str] | None]:
-        """Return the words of a text, and what stands before each of them and after the last, if punctuation
-        is kept."""
+        """Return the words of a text, and if punctuation is kept what is before each of them and after the
+        last."""
         keeps = self._policy.punctuation == "keep"
         words: list[str] = []
         gaps = [""]
@@ -263,8 +255,7 @@ class Drafter:
         return draft
 
     def _known_ids(self, listed: Iterable[str]) -> frozenset[int]:
-        """Return the ids of all known words among the listed ones; what the vocabulary does not hold stays
-        unknown.
+        """Return the ids of the known words among the listed ones.
 
         :raises InvalidParameter: if an entry is not one word in a text: its parts, wherever they occur, are
             not what was listed.
@@ -284,14 +275,9 @@ class Drafter:
 
 
 class SubwordLookup:
-    """Maps an unknown word to the known word nearest to the vector its spelling has in a fastText
-    embedding."""
+    """Maps an unknown word to the known word nearest to the vector of its spelling (fastText embeddings)."""
 
     def __init__(self, embedding: Embedding) -> None:
-        """Prepare the map.
-
-        :raises InvalidParameter: if the embedding carries no subword vectors.
-        """
         if embedding.subwords is None:
             raise InvalidParameter(
                 "unknown",
@@ -339,8 +325,8 @@ class SubwordLookup:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Yield a text in parts, so that the work can end inside it. A part ends before a space, across which
-    nothing is ever joined."""
+    """Yield a text in parts that end before a space, across which nothing is joined, so that work can be
+    interrupted."""
     start = 0
     while space := _SPACE.search(text, start + CHARACTERS_AT_ONCE):
         yield text[start : space.start()]

@@ -83,15 +83,12 @@ class Privatizer:
         """Prepare a privatizer; see ``TextPolicy`` for the policies.
 
         ``record_epsilon`` is a budget per text, divided by its number of words. The mechanism's ε stays the
-        most that a word gets, so that short texts are not released as they are: ε per word is the smaller of
+        most that a word gets, so that short texts are not released unchanged: ε per word is the smaller of
         the two. ``never_release`` is a public list of words that never come out (see ``NeverRelease.of``):
         the mechanism is made again over the embedding without them. ``risk`` is the level that ε was chosen
         by, for the card and the receipt; ``Release`` chooses it.
 
-        :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed, or an entry of
-            ``keep_words`` is not one word, or unknown words would go in as known ones that the mechanism
-            keeps, or there is a budget per record and a key that draws the words of a user once, or
-            ``never_release`` leaves no word or is given with a mechanism of your own.
+        :raises InvalidParameter: if a setting is not allowed, or two of them exclude one another.
         :raises MalformedEmbedding: if there is a key, and the embedding is not what its fingerprint says.
         """
         if isinstance(mechanism, int | float | str):
@@ -135,34 +132,27 @@ class Privatizer:
         return f"<Privatizer: {', '.join([repr(self.mechanism), *policy, *budget, *key])}>"
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse to change a setting: the receipt describes all texts released so far.
-
-        :raises AttributeError: if the attribute is public.
-        """
+        """Refuse to change a setting: the receipt describes all texts released so far."""
         _check_private(name)
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
-        """Refuse to remove a setting, as ``__setattr__`` refuses to change it."""
         _check_private(name)
         super().__delattr__(name)
 
     def __reduce__(self) -> NoReturn:
-        """Refuse to be pickled or copied: a copy would repeat the noise.
-
-        :raises TypeError: always.
-        """
+        """Refuse to be pickled or copied: a copy would repeat the noise."""
         raise TypeError(
             "a Privatizer cannot be pickled or copied: send its Release, and call release.make() in each "
             "process"
         )
 
     def remember_nothing(self) -> None:
-        """Keep nothing of the words of a text once it is released, for who releases texts of people who must
-        not learn of one another.
+        """Keep nothing of the words of a text once it is released, so that timing does not reveal one user's
+        words to another.
 
-        Some mechanisms, and the policy "subwords", are faster for a word that they had before: who measures
-        time could ask which these are. Texts that are released again are not recognised either.
+        Some mechanisms, and the policy "subwords", are faster for a word that they had before. Texts that are
+        released again are not recognised either.
         """
         self._repeats = None
         self._drafter.remember_nothing()
@@ -197,10 +187,7 @@ class Privatizer:
     def __call__(self, text: None, *, record_id: RecordId | None = None) -> None: ...
 
     def __call__(self, text: str | None, *, record_id: RecordId | None = None) -> str | None:
-        """Return one text with every word replaced; None for None, as ``many`` does.
-
-        :raises InvalidParameter: if it is not text, or there is a key and no id, or an id and no key.
-        """
+        """Return one text with every word replaced; None for None, as ``many`` does."""
         if text is not None and not isinstance(text, str):
             raise InvalidParameter(
                 "text", type(text).__name__, "is not text; for lists there is many(), for columns column()"
@@ -217,9 +204,8 @@ class Privatizer:
     ) -> list[str | None]:
         """Return the texts with every word replaced, in order; None and NaN become None.
 
-        ``rows`` says how many texts each row of a table has, one row after the other, so that the receipt
-        adds up what is spent on a row. ``people`` says of each text whose it is, so that the receipt adds up
-        what is spent on a person; nothing is drawn by it.
+        ``rows`` is how many texts each row of a table has, one row after the other, and ``people`` whose each
+        text is: the receipt adds up what is spent on a row and on a person; nothing is drawn by it.
 
         :raises InvalidParameter: if something is neither text nor None, people do not fit the texts, or there
             is a key and not one id for each text; nothing is released then.
@@ -250,8 +236,7 @@ class Privatizer:
         record_ids: Iterable[RecordId] | None = None,
         rows: Iterable[int] | None = None,
     ) -> Iterator[str | None]:
-        """Yield the texts of any iterable with every word replaced, reading a few thousand words ahead;
-        ``rows`` as in ``many``.
+        """Yield the texts of any iterable with every word replaced, reading a few thousand words ahead.
 
         :raises InvalidParameter: as ``many``; an id that comes again after more than 65,536 others is noticed
             at the end only.
@@ -271,7 +256,7 @@ class Privatizer:
     def column(self, column: Any, *, record_ids: Sequence[RecordId] | None = None) -> pyarrow.ChunkedArray:
         """Return a column of texts with every word replaced, as an Arrow array with the same nulls.
 
-        Takes anything that speaks the Arrow interface: a pandas, Polars or DuckDB column or an Arrow array.
+        Takes anything that has the Arrow interface: a pandas, Polars or DuckDB column or an Arrow array.
 
         :raises InvalidParameter: if the column does not hold text, or there is a key and not one id for each
             text.
@@ -289,11 +274,8 @@ class Privatizer:
 
     @cached_property
     def card(self) -> Card:
-        """What is public about the release and needed to decode it, to be handed over with the text; see
-        ``Card``.
-
-        It says nothing about the texts, so it is the same before and after they are released.
-        """
+        """What is public about the release and needed to decode it; the same before and after texts are
+        released."""
         from deniable.release.card import Card  # it loads what a release does not need
 
         return Card.of(self.settings)
@@ -323,12 +305,8 @@ class Privatizer:
         record_ids: Sequence[RecordId] | None = None,
         rows: Sequence[int] | None = None,
     ) -> Tally:
-        """Return the counts that releasing the texts with ``many`` would add to the receipt; nothing is drawn
-        and nothing is released.
-
-        :raises InvalidParameter: if something is neither text nor None, or ids or rows do not fit the texts.
-        :raises UnknownWord: if the policy is to stop at unknown words.
-        """
+        """Return the counts that ``many`` would add to the receipt; nothing is drawn and nothing is
+        released."""
         tally = Tally()
         _check_rows(rows, len(texts))
         tally.place_in_rows(rows)
@@ -352,10 +330,7 @@ class Privatizer:
 
     def _checked(self, record_ids: Sequence[RecordId] | None, texts: int) -> Sequence[RecordId] | None:
         """Return the ids if there is one for each text, and they differ where two texts under one id would
-        show by equal noise where they agree.
-
-        :raises InvalidParameter: if not.
-        """
+        show by equal noise where they agree."""
         if record_ids is None:
             return None
         if len(record_ids) != texts:
@@ -499,10 +474,7 @@ def _share_of(risk: str | float) -> float:
 
 
 def _without_words(mechanism: Mechanism, listed: NeverRelease) -> Mechanism:
-    """Return the mechanism over its embedding without the listed words.
-
-    :raises InvalidParameter: if no word is left, or it is not known how the mechanism is made.
-    """
+    """Return the mechanism over its embedding without the listed words."""
     embedding = leave_out(mechanism.embedding, listed)
     if embedding is mechanism.embedding:
         return mechanism
@@ -517,10 +489,6 @@ def _without_words(mechanism: Mechanism, listed: NeverRelease) -> Mechanism:
 
 
 def _check_rows(rows: Sequence[int] | None, texts: int) -> None:
-    """Check that all texts belong to the rows.
-
-    :raises InvalidParameter: if not.
-    """
     if rows is not None and (sum(rows) != texts or min(rows, default=0) < 0):
         raise InvalidParameter(
             "rows", f"{len(rows):,} rows", f"must say for each row how many of the {texts:,} texts it has"

@@ -37,10 +37,7 @@ _NONE = np.array([], dtype=np.int64)
 
 @dataclass(frozen=True, kw_only=True)
 class ProvedNumbers:
-    """What is proved of a release; None where a number is not known, or takes minutes.
-
-    ``unproved`` says why there are none of readers, if there are none.
-    """
+    """What is proved of a release; None where a number is not known. ``unproved`` says why there are none."""
 
     capacity: Estimate | None
     bayes_bound: Estimate | None
@@ -126,9 +123,8 @@ def proved_numbers(
 ) -> ProvedNumbers:
     """Return the numbers of a mechanism between the policies around it.
 
-    ``unknown`` is what is done with unknown words and ``kept`` are the ids of words that come out as
-    themselves. The accounting is for texts that differ in 1, 5 and 20 words, and in ``words_of_a_text`` if
-    that is not 0.
+    ``kept`` are the ids of words that come out unchanged. The accounting is for texts that differ in 1, 5 and
+    20 words, and in ``words_of_a_text`` if that is not 0.
 
     :raises InvalidParameter: if δ is not between 0 and 1.
     """
@@ -141,8 +137,7 @@ def proved_numbers(
 
 
 def numbers_of_card(card: Card, *, words_of_a_text: int = 0, delta: float = DELTA) -> ProvedNumbers:
-    """Return the numbers of a release by its card, for texts of that many words too, at the largest ε that a
-    word can have got.
+    """Return the numbers of a release by its card, at the largest ε that a word can have got.
 
     :raises MalformedCard: if the card names no mechanism, or its embedding is not here.
     :raises InvalidParameter: if δ is not between 0 and 1.

@@ -1,8 +1,8 @@
 """The receipt of a run: what was promised, what is public, what was spent; no more than is proven.
 
-``ReleaseSettings`` describe a release before any text is read. Receipts, cards and the identity of a job are
-views of them. A ``Tally`` counts what went through. A ``Receipt`` is both, with what a stored calibration
-says of the words.
+``ReleaseSettings`` describe a release before any text is read; receipts, cards and the identity of a job are
+views of them. A ``Receipt`` is settings, a ``Tally`` of what went through, and what a stored calibration
+says.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -100,8 +100,7 @@ class ReleaseSettings:
 
     @property
     def seeded(self) -> bool:
-        """Whether the noise comes from a seed: who knows it can undo the noise, and two processes would draw
-        the same."""
+        """Whether the noise comes from a seed, which undoes it; two processes would draw the same."""
         return "insecure_seed" in self.randomness
 
     @property
@@ -193,8 +192,7 @@ class ReleaseSettings:
         }
 
     def identity(self) -> dict[str, Any]:
-        """Return every setting that released words depend on, as JSON-ready data: a job is recognised by
-        it."""
+        """Return every setting that released words depend on: a job is recognised by it."""
         keep_words = "\n".join(sorted(self.policy.keep_words)).encode("utf-8", "surrogatepass")
         noise = self.randomness
         return {
@@ -214,8 +212,7 @@ class ReleaseSettings:
         }
 
     def receipt(self, tally: Tally) -> Receipt:
-        """Return the receipt for what the tally counted, with what the calibration on disk says of the words
-        at this ε.
+        """Return the receipt for what the tally counted, with what the stored calibration says at this ε.
 
         :raises DamagedCalibration: if that calibration cannot be read.
         """
@@ -241,7 +238,7 @@ class Receipt:
     """What a run promised and spent. ``to_dict`` is the JSON that is written beside an output.
 
     ``public`` and ``relaxations`` also hold what the other columns of a file disclose. ``job`` is a digest of
-    where the input lies and of all settings, by which a finished output is known again. ``files`` are the
+    where the input lies and of all settings, by which a finished output is recognised. ``files`` are the
     names, sizes and digests of the input and the output, where both are files.
     """
 
@@ -265,35 +262,39 @@ class Receipt:
         named without a key there is the median too. What was spent on a text adds up over its releases.
         """
         tally, users = self.tally, self.tally.users
-        budget: Budget = {
-            **_longest_and_median("record", self._spent_on_texts()),
-            **_longest_and_median("row", self._spent_on_rows() if tally.knows_rows else None),
-            "longest_user": None,
+        wholes = {
+            "record": self._spent_on_texts(),
+            "row": self._spent_on_rows() if tally.knows_rows else None,
         }
+        budget: Budget = {}
+        for whole, spent in wholes.items():
+            for which, amount in _ends(spent).items():
+                budget[f"{which}_{whole}"] = None if amount is None else _spent(*amount)
+        budget["longest_user"] = None
         if tally.knows_users:
             budget["longest_user"] = {
-                **self._spent_on_user(users.largest),
+                **_spent(*self._spent_on_user(users.largest)),
                 "exact": users.exact,
                 "users": len(users.counts) if users.exact else None,
             }
             if users.exact and not self.randomness.get("consistent"):
-                budget["median_user"] = self._spent_on_user(users.median)
+                budget["median_user"] = _spent(*self._spent_on_user(users.median))
         return budget
 
     def _spent_on_texts(self) -> Counter[Amount]:
         """Return what was spent on texts, over all releases of each."""
-        return _counted(
-            ((times * self._sum(words), times * words), texts)
-            for (words, times), texts in self.tally.releases.items()
-        )
+        spent: Counter[Amount] = Counter()
+        for (length, times), texts in self.tally.releases.items():
+            spent[times * self._sum(length), times * length] += texts
+        return spent
 
     def _spent_on_rows(self) -> Counter[Amount]:
         one_text = self.tally.row_texts == self.tally.rows
         spent = self._sum if one_text else lambda words: self.settings.word_epsilon * words
-        return _counted(((spent(words), words), rows) for words, rows in self.tally.row_lengths.items())
+        return Counter({(spent(words), words): rows for words, rows in self.tally.row_lengths.items()})
 
-    def _spent_on_user(self, words: int) -> dict[str, float | None]:
-        return {"words": words, "epsilon": self.settings.word_epsilon * words}
+    def _spent_on_user(self, words: int) -> Amount:
+        return self.settings.word_epsilon * words, words
 
     def _sum(self, words: int) -> float:
         """Return the most that the words of one text got together."""
@@ -318,10 +319,10 @@ class Receipt:
             "created": self.created,
             **({} if self.job is None else {"job": self.job}),
             **({} if self.files is None else {"files": dict(self.files)}),
-            **{name: promised[name] for name in ("mechanism", "guarantee")},
-            **{name: promised[name] for name in ("epsilon_per_word", "epsilon_per_record")},
+            **{name: promised.pop(name) for name in ("mechanism", "guarantee")},
+            **{name: promised.pop(name) for name in ("epsilon_per_word", "epsilon_per_record")},
             "largest_epsilon_of_a_word": self.largest_epsilon_of_a_word,
-            **{name: promised[name] for name in ("risk", "embedding", "policy") if name in promised},
+            **{name: said for name, said in promised.items() if name != "randomness"},
             "public": list(self.public),
             "relaxations": list(self.relaxations),
             "randomness": dict(self.randomness),
@@ -340,7 +341,7 @@ class Receipt:
         }
 
     def with_tally(self, tally: Tally) -> Receipt:
-        """Return the receipt that makes the same promises for other counts, as of now."""
+        """Return the receipt that makes the same promises for other counts, dated today."""
         return replace(self, tally=tally, created=_now())
 
     def to_json(self) -> str:
@@ -351,15 +352,13 @@ class Receipt:
         return f"<Receipt: {'; '.join(self.summary().splitlines()[:2])}>"
 
     def _repr_html_(self) -> str:
-        """Return the summary as HTML, for notebooks."""
         from deniable.report.notebook import text_html
 
         return text_html(self.summary())
 
     def summary(self) -> str:
         """Return a few lines for the terminal."""
-        tally, settings = self.tally, self.settings
-        embedding = settings.embedding
+        tally, settings, embedding = self.tally, self.settings, self.settings.embedding
         unknown = 100 * tally.unknown_words / max(tally.words, 1)
         share = f" ({unknown:.1f} % unknown to the embedding)" if tally.words else ""
         lines = [
@@ -396,7 +395,7 @@ class Receipt:
         lines += [f"relaxed: {relaxation}" for relaxation in self.relaxations]
         if self.randomness["source"] == "keyed":
             lines.append(f"keyed ({self.randomness['key']}): {self.randomness['repeated']}")
-        if "insecure_seed" in self.randomness:
+        if settings.seeded:
             lines.append("INSECURE: the noise came from a seed; whoever knows it can undo the noise")
         return "\n".join(lines)
 
@@ -434,21 +433,14 @@ class Receipt:
         )
 
 
-def _longest_and_median(what: str, spent: Counter[Amount] | None) -> Budget:
+def _ends(spent: Counter[Amount] | None) -> dict[str, Amount | None]:
     if spent is None:
-        return {f"longest_{what}": None, f"median_{what}": None}
-    amounts = {
-        f"longest_{what}": max(spent, default=_NOTHING),
-        f"median_{what}": lower_median(spent, _NOTHING),
-    }
-    return {which: {"words": words, "epsilon": epsilon} for which, (epsilon, words) in amounts.items()}
+        return {"longest": None, "median": None}
+    return {"longest": max(spent, default=_NOTHING), "median": lower_median(spent, _NOTHING)}
 
 
-def _counted(amounts: Iterable[tuple[Amount, int]]) -> Counter[Amount]:
-    counted: Counter[Amount] = Counter()
-    for amount, count in amounts:
-        counted[amount] += count
-    return counted
+def _spent(epsilon: float, words: int) -> dict[str, float | None]:
+    return {"words": words, "epsilon": epsilon}
 
 
 def _now() -> str:

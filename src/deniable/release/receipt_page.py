@@ -38,121 +38,106 @@ _UNKNOWN = {
     "error": "not allowed: the release stops at one",
 }
 _KEPT = {"drop": "not released", "keep": "released as it is"}
+_LAW = (
+    "Whether the output counts as anonymous under a law is for people to judge. This receipt is a part of "
+    "what they need, and no answer to that."
+)
 
 
-class Spent(msgspec.Struct, frozen=True, kw_only=True):
-    """How many words were drawn, and their ε summed; of a user the largest sum if it is ``exact``, else a
-    bound, among ``users`` if they were counted."""
-
+class _Spent(msgspec.Struct, frozen=True):
     words: Count
     epsilon: float
     exact: bool = True
     users: Count | None = None
 
 
-class Budgets(msgspec.Struct, frozen=True, kw_only=True):
-    """What was spent on texts ("record"), on rows, and on users; None where these are not known."""
-
-    longest_record: Spent
-    median_record: Spent
-    longest_row: Spent | None = None
-    median_row: Spent | None = None
-    longest_user: Spent | None = None
-    median_user: Spent | None = None
+class _Budgets(msgspec.Struct, frozen=True):
+    longest_record: _Spent
+    median_record: _Spent
+    longest_row: _Spent | None = None
+    median_row: _Spent | None = None
+    longest_user: _Spent | None = None
+    median_user: _Spent | None = None
 
     @property
-    def largest(self) -> tuple[str, Spent]:
+    def largest(self) -> tuple[str, _Spent]:
         """The largest whole that is known to belong together, and what was spent on it."""
         if self.longest_user is not None:
             return "person", self.longest_user
         return ("text", self.longest_record) if self.longest_row is None else ("row", self.longest_row)
 
 
-class Promise(msgspec.Struct, frozen=True, kw_only=True):
-    """What the mechanism guarantees, in words."""
-
+class _Promise(msgspec.Struct, frozen=True):
     notion: str
     statement: str
     exposed: str
 
 
-class MapUsed(msgspec.Struct, frozen=True, kw_only=True):
-    """The public map that the vectors of an embedding went through."""
-
+class _Map(msgspec.Struct, frozen=True):
     kind: str
     source: str
     public: tuple[dict[str, Any], ...] = ()
 
 
-class EmbeddingUsed(msgspec.Struct, frozen=True, kw_only=True):
-    """Which embedding it was."""
-
-    map: MapUsed | None = None
+class _Embedding(msgspec.Struct, frozen=True):
     name: str
     words: Count
     fingerprint: str
-    protected_words: Count = 0
     dimension: Count
+    protected_words: Count = 0
+    map: _Map | None = None
 
 
-class NoiseUsed(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the noise came from."""
-
+class _Noise(msgspec.Struct, frozen=True):
     source: str
     key: str | None = None
     repeated: str | None = None
     insecure_seed: int | None = None
 
 
-class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """What went through."""
-
-    rows: Count | None = None
+class _Counts(msgspec.Struct, frozen=True):
     records: Count
     missing_records: Count
-    protected_words: Count = 0
     words: Count
     unknown_words: Count
+    protected_words: Count = 0
+    rows: Count | None = None
     released_again: Count = 0
 
 
-class Calibrated(msgspec.Struct, frozen=True, kw_only=True):
-    """What a calibration says of the words at this ε."""
-
+class _Calibrated(msgspec.Struct, frozen=True):
     at_epsilon: float
     unchanged: Spread
     words: Count
     capacity: dict[str, float] | None = None
 
 
-class FileReleased(msgspec.Struct, frozen=True, kw_only=True):
-    """The input or the output of a release."""
-
+class _File(msgspec.Struct, frozen=True):
     name: str
     bytes: Count
     digest: str
 
 
-class ReceiptFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A receipt as it was written."""
+class ReceiptFile(msgspec.Struct, frozen=True):
+    """A receipt as ``Receipt.to_dict`` writes it."""
 
     deniable: str
     created: str
-    guarantee: Promise
+    guarantee: _Promise
     mechanism: str
     epsilon_per_word: float | None
     largest_epsilon_of_a_word: float
     epsilon_per_record: float | None
-    embedding: EmbeddingUsed
+    embedding: _Embedding
     public: tuple[str, ...]
     policy: dict[str, str | int]
     relaxations: tuple[str, ...]
-    randomness: NoiseUsed
+    randomness: _Noise
     caveats: tuple[str, ...]
-    counts: Counts
-    calibration: Calibrated | None = None
-    budget: Budgets
-    files: dict[Literal["input", "output"], FileReleased] | None = None
+    counts: _Counts
+    budget: _Budgets
+    calibration: _Calibrated | None = None
+    files: dict[Literal["input", "output"], _File] | None = None
 
     @property
     def epsilon_in_words(self) -> str:
@@ -203,17 +188,27 @@ def numbers_of_release(card: Card, receipt: ReceiptFile, *, delta: float = 1e-6)
     return numbers_of_card(card, words_of_a_text=receipt.budget.median_record.words, delta=delta)
 
 
+def write_receipt_page(receipt: ReceiptFile, path: Path, numbers: ProvedNumbers | None = None) -> None:
+    """Write the page, whole or not at all, readable by its owner only like the receipt.
+
+    :raises RecordError: if the path is a folder or its folder is not there.
+    """
+    check_place(path)
+    write_whole(path.resolve(), receipt_page(receipt, numbers).html())
+
+
 def receipt_page(receipt: ReceiptFile, numbers: ProvedNumbers | None = None) -> Page:
     """Return the page about one release, with what is proved of it if that was computed."""
     counts, (whole, spent) = receipt.counts, receipt.budget.largest
     texts = "1 text" if counts.records == 1 else f"{counts.records:,} texts"
-    lead = (
-        f"{words(counts.words)} in {texts} {'was' if counts.words == 1 else 'were each'} replaced by a word "
-        f"drawn around it, at {receipt.epsilon_in_words}. The most that was spent on one {whole} is Σε = "
-        f"{spent.epsilon:g}, for {words(spent.words)}."
+    page = Page(
+        "Receipt of a release",
+        lead=f"{words(counts.words)} in {texts} {'was' if counts.words == 1 else 'were each'} replaced by a "
+        f"word drawn around it, at {receipt.epsilon_in_words}. The most that was spent on one {whole} is "
+        f"Σε = {spent.epsilon:g}, for {words(spent.words)}.",
+        kicker=f"{_date(receipt.created)} · deniable {receipt.deniable}",
+        on_one_sheet=True,
     )
-    kicker = f"{_date(receipt.created)} · deniable {receipt.deniable}"
-    page = Page("Receipt of a release", lead=lead, kicker=kicker, on_one_sheet=True)
     page.add_note(
         "This page belongs to the holder of the private text. Its counts and budgets come from that text and "
         f"are not covered by the guarantee: keep it, and hand over the output and its card (OUTPUT{CARD}) "
@@ -228,104 +223,76 @@ def receipt_page(receipt: ReceiptFile, numbers: ProvedNumbers | None = None) -> 
     page.add_section("What was released, and how")
     page.add_table(["what", "of this release"], _facts(receipt), text_columns=2)
     _add_budget(page, receipt.budget)
-    _add_promise(page, receipt)
-    factor = None if receipt.calibration is None else receipt.calibration.capacity
-    if numbers is None and factor is not None:
-        from deniable.release.proved import capacity_in_words  # loads scientific libraries
-
-        page.add_text(capacity_in_words(factor["at_most"]))
-    if numbers is not None:
-        _add_numbers(page, numbers)
+    _add_promise(page, receipt, numbers)
     page.add_section("What anybody can read off the output")
     exposed = [] if receipt.guarantee.exposed == NOTHING_EXPOSED else [receipt.guarantee.exposed]
     page.add_list([*receipt.public, *exposed, *(f"relaxed: {each}" for each in receipt.relaxations)])
     page.add_section("What is not promised")
-    law = (
-        "Whether the output counts as anonymous under a law is for people to judge. This receipt is a part "
-        "of what they need, and no answer to that."
-    )
-    page.add_list([*receipt.caveats, law])
+    page.add_list([*receipt.caveats, _LAW])
     return page
-
-
-def write_receipt_page(receipt: ReceiptFile, path: Path, numbers: ProvedNumbers | None = None) -> None:
-    """Write the page, whole or not at all, readable by its owner only like the receipt.
-
-    :raises RecordError: if the path is a folder or its folder is not there.
-    """
-    check_place(path)
-    write_whole(path.resolve(), receipt_page(receipt, numbers).html())
 
 
 def _facts(receipt: ReceiptFile) -> list[tuple[str, str]]:
     """Return the rows of the table of what was released, and how."""
-    counts, embedding = receipt.counts, receipt.embedding
-    missing = f", of which {counts.missing_records:,} missing" if counts.missing_records else ""
-    share = f" ({percent(counts.unknown_words / counts.words)})" if counts.words else ""
+    counts, embedding, noise = receipt.counts, receipt.embedding, receipt.randomness
     unknown, punctuation, case = (
         str(receipt.policy.get(name, "unknown")) for name in ("unknown", "punctuation", "case")
     )
-    facts = [
-        (what.capitalize(), f"{file.name}, {file.bytes:,} bytes, digest {file.digest}")
-        for what, file in (receipt.files or {}).items()
-    ]
-    facts.append(("Texts", f"{counts.records:,}{missing}"))
-    if counts.rows is not None:
-        facts.append(("Rows", f"{counts.rows:,}"))
-    if counts.released_again:
-        facts.append(("Texts released again", f"{counts.released_again:,}: {ADDED_UP}."))
-    facts += [
-        ("Words", f"{counts.words:,}"),
-        (
-            "Words unknown to the embedding",
-            f"{counts.unknown_words:,}{share}: {_UNKNOWN.get(unknown, unknown)}",
-        ),
-        ("Mechanism", f"{receipt.mechanism}, {receipt.epsilon_in_words}"),
-        (
-            "Embedding",
-            f"{embedding.name}, {words(embedding.words)} in {embedding.dimension} dimensions "
-            f"({embedding.fingerprint[:12]})",
-        ),
-    ]
-    if embedding.protected_words:
-        drawn = f"{counts.protected_words:,} of them in this text"
-        protected = f"{embedding.protected_words:,} exposed words of the embedding go in as others, {drawn}"
-        facts.append(("Protected words", protected))
-    if embedding.map is not None:
-        labels = ", ".join(str(each.get("name")) for each in embedding.map.public)
-        survives = f"; labels as in {labels} survive by design" if labels else ""
-        facts.append(("Space", f"{embedding.map.kind} from {embedding.map.source}{survives}"))
-    marks = f"punctuation {_KEPT.get(punctuation, punctuation)}, capital letters {_KEPT.get(case, case)}"
-    return [*facts, ("Beside the words", marks), ("Noise", _noise(receipt.randomness))]
-
-
-def _noise(noise: NoiseUsed) -> str:
+    missing = f", of which {counts.missing_records:,} missing" if counts.missing_records else ""
+    share = f" ({percent(counts.unknown_words / counts.words)})" if counts.words else ""
+    source = "fresh, from the operating system's secure source"
     if noise.source == "keyed":
-        return f"keyed ({noise.key})" + (f": {noise.repeated}" if noise.repeated else "")
-    if noise.insecure_seed is not None:
-        return "from a seed, insecure"
-    return "fresh, from the operating system's secure source"
+        source = f"keyed ({noise.key})" + (f": {noise.repeated}" if noise.repeated else "")
+    elif noise.insecure_seed is not None:
+        source = "from a seed, insecure"
+    facts = {
+        **{
+            what.capitalize(): f"{file.name}, {file.bytes:,} bytes, digest {file.digest}"
+            for what, file in (receipt.files or {}).items()
+        },
+        "Texts": f"{counts.records:,}{missing}",
+        "Rows": "" if counts.rows is None else f"{counts.rows:,}",
+        "Texts released again": f"{counts.released_again:,}: {ADDED_UP}." if counts.released_again else "",
+        "Words": f"{counts.words:,}",
+        "Words unknown to the embedding": f"{counts.unknown_words:,}{share}: "
+        f"{_UNKNOWN.get(unknown, unknown)}",
+        "Mechanism": f"{receipt.mechanism}, {receipt.epsilon_in_words}",
+        "Embedding": f"{embedding.name}, {words(embedding.words)} in {embedding.dimension} dimensions "
+        f"({embedding.fingerprint[:12]})",
+        "Protected words": f"{embedding.protected_words:,} exposed words of the embedding go in as others, "
+        f"{counts.protected_words:,} of them in this text"
+        if embedding.protected_words
+        else "",
+        "Space": "" if embedding.map is None else _space(embedding.map),
+        "Beside the words": f"punctuation {_KEPT.get(punctuation, punctuation)}, "
+        f"capital letters {_KEPT.get(case, case)}",
+        "Noise": source,
+    }
+    return [(what, said) for what, said in facts.items() if said]
 
 
-def _add_budget(page: Page, budget: Budgets) -> None:
+def _space(mapped: _Map) -> str:
+    labels = ", ".join(str(each.get("name")) for each in mapped.public)
+    return f"{mapped.kind} from {mapped.source}" + (
+        f"; labels as in {labels} survive by design" if labels else ""
+    )
+
+
+def _add_budget(page: Page, budget: _Budgets) -> None:
     page.add_section("What was spent per person")
-    by_text = (budget.median_record, budget.longest_record)
-    rows = [("text of median length", by_text[0]), ("longest text", by_text[1])]
-    if budget.median_row is not None and budget.longest_row is not None:
-        by_row = [
-            ("row of median length, all its texts", budget.median_row),
-            ("longest row, all its texts", budget.longest_row),
-        ]
-        rows = by_row if (budget.median_row, budget.longest_row) == by_text else [*rows, *by_row]
+    by_text, by_row = (budget.median_record, budget.longest_record), (budget.median_row, budget.longest_row)
     user, (whole, spent) = budget.longest_user, budget.largest
+    rows: list[tuple[str, _Spent | None]] = []
+    if by_row != by_text:
+        rows += zip(("text of median length", "longest text"), by_text, strict=True)
+    rows += zip(("row of median length, all its texts", "longest row, all its texts"), by_row, strict=True)
     if user is not None:
-        if budget.median_user is not None:
-            rows.append(("median person", budget.median_user))
         among = "" if user.users is None else f", of {user.users:,}"
+        rows.append(("median person", budget.median_user))
         rows.append((f"person with most words{among}" if user.exact else "any person, at most", user))
     page.add_table(
         ["spent on", "words", "Σε"],
-        [(what, f"{spent.words:,}", f"{spent.epsilon:g}") for what, spent in rows],
+        [(what, f"{each.words:,}", f"{each.epsilon:g}") for what, each in rows if each is not None],
         caption="Words drawn, and their ε summed.",
     )
     if user is None:
@@ -335,19 +302,23 @@ def _add_budget(page: Page, budget: Budgets) -> None:
         )
 
 
-def _add_promise(page: Page, receipt: ReceiptFile) -> None:
-    promise, notion = receipt.guarantee, receipt.guarantee.notion
-    page.add_section("What is promised", f"{notion[:1].upper()}{notion[1:]}. {promise.statement}")
-    if (calibrated := receipt.calibration) is not None:
+def _add_promise(page: Page, receipt: ReceiptFile, numbers: ProvedNumbers | None) -> None:
+    promise, calibrated = receipt.guarantee, receipt.calibration
+    notion = f"{promise.notion[:1].upper()}{promise.notion[1:]}"
+    page.add_section("What is promised", f"{notion}. {promise.statement}")
+    if calibrated is not None:
         stays = calibrated.unchanged
         page.add_text(
             f"Measured at ε = {calibrated.at_epsilon:g} over {words(calibrated.words)}: the median word "
             f"comes out as itself in {percent(stays.median)} of all draws, 95 % of the words in at most "
             f"{percent(stays.most)}, the worst word in {percent(stays.worst)}."
         )
+        if numbers is None and calibrated.capacity is not None:
+            from deniable.release.proved import capacity_in_words  # loads scientific libraries
 
-
-def _add_numbers(page: Page, numbers: ProvedNumbers) -> None:
+            page.add_text(capacity_in_words(calibrated.capacity["at_most"]))
+    if numbers is None:
+        return
     page.add_section("What is proved in numbers")
     page.add_list(numbers.in_words())
     if numbers.accounting:

@@ -79,11 +79,6 @@ class Release(TextPolicy):
     key: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the settings.
-
-        :raises InvalidParameter: if neither ``epsilon`` nor ``record_epsilon`` is given, or a value is not
-            allowed.
-        """
         super().__post_init__()
         if self.epsilon is None and self.record_epsilon is None and self.risk is None:
             raise InvalidParameter(
@@ -116,12 +111,7 @@ class Release(TextPolicy):
         return f"Release({shown})"
 
     def _resolve_risk(self) -> None:
-        """Put ε in place that the level of risk gives.
-
-        :raises InvalidParameter: if the level is not allowed, ε is given too, or the level says nothing of
-            the mechanism or embedding.
-        :raises TargetsNotMet: if blind guessing names more.
-        """
+        """Replace the level of risk by the ε that it gives."""
         from deniable.measures.risk import epsilon_of_risk, share_of
 
         share_of(self.risk)
@@ -141,8 +131,8 @@ class Release(TextPolicy):
         object.__setattr__(self, "epsilon", epsilon)
 
     def pin(self) -> Release:
-        """Return the release for the embedding and the key that their names stand for here and now, with
-        paths that are whole.
+        """Return the release for the embedding and the key that their names stand for here, with absolute
+        paths.
 
         :raises EmbeddingNotFound: if the embedding is not installed here.
         :raises KeyFileError: if the key file cannot be read.
@@ -162,11 +152,10 @@ class Release(TextPolicy):
     ) -> Privatizer:
         """Return a new privatizer.
 
-        ``embedding`` is the release's own, where it is open already, with the words of ``never_release`` or
-        without them. ``randomness`` takes the place of fresh noise.
+        ``embedding`` is the release's own, where it is open already, with or without the words of
+        ``never_release``. ``randomness`` replaces fresh noise.
 
-        :raises InvalidParameter: if the settings do not go together, there is a key file and other noise is
-            given, or ``never_release`` leaves no word.
+        :raises InvalidParameter: if the settings do not go together.
         :raises EmbeddingNotFound: if the embedding is not installed here.
         :raises MalformedEmbedding: if it is another one than the fingerprint says.
         :raises KeyFileError: if the key file cannot be read, or holds another key than the release says.
@@ -196,12 +185,8 @@ class Release(TextPolicy):
         )
 
     def open_embedding(self, opened: Embedding | None = None) -> Embedding:
-        """Return the embedding without the words that are never released; ``opened`` is the named one, if it
-        is open already.
-
-        :raises EmbeddingNotFound: if it is not installed here.
-        :raises InvalidParameter: if no word is left.
-        """
+        """Return the embedding without the words that are never released; ``opened`` is the named one, if
+        open already."""
         embedding = Embedding.open(self.embedding) if opened is None else opened
         return (
             embedding
@@ -210,8 +195,7 @@ class Release(TextPolicy):
         )
 
     def make_mechanism(self, embedding: Embedding) -> Mechanism:
-        """Return the mechanism over an embedding. Without a limit of its own, a word gets at most what a text
-        gets."""
+        """Return the mechanism over an embedding. A word gets at most what a text gets."""
         made_by = entry_of(self.mechanism).make if isinstance(self.mechanism, str) else self.mechanism
         epsilon = self.record_epsilon if self.epsilon is None else self.epsilon
         return made_by(embedding, epsilon=epsilon, **dict(self.mechanism_options or ()))
@@ -246,14 +230,14 @@ def resolve_release(
     **settings: Any,
 ) -> Release:
     """Return the release with these settings, with ε chosen by the stored calibration if ``max_unchanged`` is
-    given in its place.
+    given instead.
 
     It is then the largest calibrated ε at which at least a share ``quantile`` of the words is released
     unchanged in at most a share ``max_unchanged`` of draws; ``say`` gets which ε that is, and what it does to
-    the text. All other settings are checked before the embedding is opened.
+    the text.
 
-    :raises InvalidParameter: if a setting is not allowed, ε is given as well, or the embedding was not
-        calibrated for the mechanism.
+    :raises InvalidParameter: if a setting is not allowed, ε is given as well, or the mechanism is not
+        calibrated.
     :raises TargetsNotMet: if no calibrated ε does.
     """
     if max_unchanged is None:
@@ -284,7 +268,6 @@ def resolve_release(
 
 
 def _risk_in_words(release: Release) -> str:
-    """Return what the ε of a level of risk means."""
     from deniable.measures.risk import share_of
 
     named = f"{percent(share_of(release.risk))} of the words of English text"
@@ -295,18 +278,14 @@ def _risk_in_words(release: Release) -> str:
 
 
 def _is_forced_by_few_words(note: Note, epsilon: float, max_unchanged: float) -> bool:
-    """Return whether ε destroys the text although the median word is far below the target, as a target for
-    every word may demand."""
+    """Return whether ε destroys the text although the median word is far below the target."""
     median = next(row.unchanged.median for row in note.table if row.epsilon == epsilon)
     small = epsilon == note.table[0].epsilon or median < _HARDLY_ANY
     return bool(small and median < max_unchanged / 10)
 
 
 def release_from(release: Release | None, settings: Mapping[str, Any]) -> Release:
-    """Return the release that was given, or the one that the settings make.
-
-    :raises InvalidParameter: if both are given, or a setting is not allowed.
-    """
+    """Return the release that was given, or the one that the settings make."""
     if release is None:
         return Release(**settings)
     if not isinstance(release, Release):
@@ -321,10 +300,8 @@ def release_from(release: Release | None, settings: Mapping[str, Any]) -> Releas
 
 
 def privatizer_from(private: Privatizer | Release | None, settings: Mapping[str, Any]) -> Privatizer:
-    """Return the privatizer that was given, or this process's own for a release or for the settings of one.
-
-    :raises InvalidParameter: if settings are given beside a privatizer or a release, or one is not allowed.
-    """
+    """Return the privatizer that was given, or this process's own for a release or for the settings of
+    one."""
     if not isinstance(private, Privatizer):
         release = release_from(private, settings)
         # A key file may hold another key by now; a privatizer made for the first one must not be taken for
@@ -343,11 +320,8 @@ def _privatizer_of(release: Release) -> Privatizer:
 
 
 def _mechanism_by_name(mechanism: object) -> object:
-    """Return a mechanism's name in the catalogue, whether it was given by name or by class; one of the user's
-    own as it is.
-
-    :raises InvalidParameter: if it is in no way found by a name.
-    """
+    """Return a mechanism's name in the catalogue, whether given by name or class; one of the user's own
+    itself."""
     if isinstance(mechanism, str):
         return entry_of(mechanism).name
     for entry in CATALOGUE.values():
@@ -366,8 +340,8 @@ def _mechanism_by_name(mechanism: object) -> object:
 
 
 def _find_by_name(mechanism: object) -> object:
-    """Return what is found under the name of a class or function; a method of an object is not, which has a
-    state of its own."""
+    """Return the object under the name of a class or function; not a method, whose object has a state of its
+    own."""
     found: object = sys.modules.get(str(getattr(mechanism, "__module__", None)))
     for part in str(getattr(mechanism, "__qualname__", "")).split("."):
         found = getattr(found, part, None)
@@ -375,11 +349,7 @@ def _find_by_name(mechanism: object) -> object:
 
 
 def _plain_options(mechanism: object, given: dict[str, object]) -> Options:
-    """Return the options as values that can travel.
-
-    :raises InvalidParameter: if an option does not exist, is missing or no such value, or is an object with a
-        state of its own.
-    """
+    """Return the options as values that can travel."""
     options = checked_options(entry_of(mechanism), given) if isinstance(mechanism, str) else given
     plain: dict[str, object] = {}
     for name, value in options.items():

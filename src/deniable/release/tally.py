@@ -30,8 +30,10 @@ from typing import Any, Self, TypeVar
 
 MOST_USERS = MOST_TEXTS = 65_536
 
-_NUMBERS = ("records", "missing", "words", "unknown_words")
-_LATER_NUMBERS = ("protected_words", "rows", "row_texts")
+_NUMBERS = ("records", "missing", "words", "unknown_words", "protected_words", "rows", "row_texts")
+_FIRST_NUMBERS = 4
+"""How many of them every version has written."""
+
 _COUNTERS = ("lengths", "row_lengths", "repeats")
 
 Key = tuple[bytes, int]
@@ -41,8 +43,8 @@ Measure = TypeVar("Measure", int, tuple[float, int])
 
 @dataclass(kw_only=True)
 class UserCounts:
-    """How many words were drawn for each user in ``texts`` texts; no user has more than ``counts`` says and
-    ``uncertain`` together."""
+    """How many words were drawn for each user in ``texts`` texts; no user has more than ``counts`` and
+    ``uncertain`` say together."""
 
     counts: Counter[str] = field(default_factory=Counter, repr=False)
     uncertain: int = 0
@@ -98,8 +100,8 @@ class UserCounts:
 
 @dataclass(kw_only=True)
 class Tally:
-    """How many texts (``records``), words and unknown words were seen, how many words were drawn for each,
-    and for each row and user.
+    """How many texts (``records``), words and unknown words were seen, and how many words were drawn for each
+    text, row and user.
 
     ``rows`` counts the rows of ``row_texts`` texts; where that is not all texts, rows are not known.
     ``repeats`` counts the texts that were released more than once: by how many words were drawn each time,
@@ -124,8 +126,8 @@ class Tally:
     def count(
         self, *, words: int, unknown: int, spent: int, protected: int = 0, user: bytes | None = None
     ) -> None:
-        """Add one text: its words, the unknown ones among them, the words that were drawn with noise, and
-        whose it is."""
+        """Add one text: its words, the unknown ones among them, the words that were drawn, and whose it
+        is."""
         self.records += 1
         self.words += words
         self.unknown_words += unknown
@@ -142,8 +144,7 @@ class Tally:
         self._place(None)
 
     def count_again(self, words: int, times: int) -> None:
-        """Note that a text of that many words, counted before, is one that was released now for that time,
-        from 2."""
+        """Note that a text of that many words, counted before, was released now for that time, from 2."""
         if times > 2:
             self.repeats[words, times - 1] -= 1
             if not self.repeats[words, times - 1]:
@@ -151,11 +152,8 @@ class Tally:
         self.repeats[words, times] += 1
 
     def place_in_rows(self, rows: Iterable[int] | None) -> None:
-        """Let the texts that are counted from now on belong to rows, given how many texts each has; None if
-        that is not known.
-
-        Rows without a text do not count.
-        """
+        """Let the texts counted from now on belong to rows, given how many texts each has; None if it is not
+        known."""
         self._coming = None if rows is None else iter(rows)
 
     def _place(self, spent: int | None) -> None:
@@ -181,15 +179,15 @@ class Tally:
 
     def add(self, other: Tally) -> None:
         """Add the counts of another tally to this one."""
-        for name in (*_NUMBERS, *_LATER_NUMBERS):
+        for name in _NUMBERS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for name in _COUNTERS:
             getattr(self, name).update(getattr(other, name))
         self.users.add(other.users)
 
     def clear(self) -> None:
-        """Start again from zero."""
-        for name in (*_NUMBERS, *_LATER_NUMBERS):
+        """Start again from zero; the rows that were begun go on."""
+        for name in _NUMBERS:
             setattr(self, name, 0)
         for name in _COUNTERS:
             getattr(self, name).clear()
@@ -211,7 +209,7 @@ class Tally:
 
     @property
     def knows_rows(self) -> bool:
-        """Whether it is known of every text which row it belongs to. Which rows were released again is not
+        """Whether it is known of every text which row it belongs to; which rows were released again is not
         known."""
         return self.row_texts == self.records and not self.repeats
 
@@ -221,19 +219,9 @@ class Tally:
         return 0 < self.users.texts == self.records - self.missing
 
     @property
-    def longest(self) -> int:
-        """The most words drawn for one text."""
-        return max(self.lengths, default=0)
-
-    @property
     def shortest(self) -> int:
         """The fewest words drawn for one text that has any; 0 if none has."""
         return min((length for length in self.lengths if length), default=0)
-
-    @property
-    def median(self) -> int:
-        """The lower median of the words drawn per text."""
-        return lower_median(self.lengths, 0)
 
     def __str__(self) -> str:
         """Return how much there was, as people say it: records, or rows and texts where a row has several."""
@@ -248,7 +236,7 @@ class Tally:
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as JSON-ready data."""
         data: dict[str, Any] = {
-            **{name: getattr(self, name) for name in (*_NUMBERS, *_LATER_NUMBERS)},
+            **{name: getattr(self, name) for name in _NUMBERS},
             "lengths": _as_json(self.lengths),
             "row_lengths": _as_json(self.row_lengths),
         }
@@ -262,11 +250,10 @@ class Tally:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Tally:
-        """Return the tally that ``to_dict`` wrote; what an earlier version wrote knows of no rows and
-        users."""
+        """Return the tally that ``to_dict`` wrote, here or in an earlier version."""
         repeats = {(int(words), int(times)): int(texts) for words, times, texts in data.get("repeats", ())}
-        numbers: dict[str, Any] = {name: int(data[name]) for name in _NUMBERS}
-        numbers |= {name: int(data.get(name, 0)) for name in _LATER_NUMBERS}
+        numbers: dict[str, Any] = {name: int(data[name]) for name in _NUMBERS[:_FIRST_NUMBERS]}
+        numbers |= {name: int(data.get(name, 0)) for name in _NUMBERS[_FIRST_NUMBERS:]}
         return cls(
             **numbers,
             lengths=_from_json(data["lengths"]),
@@ -277,8 +264,7 @@ class Tally:
 
 
 class Call:
-    """The texts of one call: their digests, in the order of the copies, and how many words were drawn for
-    each."""
+    """The texts of one call: their digests, in the order of the copies, and their numbers of drawn words."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -326,8 +312,7 @@ class Repeats:
 
 
 def lower_median(counts: Counter[Measure], default: Measure) -> Measure:
-    """Return the lower median of what is counted, given how often each occurs; the default if there is
-    nothing."""
+    """Return the lower median of what is counted, given how often each occurs."""
     middle, seen = (counts.total() + 1) // 2, 0
     for each, count in sorted(counts.items()):
         seen += count

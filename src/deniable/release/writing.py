@@ -34,8 +34,8 @@ def marks_of(unknown: str) -> tuple[str, ...]:
 
 
 class Writer:
-    """Writes released words as text. ``marks`` are what stands in the text for no word, as the receiver is
-    told."""
+    """Writes released words as text. ``marks`` are what stands in the text for no word, as the receiver
+    knows."""
 
     def __init__(self, embedding: Embedding, marks: Sequence[str] = ()) -> None:
         self._reader = ReleasedWords(embedding, marks)
@@ -46,8 +46,8 @@ class Writer:
     def write(
         self, words: Sequence[str], gaps: Sequence[str] | None = None, shapes: Sequence[Shape] | None = None
     ) -> str:
-        """Return the text: with the marks of ``gaps`` before each word and at the end, and each word in its
-        shape, if there are any."""
+        """Return the text, with the marks of ``gaps`` before each word and at the end, and each word in its
+        shape."""
         if shapes is not None:
             words = [self._shaped(word, shape) for word, shape in zip(words, shapes, strict=True)]
         if gaps is None:
@@ -116,8 +116,8 @@ class Writer:
         yield pieces, inside
 
     def _written(self, pieces: list[str], inside: list[str]) -> str:
-        """Return a stretch of marks and words: together, if it is read as the words that stand in it, else
-        with as much as can be."""
+        """Return a stretch of marks and words together, if it is read as the words in it, else with as much
+        as can be."""
         together, alone = "".join(pieces), " ".join(inside)
         if together == alone:
             return together

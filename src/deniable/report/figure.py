@@ -127,15 +127,14 @@ def apply_style(draw: Callable[P, R]) -> Callable[P, R]:
 def new_figure(
     rows: int = 1, columns: int = 1, *, width: float = WIDTH, height: float = HEIGHT, **subplots: Any
 ) -> tuple[Figure, Any]:
-    """Return a figure and its axes, one or an array of them as ``Figure.subplots`` gives them. For
-    ``@apply_style`` functions."""
+    """Return a figure and its axes, as ``Figure.subplots`` gives them. For ``@apply_style`` functions."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, **subplots)
 
 
 def drawable(text: str, *, longest: int = 40) -> str:
-    """Return text that a figure has room for and its font can show: characters it does not know are written
-    out as ``\\u{4e2d}``."""
+    """Return text that a figure has room for; characters its font does not know are written as
+    ``\\u{4e2d}``."""
     known = _known()
     shown = "".join(c if ord(c) in known else character_number(c) for c in visible(text[:longest]))
     return shown if len(shown) <= longest and len(text) <= longest else shown[: longest - 1] + "…"
@@ -163,8 +162,7 @@ def png(figure: Figure, *, dpi: int = 200) -> bytes:
 
 
 def save(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
-    """Write the figure as ``name.svg`` and ``name.png`` into a folder, each whole or not at all; return the
-    two files."""
+    """Write the figure as ``name.svg`` and ``name.png`` into a folder, each whole or not at all."""
     vector, raster = folder / f"{name}.svg", folder / f"{name}.png"
     put(vector, svg(figure).encode())
     put(raster, png(figure))

@@ -6,7 +6,6 @@ Everything that is handed in is escaped. Parts of a sentence can be marked with 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,24 +24,15 @@ if TYPE_CHECKING:
     from deniable.report.wording import Lines
 
 
-@dataclass(frozen=True, kw_only=True)
-class Block:
-    """One part of a page; ``kind`` says which macro of the template shows it."""
-
-    kind: str
-    content: dict[str, Any] = field(default_factory=dict)
-
-
 class Page:
     """A page with a title and the answer first, then sections in the order they are added."""
 
     def __init__(self, title: str, *, lead: str, kicker: str = "", on_one_sheet: bool = False) -> None:
-        """Begin a page; ``lead`` is what a hurried reader takes away, ``kicker`` a few words above the title.
-
-        ``on_one_sheet`` prints it small, for a short page that is filed as one sheet of paper.
-        """
+        """Begin a page; ``lead`` is the answer, ``kicker`` a few words above the title; ``on_one_sheet``
+        prints it small."""
         self.title, self.lead, self.kicker, self.on_one_sheet = title, lead, kicker, on_one_sheet
-        self._blocks: list[Block] = []
+        self._blocks: list[dict[str, Any]] = []
+        """Each with the ``kind`` by which the template shows it."""
         self._figures = 0
 
     def add_section(self, heading: str, *paragraphs: str) -> None:
@@ -105,9 +95,10 @@ class Page:
         caption: str = "",
         folded: str = "",
         text_columns: int = 1,
+        quotes: bool = False,
     ) -> None:
-        """Add a table, hidden behind the words ``folded`` if there are any; the first ``text_columns``
-        columns hold text, the rest numbers.
+        """Add a table, hidden behind the words ``folded`` if there are any; columns after ``text_columns``
+        hold numbers.
 
         :raises ValueError: if a row has more or fewer cells than there are columns.
         """
@@ -122,6 +113,7 @@ class Page:
             caption=caption,
             folded=folded,
             text_columns=text_columns,
+            quotes=quotes,
         )
 
     def html(self) -> str:
@@ -139,14 +131,11 @@ class Page:
         return template.render(page=self, blocks=self._blocks, style=Markup(style), version=__version__)  # noqa: S704 - our own file
 
     def write(self, path: Path) -> None:
-        """Write the page, whole or not at all.
-
-        :raises RecordError: if the path is a folder or its folder is not there.
-        """
+        """Write the page, whole or not at all."""
         put(path, self.html().encode())
 
     def _add(self, kind: str, **content: Any) -> None:
-        self._blocks.append(Block(kind=kind, content=content))
+        self._blocks.append({"kind": kind, **content})
 
 
 def _make_visible(value: object) -> object:

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 
 def percent(share: float) -> str:
-    """Return a share in per cent, with as many digits as say something, and never 0 % or 100 % for what is
-    neither."""
+    """Return a share in per cent, with as many digits as say something, and 0 % or 100 % only for what is
+    just that."""
     if 0.0 < share < 0.0001:
         return "under 0.01 %"
     if 0.9999 < share < 1.0:
@@ -28,8 +28,7 @@ def percent(share: float) -> str:
 
 
 def percent_fixed(share: float | None, digits: int = 1) -> str:
-    """Return a share in per cent with as many digits after the point as ``digits`` says; a dash where there
-    is none."""
+    """Return a share in per cent with this many digits after the point; a dash where there is none."""
     return "–" if share is None else f"{100.0 * share:.{digits}f} %"
 
 
