@@ -155,7 +155,10 @@ CATALOGUE: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 def make_mechanism(
     name: str, embedding: Embedding, *, epsilon: float, options: Mapping[str, object] | None = None
 ) -> Mechanism:
-    """Return the mechanism of that name; options are values, or texts as typed on a command line."""
+    """Return the mechanism of that name; options are values, or texts as typed on a command line.
+
+    :raises InvalidParameter: if the name, an option or a value is not allowed, or an option is missing.
+    """
     entry = entry_of(name)
     return entry.make(embedding, epsilon=epsilon, **checked_options(entry, options or {}))
 
@@ -199,6 +202,8 @@ def parse_options(name: str, texts: Iterable[str], *, parameter: str = "options"
     {'t': 0.5, 'noise': 'mahalanobis'}
 
     ``parameter`` is what errors call a text that is not NAME=VALUE.
+
+    :raises InvalidParameter: if the name, an option or a value is not allowed, or given twice or not at all.
     """
     options = split_options(texts, parameter=parameter)
     return checked_options(entry_of(name), options)
@@ -281,6 +286,8 @@ def parse_mechanism(typed: str, *, parameter: str = "mechanism") -> ChosenMechan
 
     >>> parse_mechanism("vickrey:t=0.50,noise=mahalanobis").options
     {'t': '0.50', 'noise': 'mahalanobis'}
+
+    :raises InvalidParameter: if there is no such mechanism or option; it calls the text ``parameter``.
     """
     name, _, rest = typed.partition(":")
     form = "NAME or NAME:OPTION=VALUE, such as rank-smoothing:c=0.1"

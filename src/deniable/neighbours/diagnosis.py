@@ -49,7 +49,10 @@ class Diagnosis:
 
 
 def diagnose() -> Diagnosis:
-    """Return what decides the speed of a search on this machine."""
+    """Return what decides the speed of a search on this machine.
+
+    :raises InvalidParameter: if DENIABLE_THREADS is not a number of threads.
+    """
     obstacle = why_not_native()
     features, paths, in_use = _native_facts()
     count, reason = threads_with_reason()
