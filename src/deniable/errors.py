@@ -263,6 +263,11 @@ class KeyFileError(_ErrorInFile):
     exit_code = 2
     begins = "key file "
 
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return self.source
+
 
 class ClusterError(DeniableError):
     """Spark cannot be started here, or gave up on the work; nothing was published."""

@@ -42,15 +42,17 @@ class Derived(SecureRandomness):
     pass
 
 
-def with_gpu(mechanism: Multivariate) -> OwnDraws:
+def with_gpu(
+    kind: type[Multivariate] = Multivariate, *, epsilon: float = 1e9
+) -> tuple[Multivariate, OwnDraws]:
+    mechanism = kind(random_embedding(20, 3), epsilon=epsilon)
     gpu = OwnDraws(mechanism.embedding)
     mechanism.__dict__["neighbours"] = gpu
-    return gpu
+    return mechanism, gpu
 
 
 def test_the_gpu_draws_in_place_of_the_secure_source() -> None:
-    mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
-    gpu = with_gpu(mechanism)
+    mechanism, gpu = with_gpu()
     assert mechanism.perturb(np.arange(20), SecureRandomness()).tolist() == [0] * 20
     assert [(noise.lengths, noise.dimension, set(epsilons)) for noise, epsilons in gpu.asked] == [
         ("gamma", 3, {1e9})
@@ -58,8 +60,7 @@ def test_the_gpu_draws_in_place_of_the_secure_source() -> None:
 
 
 def test_every_token_keeps_its_own_epsilon() -> None:
-    mechanism = Multivariate(random_embedding(20, 3), epsilon=1.0)
-    gpu = with_gpu(mechanism)
+    mechanism, gpu = with_gpu(epsilon=1.0)
     mechanism.perturb(np.arange(3), SecureRandomness(), epsilon=np.array([1.0, 2.0, 3.0]))
     assert gpu.asked[0][1].tolist() == [1.0, 2.0, 3.0]
 
@@ -68,16 +69,14 @@ def test_every_token_keeps_its_own_epsilon() -> None:
     "source", [InsecureSeededRandomness(insecure_seed=0), Derived()], ids=["seeded", "of one's own"]
 )
 def test_it_draws_in_place_of_no_other_source(source: Randomness) -> None:
-    mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
-    gpu = with_gpu(mechanism)
+    mechanism, gpu = with_gpu()
     assert mechanism.perturb(np.arange(20), source).tolist() == list(range(20))
     assert not gpu.asked
 
 
 @pytest.mark.parametrize("kind", [OwnNoise, OwnPoints])
 def test_it_never_draws_for_a_mechanism_that_draws_in_its_own_way(kind: type[Multivariate]) -> None:
-    mechanism = kind(random_embedding(20, 3), epsilon=1e9)
-    gpu = with_gpu(mechanism)
+    mechanism, gpu = with_gpu(kind)
     assert mechanism.perturb(np.arange(20), SecureRandomness()).tolist() == list(range(20))
     assert not gpu.asked
 
@@ -99,14 +98,12 @@ def on_a_device() -> Iterator[None]:
     ids=["secure", "seeded"],
 )
 def test_the_receipt_names_the_generator_that_drew(source: Randomness, generator: str) -> None:
-    mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
-    with_gpu(mechanism)
+    mechanism, _ = with_gpu()
     assert Privatizer(mechanism, randomness=source).settings.randomness["generator"] == generator
 
 
 def test_the_receipt_names_the_generator_of_a_search_that_outlasts_its_device() -> None:
-    mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
-    gpu = with_gpu(mechanism)
+    mechanism, gpu = with_gpu()
     private = Privatizer(mechanism)
     private(mechanism.embedding.words[3])
     assert gpu.asked

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+from collections.abc import Callable
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -49,22 +52,23 @@ def test_the_index_is_written_once_and_then_mapped(stored: Embedding) -> None:
     assert [path.name for path in file_of(stored).parent.glob(".*")] == []
 
 
-@pytest.mark.parametrize("at", [0, 25, 60, HEADER_BYTES - 1, HEADER_BYTES, HEADER_BYTES + 1000, -1])
-def test_one_damaged_byte_anywhere_is_noticed(stored: Embedding, at: int) -> None:
-    assert_right_words(stored)
-    good = file_of(stored).read_bytes()
-    damaged = bytearray(good)
+def flipped(content: bytes, at: int) -> bytes:
+    damaged = bytearray(content)
     damaged[at] ^= 0x10
-    file_of(stored).write_bytes(damaged)
-    assert_right_words(stored)
-    assert file_of(stored).read_bytes() == good
+    return bytes(damaged)
 
 
-@pytest.mark.parametrize("keep", [0, 100, HEADER_BYTES, -1])
-def test_a_file_cut_short_is_built_again(stored: Embedding, keep: int) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [partial(flipped, at=at) for at in (0, 25, 60, HEADER_BYTES - 1, HEADER_BYTES, HEADER_BYTES + 1000, -1)]
+    + [itemgetter(slice(end)) for end in (0, 100, HEADER_BYTES, -1)],
+)
+def test_a_damaged_file_or_one_cut_short_is_built_again(
+    stored: Embedding, damage: Callable[[bytes], bytes]
+) -> None:
     assert_right_words(stored)
     good = file_of(stored).read_bytes()
-    file_of(stored).write_bytes(good[:keep])
+    file_of(stored).write_bytes(damage(good))
     assert_right_words(stored)
     assert file_of(stored).read_bytes() == good
 

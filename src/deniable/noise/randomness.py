@@ -27,7 +27,8 @@ import secrets
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn, Self
 
@@ -89,8 +90,14 @@ def fresh_key() -> bytes:
 
     :raises RandomnessError: if it gives no entropy.
     """
-    try:
+    with _or_no_release():
         return secrets.token_bytes(KEY_BYTES)
+
+
+@contextmanager
+def _or_no_release() -> Iterator[None]:
+    try:
+        yield
     except Exception as error:
         raise RandomnessError(
             f"no secure random numbers ({type(error).__name__}: {error}); nothing was released"
@@ -196,14 +203,10 @@ class InsecureSeededRandomness(_FromGenerator):
 def _fresh_secure_generator() -> np.random.Generator:
     # randomgen's seed= falls back to a hash of time and process id when no entropy is there; key= with our
     # own call to the operating system fails instead.
-    try:
+    with _or_no_release():
         from randomgen import AESCounter
 
         return np.random.Generator(AESCounter(key=secrets.randbits(128)))
-    except Exception as error:
-        raise RandomnessError(
-            f"no secure random numbers ({type(error).__name__}: {error}); nothing was released"
-        ) from error
 
 
 @dataclass(frozen=True, kw_only=True)
