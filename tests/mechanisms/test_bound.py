@@ -12,9 +12,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from deniable import Embedding, InsecureSeededRandomness, Multivariate
+from deniable import Embedding, Multivariate
 from deniable.arrays import Floats, Ids
 from deniable.neighbours import best_neighbours
+from tests.mechanisms.mutants import drawn
 from tests.mechanisms.refutation import Draw, refuted_either_way
 
 EPSILON = 1.0
@@ -31,11 +32,7 @@ def grid(dimension: int) -> Embedding:
 
 
 def true_draw(embedding: Embedding, *, seed: int = 0) -> Draw:
-    mechanism, randomness = (
-        Multivariate(embedding, epsilon=EPSILON),
-        InsecureSeededRandomness(insecure_seed=seed),
-    )
-    return lambda word, draws: mechanism.perturb(np.full(draws, word), randomness)
+    return drawn(Multivariate(embedding, EPSILON), seed=seed)
 
 
 def bound(embedding: Embedding, first: int, second: int) -> float:
@@ -103,33 +100,30 @@ def with_noise(embedding: Embedding, noise: Noise) -> Draw:
     return draw
 
 
-def starts_at_the_input(embedding: Embedding) -> Draw:
-    """Keeps the input word unless another word is clearly nearer: a search that looks at w."""
-    search, rng = best_neighbours(embedding), np.random.default_rng(0)
-
-    def draw(word: int, draws: int) -> Ids:
-        noise = true_noise(rng, draws, embedding.dimension)
-        points = (embedding.rows(np.full(draws, word)) + noise).astype(np.float32)
-        nearest = search.nearest(points)
-        own = np.linalg.norm(points - embedding.vectors[word], axis=1)
-        found = np.linalg.norm(points - embedding.vectors[nearest], axis=1)
-        return np.where(own < 1.5 * found, word, nearest)
-
-    return draw
-
-
-def skips_the_input(embedding: Embedding) -> Draw:
-    """Never returns the input word: the second nearest in its place."""
+def seeing_the_input(embedding: Embedding, choose: Callable[[Floats, int], Ids]) -> Draw:
+    """Choose by the distances of the noisy points to all words, and by the input word."""
     rng = np.random.default_rng(0)
 
     def draw(word: int, draws: int) -> Ids:
         points = embedding.rows(np.full(draws, word)) + true_noise(rng, draws, embedding.dimension)
-        distances = np.stack([np.linalg.norm(points - vector, axis=1) for vector in embedding.vectors])
-        distances[word] = np.inf
-        nearest: Ids = distances.argmin(axis=0)
-        return nearest
+        return choose(
+            np.stack([np.linalg.norm(points - vector, axis=1) for vector in embedding.vectors]), word
+        )
 
     return draw
+
+
+def starts_at_the_input(distances: Floats, word: int) -> Ids:
+    """Keep the input word unless another word is clearly nearer: a search that looks at w."""
+    return np.where(distances[word] < 1.5 * distances.min(axis=0), word, distances.argmin(axis=0))
+
+
+def skips_the_input(distances: Floats, word: int) -> Ids:
+    """Never return the input word: the second nearest in its place."""
+    others = distances.copy()
+    others[word] = np.inf
+    nearest: Ids = others.argmin(axis=0)
+    return nearest
 
 
 WRONG_NOISE: dict[str, Noise] = {
@@ -165,7 +159,7 @@ def test_a_wrong_shape_is_refuted(dimension: int) -> None:
 @dimensions
 @pytest.mark.parametrize("broken", [starts_at_the_input, skips_the_input])
 def test_a_search_that_sees_the_input_word_is_refuted(
-    broken: Callable[[Embedding], Draw], dimension: int
+    broken: Callable[[Floats, int], Ids], dimension: int
 ) -> None:
     embedding = grid(dimension)
-    assert refuted_either_way(broken(embedding), 0, 1, bound(embedding, 0, 1))
+    assert refuted_either_way(seeing_the_input(embedding, broken), 0, 1, bound(embedding, 0, 1))

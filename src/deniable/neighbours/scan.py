@@ -23,8 +23,8 @@ import os
 import stat
 import struct
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -89,12 +89,11 @@ class ScanNeighbours:
         """Return the id of the nearest word of every row; ties go to the lowest id."""
         queries = checked_queries(queries, self._dimension)
         ids = np.empty(len(queries), dtype=np.int64)
-        count = threads()
-        at_once = self._at_once(count, per_query=self._words * self._dimension)
-        for start in range(0, len(queries), at_once):
-            part = slice(start, start + at_once)
-            with self._noticing_damage():
-                self._index.nearest(queries[part], ids[part], self.path, count)
+
+        def search(part: slice, count: int) -> None:
+            self._index.nearest(queries[part], ids[part], self.path, count)
+
+        self._in_parts(search, len(queries), per_query=self._words * self._dimension)
         return ids
 
     def nearest_k(self, queries: Vectors, k: int) -> tuple[Ids, Floats]:
@@ -102,32 +101,32 @@ class ScanNeighbours:
         queries = checked_queries(queries, self._dimension)
         shape = (len(queries), checked_k(k, self._words))
         ids, distances = np.empty(shape, dtype=np.int64), np.empty(shape)
-        count = threads()
-        at_once = self._at_once(count, per_query=self._words * (self._dimension + k))
-        for start in range(0, len(queries), at_once):
-            part = slice(start, start + at_once)
-            with self._noticing_damage():
-                self._index.nearest_k(queries[part], ids[part], distances[part], self.path, count)
+
+        def search(part: slice, count: int) -> None:
+            self._index.nearest_k(queries[part], ids[part], distances[part], self.path, count)
+
+        self._in_parts(search, len(queries), per_query=self._words * (self._dimension + k))
         return ids, distances
 
-    @contextmanager
-    def _noticing_damage(self) -> Iterator[None]:
+    def _in_parts(self, search: Callable[[slice, int], None], queries: int, *, per_query: int) -> None:
+        """Search for some queries at a time, with a number of threads: one call cannot be interrupted.
+
+        They are a multiple of what the threads take at a time, so that none waits for another at the end.
+
+        :raises MalformedEmbedding: if the index of a stored embedding was changed while it was in use.
+        """
+        count = threads()
+        turn = count * _QUERIES_PER_THREAD
+        at_once = turn * max(1, _MULTIPLICATIONS_AT_ONCE // (per_query * turn))
         try:
-            yield
+            for start in range(0, queries, at_once):
+                search(slice(start, start + at_once), count)
         except RuntimeError as error:
             problem = (
                 f"{error}: its file was changed while it was in use; nothing of this batch was "
                 "released, run it again"
             )
             raise MalformedEmbedding(self._source, problem) from error
-
-    def _at_once(self, count: int, *, per_query: int) -> int:
-        """Return how many queries one call takes: it cannot be interrupted, so a long one is made of several.
-
-        A multiple of what the threads take at a time, so that none waits for another at the end of a call.
-        """
-        turn = count * _QUERIES_PER_THREAD
-        return turn * max(1, _MULTIPLICATIONS_AT_ONCE // (per_query * turn))
 
 
 def open_index(embedding: Embedding, vectors: Vectors) -> Bytes:
